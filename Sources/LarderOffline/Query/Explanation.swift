@@ -1,23 +1,23 @@
 import LarderStorage
 
-/// A question as it is run: SQL with its parameters apart, and how SQLite goes about it.
+/// How a query is run: its SQL, the parameters, and SQLite's query plan.
 struct Explanation: Sendable, CustomStringConvertible {
-  /// One statement; those of `$expand` are run once a row of the statement around.
+  /// One statement. A statement of `$expand` runs once for each row of the enclosing statement.
   struct Step: Sendable {
-    /// The path of names that led to it: empty for the question itself, `Orders/Items` for what is expanded.
+    /// The path of names that led to the statement: empty for the query itself, `Orders/Items` for expanded rows.
     let path: [String]
-    /// What it is for: rows, or the number for `$count=true`.
+    /// Whether the statement computes the number for `$count=true`, and not rows.
     let isCount: Bool
     let sql: String
-    /// The parameters in their order; nil for those that come from the row around.
+    /// The parameters in their order; nil for a parameter from a row of the enclosing statement.
     let parameters: [SQLValue?]
-    /// SQLite's plan, a line a step, indented by its depth.
+    /// SQLite's plan, one line for each step, indented by its depth.
     let plan: [String]
   }
 
   let steps: [Step]
 
-  /// Asks a connection how it would run a plan.
+  /// Asks SQLite how it would run a plan on a connection.
   init(_ plan: ReadPlan, on connection: Connection) throws {
     var steps: [Step] = []
     try Explanation.add(plan, path: [], connection, &steps)
@@ -50,7 +50,7 @@ struct Explanation: Sendable, CustomStringConvertible {
     return Step(path: path, isCount: isCount, sql: sql, parameters: values, plan: lines)
   }
 
-  /// The statements one after another.
+  /// The text of all statements, one after another.
   var description: String {
     steps.map { step in
       let name = (step.path.isEmpty ? [] : [step.path.joined(separator: "/")]) + (step.isCount ? ["$count"] : [])

@@ -1,22 +1,24 @@
 import LarderOData
 import LarderStorage
 
-// A function without a value for one row fails the whole query: by the standard (`div` and `mod` by zero, URL Conventions 4.01
-// §5.1.1.2.5, §5.1.1.2.6), or because the standard gives no value either (a sum beyond 64 bits). Where that happens, the query
-// is asked once more in a form whose calls say what they calculate and for which rows. The usual form pays nothing for it.
+// A function without a value for one row fails the whole query: because the standard says so (`div` and `mod` by zero,
+// URL Conventions 4.01 §5.1.1.2.5, §5.1.1.2.6), or because the standard gives no value either (a sum beyond 64 bits).
+// If a query fails, the store runs it again in a form whose calls report what they compute and for which rows. The
+// usual form has no cost from this.
 
-/// What a failing call says: the expression, the rows that it was calculated for, and the reason.
+/// The details of a failed call: the expression, the rows that it was computed for, and the reason.
 struct FailedCall {
   let expression: String
-  /// Those of the expression's instance (a variable without a name), and of the variables of lambdas around it.
+  /// The row of the expression's instance (with an empty variable name), and the rows of the lambda variables around
+  /// it.
   let rows: [(variable: String, row: RowReference)]
   let reason: String
 
-  // Neither expressions nor names of tables and variables hold such characters.
+  // Expressions and the names of tables and variables never contain these characters.
   private static let end: Character = "\u{1}"
   private static let separator: Character = "\u{2}"
 
-  /// Reads the message of an error; nil for one that says nothing of rows.
+  /// Reads the message of an error; nil if the message contains no details of a call.
   init?(_ message: String) {
     guard let end = message.firstIndex(of: Self.end) else { return nil }
     let parts = message[..<end].split(separator: Self.separator, omittingEmptySubsequences: false).map(String.init)
@@ -27,7 +29,7 @@ struct FailedCall {
     reason = String(message[message.index(after: end)...])
   }
 
-  /// The argument of a call that says so, as SQL.
+  /// The additional argument of a call that reports its expression and rows, as SQL.
   static func argument(_ expression: String, _ rows: [(variable: String, table: String, id: SQLText)]) -> SQLText {
     var text: SQLText = "\(value: .text(expression))"
     for row in rows {
@@ -40,9 +42,9 @@ struct FailedCall {
 }
 
 extension ExpressionWriter {
-  /// A call of a function that has no value for some rows.
+  /// Writes a call of a function that has no value for some rows.
   ///
-  /// - Parameter expression: what the call calculates.
+  /// - Parameter expression: what the call computes.
   func fallible(
     _ function: SQLText, _ arguments: [SQLText], of expression: ODataBoundExpression
   ) throws -> SQLText {
@@ -54,11 +56,11 @@ extension ExpressionWriter {
     return .atom("\(function)(\(SQLText.joined(arguments, ", ")))")
   }
 
-  /// An expression as it is written in URLs.
+  /// An expression as written in URLs.
   private func text(_ expression: ODataBoundExpression) -> String {
     let version = statement.question.plan.model.version
     var tree = expression.syntax(version.dialect)
-    // Variables stand in lambdas alone.
+    // Variables can be printed only inside their lambdas.
     var (before, after) = ("", "")
     for variable in environment.variables.keys.sorted() {
       let lambda = ODataPathSegment(.any(ODataLambda(variable: variable, predicate: tree)))
@@ -70,7 +72,7 @@ extension ExpressionWriter {
     return String(printed.dropFirst(before.count).dropLast(after.count))
   }
 
-  /// The rows that an expression is calculated for.
+  /// The rows that an expression is computed for.
   private func rows() throws -> [(variable: String, table: String, id: SQLText)] {
     let variables = environment.variables.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     return try ((environment.current.map { [("", $0)] } ?? []) + variables).compactMap { variable, scope in
@@ -83,19 +85,19 @@ extension ExpressionWriter {
   }
 }
 
-/// Asks a query once more, so that it says where it fails.
+/// Runs a query again in a form that names the row and the expression that fail.
 struct RowNaming: Sendable {
   let writer: QueryWriter
   let url: ODataBoundURL
 
-  /// The plan whose statements say so.
+  /// The plan whose statements report the rows and expressions of failed calls.
   func plan() throws -> ReadPlan {
     var naming = writer
     naming.options.namesRows = true
     return try naming.plan(url)
   }
 
-  /// The error for a call that has failed.
+  /// The error for a failed call.
   func error(_ call: FailedCall, _ connection: Connection) -> OfflineODataError {
     let rows = call.rows.map { row in
       (row.variable.isEmpty ? "" : row.variable + " = ") + path(row.row, connection)
@@ -106,7 +108,7 @@ struct RowNaming: Sendable {
 
   private func path(_ row: RowReference, _ connection: Connection) -> String {
     let found = "\(row.table)#\(row.row)"
-    // Rows of the store's own sets are in no table of the file.
+    // Rows of the store's own sets are not in a table of the file.
     guard let table = writer.plan.table(row.table), writer.sources.tables.isEmpty,
       writer.state.tables.indices.contains(table.number)
     else { return found }
@@ -117,12 +119,12 @@ struct RowNaming: Sendable {
 }
 
 extension ResultRun {
-  /// Makes a part of the answer. Where a function has no value for a row, the error names the row and the expression.
+  /// Runs a part of a query. If a function has no value for a row, the error names the row and the expression.
   func namingRows<Value>(_ connection: Connection, _ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as StorageError where error.isOfFunction {
       guard let naming = plan.naming else { throw error }
       do {
-        // The same rows in the same order, up to the one that fails.
+        // The new plan reads the same rows in the same order, up to the row that fails.
         _ = try ResultRun(plan: try naming.plan(), url: url, form: form, model: model).json(connection) { _ in }
       } catch let named as StorageError {
         if named.category == .interrupted { throw named }
@@ -134,11 +136,12 @@ extension ResultRun {
 }
 
 extension StorageError {
-  /// Whether a function of the store's own had no value for its arguments: a row is read without the engine's code.
+  /// Whether a function of the store had no value for its arguments. An error in reading a row has the same category,
+  /// but no result code of SQLite.
   var isOfFunction: Bool { category == .unexpectedValue && code != 0 }
 
-  /// Whether the query's statement is larger than SQLite accepts ("Limits in SQLite"). The file is not damaged. SQLite has no
-  /// result code for this, only these messages.
+  /// Whether the query's statement is larger than SQLite accepts ("Limits in SQLite"). The file is not damaged. SQLite
+  /// has no result code for this, only these messages.
   var isOfLimits: Bool {
     category == .misuse
       && [

@@ -6,39 +6,39 @@ import LarderOData
   import Foundation
 #endif
 
-/// Makes the plan of a question: SQL from a bound URL.
+/// Writes the plan of a query: SQL from a bound URL.
 ///
-/// A value of one transaction: the names of physical tables are those of its ``ReplicaState``. All literals become
-/// parameters. The way of a question through the folder:
+/// It is valid for one transaction, because the names of physical tables are those of its ``ReplicaState``. All
+/// literals become parameters. A query goes through the folders in this order:
 ///
-/// 1. Path/        ``ResourceWriter`` takes the steps of the URL's path: tables, and what joins and chooses their rows.
-/// 2. Apply/       ``ApplyWriter`` replaces the rows by what `$apply` makes of them.
-/// 3. Options/     ``PlanWriter`` puts the other options on the rows; ``ShapeWriter`` says which columns are what;
-///                 ``ExpandWriter`` makes a plan for each navigation property in line.
+/// 1. Path/        ``ResourceWriter`` follows the segments of the URL's path: tables, joins and conditions.
+/// 2. Apply/       ``ApplyWriter`` replaces the rows by the result of `$apply`.
+/// 3. Options/     ``PlanWriter`` applies the other options to the rows; ``ShapeWriter`` describes the columns;
+///                 ``ExpandWriter`` creates a plan for each expanded navigation property.
 /// 4. Expression/, Functions/  ``ExpressionWriter`` writes expressions, in the three-valued logic of the standard.
 /// 5. SQL/         pieces of SQL with their parameters.
 struct QueryWriter: Sendable {
   let plan: ReplicaPlan
   let state: ReplicaState
   var options: Options
-  /// What the defining queries have brought; nil asks nothing of it.
+  /// What the defining queries have downloaded; nil if nothing is to be checked.
   let coverage: Coverage?
-  /// What stands for tables that are none of the file.
+  /// The SQL that replaces tables which are not in the file.
   var sources = QuerySources()
 
-  /// What is not said by the URL.
+  /// The settings of a query that the URL does not contain.
   struct Options: Sendable, Hashable {
-    /// The most rows of a page; nil answers all at once.
+    /// The maximum number of rows of a page; nil returns all rows at once.
     var pageSize: Int?
-    /// Whether answers say of each entity whether the last download has brought or changed it.
+    /// Whether results show for each entity whether the last download added or changed it.
     var showsMarks: Bool
-    /// Whether sets are only those of their rows that were created here.
+    /// Whether entity sets contain only the rows that were created locally.
     var localRowsOnly: Bool
-    /// What `now()` is, in the form of Edm.DateTimeOffset: the same for a whole question.
+    /// The value of `now()`, in the form of Edm.DateTimeOffset: it is constant within a query.
     var now: String
-    /// Whether a statement that fails says for which row and expression.
+    /// Whether the error of a failed statement names the row and the expression.
     var namesRows = false
-    /// What `$apply` may make of hierarchies.
+    /// The limits for hierarchies in `$apply`.
     var hierarchy = HierarchyWriter.Bounds()
 
     init(
@@ -65,10 +65,10 @@ struct QueryWriter: Sendable {
     self.options = options
   }
 
-  /// The plan that answers a URL.
+  /// Returns the plan for a URL.
   ///
-  /// - Throws: ``OfflineODataError`` `notSupported` with the name of the construct that has no meaning on stored data, and
-  ///   `invalidInput` for a `$skiptoken` that is none of this store's.
+  /// - Throws: ``OfflineODataError`` `notSupported` with the name of the construct that has no meaning on stored data,
+  ///   and `invalidInput` for a `$skiptoken` that this store did not create.
   func plan(_ url: ODataBoundURL) throws -> ReadPlan {
     switch url.resource {
     case .path(let path): return try plan(path, url)
@@ -91,8 +91,8 @@ struct QueryWriter: Sendable {
     return question
   }
 
-  /// `search=…`, which SAP's services before V4 take for a search (sap:searchable): each of its words has to be there. In V4 an
-  /// option of that name is a custom one, which a service may not know (URL Conventions 4.01 §5.2).
+  /// Treats `search=…` as a search, as SAP's services before V4 do (sap:searchable): each of its words must occur. In
+  /// V4 an option of that name is a custom one, which a service may not know (URL Conventions 4.01 §5.2).
   private func searching(_ options: ODataBoundOptions) throws -> ODataBoundOptions {
     guard plan.model.version < .v4, let option = options.custom.first(where: { $0.name == "search" }) else {
       return options
@@ -108,7 +108,7 @@ struct QueryWriter: Sendable {
 
   // MARK: $entity
 
-  /// `$entity?$id=…`: the entity of an entity-id, which is its URL by the conventions (URL Conventions 4.01 §4.14).
+  /// `$entity?$id=…`: the entity with an entity-id, which is its URL by the conventions (URL Conventions 4.01 §4.14).
   private func entity(_ type: EdmStructure?, _ url: ODataBoundURL) throws -> ReadPlan {
     guard let id = url.options.id else { throw OfflineODataError.unsupported("$entity without $id") }
     let version = max(plan.model.version, .v4)

@@ -1,36 +1,38 @@
 import LarderOData
 import LarderStorage
 
-/// A question as SQL, and how its rows become an answer. Made by `QueryWriter` from a bound URL; run by `Answers`.
+/// The SQL of a query, and how its rows become a result. `QueryWriter` creates it from a bound URL; `ResultRun` runs
+/// it.
 ///
-/// Each expanded navigation property has a plan of its own that is run once for each row of the plan around it: with its
-/// statement prepared and an index on what joins them, that costs microseconds and no memory, and nested options mean
-/// what they say.
+/// Each expanded navigation property has a plan of its own, which runs once for each row of the enclosing plan. Because
+/// the statement is prepared and the joining columns have an index, a run takes microseconds and no memory, and nested
+/// options keep their meaning.
 final class ReadPlan: Sendable {
-  /// One statement.
+  /// The SQL of the statement.
   let sql: String
-  /// What its parameters are bound to, in their order.
+  /// What the parameters are bound to, in their order.
   let parameters: [ReadParameter]
-  /// What its columns are.
+  /// What the columns are.
   let content: ReadContent
-  /// Whether there is one row at most: `Set(key)`, a singleton, a to-one navigation property.
+  /// Whether there is at most one row: `Set(key)`, a singleton, a to-one navigation property.
   let isSingle: Bool
-  /// The statement that counts all, for `$count=true`; its one column is the number.
+  /// The statement for `$count=true`: its only column is the number of all rows.
   let count: ReadCount?
-  /// The page's end: rows beyond it are asked for to see that there are some; nil reads all.
+  /// The limit of the page. The statement reads one row more, to see whether there is a next page; nil reads all rows.
   let page: ReadPage?
-  /// Where no row comes, or `/$count` is 0: the statement that counts what the path goes through before its last step. 0 means that there is
-  /// no such resource (404); else a collection is empty, and a single value null (204). nil: a collection always is, and a
-  /// single entity that does not come is none (404).
+  /// The statement to run if there are no rows, or if `/$count` is 0: it counts the rows that the path goes through
+  /// before its last step. If that count is 0, there is no such resource (404); otherwise a collection is empty and a
+  /// single value is null (204). With nil, a collection always exists, and a missing single entity is no resource
+  /// (404).
   let owner: ReadCount?
-  /// What has to be in the copy, asked before the rows are.
+  /// What must be in the copy. The checks run before the rows are read.
   let checks: [ReadCheck]
-  /// The tables whose strings `$search` looks through one by one, because they have no full-text index: with one
-  /// (`Replica.prepareSearch`), words are found as words, and the question is planned anew.
+  /// The tables without a full-text index whose strings `$search` compares one by one. With an index
+  /// (`Replica.prepareSearch`), search finds whole words, and the query is planned again.
   let unindexed: Set<Int>
-  /// Whether the plan holds the time at which it was made: the same question later is another one.
+  /// Whether the plan contains the time at which it was created: a later run of the same query needs a new plan.
   let isOfMoment: Bool
-  /// What asks once more where a function has no value for a row; nil where none can fail.
+  /// Runs the query again if a function has no value for a row, to name the row; nil if no function can fail.
   let naming: RowNaming?
 
   init(
@@ -51,14 +53,14 @@ final class ReadPlan: Sendable {
     self.naming = naming
   }
 
-  /// The same plan with other values.
+  /// Returns a copy of the plan with other parameter values.
   func with(_ parameters: [ReadParameter]) -> ReadPlan {
     ReadPlan(
       sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
       checks: checks, unindexed: unindexed, isOfMoment: isOfMoment)
   }
 
-  /// The same plan with what its statement needs.
+  /// Returns a copy of the plan with the checks that its statement needs.
   func checking(_ statement: Statement) -> ReadPlan {
     guard !statement.checks.isEmpty else { return self }
     return ReadPlan(
@@ -66,7 +68,7 @@ final class ReadPlan: Sendable {
       checks: statement.checks.map { ReadCheck($0.text, $0.failure) }, unindexed: unindexed, isOfMoment: isOfMoment)
   }
 
-  /// The same plan, with what was found while it was written.
+  /// Returns a copy of the plan with what the writer recorded while it wrote the query.
   func noting(_ question: Question) -> ReadPlan {
     guard !question.unindexed.isEmpty || question.asksTime || question.mayFail else { return self }
     return ReadPlan(
@@ -77,35 +79,35 @@ final class ReadPlan: Sendable {
 }
 
 extension ReadPlan {
-  /// Throws what is not in the copy of what the plan needs, for a plan that stands in no other.
+  /// Runs the checks of a plan that is not nested. Throws if data that the plan needs is not in the copy.
   func check(_ connection: Connection) throws {
     for check in checks { try check.run(ResultWriter.values(check.parameters), connection) }
   }
 
-  /// The same at a row of the plan around it.
+  /// Runs the checks of a nested plan, for one row of the enclosing plan.
   func check(_ connection: Connection, at row: borrowing Row) throws {
     for check in checks { try check.run(ResultWriter.values(check.parameters, at: row), connection) }
   }
 }
 
-/// What a parameter of a plan's statement is bound to.
+/// The source of a parameter's value.
 enum ReadParameter: Sendable, Hashable {
   case value(SQLValue)
-  /// The value of a column of the row of the plan around it, by the column's place.
+  /// The value of a column in the current row of the enclosing plan, by the position of the column.
   case outer(Int32)
 }
 
-/// The statement that counts.
+/// A statement that counts rows.
 struct ReadCount: Sendable {
   let sql: String
   let parameters: [ReadParameter]
 }
 
-/// A statement that has a row where something that a plan needs is not in the copy.
+/// A statement that returns a row if data that a plan needs is not in the copy.
 struct ReadCheck: Sendable {
   let sql: String
   let parameters: [ReadParameter]
-  /// What is thrown then.
+  /// The error to throw if there is a row.
   let failure: OfflineODataError
 
   init(_ text: SQLText, _ failure: OfflineODataError) {
@@ -122,52 +124,53 @@ struct ReadCheck: Sendable {
   }
 }
 
-/// Server-driven paging: after `size` rows the answer ends, with a link that goes on behind the last one.
+/// Server-driven paging: after `size` rows the result ends, with a link to the rows after the last one.
 struct ReadPage: Sendable {
-  /// The rows of a page; the statement asks for one more.
+  /// The number of rows of a page; the statement reads one row more.
   let size: Int
-  /// The columns of a row that make its place in the order, for ``SkipToken``.
+  /// The columns that contain a row's position in the order, for ``SkipToken``.
   let token: [Int32]
-  /// What the token says beside the row's place: the question's order.
+  /// The digest of the query's order, which the token also contains.
   let order: UInt64
-  /// The rows of the pages before; `$top` counts them. The next page's token says `delivered + size`.
+  /// The number of rows on the pages before; `$top` includes them. The next page's token contains `delivered + size`.
   let delivered: Int
 }
 
-/// What the columns of a statement are.
+/// What the columns of a statement contain.
 indirect enum ReadContent: Sendable {
-  /// Entities, or rows of `$apply` that have no identity any more (`table` nil).
+  /// Entities, or rows of `$apply` that have no identity (`table` is nil).
   case objects(ReadShape)
   /// References to entities.
   case references(ReadShape)
-  /// One primitive, enumeration, complex or JSON value a row: `Set(key)/Property`, `/$value`.
+  /// One primitive, enumeration, complex or JSON value for each row: `Set(key)/Property`, `/$value`.
   case value(ReadMember, isRaw: Bool)
   /// The number of entities as text: `/$count`.
   case count
-  /// The bytes of a media entity or stream property: the columns hold its identity and what is known of it.
+  /// The bytes of a media entity or stream property: the columns contain its identity and the details of the stream.
   case media(ReadShape, property: String?)
 }
 
-/// One object: which columns are its parts. Places count from 0.
+/// Which columns contain the parts of one object. Column positions count from 0.
 final class ReadShape: Sendable {
-  /// The table of the entities; nil for objects of `$apply` and `$compute` that are none, and for complex values.
+  /// The table of the entities; nil for objects of `$apply` and `$compute` that are not entities, and for complex
+  /// values.
   let table: EntityTable?
-  /// The declared type at this place; nil where it is made by the question.
+  /// The declared type at this place; nil if the query creates the type.
   let type: EdmStructure?
-  /// The set or singleton for context URLs and entity-ids; nil for contained and made ones.
+  /// The set or singleton for context URLs and entity-ids; nil for contained entities and computed objects.
   let source: ODataBoundSource?
-  /// Where the system columns stand; nil for those that the statement does not read.
+  /// The position of each system column; nil if the statement does not read it.
   let id: Int32?
   let typeNumber: Int32?
   let etag: Int32?
   let uri: Int32?
   let media: Int32?
   let state: Int32?
-  /// Where the parts of the key stand, for entity-ids.
+  /// The positions of the parts of the key, for entity-ids.
   let key: [Int32]
-  /// The properties that the answer shows, in their order.
+  /// The properties that the result shows, in their order.
   let members: [ReadMember]
-  /// The navigation properties in line.
+  /// The expanded navigation properties.
   let expands: [ReadExpand]
 
   init(
@@ -192,25 +195,27 @@ final class ReadShape: Sendable {
 
 /// A property of an object.
 struct ReadMember: Sendable {
-  /// The name in the answer.
+  /// The name in the result.
   let name: String
   let kind: Kind
-  /// The type of the value, for values that are made (`$compute`, aggregates) and for enumerations.
+  /// The type of the value, for computed values (`$compute`, aggregates) and for enumerations.
   let type: ODataBoundType
-  /// The types that have the property: nil for all, else indices in the table's types. A row of another type leaves it
-  /// out.
+  /// The types that have the property, as indices in the table's types; nil for all. A row of another type omits the
+  /// property.
   var types: Set<Int>? = nil
-  /// The place of a column that is 0 in rows of which the property was not downloaded: without a value they leave it out.
+  /// The position of a column that is 0 in rows whose property was not downloaded. Such a row omits the property if it
+  /// has no value.
   var presence: Int32? = nil
 
   enum Kind: Sendable {
     /// A primitive or JSON value.
     case column(Int32, ColumnStorage)
-    /// A complex value: its marker's place, and its properties.
+    /// A complex value: the position of its marker, and its properties.
     case complex(Int32, [ReadMember])
-    /// The undeclared properties of an open type: they stand among the others. `nil` shows all, else those named.
+    /// The undeclared properties of an open type, which are shown among the others. `nil` shows all, otherwise those
+    /// named.
     case dynamic(Int32, only: Set<String>?)
-    /// An entity that is not in line: its navigation link, of the identity that stands in the columns of the shape
+    /// The navigation link of an entity that is not inline. The columns of the shape contain its identity
     /// (`$crossjoin`).
     case link(ReadShape)
   }
@@ -218,29 +223,31 @@ struct ReadMember: Sendable {
 
 /// An expanded navigation property.
 struct ReadExpand: Sendable {
-  /// The path of names: one, or more through complex properties.
+  /// The path of names: more than one if the property belongs to a complex property.
   let path: [String]
   let isCollection: Bool
   let content: ODataBoundExpandItem.Content
-  /// The types that have it, as in ``ReadMember``.
+  /// The types that have the property, as in ``ReadMember/types``.
   var types: Set<Int>? = nil
-  /// The plan of what is related, its parameters bound to the row around it. `$levels` has a plan for each level.
+  /// The plan of the related entities; its parameters come from the enclosing row. `$levels` has a plan for each level.
   let plan: ReadPlan
-  /// `$levels=max`: an entity that stands above itself already shows nothing of this property any more.
+  /// Whether an entity that already occurs above itself omits the property: for `$levels=max`.
   var stopsAtCycles = false
-  /// A collection that `nest` or `addnested` made: its context says what it holds (Data Aggregation 4.0 §3.4.3, §3.5.2).
+  /// Whether `nest` or `addnested` created the collection: its context describes its content (Data Aggregation 4.0
+  /// §3.4.3, §3.5.2).
   var isMade = false
-  /// Where its instances come from, where the plan's shape does not say.
+  /// The set or singleton of its entities, if the shape of the plan does not contain it.
   var source: ODataBoundSource?
-  /// One of several alternatives for entities of any type: it is for rows with this value; nil is for all rows.
+  /// For one of several alternatives for entities of any type: the value that chooses its rows; nil applies to all
+  /// rows.
   var only: Only?
-  /// The alternative's options, which no item of the question's own has.
+  /// The alternative's options, which no `$expand` item of the query's own has.
   var options: ODataBoundOptions?
 
-  /// What chooses among alternatives.
+  /// The column value that chooses an alternative.
   struct Only: Sendable, Hashable {
     let column: Int32
-    /// Nil for NULL.
+    /// The value; nil for NULL.
     let text: String?
   }
 }

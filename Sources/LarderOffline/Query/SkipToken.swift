@@ -6,16 +6,17 @@ import LarderStorage
   import Foundation
 #endif
 
-/// Where a page ended: what `$skiptoken` of this store's own next links says.
+/// The position where a page ended: the `$skiptoken` of this store's own next links.
 ///
-/// Opaque to clients: base64url of a version, a digest of the order, the rows delivered so far and the values that the last
-/// row has in the order. Keyset paging: what is inserted or deleted before the place moves nothing.
+/// The token is opaque to clients: base64url of a version, a digest of the order, the number of rows delivered so far
+/// and the last row's values of the order's terms. This is keyset paging: rows that are inserted or deleted before the
+/// position do not shift the next page.
 struct SkipToken: Sendable, Hashable {
-  /// A digest of what the rows are ordered by: a token of another question is refused.
+  /// A digest of the order of the rows: a token of a query with another order is rejected.
   let order: UInt64
-  /// Rows of the pages so far.
+  /// The number of rows in the pages so far.
   let delivered: Int
-  /// The last row's values, in the order's order.
+  /// The last row's values, one for each term of the order.
   let values: [SQLValue]
 
   init(order: UInt64, delivered: Int, values: [SQLValue]) {
@@ -25,12 +26,12 @@ struct SkipToken: Sendable, Hashable {
   }
 
   private static let version: UInt8 = 1
-  /// More than any order has.
+  /// The longest token that is read: no order needs more.
   private static let longest = 1 << 16
 
   // MARK: Writing
 
-  /// The token as it stands in a URL: letters, digits, `-` and `_`.
+  /// The token as written in a URL: letters, digits, `-` and `_`.
   var text: String {
     var bytes: [UInt8] = [SkipToken.version]
     SkipToken.append(order, to: &bytes)
@@ -69,7 +70,7 @@ struct SkipToken: Sendable, Hashable {
 
   // MARK: Reading
 
-  /// Reads a token; nil where it is none of this version.
+  /// Reads a token; nil if the text is not a token of this version.
   init?(_ text: String) {
     guard text.utf8.count <= SkipToken.longest else { return nil }
     var padded = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })

@@ -1,6 +1,6 @@
-/// The bytes of a text in place, read without going past the end: behind it stand zeros.
+/// The bytes of a text, read in place. Indexes beyond the end return zeros.
 ///
-/// Valid as long as what it was made of: the call of a function or collation, a row.
+/// It is valid as long as its source: the call of a function or collation, or a row.
 @safe struct ByteText {
   private let start: UnsafePointer<UInt8>?
   let count: Int
@@ -23,7 +23,7 @@
     return unsafe start[index]
   }
 
-  /// Eight bytes from a place on, the first one lowest; nil where there are fewer.
+  /// Eight bytes from an index on, the first one lowest; nil if there are fewer.
   @inline(__always)
   func word(_ index: Int) -> UInt64? {
     guard let start = unsafe start, index >= 0, count - index >= 8 else { return nil }
@@ -34,14 +34,14 @@
 
   var string: String { unsafe String(decoding: bytes, as: UTF8.self) }
 
-  /// A part of it, as much as there is.
+  /// A part of the text, clamped to its length.
   @inline(__always)
   func part(_ range: Range<Int>) -> ByteText {
     let range = range.clamped(to: 0..<count)
     return unsafe ByteText(UnsafeBufferPointer(rebasing: bytes[range]))
   }
 
-  /// The place behind the digits that stand at a place.
+  /// The index after the digits that start at an index.
   @inline(__always)
   func digitsEnd(_ index: Int) -> Int {
     var index = index
@@ -49,7 +49,7 @@
     return index
   }
 
-  /// The number that two digits at a place are; nil where they are none.
+  /// The number of the two digits at an index; nil if they are not digits.
   @inline(__always)
   func twoDigits(_ index: Int) -> UInt64? {
     let tens = self[index] &- 0x30
@@ -58,11 +58,11 @@
     return UInt64(tens) * 10 + UInt64(ones)
   }
 
-  /// Whether an ASCII letter, in either case, stands at a place.
+  /// Whether the byte at an index is an ASCII letter, in either case.
   @inline(__always)
   func has(letter: UInt8, at index: Int) -> Bool { self[index] | 0x20 == letter | 0x20 }
 
-  /// Whether a word stands at a place and nothing behind it; letters in either case.
+  /// Whether the text from an index to its end is a word, in either case.
   func ends(with word: StaticString, at index: Int) -> Bool {
     guard count - index == word.utf8CodeUnitCount else { return false }
     for offset in 0..<word.utf8CodeUnitCount {
@@ -72,7 +72,7 @@
     return true
   }
 
-  /// Negative, 0 or positive: by bytes, then the shorter first.
+  /// The order of two texts: negative, 0 or positive, by bytes, then the shorter one first.
   static func order(_ left: ByteText, _ right: ByteText) -> Int {
     let common = min(left.count, right.count)
     var index = 0
@@ -87,7 +87,7 @@
     return left.count - right.count
   }
 
-  /// The order of two runs of digits behind a point: zeros at the end count for nothing.
+  /// The order of two runs of digits after a point. Trailing zeros do not count.
   static func fractionOrder(_ left: ByteText, _ right: ByteText) -> Int {
     for index in 0..<max(left.count, right.count) {
       let one = index < left.count ? left[index] : 0x30

@@ -1,10 +1,11 @@
 import LarderOData
 
-// What stands in JSON columns: V4 JSON, so that SQLite's JSON functions and answers read it alike.
+// The content of JSON columns: V4 JSON, which both SQLite's JSON functions and the results of reads use.
 //
-// Decimals and durations are strings with their digits, 64-bit integers numbers, enumerations of the model their integers,
-// guids in lower case, binary base64url, INF, -INF and NaN strings, dates and moments as in their columns. Derived complex
-// values say "@odata.type". Numbers of no declared type keep their digits, bare.
+// Decimals and durations are strings with their digits, 64-bit integers are numbers, enumerations of the model are
+// their integers, guids are in lower case, binary values are base64url, INF, -INF and NaN are strings, and dates and
+// timestamps are as in their columns. Derived complex values contain "@odata.type". Numbers without a declared type
+// keep their digits, without quotes.
 extension JSONWriter {
   /// Writes a scalar of a payload as the next value.
   mutating func canonical(
@@ -21,7 +22,7 @@ extension JSONWriter {
     }
   }
 
-  /// Writes a value as the next value; of a collection's type a collection, or one item of it.
+  /// Writes a value as the next value. If the type is a collection, the value may be a collection or one of its items.
   mutating func canonical(_ value: ODataValue, type: EdmTypeReference, model: EdmModel?) throws(ODataValueError) {
     try canonical(value, type: type, model: model, depth: 0)
   }
@@ -80,15 +81,16 @@ extension JSONWriter {
   }
 }
 
-/// The JSON of columns, read back.
+/// Reads the JSON of columns.
 enum CanonicalJSON {
   static let maximumDepth = 100
 
-  /// What `Name@odata.type` says of a dynamic property whose JSON does not tell its type (JSON Format 4.01 §4.6.3).
+  /// The type in `Name@odata.type` of a dynamic property, if its JSON does not show the type (JSON Format 4.01 §4.6.3);
+  /// nil otherwise.
   static func dynamicType(_ value: ODataValue) -> String? {
     switch value {
     case .null, .boolean, .string, .untypedNumber, .complex, .enumeration: nil
-    // Infinities and NaN stand in texts.
+    // Infinities and NaN are written as strings.
     case .double(let number): number.isFinite ? nil : value.type?.rawValue
     case .collection(let items):
       items.first.flatMap { first in
@@ -98,7 +100,7 @@ enum CanonicalJSON {
     }
   }
 
-  /// The value of a JSON text of a column.
+  /// Reads the JSON text of a column.
   static func value(_ text: String, type: EdmTypeReference, model: EdmModel?) throws(ODataValueError) -> ODataValue {
     let node: JSONNode
     do { node = try JSONNode(Array(text.utf8)) } catch {
@@ -107,7 +109,7 @@ enum CanonicalJSON {
     return try value(node, type: type, model: model)
   }
 
-  /// The value of a JSON tree by its type.
+  /// Reads a JSON tree as a value of a type.
   static func value(_ node: JSONNode, type: EdmTypeReference, model: EdmModel?) throws(ODataValueError) -> ODataValue {
     switch (node, type) {
     case (.null, _): return .null

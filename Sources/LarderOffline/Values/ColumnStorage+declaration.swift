@@ -1,7 +1,7 @@
 extension ColumnStorage {
-  /// The class and collation of a column in `CREATE TABLE`: `TEXT COLLATE larder_decimal`.
+  /// The type and collation of a column in `CREATE TABLE`: `TEXT COLLATE larder_decimal`.
   ///
-  /// The table is not STRICT: NaN, which SQLite's REAL has not, stands as a text in a REAL column.
+  /// The table is not STRICT: SQLite's REAL has no NaN, so a REAL column stores NaN as a text.
   var sqlDeclaration: String {
     switch self {
     case .boolean, .integer, .enumeration: "INTEGER"
@@ -14,7 +14,7 @@ extension ColumnStorage {
     }
   }
 
-  /// The collation that an expression of the kind has to be compared with; nil where bytes decide.
+  /// The collation for comparisons of expressions with this storage; nil if they are compared by bytes.
   var collation: String? {
     switch self {
     case .decimal: "larder_decimal"

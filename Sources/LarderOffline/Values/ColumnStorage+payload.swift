@@ -1,13 +1,13 @@
 import LarderOData
 import LarderStorage
 
-// From a payload's bytes to a cell. The spellings that services commonly write are checked where they stand and copied once;
-// all others go through the value types, which know every spelling, and are then written in the column's form.
+// Conversion of a payload's bytes to a cell. The spellings that services commonly write are checked in place and copied
+// once; all others are read by the value types, which accept every spelling, and are then written in the column's form.
 extension ColumnStorage {
   /// Appends a scalar of a payload as a cell, checked against its type.
   ///
-  /// - Parameter type: the property's declared type, without definitions' names.
-  /// - Throws: `ODataValueError` where the scalar is no value of the type. The batch is then as it was.
+  /// - Parameter type: the property's declared type, without the names of type definitions.
+  /// - Throws: `ODataValueError` if the scalar is not a value of the type. The batch is then unchanged.
   func append(
     _ scalar: PayloadScalar, type: EdmTypeReference, model: EdmModel, to batch: inout RowBatch
   ) throws(ODataValueError) {
@@ -49,7 +49,7 @@ extension ColumnStorage {
     try appendUnusual(scalar, type, model, &batch)
   }
 
-  /// Appends a value of a payload that was read whole, or of a local change.
+  /// Appends a value of a local change, or of a payload that was decoded as a whole.
   func append(
     _ value: ODataValue, type: EdmTypeReference, model: EdmModel, to batch: inout RowBatch
   ) throws(ODataValueError) {
@@ -82,7 +82,7 @@ extension ColumnStorage {
 }
 
 extension EdmPrimitiveType {
-  /// The values of an integer type; of others all integers.
+  /// The range of an integer type; for other types, all 64-bit integers.
   var integerRange: ClosedRange<Int64> {
     switch self {
     case .byte: 0...255
@@ -95,19 +95,19 @@ extension EdmPrimitiveType {
 }
 
 extension RowBatch {
-  /// A text that stands somewhere, copied.
+  /// Appends a copy of a text.
   mutating func append(_ text: ByteText) { unsafe append(text: text.bytes) }
 }
 
 extension ReplicaColumn {
-  /// Appends a scalar of a payload as the column's cell; an error names the property.
+  /// Appends a scalar of a payload as the column's cell. An error names the property.
   func append(_ scalar: PayloadScalar, model: EdmModel, to batch: inout RowBatch) throws(ColumnValueError) {
     do throws(ODataValueError) { try storage.append(scalar, type: type, model: model, to: &batch) } catch {
       throw ColumnValueError(property: path.joined(separator: "/"), cause: error)
     }
   }
 
-  /// Appends a value as the column's cell; an error names the property.
+  /// Appends a value as the column's cell. An error names the property.
   func append(_ value: ODataValue, model: EdmModel, to batch: inout RowBatch) throws(ColumnValueError) {
     do throws(ODataValueError) { try storage.append(value, type: type, model: model, to: &batch) } catch {
       throw ColumnValueError(property: path.joined(separator: "/"), cause: error)
@@ -115,9 +115,9 @@ extension ReplicaColumn {
   }
 }
 
-/// A value that is none of its property's type.
+/// The error for a value that is not of its property's type.
 struct ColumnValueError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The entity, as far as it is known.
+  /// The entity, if it is known.
   var entity: String?
   /// The property's path.
   let property: String

@@ -1,14 +1,14 @@
 import LarderOData
 import LarderStorage
 
-// Between the values of the OData language and cells.
+// Conversion between OData values and cells.
 extension ColumnStorage {
-  /// The cell of a value: of a literal, of a local change.
+  /// The cell for the value of a literal or of a local change.
   ///
   /// - Parameters:
   ///   - type: the property's type; needed for enumerations and JSON.
-  ///   - model: the same.
-  /// - Throws: `ODataValueError` where the value is none of the column's.
+  ///   - model: the model of the service; needed for enumerations and JSON.
+  /// - Throws: `ODataValueError` if the column cannot store the value.
   func sqlValue(
     of value: ODataValue, type: EdmTypeReference? = nil, model: EdmModel? = nil
   ) throws(ODataValueError) -> SQLValue {
@@ -82,7 +82,7 @@ extension ColumnStorage {
 
   /// The value of a cell.
   ///
-  /// - Throws: `ODataValueError` where what is kept is no value of the type, as after damage.
+  /// - Throws: `ODataValueError` if the cell does not contain a value of the type, as after damage.
   func value(
     of row: borrowing Row, _ column: Int32, type: EdmTypeReference, model: EdmModel? = nil
   ) throws(ODataValueError) -> ODataValue {
@@ -121,7 +121,7 @@ extension ColumnStorage {
     return try ODataValue(whole: number, type: type.primitive ?? storage.natural)
   }
 
-  /// The type whose values stand so, where nothing else says which.
+  /// The type of the storage's values, if no declared type is known.
   private var natural: EdmPrimitiveType {
     switch self {
     case .boolean: .boolean
@@ -141,7 +141,7 @@ extension ColumnStorage {
 }
 
 extension ODataValue {
-  /// The value of an integer, and of a decimal without a fraction; nil for others and beyond 64 bits.
+  /// The value of an integer, or of a decimal without a fraction; nil for other values and beyond 64 bits.
   var wholeNumber: Int64? {
     switch self {
     case .byte(let number): Int64(number)
@@ -154,7 +154,7 @@ extension ODataValue {
     }
   }
 
-  /// The value of a number of any type, in the shortest digits that tell it.
+  /// The value of a number of any type, in the shortest digits that identify it.
   var exactNumber: ODataDecimal? {
     switch self {
     case .decimal(let number), .untypedNumber(let number): number
@@ -164,7 +164,7 @@ extension ODataValue {
     }
   }
 
-  /// A whole number as a value of a numeric type, or a boolean.
+  /// Creates a value of a numeric type, or a Boolean, from a whole number.
   init(whole number: Int64, type: EdmPrimitiveType) throws(ODataValueError) {
     guard type.integerRange.contains(number) else {
       throw ODataValueError(.outOfRange, type: type, text: String(number))

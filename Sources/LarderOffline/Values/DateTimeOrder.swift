@@ -1,21 +1,22 @@
 import LarderStorage
 
 extension SQLCollation {
-  /// Dates and moments in the order of time; those without an offset as if it were zero; texts that are none behind them.
+  /// Orders dates and timestamps chronologically. A timestamp without an offset has offset zero; other texts come last.
   static let moment = unsafe SQLCollation("larder_moment") { (left, right) in
     unsafe DateTimeText.order(ByteText(left), ByteText(right))
   }
 
-  /// Durations by their length; texts that are none behind them.
+  /// Orders durations by their length; other texts come last.
   static let duration = unsafe SQLCollation("larder_duration") { (left, right) in
     unsafe DurationText.order(ByteText(left), ByteText(right))
   }
 }
 
-/// A date or moment taken apart where it stands.
+/// A date or timestamp, parsed in place.
 ///
-/// It is ordered by the clock at offset zero, part by part, and ranges are not checked: so every text of the right shape has
-/// its place, and texts of one length that end in `Z` are in the order of their bytes.
+/// Timestamps are ordered by the clock at offset zero, part by part, and the ranges of the parts are not checked. So
+/// every text of the right form has a place in the order, and texts of equal length that end in `Z` have the order of
+/// their bytes.
 struct DateTimeText {
   /// The year at offset zero.
   private(set) var year: Int64
@@ -24,10 +25,11 @@ struct DateTimeText {
   /// The digits of the fraction.
   let fraction: ByteText
 
-  /// `YYYY-MM-`, `DDThh:mm`: zeros for digits.
+  /// `YYYY-MM-` and `DDThh:mm`, with zeros for digits.
   private static let dateShape = word("0000-00-")
   private static let timeShape = word("00T00:00")
-  // What, added to the difference from the shape, sets a byte's top bit where it is no digit or not the separator.
+  // Added to the difference from the shape, these set the top bit of each byte that is not a digit or not the
+  // separator.
   private static let dateLimits: UInt64 = 0x7F76_767F_7676_7676
   private static let timeLimits: UInt64 = 0x7676_7F76_767F_7676
 
@@ -54,7 +56,7 @@ struct DateTimeText {
     return ByteText.fractionOrder(left.fraction, right.fraction)
   }
 
-  /// The order of two of the form `YYYY-MM-DDThh:mm:ss`, a fraction of one length, `Z`; nil for all others.
+  /// The order of two texts `YYYY-MM-DDThh:mm:ss`, with fractions of equal length and `Z`; nil for all others.
   @inline(__always)
   private static func plainOrder(_ left: ByteText, _ right: ByteText) -> Int? {
     guard let leftDate = left.word(0), let rightDate = right.word(0), let leftTime = left.word(8),
@@ -68,7 +70,7 @@ struct DateTimeText {
     return 0
   }
 
-  /// `:ssZ` or `:ss.f…Z`
+  /// Whether the text ends with `:ssZ` or `:ss.f…Z`.
   @inline(__always)
   private static func isPlainEnd(_ text: ByteText) -> Bool {
     let last = text.count - 1
@@ -78,7 +80,7 @@ struct DateTimeText {
     return text[19] == UInt8(ascii: ".") && last > 20 && text.digitsEnd(20) == last
   }
 
-  /// Takes apart `YYYY-MM-DD`, with `Thh:mm`, `:ss`, `.f…`, `Z` or `±hh:mm` where they follow; nil for anything else.
+  /// Parses `YYYY-MM-DD`, optionally with `Thh:mm`, `:ss`, `.f…`, `Z` or `±hh:mm`; nil for anything else.
   init?(_ text: ByteText) {
     let isNegative = text[0] == UInt8(ascii: "-")
     let start = isNegative ? 1 : 0
@@ -117,7 +119,7 @@ struct DateTimeText {
     if offset != 0 { move(minutes: -offset) }
   }
 
-  /// The minutes of `Z`, `±hh:mm`, `±hhmm` or nothing; nil for anything else.
+  /// The offset in minutes of `Z`, `±hh:mm`, `±hhmm` or nothing; nil for anything else.
   private static func offset(_ text: ByteText, _ index: Int) -> Int64? {
     if index == text.count { return 0 }
     if text.has(letter: UInt8(ascii: "Z"), at: index) { return index + 1 == text.count ? 0 : nil }
@@ -129,7 +131,7 @@ struct DateTimeText {
     return isNegative ? -offset : offset
   }
 
-  /// Sets the clock so many minutes on. Days are counted in eras of 400 years whose years begin in March.
+  /// Moves the clock forward by some minutes. Days are counted in eras of 400 years whose years begin in March.
   private mutating func move(minutes: Int64) {
     let month = Int64(rest >> 32 & 0xFF)
     let day = Int64(rest >> 24 & 0xFF)
@@ -161,15 +163,15 @@ struct DateTimeText {
   }
 }
 
-/// A duration taken apart where it stands.
+/// A duration, parsed in place.
 struct DurationText {
   private let isNegative: Bool
   private let seconds: UInt64
   private let fraction: ByteText
-  /// -1, 0 or 1.
+  /// The sign: -1, 0 or 1.
   private var sign: Int { seconds == 0 && fraction.isZeros ? 0 : isNegative ? -1 : 1 }
 
-  /// Takes apart `-P1DT2H3M4.5S`; years and months only where they are zero; nil for anything else.
+  /// Parses `-P1DT2H3M4.5S`. Years and months must be zero. Nil for anything else.
   init?(_ text: ByteText) {
     isNegative = text[0] == UInt8(ascii: "-")
     var index = isNegative ? 1 : 0
@@ -222,7 +224,7 @@ struct DurationText {
     return value
   }
 
-  /// The place of a designator among years to seconds, and the seconds that it counts.
+  /// The position of a designator in the order from years to seconds, and its length in seconds.
   private static func part(_ designator: UInt8, isTime: Bool) -> (Int, UInt64)? {
     switch (designator & 0xDF, isTime) {
     case (UInt8(ascii: "Y"), false): (0, 0)

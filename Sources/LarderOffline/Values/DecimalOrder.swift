@@ -1,29 +1,29 @@
 import LarderStorage
 
 extension SQLCollation {
-  /// Decimals by value, whatever their spelling; texts that are none behind them, by bytes.
+  /// Orders decimals by value, whatever their spelling; other texts come last, by bytes.
   static let decimal = unsafe SQLCollation("larder_decimal") { (left, right) in
     unsafe DecimalText.order(ByteText(left), ByteText(right))
   }
 }
 
-/// A decimal taken apart where it stands: nothing is copied, and the digits may be any number.
+/// A decimal, parsed in place: nothing is copied, and the number of digits is not limited.
 struct DecimalText {
-  /// -INF, negative numbers, zero, positive ones, INF, NaN, in their order.
+  /// The kinds of values in their order: -INF, negative numbers, zero, positive numbers, INF, NaN.
   enum Rank: Int { case negativeInfinity, negative, zero, positive, infinity, nan }
 
   let rank: Rank
   private let text: ByteText
-  /// The first digit that is not zero, and the end of the digits; a point may stand among them.
+  /// The first digit that is not zero, and the end of the digits; a point may be among them.
   private var first = 0
   private var end = 0
   /// The power of ten of the first digit.
   private var power: Int64 = 0
 
-  /// The largest power of ten that is read.
+  /// The largest exponent that is accepted.
   private static let largestExponent: Int64 = 999_999_999
 
-  /// Takes apart `-12.50`, `1e-7`, `INF`, `-INF`, `NaN`; nil for anything else.
+  /// Parses `-12.50`, `1e-7`, `INF`, `-INF`, `NaN`; nil for anything else.
   init?(_ text: ByteText) {
     self.text = text
     let isNegative = text[0] == UInt8(ascii: "-")

@@ -1,6 +1,7 @@
 import LarderOData
 
-/// The number that an enumeration's value is: of member names or numbers joined by commas.
+/// Converts between the text of an enumeration value, which is member names or numbers joined by commas, and its
+/// number.
 enum EnumerationValue {
   /// Reads a scalar of a payload.
   static func read(_ scalar: PayloadScalar, _ type: EdmEnumType) throws(ODataValueError) -> Int64 {
@@ -12,7 +13,7 @@ enum EnumerationValue {
     }
   }
 
-  /// Reads `Red`, `Read,Write`, `3`; the namespace and quotes of a literal may stand around.
+  /// Reads `Red`, `Read,Write` or `3`, with or without spaces around each part.
   static func read(_ text: String, _ type: EdmEnumType) throws(ODataValueError) -> Int64 {
     var value: Int64 = 0
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -44,7 +45,8 @@ enum EnumerationValue {
     return part
   }
 
-  /// The member names of a value: one member with that value, of flags those that make it up; the number where none do.
+  /// The member names of a value: the member with that value or, for flags, the members that make it up; the number if
+  /// there are none.
   static func text(_ value: Int64, _ type: EdmEnumType) -> String {
     if let member = type.member(value: value) { return member.name }
     guard type.isFlags, value != 0 else { return String(value) }

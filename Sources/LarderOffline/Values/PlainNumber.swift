@@ -1,4 +1,4 @@
-/// Numbers in the spellings that services commonly write, read where they stand.
+/// Reads numbers in place, in the spellings that services commonly write.
 enum PlainNumber {
   /// Powers of ten that are exact as `Double`.
   private static let powers: [Double] = [
@@ -6,8 +6,9 @@ enum PlainNumber {
     1e21, 1e22,
   ]
 
-  /// A number of at most 15 digits without an exponent, correctly rounded: digits and power of ten are both exact, so the
-  /// one division rounds. Of at most 7 digits for `Edm.Single`, rounded as such. nil for all others.
+  /// Reads a number of at most 15 digits without an exponent, correctly rounded: the digits and the power of ten are
+  /// both exact, so only the division rounds. For `Edm.Single`, it may have at most 7 digits and is rounded to a
+  /// single. Nil for all others.
   static func real(_ text: ByteText, isSingle: Bool) -> Double? {
     let isNegative = text[0] == UInt8(ascii: "-")
     var index = isNegative ? 1 : 0
@@ -55,7 +56,7 @@ enum PlainNumber {
       index += 1
       if text[index] == UInt8(ascii: "-") || text[index] == UInt8(ascii: "+") { index += 1 }
       let end = text.digitsEnd(index)
-      // Longer ones may be out of range.
+      // A longer exponent may be out of range.
       guard end > index, end - index <= 8 else { return false }
       index = end
     }

@@ -1,10 +1,10 @@
 import LarderOData
 import LarderStorage
 
-/// Guids, dates, times and durations in the spellings that services commonly write, checked where they stand: true means
-/// that the text is a value of the type in the form that columns keep.
+/// Checks guids, dates, times and durations in place, in the spellings that services commonly write. True means that
+/// the text is a value of the type in the form that columns store.
 enum PlainText {
-  /// 36 characters in lower case.
+  /// Whether a text is a guid: 36 characters in lower case.
   static func isGuid(_ text: ByteText) -> Bool {
     guard text.count == 36 else { return false }
     for index in 0..<36 {
@@ -18,10 +18,11 @@ enum PlainText {
     return true
   }
 
-  /// `YYYY-MM-DD`
+  /// Whether a text is a date `YYYY-MM-DD`.
   static func isDate(_ text: ByteText) -> Bool { text.count == 10 && startsWithDate(text) }
 
-  /// `YYYY-MM-DDThh:mm:ss`, at most 12 digits of a fraction, and where asked `Z` or `±hh:mm`; no leap second.
+  /// Whether a text is `YYYY-MM-DDThh:mm:ss`, with at most 12 digits of a fraction and, if required, `Z` or `±hh:mm`;
+  /// without a leap second.
   static func isMoment(_ text: ByteText, hasOffset: Bool) -> Bool {
     guard text.count >= 19, startsWithDate(text), text[10] == UInt8(ascii: "T"), isTime(text, from: 11) else {
       return false
@@ -49,7 +50,7 @@ enum PlainText {
     return ODataDate(year: year, month: Int(month), day: Int(day)) != nil
   }
 
-  /// `hh:mm:ss`
+  /// Whether `hh:mm:ss` starts at an index.
   static func isTime(_ text: ByteText, from start: Int) -> Bool {
     guard let hour = text.twoDigits(start), text[start + 2] == UInt8(ascii: ":"),
       let minute = text.twoDigits(start + 3),
@@ -58,7 +59,7 @@ enum PlainText {
     return hour < 24 && minute < 60 && second < 60
   }
 
-  /// Whether a moment or duration has digits other than zero behind the twelfth of its fraction.
+  /// Whether a timestamp or duration has digits other than zero after the twelfth digit of its fraction.
   static func isFinerThanPicoseconds(_ text: ByteText) -> Bool {
     guard text.count > 13, let point = (0..<text.count).first(where: { text[$0] == UInt8(ascii: ".") }) else {
       return false
@@ -67,14 +68,15 @@ enum PlainText {
     return end - point > 13 && (point + 13..<end).contains { text[$0] != UInt8(ascii: "0") }
   }
 
-  /// Capital designators, whole numbers of at most 9 digits, at most 12 digits of a fraction.
+  /// Whether a text is a duration with capital designators, whole numbers of at most 9 digits, and at most 12 digits of
+  /// a fraction.
   static func isDuration(_ text: ByteText) -> Bool {
     guard DurationText(text) != nil else { return false }
     var digits = 0
     for index in 0..<text.count {
       let byte = text[index]
       if byte == UInt8(ascii: ".") {
-        // `S` follows, as has been found.
+        // `DurationText` has checked that only `S` follows.
         return text.count - index - 2 <= 12 && text[text.count - 1] == UInt8(ascii: "S")
       }
       digits = byte &- 0x30 < 10 ? digits + 1 : 0
@@ -84,9 +86,10 @@ enum PlainText {
   }
 }
 
-/// `/Date(ms)/` and `/Date(ms±minutes)/` of V2, with slashes escaped or not.
+/// Converts V2's timestamps: `/Date(ms)/` and `/Date(ms±minutes)/`, with slashes escaped or not.
 enum Ticks {
-  /// Appends the moment in ISO 8601; false, and nothing appended, where the text is another one or out of range.
+  /// Appends the timestamp in ISO 8601. Returns false, and appends nothing, if the text has another form or is out of
+  /// range.
   ///
   /// The milliseconds are those of the local clock.
   static func append(_ text: ByteText, hasOffset: Bool, to batch: inout RowBatch) -> Bool {

@@ -16,7 +16,7 @@ enum AggregateMethod: String {
     self = method
   }
 
-  /// The method on values of a group. NULL is passed over.
+  /// Applies the method to the values of a group. NULL values are ignored.
   func call(_ value: SQLOperand) -> SQLAggregateCall {
     switch self {
     case .sum: return SQLAggregateCall.sum(value)
@@ -39,7 +39,7 @@ struct SQLAggregateCall {
   let storage: ColumnStorage?
   var mayBeNaN = false
 
-  /// Counts are decimals, as the standard has it: divided, they keep their fraction.
+  /// A count. Counts are decimals, as the standard requires, so that a division keeps its fraction.
   static func count(_ what: SQLText) -> SQLAggregateCall {
     SQLAggregateCall(text: .atom("larder_to_decimal(count(\(what)))"), storage: .decimal)
   }
@@ -49,7 +49,7 @@ struct SQLAggregateCall {
     case .real:
       return SQLAggregateCall(text: .atom("larder_sum(\(value.text))"), storage: .real, mayBeNaN: true)
     case .integer where value.type.item.primitive != .int64 && value.type.item.primitive?.isWhole == true:
-      // 64 bits hold what SQLite adds up of 32.
+      // SQLite adds 32-bit values up in 64 bits, which do not overflow.
       return SQLAggregateCall(text: .atom("larder_to_decimal(sum(\(value.text)))"), storage: .decimal)
     case .integer:
       return SQLAggregateCall(text: .atom("larder_sum(larder_to_decimal(\(value.text)))"), storage: .decimal)
@@ -65,11 +65,11 @@ struct SQLAggregateCall {
   }
 }
 
-/// How an item of `aggregate` comes to its value.
+/// How the value of an item of `aggregate` is computed.
 enum AggregateValue {
   /// A call over the rows themselves.
   case direct(SQLOperand, isCount: Bool)
-  /// A statement of its own: the keys' columns, then the value.
+  /// A statement of its own: the columns of the keys, then the value.
   case separate(SQLText, SQLOperand, isCount: Bool)
 
   var operand: SQLOperand {

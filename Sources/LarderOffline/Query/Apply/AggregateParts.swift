@@ -1,12 +1,12 @@
 import LarderOData
 import LarderStorage
 
-/// Puts the values of groups together: calls over the rows themselves, and statements of their own beside them.
+/// Combines the values of groups: calls over the rows themselves, and separate statements that are joined to them.
 struct AggregateParts {
   let keys: Projection
   let values: [AggregateValue]
 
-  /// A row for each group: the columns of the keys, then one for each value.
+  /// Selects a row for each group: the columns of the keys, then one column for each value.
   func select(_ rows: ApplySet) throws -> SQLText {
     if keys.columns.isEmpty { return whole(rows) }
     let isAlone = values.allSatisfy { if case .direct = $0 { true } else { false } }
@@ -14,7 +14,7 @@ struct AggregateParts {
     return try joined(rows)
   }
 
-  /// One row: of no rows too.
+  /// Selects a single row, even if there are no input rows.
   private func whole(_ rows: ApplySet) -> SQLText {
     var columns: [SQLText] = []
     var isOverRows = false
@@ -31,7 +31,7 @@ struct AggregateParts {
     return isOverRows ? "SELECT \(list) \(rows.set.rows.from())" : "SELECT \(list)"
   }
 
-  /// Keys, and the calls over the rows.
+  /// Selects the keys, and the calls over the rows.
   private func direct(_ rows: ApplySet) -> SQLText {
     var columns = keys.list
     for (place, value) in values.enumerated() {
@@ -42,7 +42,8 @@ struct AggregateParts {
       "SELECT \(SQLText.joined(columns, ", ")) \(rows.set.rows.from()) GROUP BY \(SQLText.joined(keys.collated, ", "))"
   }
 
-  /// The groups there are, with the values that each statement has of them; a group that has lost its rows has none.
+  /// Selects all groups, with the values that each statement has for them. A group that has lost its rows has no
+  /// values.
   private func joined(_ rows: ApplySet) throws -> SQLText {
     let question = keys.question
     let (main, own) = (question.alias("m"), question.alias("m"))
@@ -63,13 +64,13 @@ struct AggregateParts {
         from.append(" LEFT JOIN (\(select)) AS \(alias: part) ON \(isSame(main, part))")
         (found, isCount) = (.atom("\(alias: part).v"), counts)
       }
-      // Nothing has been counted where nothing is.
+      // A count is 0, not NULL, if the group has no rows.
       columns.append(isCount ? "ifnull(\(found), '0') AS \(alias: name)" : "\(found) AS \(alias: name)")
     }
     return "SELECT \(SQLText.joined(columns, ", ")) \(from)"
   }
 
-  /// The groups there are: of what was grouped, where they may have lost their rows since.
+  /// Selects all groups: from the rows at the time of grouping, if groups may have lost their rows since.
   func groups(_ rows: ApplySet) throws -> SQLText {
     guard rows.isThinned, let origin = rows.origin.first else {
       return AggregateParts(keys: keys, values: []).direct(rows)
@@ -90,7 +91,7 @@ struct AggregateParts {
 }
 
 extension Projection {
-  /// The columns as an order.
+  /// The columns as the terms of an order.
   var terms: [OrderTerm] {
     columns.enumerated().map { place, column in
       var operand = column
@@ -101,12 +102,12 @@ extension Projection {
     }
   }
 
-  /// The columns for DISTINCT, which equal values are one in.
+  /// The columns for DISTINCT, with collations, so that equal values are the same.
   var distinctList: [SQLText] {
     collated.enumerated().map { "\($0.element) AS \(alias: Projection.name($0.offset))" }
   }
 
-  /// The columns and a value `v` for each group; `table` has the columns already.
+  /// Selects the columns and a value `v` for each group. If `table` is given, it already has the columns.
   func grouped(_ value: SQLText, _ from: SQLText, in table: String? = nil) -> SQLText {
     var own = columns
     if let table {

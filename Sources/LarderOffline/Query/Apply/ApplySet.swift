@@ -1,22 +1,23 @@
 import LarderOData
 import LarderStorage
 
-/// Rows on their way through `$apply`.
+/// The rows between two transformations of `$apply`.
 struct ApplySet {
-  /// Tables, conditions, what a row is, its order.
+  /// The tables, the conditions, the scope of a row, and the order.
   var set: RowSet
-  /// The alias that all of a row's columns are read from, but for entities that it names by their identity.
+  /// The alias that all columns of a row are read from, except those of entities that the row refers to by their
+  /// identity.
   var core: String
-  /// Those entities: ` LEFT JOIN … ON …`, behind the table of the alias.
+  /// The joins of those entities: ` LEFT JOIN … ON …`, after the table of the alias.
   var joins: SQLText = ""
-  /// What the transformations around have grouped the rows by, one row for each of them: a transformation works on each
-  /// group by itself.
+  /// The values by which the enclosing transformations have grouped the rows, one member for each transformation. A
+  /// transformation works on each group separately.
   var keys = ComputedRow()
-  /// The rows as they were grouped; empty where they are not.
+  /// The rows at the time of grouping; empty if they are not grouped.
   var origin: [ApplySet] = []
-  /// Whether a group may have lost all its rows since.
+  /// Whether a group may have lost all its rows since the grouping.
   var isThinned = false
-  /// The statement whose rows these are, where they are kept for one inside it; nil elsewhere.
+  /// The statement that the rows belong to, if they are kept for a statement inside it; nil otherwise.
   var home: Statement?
 
   init(_ set: RowSet, core: String) {
@@ -24,28 +25,28 @@ struct ApplySet {
     self.core = core
   }
 
-  /// The rows as a table, so that what follows does not change what came before: a limit, a window.
+  /// Makes the rows a subquery, so that later steps do not change the result of earlier ones: a limit, a window.
   ///
-  /// - Parameter extra: columns more, each with its name.
+  /// - Parameter extra: additional columns, each with its name.
   mutating func wrap(_ extra: [SQLText] = [], tail: SQLText = "") {
     let columns = SQLText.joined(["\(alias: core).*"] + extra, ", ")
     table("SELECT \(columns) \(set.rows.from())\(tail)")
   }
 
-  /// A statement in the place of the rows' tables, with the columns that they had.
+  /// Replaces the rows' tables by a statement that has the same columns.
   mutating func table(_ select: SQLText) {
     set.rows = RelatedRows(tables: ["(\(select)) AS \(alias: core)\(joins)"])
   }
 }
 
-/// What is known of rows as the columns of a subquery, and all of it again as read from there.
+/// The values of rows as the columns of a subquery, and the same values as read from the subquery.
 struct Projection {
   let statement: Statement
   /// The alias of the subquery.
   let alias: String
   /// The columns, `c0` first.
   private(set) var columns: [SQLOperand] = []
-  /// Entities that columns name by their identity.
+  /// The joins of entities that columns refer to by their identity.
   private(set) var joins: SQLText = ""
 
   init(_ statement: Statement) {
@@ -64,7 +65,7 @@ struct Projection {
 
   static func name(_ column: Int) -> String { "c" + String(column) }
 
-  /// The columns as they are compared.
+  /// The columns with their collations, for comparisons.
   var collated: [SQLText] { columns.map(\.collated) }
 
   func reference(_ column: Int) -> SQLText { .atom("\(alias: alias).\(alias: Projection.name(column))") }
@@ -97,7 +98,7 @@ struct Projection {
     }
   }
 
-  /// What a collection takes of its row.
+  /// Projects the values that a collection reads from its row.
   private mutating func nested(_ nested: NestedRows) throws -> NestedRows {
     let origin: NestedRows.Origin
     switch nested.origin {
@@ -129,7 +130,7 @@ struct Projection {
     return there
   }
 
-  /// The entity of an identity.
+  /// Joins the entity that has an identity.
   mutating func joined(_ id: SQLText, table: EntityTable, type: EdmStructure) throws -> EntityScope {
     let name = statement.question.alias()
     let physical = try statement.question.table(table.number)
@@ -138,7 +139,7 @@ struct Projection {
   }
 }
 
-/// Entities and complex values as rows of their properties, where they can not stay what they are.
+/// Converts entities and complex values to rows of their properties, if they cannot be kept as they are.
 struct RowParts {
   private let statement: Statement
 
@@ -187,7 +188,7 @@ struct RowParts {
       guard isOwn || column.declaringType.isOrDerives(from: entity.type) else { continue }
       let text = try writer.reference(column, of: entity)
       switch column.storage {
-      // What is known of a stream goes with the entity.
+      // The details of a stream are read with the entity.
       case .stream: continue
       case .dynamic: throw OfflineODataError.unsupported("$apply on entities of an open type as a whole")
       case .complex:

@@ -3,10 +3,10 @@ import LarderStorage
 
 // `aggregate` (Data Aggregation 4.0 §3.2.1).
 extension ApplyWriter {
-  /// One row for each group, or one for all: its keys, and a value for each item.
+  /// Returns one row for each group, or one row for all rows: its keys, and a value for each item.
   ///
-  /// Items that go to related entities count each of these once, so that each such item is a statement of its own, joined
-  /// by the keys.
+  /// An item over related entities counts each of them once, so each such item is a statement of its own, joined by the
+  /// keys.
   func aggregate(_ items: [ODataBoundAggregate], _ rows: ApplySet) throws -> ApplySet {
     var keys = Projection(statement)
     let there = try keys.row(rows.keys)
@@ -38,7 +38,7 @@ extension ApplyWriter {
 
   // MARK: Items
 
-  /// The value of an item.
+  /// The value of an item of `aggregate`.
   private func value(_ item: ODataBoundAggregate, _ rows: ApplySet, _ keys: Projection) throws -> AggregateValue {
     if let last = item.from.last { return try stepwise(item, last, rows) }
     switch item.operand {
@@ -56,14 +56,15 @@ extension ApplyWriter {
     }
   }
 
-  /// Whether values are those of the rows: no collection on the way, and no related entity that counts once only.
+  /// Whether the values belong to the rows themselves: the path has no collection, and no related entity that must
+  /// count only once.
   private func isOwn(_ path: ODataBoundPath, _ method: AggregateMethod) -> Bool {
     let isSingle = path.segments.allSatisfy { $0.type?.isCollection != true }
     guard isSingle else { return false }
     return !path.segments.contains(where: \.isNavigating) || method != .sum && method != .average
   }
 
-  /// A value whose equality is that of its text.
+  /// The value of an expression, in a form in which values are equal if their texts are equal.
   private func distinguishable(_ expression: ODataBoundExpression, _ rows: ApplySet) throws -> SQLOperand {
     let writer = writer(rows.set.scope)
     guard case .path(let path) = expression.kind else { return try writer.operand(expression) }
@@ -87,7 +88,8 @@ extension ApplyWriter {
     return try writer.value(of: place)
   }
 
-  /// `value from properties with method`: the value of each group of these, then the method (§3.2.1.5).
+  /// `value from properties with method`: the value for each group of the properties, then the method over these values
+  /// (§3.2.1.5).
   private func stepwise(
     _ item: ODataBoundAggregate, _ last: ODataBoundAggregateFrom, _ rows: ApplySet
   ) throws -> AggregateValue {
@@ -114,7 +116,8 @@ extension ApplyWriter {
 
   // MARK: Related entities
 
-  /// Of what a path leads to: the related entities that are reached, each once in its group, then the values below them.
+  /// The value of an item over related entities: finds the entities that a path leads to, each once in its group, then
+  /// aggregates their values.
   private func related(
     _ path: ODataBoundPath, _ method: AggregateMethod?, _ type: ODataBoundType, _ rows: ApplySet, _ keys: Projection
   ) throws -> AggregateValue {
@@ -127,7 +130,7 @@ extension ApplyWriter {
     var bare = walk.place
     bare.rows = nil
     let value = try method == nil && walk.isAtObject ? nil : text(of: bare, writer)
-    // One row for each that is reached; `v` is its value.
+    // One row for each entity reached; `v` is its value.
     var columns = keys.distinctList
     for (place, part) in walk.identity.enumerated() { columns.append("\(part) AS i\(number: place)") }
     let own = value?.collated ?? "1"
@@ -147,15 +150,16 @@ extension ApplyWriter {
   }
 }
 
-/// A path whose steps may go to many, each of which a row comes for.
+/// Follows a path that may lead to several instances, and adds a row for each of them.
 struct AggregateWalk {
   private let apply: ApplyWriter
   private let segments: [ODataBoundSegment]
   private let writer: ExpressionWriter
   private(set) var place: PathPlace
-  /// The entity behind the last navigation property: NULL where there is none. nil without such a property.
+  /// The identity of the entity after the last navigation property, or the marker of a row: NULL if there is none. Nil if
+  /// the path has no such property.
   private(set) var entity: SQLText?
-  /// What tells apart what is reached.
+  /// The columns that identify what the path leads to.
   private(set) var identity: [SQLText] = []
 
   init(_ apply: ApplyWriter, _ path: ODataBoundPath, _ rows: ApplySet) throws {
@@ -179,7 +183,8 @@ struct AggregateWalk {
     try spread()
   }
 
-  /// Rows that a limit or a transformation made of each row cannot stand beside it.
+  /// Throws if a segment leads to nested rows that were limited or created for each row: they cannot be joined to the
+  /// row.
   private func check(_ segment: ODataBoundSegment) throws {
     guard let name = segment.propertyName else { return }
     let made: Scope? =
@@ -193,7 +198,7 @@ struct AggregateWalk {
       "a path in aggregate through '\(name)', which nest or addnested made by more than filter and compute")
   }
 
-  /// Whether what is reached are objects, not values.
+  /// Whether the path leads to objects, not values.
   var isAtObject: Bool {
     switch place.scope {
     case .entity, .row: true
@@ -201,11 +206,11 @@ struct AggregateWalk {
     }
   }
 
-  /// Each item of a collection in JSON.
+  /// Adds a row for each item of a collection in JSON.
   private mutating func spread() throws {
     guard place.isCollection, case .json = place.scope else { return }
     let (rows, item) = try writer.items(of: place)
-    // Items are those of the last table that came.
+    // The items are in the last table that was added.
     if let alias = rows.tables.last?.lastAlias { identity.append(.atom("\(alias: alias).fullkey")) }
     place = PathPlace(rows: rows, scope: item)
   }
@@ -217,7 +222,7 @@ struct AggregateWalk {
       entity = id
       identity = [id]
     case .row(let row):
-      // What has no identity is the same where all its parts are.
+      // Rows without an identity are the same if all their parts are equal.
       var parts = Projection(apply.statement)
       _ = try parts.row(row)
       entity = row.marker ?? "''"
@@ -228,7 +233,7 @@ struct AggregateWalk {
 }
 
 extension ODataBoundSegment {
-  /// Whether a step leads to entities that stand by themselves.
+  /// Whether a segment leads to entities.
   var isNavigating: Bool {
     switch kind {
     case .navigation: true

@@ -3,8 +3,8 @@ import LarderStorage
 
 // `concat`, and the levels of `rollup` (Data Aggregation 4.0 §3.2.2, §3.2.3.2).
 extension ApplyWriter {
-  /// The rows of all sets, those of the first one first, in the order of each. Members that a set lacks are missing in its
-  /// rows.
+  /// Returns the rows of all sets: those of the first set first, each set in its order. A row has only the members of
+  /// its set.
   func union(_ sets: [ApplySet]) throws -> ApplySet {
     guard sets.count > 1 else {
       if let only = sets.first { return only }
@@ -36,14 +36,14 @@ extension ApplyWriter {
   }
 }
 
-/// Rows of several sets in the columns of one subquery.
+/// Combines rows of several sets in the columns of one subquery.
 struct RowUnion {
   private let statement: Statement
   let alias: String
   private(set) var joins: SQLText = ""
-  /// The columns' texts, in each set.
+  /// The text of each column, in each set.
   private var columns: [[SQLText]] = []
-  /// Where the numbers of each set's kinds of rows begin, and how many there are.
+  /// For each set, the numbers of its kinds of rows.
   private var kinds: [Range<Int>] = []
   /// Whether some rows lack members that others have.
   private var isMixed = false
@@ -80,7 +80,7 @@ struct RowUnion {
       type: type ?? .plain(.int64), mayBeNaN: storage == .real)
   }
 
-  /// What the rows of all sets are.
+  /// The scope of the combined rows.
   mutating func merged(_ scopes: [Scope]) throws -> Scope {
     if let entities = RowUnion.sameEntities(scopes) { return .entity(try merged(entities)) }
     isMixed = false
@@ -101,7 +101,8 @@ struct RowUnion {
     return .row(made)
   }
 
-  /// Entities of one table, nothing added to some that others lack.
+  /// The entities of all sets, if they belong to one table and have the same type and the same computed members; nil
+  /// otherwise.
   private static func sameEntities(_ scopes: [Scope?]) -> [EntityScope]? {
     let entities = scopes.compactMap { scope -> EntityScope? in
       if case .entity(let entity)? = scope { entity } else { nil }
@@ -150,7 +151,7 @@ struct RowUnion {
     return made
   }
 
-  /// The kinds of rows that have a member; nil where all have it that have the object.
+  /// The kinds of rows that have a member; nil if all rows that have the object also have the member.
   private func having(_ member: String, _ rows: [ComputedRow?]) -> Set<Int>? {
     var having: Set<Int> = []
     var isAll = true
@@ -190,7 +191,7 @@ struct RowUnion {
     return .row(try merged(rows, at: name))
   }
 
-  /// Values in one form.
+  /// Combines the values of all sets in one form.
   private mutating func merged(
     _ scopes: [Scope?], _ first: SQLOperand, _ values: [SQLOperand], _ name: String
   ) throws -> SQLOperand {

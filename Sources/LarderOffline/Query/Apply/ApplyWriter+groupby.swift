@@ -25,21 +25,22 @@ extension ApplyWriter {
 
   private static let mostGroupings = 64
 
-  /// What an element groups by: `rollup` by all its levels, then by one less, down to the first (§3.2.3.2).
+  /// The groupings of an element: `rollup` groups by all its levels, then by one level less, down to the first
+  /// (§3.2.3.2).
   private func levels(of element: ODataBoundGrouping) -> [[ODataBoundPath]] {
     switch element {
     case .property(let path): return [[path]]
     case .rollup(let paths), .rollupHierarchy(_, let paths):
-      // The level of all is grouped by nothing.
+      // The level of all rows has no grouping property.
       return paths.indices.reversed().map { paths[...$0].filter { !$0.segments.isEmpty } }
     case .rollupRecursive: return [[]]
     }
   }
 
-  /// The transformations on each group, and the grouping properties beside what they make.
+  /// Applies the transformations to each group, and adds the grouping properties to the results.
   ///
-  /// - Parameter hierarchies: those of `rolluprecursive`, each with the transformations that choose nodes: there is a group
-  ///   for each node, or with several for each combination (§6.3).
+  /// - Parameter hierarchies: the hierarchies of `rolluprecursive`, each with the transformations that choose its
+  ///   nodes. There is a group for each node or, with several hierarchies, for each combination of nodes (§6.3).
   func group(
     by paths: [ODataBoundPath], below hierarchies: [(ODataBoundHierarchy, [ODataBoundTransformation])] = [],
     _ steps: [ODataBoundTransformation], _ rows: ApplySet
@@ -90,7 +91,7 @@ extension ApplyWriter {
     return result
   }
 
-  /// Made rows with the grouping properties that they have in common (Π of §3.2.3.1).
+  /// Adds the grouping properties to the rows that the transformations computed for a group (Π of §3.2.3.1).
   private static func merged(_ projection: ComputedRow, _ made: ComputedRow) -> ComputedRow {
     var all = projection
     all.kind = made.kind
@@ -140,7 +141,7 @@ extension ApplyWriter {
     }
     var inner = ComputedRow()
     if let known = row[name] {
-      // A property that is grouped by as a whole has all its parts.
+      // A property that is grouped by as a whole includes all its parts.
       guard case .row(let made) = known, !row.inLine.contains(name) else { return }
       inner = made
     } else {
@@ -150,7 +151,7 @@ extension ApplyWriter {
     row[name] = .row(inner)
   }
 
-  /// NULL where a path leads to nothing.
+  /// The marker of a grouping object: NULL if the path leads to nothing.
   private func marker(_ place: PathPlace) throws -> SQLText? {
     switch place.scope {
     case .entity(let entity):
@@ -169,7 +170,7 @@ extension ApplyWriter {
     }
   }
 
-  /// What a grouping property is as a whole.
+  /// The value of a grouping property as a whole.
   private func leaf(_ place: PathPlace, _ rows: inout ApplySet) throws -> Scope {
     switch place.scope {
     case .value: return .value(try writer(rows.set.scope).value(of: place))
@@ -189,7 +190,7 @@ extension ApplyWriter {
     }
   }
 
-  /// Parts of a value that stands in related rows.
+  /// The parts of a value that is read from related rows.
   private static func brought(_ row: ComputedRow, from around: RelatedRows) -> ComputedRow {
     var there = row
     there.marker = row.marker.map { around.value($0) }
@@ -207,7 +208,7 @@ extension ApplyWriter {
     return there
   }
 
-  /// The rows with an entity beside each, which an expression gives the identity of.
+  /// Joins an entity to each row; an expression contains the entity's identity.
   func attached(_ id: SQLText, _ entity: EntityScope, _ rows: inout ApplySet) throws -> EntityScope {
     let name = statement.question.alias("w")
     let alias = statement.question.alias()
@@ -220,7 +221,7 @@ extension ApplyWriter {
 }
 
 extension ODataBoundSegment {
-  /// The name of a step to a property of any kind.
+  /// The name of a segment that leads to a property of any kind.
   var propertyName: String? {
     switch kind {
     case .property(let property): property.name

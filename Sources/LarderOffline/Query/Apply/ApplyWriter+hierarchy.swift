@@ -5,7 +5,7 @@ import LarderStorage
 extension ApplyWriter {
   // MARK: ancestors, descendants
 
-  /// The rows whose nodes are above, or below, those of the rows that the steps leave (§6.2.1).
+  /// Keeps the rows whose nodes are ancestors, or descendants, of the nodes of the rows that the steps return (§6.2.1).
   func relatives(
     _ relation: ODataHierarchyRelation, _ reference: ODataBoundHierarchy, _ steps: [ODataBoundTransformation],
     distance: Int?, keepsStart: Bool, _ rows: inout ApplySet
@@ -21,14 +21,14 @@ extension ApplyWriter {
     let step = try hierarchy.step()
     let (from, to) = relation == .ancestors ? (step.below, step.above) : (step.above, step.below)
     let bound: SQLText = distance.map { " AND \(alias: walk).d < \(value: .integer(Int64($0)))" } ?? ""
-    // Without a distance a node comes once, so that a hierarchy that goes in a circle ends.
+    // Without a distance, UNION keeps each node once, so that the recursion ends if the hierarchy has a cycle.
     let next: SQLText = distance == nil ? "0" : "\(alias: walk).d + 1"
     let begin = statement.question.alias("r")
     let least: SQLText
     if keepsStart {
       least = "SELECT \(first.id), 0 \(beginning)"
     } else {
-      // The nodes next to the first ones.
+      // Starts with the nodes next to the first ones.
       var one = step.rows
       one.tables.insert("(SELECT \(first.id) AS id \(beginning)) AS \(alias: begin)", at: 0)
       least = "SELECT \(to), \(distance == nil ? "0" : "1") \(one.from("\(from) = \(alias: begin).id"))"
@@ -46,7 +46,7 @@ extension ApplyWriter {
 
   // MARK: traverse
 
-  /// The rows once for each place of the hierarchy that they are related to, in the order of the places (§6.2.2).
+  /// Repeats each row for each place of the hierarchy that it is related to, in the order of the places (§6.2.2).
   func traverse(
     _ reference: ODataBoundHierarchy, isPostorder: Bool, _ steps: [ODataBoundTransformation],
     _ order: [ODataBoundOrderBy], _ rows: inout ApplySet
@@ -59,24 +59,24 @@ extension ApplyWriter {
     try tell(node, reference, &rows, isSame: true)
   }
 
-  /// Rows that come once for each of several places, in the order of these: a place is part of what tells them apart.
+  /// Orders rows that are repeated for several places by their place, which becomes part of their identity.
   func repeated(at place: SQLOperand, _ rows: inout ApplySet) throws {
     rows.set.identity =
       try OrderWriter(writer: writer(rows.set.scope)).identity(rows.set) + [OrderTerm(value: place)]
     rows.set.order.insert(OrderTerm(value: place), at: 0)
   }
 
-  /// A node beside each row.
+  /// A node that is joined to each row.
   struct NodeBeside {
     let entity: EntityScope
     let identifier: SQLOperand
     let place: SQLOperand
   }
 
-  /// The rows with the nodes of a table beside them: all, or those that a row is related to (F of §6.2.2.1 and §6.3).
+  /// Joins the nodes of a table to the rows: all nodes, or those that a row is related to (F of §6.2.2.1 and §6.3).
   ///
-  /// - Parameter portions: the nodes of each node's portion, of which a row's have one at least: a row whose path leads to
-  ///   several stands once in a portion.
+  /// - Parameter portions: the nodes of each node's portion. A row must be related to at least one of them; a row that
+  ///   is related to several occurs once in the portion.
   func beside(
     _ hierarchy: HierarchyWriter, _ found: HierarchyWriter.Found, isRelated: Bool,
     portions: HierarchyWriter.Found? = nil, _ rows: inout ApplySet
@@ -127,7 +127,8 @@ extension ApplyWriter {
 
   // MARK: The nodes of a row
 
-  /// A condition on the identifier of a row's node, or that one of several fulfils it, together with one of other rows.
+  /// A condition on the identifier of a row's node. If the row may have several nodes, one of them must meet the
+  /// condition, together with a row of `others`.
   private func condition(
     _ path: ODataBoundPath, _ rows: ApplySet, with others: RelatedRows = RelatedRows(),
     _ test: (SQLOperand) throws -> SQLText
@@ -142,7 +143,7 @@ extension ApplyWriter {
     return .atom("EXISTS (SELECT 1 \(around.from(try test(value))))")
   }
 
-  /// The identifiers of all rows' nodes.
+  /// Selects the identifiers of all rows' nodes.
   private func identifiers(_ path: ODataBoundPath, _ rows: ApplySet) throws -> SQLText {
     let (around, value) = try walked(path, rows)
     let all = RelatedRows(
@@ -150,7 +151,7 @@ extension ApplyWriter {
     return "SELECT \(value.text) \(all.from())"
   }
 
-  /// What a path leads to, a row for each.
+  /// The value that a path leads to, with one row for each.
   private func walked(_ path: ODataBoundPath, _ rows: ApplySet) throws -> (RelatedRows, SQLOperand) {
     var walk = try AggregateWalk(self, path, rows)
     try walk.finish()
@@ -158,12 +159,12 @@ extension ApplyWriter {
     return (walk.place.rows ?? RelatedRows(), try writer.value(of: PathPlace(scope: walk.place.scope)))
   }
 
-  // MARK: What is told of nodes
+  // MARK: Identifying nodes
 
-  /// Puts into each row what identifies its node (Π of §6.2.2): all of it where rows are nodes, else the related node, else the
-  /// identifier alone.
+  /// Adds to each row the data that identifies its node (Π of §6.2.2): the whole node if the rows are nodes, otherwise
+  /// the related node, or only its identifier.
   ///
-  /// - Parameter isSame: whether an entity that is a node is that node.
+  /// - Parameter isSame: whether a row that is an entity is that node itself.
   func tell(
     _ node: NodeBeside, _ reference: ODataBoundHierarchy, _ rows: inout ApplySet, isSame: Bool
   ) throws {
@@ -174,7 +175,7 @@ extension ApplyWriter {
       rows.set.scope = try setting(.entity(node.entity), steps[...], rows.set.scope, &rows)
     case nil:
       let steps = reference.property.segments.filter { $0.propertyName != nil }
-      // An entity that the path leads to by single steps has the identifier already.
+      // An entity whose path to the node has no collection contains the identifier already.
       if isSame, case .entity = rows.set.scope, steps.allSatisfy({ $0.type?.isCollection != true }) { break }
       rows.set.scope = try setting(.value(node.identifier), steps[...], rows.set.scope, &rows)
     }
@@ -182,7 +183,7 @@ extension ApplyWriter {
     rows.set.source = rows.set.source ?? (reference.nodeSteps == 0 ? reference.nodes.source : nil)
   }
 
-  /// A row's node in the place of the row; what was made stays.
+  /// Replaces a row by its node. Computed members are kept.
   private func replace(_ node: EntityScope, _ rows: inout ApplySet, isSame: Bool) throws {
     var entity = node
     switch rows.set.scope {
@@ -209,7 +210,7 @@ extension ApplyWriter {
     rows.set.scope = .entity(entity)
   }
 
-  /// A row with something at the end of a path; collections on the way have one item.
+  /// Sets a value at the end of a path in a row. A collection on the path gets one item.
   private func setting(
     _ new: Scope, _ steps: ArraySlice<ODataBoundSegment>, _ scope: Scope, _ rows: inout ApplySet
   ) throws -> Scope {
@@ -241,7 +242,7 @@ extension ApplyWriter {
     return .row(made)
   }
 
-  /// What stands at a step, so that something can be put into it.
+  /// The current value at a segment, in a form into which a value can be set.
   private func held(
     _ step: ODataBoundSegment, _ name: String, _ scope: Scope, _ rows: inout ApplySet
   ) throws -> Scope {

@@ -3,7 +3,7 @@ import LarderStorage
 
 // `join` and `outerjoin` (Data Aggregation 4.0 §3.5).
 extension ApplyWriter {
-  /// Each row once for each of its related instances, which stand in it under the alias.
+  /// Repeats each row for each of its related instances. The row contains the instance under the alias.
   func join(
     _ path: ODataBoundPath, _ alias: String, _ isOuter: Bool, _ steps: [ODataBoundTransformation], _ rows: ApplySet
   ) throws -> ApplySet {
@@ -19,7 +19,7 @@ extension ApplyWriter {
     guard case .row(let own)? = result.keys[level], case .value(let owner)? = own["owner"] else {
       throw OfflineODataError.unsupported("join")
     }
-    // What is joined, in one subquery beside the owners.
+    // The joined rows are one subquery, which is joined to the owners.
     var projection = Projection(statement)
     let back = projection.operand(owner)
     let made = try projection.scope(result.set.scope)

@@ -5,7 +5,7 @@ import LarderStorage
 extension ApplyWriter {
   // MARK: nest
 
-  /// One row for all rows, or for each group, with a collection for each sequence.
+  /// Returns one row for all rows, or one for each group, with a collection for each sequence.
   func nest(_ sequences: [ODataBoundNested], _ rows: ApplySet) throws -> ApplySet {
     var (input, _) = try project(rows)
     input.home = statement
@@ -30,7 +30,7 @@ extension ApplyWriter {
     return result
   }
 
-  /// What groups differ in, column by column.
+  /// The columns by which groups differ.
   func keyColumns(_ keys: ComputedRow) throws -> [SQLOperand] {
     var projection = Projection(statement)
     _ = try projection.row(keys)
@@ -39,7 +39,7 @@ extension ApplyWriter {
 
   // MARK: addnested
 
-  /// The rows with what sequences make of related instances.
+  /// Adds to the rows what sequences of transformations compute from related instances.
   func addNested(_ path: ODataBoundPath, _ sequences: [ODataBoundNested], _ rows: inout ApplySet) throws {
     switch path.root {
     case .implicit, .this: break
@@ -71,7 +71,7 @@ extension ApplyWriter {
     }
   }
 
-  /// A related instance beside each row.
+  /// Joins the related instance to each row.
   private func single(_ path: ODataBoundPath, _ name: String, _ rows: inout ApplySet) throws -> Scope {
     let writer = writer(rows.set.scope)
     let place = try writer.place(path)
@@ -85,7 +85,7 @@ extension ApplyWriter {
     }
   }
 
-  /// The one instance that a sequence makes of one: it may add to it, no more (§3.4.3).
+  /// Applies a sequence to a single instance. The sequence may only add members to it (§3.4.3).
   private func transformed(
     _ scope: Scope, _ sequence: ODataBoundNested, _ rows: inout ApplySet
   ) throws -> Scope {

@@ -3,7 +3,7 @@ import LarderStorage
 
 // `rolluprecursive` in `groupby` (Data Aggregation 4.0 §6.3).
 extension ApplyWriter {
-  /// The groups that rows stand in so far, one row for each; one for all where there are none.
+  /// Returns the current groups of the rows, one row for each; a single row if the rows are not grouped.
   func groups(_ rows: ApplySet) throws -> ApplySet {
     guard !rows.keys.isEmpty else {
       let alias = statement.question.alias("a")
@@ -19,14 +19,15 @@ extension ApplyWriter {
     return groups
   }
 
-  /// Each row once for each node that its own is at or below: these are groups from here on, the portions of the nodes.
+  /// Repeats each row for each node that the row's node is at or below. These nodes are groups from here on: a group's
+  /// rows are the portion of its node.
   func divide(
     _ reference: ODataBoundHierarchy, _ chosen: [ODataBoundTransformation], _ level: String, number: Int,
     _ rows: inout ApplySet, _ groups: inout ApplySet
   ) throws {
     let hierarchy = try HierarchyWriter(self, reference)
     let (nodes, portions) = try hierarchy.portions(chosen)
-    // Joined by the identifier where a row has one; looked for in each portion where it may have several.
+    // If a row has one node, the join uses its identifier; if it may have several, each portion is searched for them.
     let node =
       HierarchyWriter.leadsToSeveral(reference.property)
       ? try beside(hierarchy, nodes, isRelated: true, portions: portions, &rows)
@@ -40,7 +41,7 @@ extension ApplyWriter {
     ["node": .entity(node.entity), "node id": .value(node.identifier), "place": .value(node.place)]
   }
 
-  /// Puts the node of each group into what was made of it, and the groups in the nodes' order.
+  /// Adds the node of each group to the rows that were computed for the group, and orders the groups like the nodes.
   func tellGroup(
     _ level: String, number: Int, _ reference: ODataBoundHierarchy, _ rows: inout ApplySet
   ) throws {
@@ -54,9 +55,9 @@ extension ApplyWriter {
   }
 }
 
-/// The node that rows are added up for, beside them while their group is transformed (χ of §6.3).
+/// The node of the group, which each row contains while the group is transformed (χ of §6.3).
 struct RollupNode {
-  /// No name of a property has a space.
+  /// The name contains a space, so that no property can have it.
   private let name: String
 
   init(_ number: Int) { name = "rollupnode " + String(number) }

@@ -1,21 +1,21 @@
 import LarderOData
 import LarderStorage
 
-// Transformations that leave a part of the rows, of each group by itself (Data Aggregation 4.0 §3.3).
+// Transformations that keep a part of the rows, in each group separately (Data Aggregation 4.0 §3.3).
 extension ApplyWriter {
-  /// The order that the rows have, made total.
+  /// The order of the rows, made total.
   private func terms(_ rows: ApplySet) throws -> [OrderTerm] {
     try OrderWriter(writer: writer(rows.set.scope)).terms([], rows.set)
   }
 
-  /// The columns that groups differ in.
+  /// The columns by which the groups differ.
   func partition(_ rows: ApplySet) throws -> [SQLText] {
     var projection = Projection(statement)
     _ = try projection.row(rows.keys)
     return projection.collated
   }
 
-  /// `OVER (…)`, in each group.
+  /// `OVER (…)`, within each group.
   private func window(_ rows: ApplySet, _ terms: [OrderTerm]) throws -> SQLText {
     let keys = try partition(rows)
     let group: SQLText = keys.isEmpty ? "" : "PARTITION BY \(SQLText.joined(keys, ", ")) "
@@ -56,7 +56,7 @@ extension ApplyWriter {
     set.order = [OrderTerm(value: value, isDescending: kind.isTop)]
     let terms = try OrderWriter(writer: writer(set.scope)).terms([], set)
     rows.isThinned = true
-    // The order of what is left is that of the key: the service's choice (§3.3.1).
+    // The remaining rows have the order of the key: the standard leaves it to the service (§3.3.1).
     rows.set.order = []
     switch kind {
     case .topcount, .bottomcount:
@@ -71,7 +71,8 @@ extension ApplyWriter {
     }
   }
 
-  /// A number of rows is a positive integer, a percentage positive and not above 100 (§3.3.1).
+  /// Checks the first argument: a number of rows is a positive integer, and a percentage is positive and at most 100
+  /// (§3.3.1).
   private func check(_ kind: ODataExtremes, _ count: ODataBoundExpression) throws {
     var literal = count
     var isNegative = false
@@ -91,23 +92,24 @@ extension ApplyWriter {
     }
   }
 
-  /// When the sum of what was taken is enough.
+  /// The limit for the sum of the rows that are kept.
   private struct Limit {
     let number: SQLText
     let isPercent: Bool
 
-    /// Whether a sum is enough; `total` is that of all values.
+    /// The condition that a sum has reached the limit; `total` is the sum of all values.
     func isReached(_ sum: SQLText, _ total: SQLText) -> SQLText {
       guard isPercent else { return .atom("ifnull(larder_compare(\(sum), \(number)) >= 0, 0)") }
       let comparison: SQLText = "larder_compare(larder_mul(\(sum), 100), larder_mul(\(total), \(number)))"
-      // A ratio to a negative total grows as the sum falls; to none there is no ratio.
+      // With a negative total, the ratio grows as the sum falls; with a total of 0, there is no ratio.
       return .atom(
         "ifnull(CASE larder_compare(\(total), 0) WHEN 1 THEN \(comparison) >= 0 WHEN -1 THEN \(comparison) <= 0 END, 0)"
       )
     }
   }
 
-  /// Rows in their order until the sum of their values is enough: a walk from row to row, as the sum has to be exact.
+  /// Keeps rows in their order until the sum of their values reaches the limit. The query goes from row to row, because
+  /// the sum must be exact.
   private func running(
     _ rows: inout ApplySet, _ value: SQLOperand, _ terms: [OrderTerm], _ limit: Limit
   ) throws {
@@ -134,9 +136,9 @@ extension ApplyWriter {
 }
 
 extension ODataExtremes {
-  /// Whether rows are counted.
+  /// Whether the first argument is a number of rows.
   fileprivate var isCount: Bool { self == .topcount || self == .bottomcount }
 
-  /// Whether the greatest come first.
+  /// Whether the rows with the greatest values come first.
   fileprivate var isTop: Bool { self == .topcount || self == .topsum || self == .toppercent }
 }

@@ -1,26 +1,27 @@
 import LarderOData
 import LarderStorage
 
-/// Writes `$apply` (Data Aggregation 4.0): the rows that come in, as what comes out.
+/// Writes `$apply` (Data Aggregation 4.0): replaces the input rows by the rows that the transformations return.
 ///
-/// What it answers stands where the rows of a path would: ``RowSet/rows`` with a subquery among its tables,
-/// ``RowSet/scope`` with a member for each property (``Scope/row(_:)``), or the entity still, where transformations keep
-/// it; ``RowSet/names`` for the answer, ``RowSet/order`` where the rows have one, ``RowSet/identity`` to make every order
-/// total. All other options go on from there.
+/// The result has the form of a path's rows: ``RowSet/rows`` with a subquery among its tables; ``RowSet/scope`` with a
+/// member for each property (``Scope/row(_:)``), or still the entity if the transformations keep it; ``RowSet/names``
+/// for the result, ``RowSet/order`` if the rows have an order, and ``RowSet/identity`` to make every order total. The
+/// other query options are then applied to these rows.
 ///
-/// Transformations that only choose or add change conditions and names. Those that make new rows, or count them, put a
-/// statement around what came before (``ApplySet/wrap(_:tail:)``, ``Projection``). Inside `groupby` the same
-/// transformations work on all groups at once: the keys are carried along and partition windows and aggregates.
+/// Transformations that only choose rows or add properties change conditions and names. Those that create rows, or
+/// count them, enclose the previous SQL in a statement (``ApplySet/wrap(_:tail:)``, ``Projection``). Inside `groupby`
+/// the transformations work on all groups at once: the keys are carried along, and they partition windows and
+/// aggregates.
 struct ApplyWriter {
   let statement: Statement
-  /// `$it` of the options around; nil at the top.
+  /// `$it` of the enclosing options; nil at the top level.
   let it: Scope?
 
   func rows(_ steps: [ODataBoundTransformation], _ set: RowSet) throws -> RowSet {
     guard steps.contains(where: { $0 != .identity }) else { return set }
     if case .entity(let entity) = set.scope { return try apply(steps, ApplySet(set, core: entity.alias)).set }
-    // Rows of several tables, as `$crossjoin` has them: the conditions that begin are those of a join, and what follows
-    // stands on one table.
+    // Rows of several tables, as in `$crossjoin`: the leading conditions are those of a join, and the later
+    // transformations need a single table.
     let conditions = steps.prefix { $0.isCondition }
     let joined = try apply(Array(conditions), ApplySet(set, core: ""))
     let rest = Array(steps.dropFirst(conditions.count))
@@ -31,7 +32,7 @@ struct ApplyWriter {
     ExpressionWriter(statement: statement, environment: Environment(current: scope, it: it ?? scope, this: scope))
   }
 
-  /// The environment of conditions on rows, with `$these` where these are not those of many groups.
+  /// The environment of conditions on rows. It has `$these` unless the rows are those of several groups.
   func environment(of rows: ApplySet) -> Environment {
     var environment = writer(rows.set.scope).environment
     if rows.keys.isEmpty {
@@ -83,9 +84,9 @@ struct ApplyWriter {
     }
   }
 
-  /// The rows as a subquery with a column for all that is known of them.
+  /// The rows as a subquery with a column for each of their values.
   ///
-  /// - Parameter ordinal: adds a number for each row, and answers it.
+  /// - Parameter ordinal: adds a number to each row, and returns it.
   func project(_ rows: ApplySet, ordinal: Bool = false) throws -> (rows: ApplySet, ordinal: SQLOperand?) {
     var projection = Projection(statement)
     var there = rows
@@ -106,7 +107,7 @@ struct ApplyWriter {
 }
 
 extension ODataBoundTransformation {
-  /// Whether it leaves rows as they are, or out, each for itself.
+  /// Whether the transformation keeps or removes each row independently, and changes none.
   fileprivate var isCondition: Bool {
     switch self {
     case .identity, .filter: true

@@ -1,11 +1,12 @@
 import LarderOData
 import LarderStorage
 
-/// Writes a recursive hierarchy in SQL (Data Aggregation 4.0 §5.5.2): its nodes in their order, and which stand below which.
+/// Writes a recursive hierarchy in SQL (Data Aggregation 4.0 §5.5.2): a table of its nodes in their order, and a table
+/// of parents and children.
 ///
-/// What goes through a hierarchy is a recursive query over these two, so that nodes that are missing, have several parents
-/// or stand in a circle are met once and for all: who has no parent among the nodes is a root, who has several comes
-/// below each, and who stands above itself is not entered again.
+/// Each transformation that follows a hierarchy is a recursive query over these two tables, so that missing nodes,
+/// several parents and cycles are handled in one place: a node without a parent among the nodes is a root, a node with
+/// several parents comes below each of them, and a node that is its own ancestor is not entered again.
 struct HierarchyWriter {
   let apply: ApplyWriter
   let reference: ODataBoundHierarchy
@@ -17,12 +18,12 @@ struct HierarchyWriter {
   private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
   private var most: Bounds { question.options.hierarchy }
 
-  /// What a hierarchy may come to. More is refused, never cut short.
+  /// The size limits of hierarchies. A query that exceeds a limit fails; its result is never truncated.
   struct Bounds: Sendable, Hashable {
-    /// Places of a traversal, and levels of them.
+    /// The maximum number of places of a traversal, and of its levels.
     var places = 100_000
     var levels = 1000
-    /// Pairs of nodes of which one is at or below the other.
+    /// The maximum number of pairs of nodes of which one is at or below the other.
     var pairs = 10_000_000
   }
 
@@ -51,7 +52,7 @@ struct HierarchyWriter {
     let identifier: SQLOperand
   }
 
-  /// The nodes: entities with an identifier.
+  /// The nodes: the entities that have an identifier.
   func nodes() throws -> Nodes {
     let place = try writer.place(reference.nodes)
     guard place.isCollection, case .entity(let entity) = place.scope, let rows = place.rows else {
@@ -63,7 +64,7 @@ struct HierarchyWriter {
     return nodes
   }
 
-  /// The same, of rows that are nodes.
+  /// The nodes of rows that are nodes already.
   private func nodes(_ rows: ApplySet) throws -> Nodes {
     guard case .entity(let entity) = rows.set.scope,
       let column = entity.table.column(reference.nodeProperty, on: entity.type)
@@ -75,12 +76,12 @@ struct HierarchyWriter {
     return Nodes(rows: rows, id: try writer.system(.id, of: entity), identifier: identifier)
   }
 
-  /// Nodes that transformations have chosen.
+  /// The nodes that transformations have chosen.
   private func chosen(_ steps: [ODataBoundTransformation]) throws -> Nodes {
     try nodes(try apply.apply(steps, try nodes().rows))
   }
 
-  /// A node that an expression of the row around gives the identity of.
+  /// The node whose identity is an expression of the row, and the join that reads it.
   func node(_ id: SQLText) throws -> (entity: EntityScope, join: SQLText) {
     guard case .entity(let entity) = try writer.place(reference.nodes).scope else {
       throw OfflineODataError.unsupported("the hierarchy '\(reference.qualifier)'")
@@ -98,7 +99,7 @@ struct HierarchyWriter {
 
   // MARK: Above and below
 
-  /// The rows that lead from a node to one above it.
+  /// The rows that connect each node with its parents.
   func step() throws -> (rows: RelatedRows, below: SQLText, above: SQLText) {
     let nodes = try self.nodes()
     guard case .entity(let child) = nodes.rows.set.scope else {
@@ -142,11 +143,11 @@ struct HierarchyWriter {
     }
   }
 
-  /// The tables of a `WITH` clause that all goes by.
+  /// The tables of the `WITH` clause, which all queries over the hierarchy use.
   private struct Tables {
     /// `n(id, node, k)`: nodes with their identifiers and ranks.
     let nodes: String
-    /// `e(above, id)`: each node below each of its parents.
+    /// `e(above, id)`: the children of each node.
     let edges: String
     let text: SQLText
   }
@@ -163,17 +164,18 @@ struct HierarchyWriter {
 
   // MARK: Traversal
 
-  /// A table of nodes: with `id` and `place`, and as it is needed `node` and `up`.
+  /// A table of nodes: the columns `id` and `place`, and `node` and `up` if they are needed.
   struct Found {
     let select: SQLText
-    /// Whether `up` has the nodes above as JSON: where more than one way may lead to a node (§6.2.2.2).
+    /// Whether `up` contains the nodes above as JSON: if more than one path may lead to a node (§6.2.2.2).
     let hasWay: Bool
   }
 
-  /// The places of a traversal in their order (§6.2.2), each with its node.
+  /// Selects the places of a traversal in their order (§6.2.2), each with its node.
   ///
-  /// A place is the way to it: a step is a node's rank, by which places are ordered, and the node, that is not entered again.
-  /// The deepest places go on first, so that few wait at a time.
+  /// A place is the path to it. Each step of the path contains the rank of a node, which orders the places, and the
+  /// node's identity, so that the node is not entered again. The recursion continues at the deepest places first, which
+  /// keeps its queue short.
   func traversal(
     isPostorder: Bool, _ steps: [ODataBoundTransformation], _ order: [ODataBoundOrderBy]
   ) throws -> Found {
@@ -207,7 +209,7 @@ struct HierarchyWriter {
     return Found(select: select, hasWay: hasWay)
   }
 
-  /// The tables, and the nodes under another name.
+  /// The tables, and the nodes under a second name.
   private func heads(_ tables: Tables, _ other: String) throws -> SQLText {
     "\(tables.text), \(alias: other)(id) AS (SELECT id FROM \(alias: tables.nodes))"
   }
@@ -220,7 +222,8 @@ struct HierarchyWriter {
       "larder_cast(\(node), \(value: .text(primitive.qualifiedName)), 'Edm.String')")
   }
 
-  /// Keeps a statement from being mixed with the one around, which would look at the numbers of those rows alone that it joins.
+  /// A limit without effect, which prevents SQLite from merging the statement into the enclosing one. There, the bounds
+  /// would be checked only for the rows that the enclosing statement joins.
   private static let byItself: SQLText = " LIMIT -1"
 
   private static func bounded(_ number: SQLText, _ most: Int, _ what: String) -> SQLText {
@@ -231,7 +234,8 @@ struct HierarchyWriter {
 
   // MARK: Portions
 
-  /// What `rolluprecursive` groups by (§6.3): the nodes that stand for portions, and for each the nodes of its portion.
+  /// Selects the groups of `rolluprecursive` (§6.3): the nodes that have a portion, and for each of them the nodes of
+  /// its portion.
   func portions(_ steps: [ODataBoundTransformation]) throws -> (nodes: Found, portions: Found) {
     (try portions(steps, withNodes: false), try portions(steps, withNodes: true))
   }
@@ -272,7 +276,7 @@ struct HierarchyWriter {
     path.segments.contains { $0.type?.isCollection == true }
   }
 
-  /// The annotation that tells the nodes above one (§6.2.2.2).
+  /// The name of the annotation that contains the nodes above a node (§6.2.2.2).
   static func way(_ reference: ODataBoundHierarchy) -> String {
     "@Org.OData.Aggregation.V1.UpPath#" + reference.qualifier
   }

@@ -1,26 +1,26 @@
 import LarderOData
 import LarderStorage
 
-/// A collection that each row has by `nest` or `addnested`, or that stands for one in a row: an answer shows it by a plan of
-/// its own, run once a row.
+/// A collection that `nest` or `addnested` adds to each row, or that represents a collection in a row. A result shows
+/// it by a plan of its own, which runs once for each row.
 struct NestedRows {
   let origin: Origin
-  /// What is done to the collection before it is shown.
+  /// The transformations that are applied to the collection before it is shown.
   var steps: [ODataBoundTransformation] = []
   /// The set or singleton that its entities come from.
   var source: ODataBoundSource?
 
-  /// Where the collection comes from.
+  /// The source of the collection.
   enum Origin {
-    /// What a path leads to from a row (Data Aggregation 4.0 §3.4.3).
+    /// The entities that a path leads to from a row (Data Aggregation 4.0 §3.4.3).
     case related(EntityScope, ODataBoundPath)
-    /// The rows that `nest` was given, of the group whose keys these are (§3.5.2).
+    /// The input rows of `nest`, of the group with these keys (§3.5.2).
     case rows(ApplySet, keys: [SQLOperand])
-    /// One item, of a row of a statement (§6.2.2: what stands for the instances on the way to a node).
+    /// One item, of a row of a statement (§6.2.2: it represents the instances on the path to a node).
     case item(Scope, Statement)
   }
 
-  /// Whether its rows can stand beside the row that has them: nothing limits or makes rows.
+  /// Whether its rows can be joined to the row that contains the collection: no step limits or creates rows.
   var isPlain: Bool {
     guard case .related = origin else { return false }
     return steps.allSatisfy { step in
@@ -32,11 +32,11 @@ struct NestedRows {
   }
 }
 
-/// Writes the rows of ``NestedRows`` in the statement of what asks for them: inside the one that has the rows around, or the
-/// same.
+/// Writes the rows of ``NestedRows`` in the statement that reads them: a statement inside the one of the enclosing
+/// rows, or that statement itself.
 struct NestedWriter {
   let statement: Statement
-  /// `$it` of the options around.
+  /// `$it` of the enclosing options.
   let it: Scope?
 
   func rows(_ nested: NestedRows) throws -> RowSet {
@@ -90,7 +90,7 @@ struct NestedWriter {
     throw OfflineODataError.unsupported("a collection of one value")
   }
 
-  /// An entity of a row around, as it is read here from its table.
+  /// An entity of an enclosing row, read from its table in this statement.
   func beside(_ entity: EntityScope, as alias: String) throws -> EntityScope {
     var inner = EntityScope(home: statement, alias: alias, table: entity.table, type: entity.type)
     inner.inLine = entity.inLine
@@ -100,7 +100,7 @@ struct NestedWriter {
     return inner
   }
 
-  /// What an entity of the row around carries, as it can stand here.
+  /// A computed value of an enclosing row's entity, as this statement can use it.
   private func brought(_ scope: Scope, from home: Statement) throws -> Scope {
     if home === statement { return scope }
     switch scope {
@@ -114,14 +114,14 @@ struct NestedWriter {
       made.marker = try made.marker.map { try statement.imported($0, from: home) }
       for name in made.names { if let member = made[name] { made[name] = try brought(member, from: home) } }
       return .row(made)
-    // What these take of the row is brought where it is named.
+    // The values that these need are imported when a path uses them.
     case .entity, .complex, .nested: return scope
     }
   }
 }
 
-/// Takes rows with all their tables from one statement into one inside it: only what they take from rows around has to come
-/// another way.
+/// Moves rows with all their tables from one statement into a statement inside it. Only values from enclosing rows must
+/// be passed in another way.
 struct Moving {
   private let statement: Statement
   private let home: Statement
@@ -131,7 +131,7 @@ struct Moving {
     self.home = home
   }
 
-  /// A text with no name of a row of its statement in it.
+  /// Moves a text that does not refer to a row of its statement.
   private func text(_ text: SQLText) throws -> SQLText {
     try text.mapping { parameter in
       guard case .outer = parameter else { return parameter }
@@ -139,7 +139,7 @@ struct Moving {
     }
   }
 
-  /// A value of a row, as a parameter where that row is around.
+  /// A value of a row: a parameter if the row belongs to an enclosing statement.
   static func text(_ text: SQLText, into statement: Statement, from home: Statement?) throws -> SQLText {
     guard let home, home !== statement else { return text }
     return try statement.imported(text, from: home)

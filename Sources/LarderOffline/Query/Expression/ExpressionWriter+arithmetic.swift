@@ -1,7 +1,8 @@
 import LarderOData
 import LarderStorage
 
-// Arithmetic (URL Conventions 4.01 §5.1.1.2). Functions of this store calculate where SQLite would round or overflow.
+// Arithmetic (URL Conventions 4.01 §5.1.1.2). If SQLite would round or overflow, functions of this store compute the
+// result.
 extension ExpressionWriter {
   func arithmetic(_ expression: ODataBoundExpression) throws -> SQLOperand? {
     guard case .binary(let name, let left, let right) = expression.kind,
@@ -19,7 +20,7 @@ extension ExpressionWriter {
       result.text = "\(operand: one.text) \(symbol) \(operand: other.text)"
       return result
     }
-    // A double beside a decimal makes a double of it, as the type says.
+    // With a double and a decimal, the result is a double, as the type of the expression says.
     let (a, b) = type.storage == .real ? (real(one), real(other)) : (one, other)
     result.text = try fallible(function, [a.text, b.text], of: expression)
     result.mayBeNaN = result.storage == .real || result.storage == nil
@@ -33,7 +34,8 @@ extension ExpressionWriter {
 
   private static let symbols: [ODataBinaryOperator: SQLText] = [.add: "+", .subtract: "-", .multiply: "*"]
 
-  /// A column or literal of 32 bits: 64 hold what SQLite makes of two.
+  /// Whether an operand is a column or literal of at most 32 bits: SQLite's 64-bit arithmetic cannot overflow with two
+  /// of them.
   private func isSmall(_ operand: SQLOperand) -> Bool {
     guard operand.storage == .integer, operand.hasCollation || operand.literal != nil else { return false }
     switch operand.type.item.primitive {
@@ -42,7 +44,7 @@ extension ExpressionWriter {
     }
   }
 
-  /// The function of moments and durations, and its arguments; nil for numbers.
+  /// The function for dates and durations, with its arguments; nil for numbers.
   private func temporal(
     _ name: ODataBinaryOperator, _ one: SQLOperand, _ other: SQLOperand
   ) -> (function: SQLText, SQLOperand, SQLOperand)? {
@@ -59,7 +61,7 @@ extension ExpressionWriter {
     }
   }
 
-  /// - Parameter expression: the whole of it, with its sign.
+  /// - Parameter expression: the whole expression, with its sign.
   func negated(_ expression: ODataBoundExpression, _ operand: ODataBoundExpression) throws -> SQLOperand {
     let value = try self.operand(operand)
     var result = SQLOperand(text: "", storage: value.storage, type: expression.type, isNullable: value.isNullable)
@@ -76,7 +78,7 @@ extension ExpressionWriter {
 
   // MARK: case
 
-  /// `case(condition:value,…)` (§5.1.1.12.1): all values in one form.
+  /// `case(condition:value,…)` (§5.1.1.12.1), with all values in one form.
   func conditional(_ branches: [ODataBoundBranch], _ type: ODataBoundType) throws -> SQLOperand {
     var values: [SQLOperand] = []
     for branch in branches { values.append(try operand(branch.value)) }
@@ -97,7 +99,7 @@ extension ExpressionWriter {
   }
 
   private func commonStorage(_ values: [SQLOperand]) -> ColumnStorage? {
-    // Null is of every form.
+    // Null fits every storage.
     let storages = Set(values.filter { $0.literal != .null }.map(\.storage))
     guard storages.count > 1 else { return storages.first ?? nil }
     guard storages.allSatisfy({ $0?.isNumber == true }) else { return nil }
@@ -106,6 +108,6 @@ extension ExpressionWriter {
 }
 
 extension ColumnStorage {
-  /// Dates, and dates with a time.
+  /// Whether values are dates, with or without a time.
   var isMoment: Bool { self == .date || self == .dateTimeOffset || self == .dateTime }
 }

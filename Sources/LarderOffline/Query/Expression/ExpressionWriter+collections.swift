@@ -3,7 +3,7 @@ import LarderStorage
 
 // `any`, `all`, `$count` (URL Conventions 4.01 §5.1.1.13, §4.8).
 extension ExpressionWriter {
-  /// A lambda at a path's end; nil where there is none.
+  /// The condition of a lambda at the end of a path; nil if there is no lambda.
   func quantified(_ path: ODataBoundPath) throws -> Condition? {
     switch path.segments.last?.kind {
     case .any(let lambda):
@@ -31,7 +31,7 @@ extension ExpressionWriter {
     return (rows, try writer.test(lambda.predicate, wants: wants))
   }
 
-  /// The rows of a collection, and what each of them is.
+  /// The rows of a collection, and the scope of an item.
   func items(of place: PathPlace) throws -> (RelatedRows, Scope) {
     switch place.scope {
     case .entity:
@@ -50,7 +50,7 @@ extension ExpressionWriter {
     throw OfflineODataError.unsupported("the items of what is no collection in the store")
   }
 
-  /// What a row of `json_each` is.
+  /// The scope of an item that a row of `json_each` contains.
   func item(of json: JSONPlace, _ alias: String) -> Scope {
     let type = json.type.single
     let value: SQLText = .atom("\(alias: alias).value")
@@ -58,11 +58,11 @@ extension ExpressionWriter {
       return .value(JSONPlace.operand(value, type: type))
     }
     if type.item.hasMembers { return .json(JSONPlace(base: value, type: type)) }
-    // Of what has no type, a row's value is JSON only where it has members.
+    // If the item has no type, the row's value is JSON only if the item has members.
     return .json(JSONPlace(base: json.base, key: .atom("\(alias: alias).fullkey"), type: type))
   }
 
-  /// `$count` at a path's end, with `$filter` and `$search` where given.
+  /// `$count` at the end of a path, with `$filter` and `$search` if they are given.
   func counted(_ path: ODataBoundPath, _ options: ODataBoundOptions?) throws -> SQLOperand {
     let place = try place(path, without: 1)
     let type = ODataBoundType.plain(.int64, isNullable: false)
@@ -76,7 +76,7 @@ extension ExpressionWriter {
     var (rows, item) = try items(of: place)
     if let filter = options?.filter {
       var inside = environment.on(item)
-      // `$these` of an option in parentheses is what that option stands on (Data Aggregation 4.0 §3.1).
+      // In an option in parentheses, `$these` is the collection that the option applies to (Data Aggregation 4.0 §3.1).
       inside.these = nil
       if case .entity = item { inside.these = PathPlace(rows: rows, scope: item, isCollection: true) }
       let inner = ExpressionWriter(statement: statement, environment: inside)

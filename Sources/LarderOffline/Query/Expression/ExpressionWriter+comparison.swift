@@ -3,7 +3,7 @@ import LarderStorage
 
 // Comparisons (URL Conventions 4.01 §5.1.1.1.1 to §5.1.1.1.6).
 extension ExpressionWriter {
-  /// A comparison or `has`; nil for arithmetic.
+  /// The condition of a comparison or `has`; nil for arithmetic.
   func binary(
     _ name: ODataBinaryOperator, _ left: ODataBoundExpression, _ right: ODataBoundExpression, wants: Wanted
   ) throws -> Condition? {
@@ -27,8 +27,8 @@ extension ExpressionWriter {
     }
   }
 
-  /// Whether a relation of order is true of two nulls. In V4 `le` and `ge` are, for null equals itself (4.0 and 4.01
-  /// §5.1.1.1.4, §5.1.1.1.6); in V2 and V3 they are false where either operand is null ([MS-ODATA] 2.2.3.6.1.1.5).
+  /// Whether an order comparison of two nulls is true. In V4 `le` and `ge` are, because null equals itself (4.0 and
+  /// 4.01 §5.1.1.1.4, §5.1.1.1.6); in V2 and V3 they are false if either operand is null ([MS-ODATA] 2.2.3.6.1.1.5).
   private func holdsOfNulls(_ name: ODataBinaryOperator) -> Bool {
     (name == .lessOrEqual || name == .greaterOrEqual) && statement.question.plan.model.version >= .v4
   }
@@ -56,7 +56,7 @@ extension ExpressionWriter {
       : .atom("(NOT ifnull(\(equal), \(left) IS NULL AND \(right) IS NULL))")
   }
 
-  /// Whether a value is null, or is not.
+  /// The condition that a value is null, or that it is not.
   func isNull(_ expression: ODataBoundExpression, _ isWanted: Bool) throws -> SQLText {
     if expression.isNull { return .atom(isWanted ? "1" : "0") }
     if case .path(let path) = expression.kind, !isCountOrQuantifier(path) {
@@ -125,15 +125,16 @@ extension ExpressionWriter {
       default: ">="
       }
     var text: SQLText = "\(side(one, other)) \(symbol) \(operand: other.text)"
-    // The text NaN, and texts beside numbers, are greater than all numbers.
+    // SQLite orders texts, and so the text NaN, after all numbers.
     let greater = name == .less || name == .lessOrEqual ? other : one
     if greater.mayBeNaN, greater.literal == nil { text = .atom("(\(text) AND \(operand: greater.text) <= 9e999)") }
     if one.storage == nil || other.storage == nil { text = .atom("(\(text) AND \(sameClass(one, other)))") }
-    // An operand that is never null leaves the comparison as an index wants it.
+    // If an operand is never null, the comparison keeps the form that an index can serve.
     if holdsOfNulls(name), one.isNullable, other.isNullable {
       text = .atom("(\(operand: text) OR \(operand: one.text) IS NULL AND \(operand: other.text) IS NULL)")
     }
-    // NULL is no truth; where false is asked for, it has to be false.
+    // NULL is not true, which is enough for a test of truth; if the value matters, the comparison must be false instead
+    // of NULL.
     if wants == .value, isNullable { text = "\(operand: text) IS TRUE" }
     return Condition(text: text)
   }
@@ -153,7 +154,7 @@ extension ExpressionWriter {
     let right = other.text.operand
     let canBeNaN = one.mayBeNaN && other.mayBeNaN
     if name == .equal {
-      // `=` is what indexes serve; NULL for false is enough where only truth is asked for.
+      // An index can serve `=`. If only truth matters, NULL instead of false is enough.
       let bothNull = one.isNullable && other.isNullable
       let isPlain = !bothNull && (wants == .truth || !one.isNullable && !other.isNullable)
       let text: SQLText = isPlain ? "\(left) = \(right)" : "\(left) IS \(right)"
@@ -164,14 +165,14 @@ extension ExpressionWriter {
     return canBeNaN ? .atom("(\(text) OR \(operand: one.text) IS 'NaN')") : text
   }
 
-  /// The left operand, with the collation where neither side brings it along.
+  /// The left operand, with an explicit collation if neither side has one already.
   private func side(_ one: SQLOperand, _ other: SQLOperand) -> SQLText {
     let needsNone = one.hasCollation || other.hasCollation && one.literal != nil
     if needsNone, other.text.hasInnerCollation { return one.explicitlyCollated }
     return needsNone ? one.text.operand : one.collated.operand
   }
 
-  /// Of JSON's scalars only those of one kind are in an order.
+  /// The condition that two JSON scalars are of the same kind: only such scalars can be ordered.
   private func sameClass(_ one: SQLOperand, _ other: SQLOperand) -> SQLText {
     func kind(_ operand: SQLOperand) -> SQLText {
       "typeof(\(operand.text)) IN ('integer', 'real')"
@@ -184,9 +185,9 @@ extension ExpressionWriter {
     }
   }
 
-  // MARK: One form for both
+  // MARK: Comparable forms
 
-  /// Both operands in one form, so that SQLite's own comparison is exact.
+  /// Both operands in one form, so that SQLite's comparison is exact.
   private func comparable(_ left: SQLOperand, _ right: SQLOperand) throws -> (SQLOperand, SQLOperand) {
     if left.type.item.isEntity || right.type.item.isEntity { return (left, right) }
     switch (left.storage, right.storage) {
@@ -198,7 +199,8 @@ extension ExpressionWriter {
     }
   }
 
-  /// Numbers of two storages. A literal takes the form of what it is compared with, a decimal beside a double becomes one.
+  /// Numbers of two storages. A literal takes the form of the other operand; a decimal that is compared with a double
+  /// becomes a double.
   private func numbers(_ left: SQLOperand, _ right: SQLOperand) throws -> (SQLOperand, SQLOperand) {
     if let literal = right.literal, let storage = left.storage, (storage, right.storage) != (.decimal, .real) {
       return (left, try fitted(literal, right, to: left, storage))
@@ -210,7 +212,8 @@ extension ExpressionWriter {
     return (decimal(left), decimal(right))
   }
 
-  /// A literal beside a column of another kind of numbers: in the column's form, or in one that compares exactly with it.
+  /// A literal that is compared with a column of another numeric storage: in the column's form, or in one that compares
+  /// exactly with it.
   private func fitted(
     _ value: ODataValue, _ literal: SQLOperand, to other: SQLOperand, _ storage: ColumnStorage
   ) throws -> SQLOperand {
@@ -233,12 +236,13 @@ extension ExpressionWriter {
     return literal
   }
 
-  /// A number that integers compare with as they do with a decimal: SQLite compares INTEGER with REAL exactly.
+  /// A number that compares with integers in the same way as a decimal: SQLite compares INTEGER with REAL exactly.
   private static func between(_ decimal: ODataDecimal) -> SQLValue {
     if let whole = Int64(exactly: decimal) { return .integer(whole) }
     let near = Double(decimal)
     guard near == near.rounded(), near.magnitude < 0x1p53 else { return .real(near) }
-    // So near to an integer that its double is one: half-way to its neighbour compares alike.
+    // The decimal is so close to an integer that its double is that integer. The value half-way to the next integer
+    // compares in the same way.
     return .real(ODataDecimal(near) < decimal ? near + 0.5 : near - 0.5)
   }
 
@@ -269,10 +273,10 @@ extension ExpressionWriter {
     return operand
   }
 
-  /// A number beside a scalar out of JSON, which is INTEGER or REAL.
+  /// A number that is compared with a scalar from JSON, which is INTEGER or REAL.
   private func untyped(_ operand: SQLOperand) throws -> SQLOperand { real(operand) }
 
-  /// A double beside a single.
+  /// A literal that is compared with a single, in the precision of a single.
   private func single(_ operand: SQLOperand, _ other: SQLOperand) -> SQLOperand {
     guard operand.storage == .real, other.type.item.primitive == .single, operand.type.item.primitive != .single,
       case .decimal(let number)? = operand.literal

@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-// `in` (URL Conventions 4.01 §5.1.1.1.12): equal to one of several.
+// `in` (URL Conventions 4.01 §5.1.1.1.12): a value equals one of several.
 extension ExpressionWriter {
   func membership(
     _ left: ODataBoundExpression, _ right: ODataBoundExpression, wants: Wanted
@@ -33,7 +33,7 @@ extension ExpressionWriter {
     return Condition(text: ExpressionWriter.chain(parts, " OR "))
   }
 
-  /// `x IN (?, …)`, where all items are literals that stand as the left side's values do.
+  /// `x IN (?, …)`; nil unless all items are literals in the form of the left side's values.
   private func plain(_ left: ODataBoundExpression, _ items: [ODataBoundExpression]) throws -> SQLText? {
     guard !left.type.isCollection, !left.type.item.hasMembers else { return nil }
     let value = try operand(left)
@@ -51,7 +51,7 @@ extension ExpressionWriter {
     return "\(value.collated.operand) IN (\(SQLText.joined(parts, ", ")))"
   }
 
-  /// In a collection of the row's own.
+  /// The condition that a value is in a collection that the row contains.
   private func membership(_ left: ODataBoundExpression, in right: ODataBoundExpression) throws -> Condition {
     let alias = statement.question.alias("j")
     let collection: JSONPlace

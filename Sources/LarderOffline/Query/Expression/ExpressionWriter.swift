@@ -1,17 +1,18 @@
 import LarderOData
 import LarderStorage
 
-/// Writes bound expressions as SQL, in the statement and on the instances that it is given.
+/// Writes bound expressions as SQL, for a statement and an environment.
 ///
-/// Comparisons are two-valued and everything else three-valued, as the standard has it (URL Conventions 4.01 §5.1.1.1): where
-/// only truth matters, a comparison stays as plain as an index wants it, for NULL is no truth; elsewhere it is guarded.
+/// Comparisons are two-valued and everything else is three-valued, as the standard requires (URL Conventions 4.01
+/// §5.1.1.1). If only truth matters, a comparison keeps the plain form that an index can serve, because NULL is not
+/// true; otherwise it is guarded against NULL.
 struct ExpressionWriter {
   let statement: Statement
   let environment: Environment
 
-  /// What is asked of a condition.
+  /// What the caller needs to know of a condition.
   enum Wanted {
-    /// Only whether it is true: false and NULL are one.
+    /// Only whether it is true: false and NULL are equivalent.
     case truth
     /// The value: true, false or null.
     case value
@@ -20,11 +21,11 @@ struct ExpressionWriter {
   /// A condition as SQL.
   struct Condition {
     var text: SQLText
-    /// Whether it may be NULL; a condition whose truth alone is wanted may be NULL for false.
+    /// Whether it may be NULL. A condition that is written for ``Wanted/truth`` may also be NULL instead of false.
     var isNullable = false
   }
 
-  /// A condition of which only the truth matters.
+  /// Writes a condition of which only the truth matters.
   func condition(_ expression: ODataBoundExpression) throws -> SQLText { try test(expression, wants: .truth).text }
 
   // MARK: Conditions
@@ -55,7 +56,7 @@ struct ExpressionWriter {
     default: break
     }
     let value = try operand(expression)
-    // What has no type is true where it is the JSON literal: a number or text is no condition.
+    // An untyped value is true if it is the JSON literal: other numbers and texts are not conditions.
     if value.storage == nil { return Condition(text: "\(operand: value.text) IS 1") }
     return Condition(text: value.text, isNullable: value.isNullable)
   }
@@ -69,7 +70,8 @@ struct ExpressionWriter {
       isNullable: tests.contains(where: \.isNullable))
   }
 
-  /// A chain of operands. SQLite reads a chain as a tree as deep as it is long, and takes no deeper one than 1000.
+  /// Joins operands to a chain. SQLite parses a chain as a tree that is as deep as the chain is long, and accepts a
+  /// depth of at most 1000.
   static func chain(_ parts: [SQLText], _ separator: SQLText) -> SQLText {
     var parts = parts
     while parts.count > 200 {
@@ -112,7 +114,7 @@ struct ExpressionWriter {
   /// A condition as a value.
   private func tested(_ expression: ODataBoundExpression) throws -> SQLOperand {
     let condition = try test(expression, wants: .value)
-    // A bare number would be the number of a column in ORDER BY and GROUP BY.
+    // In ORDER BY and GROUP BY, a bare number would be the number of a column.
     let text = Int64(condition.text.sql).map { SQLText(.integer($0)) } ?? condition.text
     return SQLOperand(
       text: text, storage: .boolean, type: .plain(.boolean), isNullable: condition.isNullable)
@@ -176,7 +178,7 @@ struct ExpressionWriter {
 
   private static func constant(_ expression: ODataBoundExpression) throws -> ODataValue {
     switch expression.kind {
-    // JSON columns have decimals and durations in strings, enumerations as their numbers.
+    // JSON columns store decimals and durations as strings, and enumerations as numbers.
     case .literal(.decimal(let number)): return .string(number.description)
     case .literal(let value): return value
     case .enumeration(_, let value): return .int64(value)

@@ -1,10 +1,10 @@
 import LarderOData
 import LarderStorage
 
-// `eq` and `ne` of complex values of which one stands in columns: of one type, and property by property (URL Conventions 4.01
-// §5.1.1.1.1).
+// `eq` and `ne` of complex values, at least one of which is stored in columns. Values are equal if they have the same
+// type and all their properties are equal (URL Conventions 4.01 §5.1.1.1.1).
 extension ExpressionWriter {
-  /// Nil where neither side stands in columns.
+  /// The condition that two complex values are equal; nil if neither is stored in columns.
   func equalStructures(_ left: ODataBoundExpression, _ right: ODataBoundExpression) throws -> SQLText? {
     guard !left.type.isCollection, !right.type.isCollection else { return nil }
     let (one, other) = (try StructuredOperand(self, left), try StructuredOperand(self, right))
@@ -18,7 +18,7 @@ extension ExpressionWriter {
       parts.append(try equal(path, column, one, other))
     }
     let isSame = ExpressionWriter.chain(parts.map(\.operand), " AND ")
-    // Without the guard a type that is null would make null of what is false.
+    // Without `ifnull`, the condition would be NULL instead of false if a type is NULL.
     return .atom(
       "(ifnull(\(isSame), 0) OR (\(operand: oneType) IS NULL AND \(operand: otherType) IS NULL))")
   }
@@ -37,7 +37,7 @@ extension ExpressionWriter {
   }
 }
 
-/// A complex value beside another: in columns, in JSON, or a constant.
+/// One side of a comparison of complex values: columns, JSON, or a constant.
 struct StructuredOperand {
   private let writer: ExpressionWriter
   private let side: Side
@@ -49,7 +49,7 @@ struct StructuredOperand {
     case constant([ODataBoundMember])
   }
 
-  /// Nil for what is none of these.
+  /// Nil if the expression is neither a path to a complex value nor an object.
   init?(_ writer: ExpressionWriter, _ expression: ODataBoundExpression) throws {
     self.writer = writer
     declared = expression.type.item.structure
@@ -66,7 +66,8 @@ struct StructuredOperand {
     }
   }
 
-  /// The columns of the value's properties, with their paths in it; nil where it does not stand in columns.
+  /// The columns of the value's properties, with their paths inside the value; nil if the value is not stored in
+  /// columns.
   var columns: [(path: [String], column: ReplicaColumn)]? {
     guard case .columns(let complex, _) = side else { return nil }
     let all = complex.owner.table.columns.filter {
@@ -75,7 +76,7 @@ struct StructuredOperand {
     return all.map { (Array($0.path.dropFirst(complex.path.count)), $0) }
   }
 
-  /// The columns that the other side has not.
+  /// The columns that the other side does not have.
   func columnsBeside(_ known: [(path: [String], column: ReplicaColumn)]) throws -> [(
     path: [String], column: ReplicaColumn
   )] {
@@ -85,7 +86,7 @@ struct StructuredOperand {
 
   // MARK: Parts
 
-  /// The name of the type of the value at a path; NULL where there is none.
+  /// The name of the type of the value at a path; NULL if there is no value.
   func typeName(at path: [String]) throws -> SQLText {
     switch side {
     case .columns(let complex, let rows):
@@ -133,7 +134,7 @@ struct StructuredOperand {
     }
   }
 
-  /// The text of a property that stands as JSON.
+  /// The text of a property that is stored as JSON.
   func text(at path: [String], _ column: ReplicaColumn) throws -> SQLText {
     switch side {
     case .columns(let complex, let rows):

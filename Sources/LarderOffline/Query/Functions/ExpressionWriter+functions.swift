@@ -3,7 +3,7 @@ import LarderStorage
 
 // Canonical functions (URL Conventions 4.01 §5.1.1.5 to §5.1.1.11).
 extension ExpressionWriter {
-  /// A function that is true or false; nil for others.
+  /// The condition of a function that returns a Boolean; nil for other functions.
   func truth(
     of function: ODataCanonicalFunction, _ arguments: [ODataBoundExpression], _ expression: ODataBoundExpression
   ) throws -> Condition? {
@@ -48,7 +48,7 @@ extension ExpressionWriter {
     case .contains: return "instr(\(text.text), \(part.text)) > 0"
     case .endswith: return .atom("larder_endswith(\(text.text), \(part.text))")
     default:
-      // Strings that begin with a constant are a range of the bytes' order, which an index knows.
+      // Strings that begin with a constant are a range in byte order, for which SQLite can use an index.
       guard case .string(let prefix)? = part.literal, text.storage == .string else {
         return .atom("larder_startswith(\(text.text), \(part.text))")
       }
@@ -59,7 +59,7 @@ extension ExpressionWriter {
     }
   }
 
-  /// The least string that is greater than all that begin with a prefix; nil where there is none.
+  /// The least string that is greater than all strings with a prefix; nil if there is none.
   static func behind(_ prefix: String) -> String? {
     var scalars = Array(prefix.unicodeScalars)
     while let last = scalars.popLast() {
@@ -75,7 +75,7 @@ extension ExpressionWriter {
 
   // MARK: Values
 
-  /// The value of a function; nil for those that are true or false.
+  /// The value of a function; nil for functions that return a Boolean.
   func call(
     _ function: ODataCanonicalFunction, _ arguments: [ODataBoundExpression], _ expression: ODataBoundExpression
   ) throws -> SQLOperand? {
@@ -102,7 +102,7 @@ extension ExpressionWriter {
       text: .atom("\(name)(\(SQLText.joined(values.map(\.text), ", ")))"), storage: type.storage, type: type,
       isNullable: values.contains(where: \.isNullable))
     if function == .round || function == .floor || function == .ceiling {
-      // The result is of the argument's class.
+      // The result has the storage of the argument.
       result.storage = values[0].storage
       result.mayBeNaN = values[0].mayBeNaN
     }

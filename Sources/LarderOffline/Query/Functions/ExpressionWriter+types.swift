@@ -31,7 +31,7 @@ extension ExpressionWriter {
       storage: ColumnStorage(target), type: nullable, mayBeNaN: target == .double || target == .single)
   }
 
-  /// A path's place behind a cast of it.
+  /// The place of a path after a cast.
   private func place(_ expression: ODataBoundExpression?, _ type: ODataBoundType) throws -> PathPlace {
     guard let structure = type.item.structure else { throw OfflineODataError.unsupported("cast to \(type)") }
     let start = try expression.map { try place($0) } ?? environment.current.map { PathPlace(scope: $0) }
@@ -39,7 +39,7 @@ extension ExpressionWriter {
     return try cast(start, to: structure)
   }
 
-  /// Of a name or a number.
+  /// Casts a name or a number to an enumeration type.
   private func cast(
     _ value: SQLOperand, to declared: ODataDeclaredEnum, _ type: ODataBoundType
   ) throws -> SQLOperand {
@@ -60,7 +60,7 @@ extension ExpressionWriter {
     }
   }
 
-  /// To a name or a number.
+  /// Casts an enumeration value to a name or a number.
   private func cast(
     _ value: SQLOperand, from declared: ODataDeclaredEnum, _ target: EdmPrimitiveType, _ type: ODataBoundType
   ) throws -> SQLOperand {
@@ -116,7 +116,8 @@ extension ExpressionWriter {
     }
   }
 
-  /// What the model says of the expression is what the value is, unless it is null.
+  /// The type of a primitive expression is known from the model, so `isof` depends on the row only if the value can be
+  /// null.
   private func isof(primitive expression: ODataBoundExpression, _ type: ODataBoundType) throws -> SQLText {
     guard !expression.isNull else { return .atom("0") }
     guard expression.type.item != .untyped, !type.isCollection, type.item != .untyped else {

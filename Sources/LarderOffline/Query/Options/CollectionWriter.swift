@@ -1,13 +1,13 @@
 import LarderOData
 import LarderStorage
 
-/// Writes collections of primitive and complex values as one JSON text, with the options that stand on them.
+/// Writes a collection of primitive or complex values as one JSON text, with the query options that apply to it.
 struct CollectionWriter {
   let statement: Statement
   let environment: Environment
 
-  /// The JSON of a value, with `$filter`, `$orderby`, `$skip` and `$top` on a collection's items, and of complex values only
-  /// what is selected.
+  /// The JSON of a value. `$filter`, `$orderby`, `$skip` and `$top` apply to the items of a collection, and complex
+  /// values contain only the selected members.
   func text(_ place: JSONPlace, options: ODataBoundOptions?, _ selection: Selection) throws -> SQLText {
     let isPlain = selection.isAll && selection.items.isEmpty
     guard place.type.isCollection else {
@@ -28,13 +28,13 @@ struct CollectionWriter {
     }
     let order = SQLText.joined(terms.map(\.text) + ["\(alias: alias).key"], ", ")
     let limit = PlanWriter.limit(options.top ?? -1, options.skip)
-    // The limit keeps the subquery, and with it the order, for itself.
+    // LIMIT prevents SQLite from merging the subquery into the outer query, which would lose the order.
     return .atom(
       "CASE WHEN \(place.kind) = 'array' THEN (SELECT '[' || ifnull(group_concat(x, ','), '') || ']' FROM (SELECT \(item) AS x \(rows.from()) ORDER BY \(order)\(limit))) END"
     )
   }
 
-  /// How many items there are for `$count=true`.
+  /// The statement that counts the items for `$count=true`.
   func count(_ place: JSONPlace, _ rows: RelatedRows, _ options: ODataBoundOptions) throws -> SQLText {
     var (items, _) = try items(place, options, statement.question.alias("j"))
     items.tables = rows.tables + items.tables
@@ -65,7 +65,7 @@ struct CollectionWriter {
     }
   }
 
-  /// An object with the selected members alone, and its type.
+  /// An object with only the selected members and its type annotation.
   private func projected(_ object: SQLText, _ selection: Selection) throws -> SQLText {
     guard !(selection.isAll && selection.items.isEmpty) else { return object }
     if selection.isAll { return object }
@@ -87,7 +87,7 @@ struct CollectionWriter {
   }
 }
 
-/// The bound types of columns.
+/// Determines the bound types of columns.
 struct ColumnTypes {
   private let model: EdmModel
 

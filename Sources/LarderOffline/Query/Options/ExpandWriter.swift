@@ -1,15 +1,16 @@
 import LarderOData
 import LarderStorage
 
-/// Writes `$expand` (URL Conventions 4.01 §5.1.3): a plan for each navigation property, run once a row of the statement around.
+/// Writes `$expand` (URL Conventions 4.01 §5.1.3): a plan for each navigation property, which runs once for each row of
+/// the enclosing statement.
 struct ExpandWriter {
   let statement: Statement
   /// `$it`
   let it: Scope
 
-  /// More levels than `$levels` may ask for; `max` stands for so many, and ends where data goes in a circle.
+  /// The largest allowed value of `$levels`. `$levels=max` uses this limit, and stops earlier at a cycle.
   private static let mostLevels = 20
-  /// The same for `*`, which branches at each level.
+  /// The limit for `$expand=*`, which expands every navigation property at each level.
   private static let mostLevelsOfAll = 3
 
   func expands(_ items: [ODataBoundExpandItem], of scope: Scope) throws -> [ReadExpand] {
@@ -72,7 +73,7 @@ struct ExpandWriter {
     }
   }
 
-  /// A navigation property to entities of any type: all items that name it, each perhaps for another type.
+  /// Expands a navigation property to entities of any type. Several items may name it, each for another type.
   private func expandAny(_ items: [ODataBoundExpandItem], of scope: Scope) throws -> [ReadExpand] {
     let name = items.lazy.compactMap { self.name(of: $0) }.first ?? ""
     guard let affected = statement.question.sources.affected, case .entity(let owner) = scope else {
@@ -85,7 +86,7 @@ struct ExpandWriter {
     return try affected.expands([name], items, of: owner, in: statement)
   }
 
-  /// What an item says, put together.
+  /// The parts of an item of `$expand`.
   private struct Expand {
     let path: [String]
     let target: EdmStructure?
@@ -93,7 +94,7 @@ struct ExpandWriter {
     let item: ODataBoundExpandItem
   }
 
-  /// Nil where no row has the property: a level of `$levels` of another type.
+  /// The plan of an item; nil if no row has the property: a level of `$levels` may have another type.
   private func expand(_ expand: Expand, of owner: EntityScope, declared: Scope) throws -> ReadExpand? {
     guard let navigation = owner.table.navigation(expand.path, on: owner.type) else {
       throw OfflineODataError.unsupported(
@@ -130,7 +131,7 @@ struct ExpandWriter {
     }
   }
 
-  /// The types whose rows have a property: `.some(nil)` for all.
+  /// The types whose rows have a property: `.some(nil)` if all types have it.
   private func types(of navigation: ReplicaNavigation, _ owner: EntityScope) -> Set<Int>?? {
     let table = owner.table
     let numbers = Set(table.typeNumbers(derivedFrom: owner.type))
@@ -143,7 +144,7 @@ struct ExpandWriter {
 
   // MARK: Levels
 
-  /// The options of an item's entities: where `$levels` goes on, with the item once more in their `$expand`.
+  /// The options for an item's entities. If `$levels` allows another level, their `$expand` contains the item again.
   private func next(
     _ item: ODataBoundExpandItem, of entity: EntityScope, in child: Statement
   ) throws -> (options: ODataBoundOptions?, isMax: Bool) {
@@ -152,7 +153,7 @@ struct ExpandWriter {
     let left: Int
     switch levels {
     case .max:
-      // So many levels, wherever the first one is.
+      // The limit applies to the total number of levels, wherever `$levels=max` starts.
       left = statement.levels[item.path] ?? mostLevels(item)
       child.levels = statement.levels
       child.levels[item.path] = left - 1
@@ -172,7 +173,7 @@ struct ExpandWriter {
     if case .star? = item.path.segments.last?.kind { ExpandWriter.mostLevelsOfAll } else { ExpandWriter.mostLevels }
   }
 
-  /// Whether the entities that were reached have the property themselves.
+  /// Whether the expanded entities have the property too.
   private func leadsOn(_ kind: ODataBoundSegment.Kind?, from entity: EntityScope) -> Bool {
     switch kind {
     case .navigation(let navigation): entity.table.navigation([navigation.name]) != nil
@@ -182,9 +183,9 @@ struct ExpandWriter {
     }
   }
 
-  // MARK: All
+  // MARK: *
 
-  /// `*`: the navigation properties of the type, but for those that have an item of their own.
+  /// Expands `*`: the navigation properties of the type, except those that have an item of their own.
   private func all(
     _ item: ODataBoundExpandItem, of scope: Scope, without named: Set<String>
   ) throws -> [ReadExpand] {
@@ -206,9 +207,9 @@ struct ExpandWriter {
     return expands
   }
 
-  // MARK: What $apply made
+  // MARK: Members computed by $apply
 
-  /// An entity or collection that `$crossjoin` or `$apply` gave a name.
+  /// The entity or collection that `$crossjoin` or `$apply` computed and that an item names.
   private func made(_ item: ODataBoundExpandItem, of scope: Scope) -> (name: String, made: Scope)? {
     guard item.path.segments.count == 1 else { return nil }
     let name: String
@@ -229,7 +230,7 @@ struct ExpandWriter {
     }
   }
 
-  /// What an entity shows in line where nothing is said of it.
+  /// The members of an entity that are shown inline without an item in `$expand`.
   func inLine(_ entity: EntityScope, _ selection: Selection, without expanded: Set<String>) throws -> [ReadExpand] {
     var expands: [ReadExpand] = []
     for name in entity.computed.keys.sorted() where !expanded.contains(name) && selection.shows(name) {
@@ -244,7 +245,8 @@ struct ExpandWriter {
     return expands
   }
 
-  /// The same of a row that was made, and of the objects in it.
+  /// The members of a computed row that are shown inline without an item in `$expand`, including those of nested
+  /// objects.
   func inLine(_ members: ComputedRow, _ names: [String], at path: [String] = []) throws -> [ReadExpand] {
     var expands: [ReadExpand] = []
     for name in names {

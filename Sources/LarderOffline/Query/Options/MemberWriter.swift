@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-/// Writes the properties of an entity that an answer shows: which columns, of which types of the hierarchy.
+/// Writes the properties of an entity that a result shows: their columns, and which types of the hierarchy have them.
 struct MemberWriter {
   let shapes: ShapeWriter
   let entity: EntityScope
@@ -9,7 +9,7 @@ struct MemberWriter {
   private var statement: Statement { shapes.statement }
   private var table: EntityTable { entity.table }
 
-  /// The properties at a path, of the types that the entity may be of.
+  /// The properties at a path, for all types that the entity may have.
   func members(_ selection: Selection, at path: [String]) throws -> [ReadMember] {
     var members: [ReadMember] = []
     var named = selection.names
@@ -41,7 +41,7 @@ struct MemberWriter {
     return members
   }
 
-  /// A flattened complex value.
+  /// A complex value whose parts are columns.
   func complex(_ complex: ComplexScope, name: String) throws -> ReadMember {
     guard let column = table.column(complex.path, on: entity.type) else {
       throw OfflineODataError.unsupported("'\(complex.path.joined(separator: "/"))'")
@@ -54,7 +54,7 @@ struct MemberWriter {
   }
 
   private func reference(_ column: ReplicaColumn) throws -> SQLText {
-    // Shown where it is there, else left out.
+    // The value is shown if the row has it, and omitted otherwise, so no check is needed.
     try shapes.writer.reference(column.name, of: entity)
   }
 
@@ -69,7 +69,7 @@ struct MemberWriter {
     case .json:
       var place = JSONPlace.column(text, type: type(of: column))
       if place.type.isCollection, let isPresent = try shapes.writer.isPresent(column, entity) {
-        // What a query left out is not empty.
+        // A property that the defining query left out is absent, not empty.
         place.base = .atom("ifnull(\(text), CASE WHEN \(isPresent) THEN '[]' END)")
       }
       let shown = try CollectionWriter(statement: statement, environment: environment)
@@ -83,7 +83,7 @@ struct MemberWriter {
     Environment(current: .entity(entity), it: shapes.it ?? .entity(entity), this: .entity(entity))
   }
 
-  /// Options in parentheses behind a collection.
+  /// The options in parentheses after a collection.
   private func options(_ items: [Selection.Item], _ column: ReplicaColumn) throws -> ODataBoundOptions? {
     let given = items.compactMap { $0.rest.isEmpty ? $0.options : nil }
     guard given.count <= 1 else {
@@ -92,7 +92,7 @@ struct MemberWriter {
     return given.first
   }
 
-  /// A complex value takes `$select` alone.
+  /// Throws if a complex value has options other than `$select`.
   private func refuseOptions(_ items: [Selection.Item]) throws {
     for options in items.compactMap({ $0.rest.isEmpty ? $0.options : nil }) {
       var others = options
@@ -106,14 +106,14 @@ struct MemberWriter {
 
   // MARK: Types
 
-  /// The types that have a column: `.some(nil)` where all that the entity may be of have it; nil where none has.
+  /// The types that have a column: `.some(nil)` if all types that the entity may have do, nil if none does.
   private func types(of column: ReplicaColumn) -> Set<Int>?? {
     if entity.type.isOrDerives(from: column.declaringType) { return .some(nil) }
     guard column.declaringType.isOrDerives(from: entity.type) else { return nil }
     return .some(Set(table.typeNumbers(derivedFrom: column.declaringType)))
   }
 
-  /// The types that casts in `$select` leave.
+  /// The types that remain after the casts in `$select`.
   private func narrowed(_ types: Set<Int>?, _ selection: Selection, _ items: [Selection.Item]) -> Set<Int>? {
     guard !selection.isAll, !items.isEmpty, !items.contains(where: { $0.cast == nil }) else { return types }
     let cast = Set(items.compactMap(\.cast).flatMap { table.typeNumbers(derivedFrom: $0) })

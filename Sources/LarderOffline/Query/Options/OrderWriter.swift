@@ -1,11 +1,11 @@
 import LarderOData
 import LarderStorage
 
-/// Writes orders: `$orderby`, then what makes it total, and the place that a `$skiptoken` goes on behind.
+/// Writes orders: `$orderby`, the terms that make the order total, and the position at which a `$skiptoken` continues.
 struct OrderWriter {
   let writer: ExpressionWriter
 
-  /// The terms of an order that has no two rows at one place.
+  /// The terms of a total order, in which no two rows are equal.
   func terms(_ items: [ODataBoundOrderBy], _ set: RowSet) throws -> [OrderTerm] {
     var terms: [OrderTerm] = []
     for item in items {
@@ -16,7 +16,8 @@ struct OrderWriter {
     return terms
   }
 
-  /// An entity's key, ascending, as services order; where it has none, its identity in the store.
+  /// The terms that identify a row: an entity's key, ascending, as services order. An entity without a key uses its
+  /// identity in the store.
   func identity(_ set: RowSet) throws -> [OrderTerm] {
     guard set.identity.isEmpty, case .entity(let entity) = set.scope else { return set.identity }
     return try identity(of: entity)
@@ -46,9 +47,10 @@ struct OrderWriter {
     " ORDER BY \(SQLText.joined(terms.map(\.text), ", "))"
   }
 
-  // MARK: Going on
+  // MARK: Next page
 
-  /// What the rows behind a place have in common: greater in the first term, or equal there and greater in the next, and so on.
+  /// The condition for the rows after a position: greater in the first term, or equal there and greater in the next,
+  /// and so on.
   static func behind(_ values: [SQLValue], _ terms: [OrderTerm]) -> SQLText {
     var condition: SQLText?
     for (term, value) in zip(terms, values).reversed() {
@@ -65,11 +67,12 @@ struct OrderWriter {
     guard let condition, let first = terms.first, let value = values.first, terms.count > 1, value != .null,
       !first.isDescending
     else { return condition ?? .atom("1") }
-    // The beginning of a range that an index can start at.
+    // This is the start of a range, from which SQLite can read an index.
     return .atom("(\(first.value.collated.operand) >= \(value: value) AND \(condition))")
   }
 
-  /// Nil where nothing is: behind NULL in descending order.
+  /// The condition that a row comes strictly after a value of one term; nil if no row does: after NULL in descending
+  /// order.
   private static func strictlyBehind(_ own: SQLText, _ value: SQLValue, _ term: OrderTerm) -> SQLText? {
     switch (value, term.isDescending) {
     case (.null, false): "\(own) IS NOT NULL"
@@ -80,7 +83,7 @@ struct OrderWriter {
     }
   }
 
-  /// A digest of what is ordered by, the same in every run (FNV-1a), so that a token of another question is known.
+  /// A digest of the order (FNV-1a). It is equal in every process, so that a token of another query is recognized.
   static func digest(_ items: [ODataBoundOrderBy], _ terms: [OrderTerm], of name: String) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     func add(_ text: String) {

@@ -1,14 +1,14 @@
 import LarderOData
 import LarderStorage
 
-/// Writes the plan of rows with query options on them, in the order in which the standard evaluates these (Protocol 4.01
+/// Writes the plan of rows with query options, in the order in which the standard evaluates the options (Protocol 4.01
 /// §11.2.1): `$apply`, `$compute`, `$search`, `$filter`, `$count`, `$orderby`, `$skip`, `$top`, `$expand`, `$select`.
 struct PlanWriter {
   let statement: Statement
-  /// `$it` of the options around; nil at the top.
+  /// `$it` of the enclosing options; nil at the top level.
   let it: Scope?
 
-  /// What is answered of each row.
+  /// What the plan returns for the rows.
   enum Answer {
     case objects
     case references
@@ -25,7 +25,7 @@ struct PlanWriter {
     return try written(start, options, as: answer, owner).checking(statement)
   }
 
-  /// Notes which rows are read, for what has to be known of them.
+  /// Records which rows the statement reads, for the checks of missing data.
   private func reach(_ set: RowSet) {
     if case .entity(let entity) = set.scope { statement.reached[entity.alias] = set.rows }
   }
@@ -54,7 +54,7 @@ struct PlanWriter {
     return try ordered(set, options, writer, content, total, owner)
   }
 
-  /// `$filter`. Rows that one part of `and` leaves out anyway need not have what the others ask for.
+  /// Writes `$filter`. Rows that one part of an `and` excludes need not have the data that the other parts use.
   private func condition(_ filter: ODataBoundExpression, _ set: RowSet) throws -> SQLText {
     let writer = ExpressionWriter(statement: statement, environment: environment(set))
     let before = statement.checks
@@ -73,7 +73,7 @@ struct PlanWriter {
 
   func environment(_ scope: Scope) -> Environment { Environment(current: scope, it: it ?? scope, this: scope) }
 
-  /// The same, with `$these`: the rows as they are before what is being written.
+  /// The environment of a row set, with `$these`: the rows before the option that is being written is applied.
   private func environment(_ set: RowSet) -> Environment {
     var environment = environment(set.scope)
     if !set.isSingle { environment.these = PathPlace(rows: set.rows, scope: set.scope, isCollection: true) }
@@ -92,7 +92,7 @@ struct PlanWriter {
 
   // MARK: Steps
 
-  /// Adds computed properties. In groups there is no `$these`: the rows are those of all groups.
+  /// Adds computed properties. Within groups `$these` is not available, because the rows are those of all groups.
   func compute(_ items: [ODataBoundCompute], _ set: inout RowSet, inGroups: Bool = false) throws {
     for item in items {
       let environment = inGroups ? environment(set.scope) : environment(set)
@@ -120,7 +120,8 @@ struct PlanWriter {
     }
   }
 
-  /// A computed property stands in the statement wherever it is named: each is as long as all that it names.
+  /// The maximum size of a computed property in bytes. Each use of a property repeats its SQL, so it contains the text
+  /// of all properties that it uses.
   private static let longestComputed = 20_000
 
   func search(
@@ -137,7 +138,7 @@ struct PlanWriter {
   ) throws -> ReadPlan {
     var text: SQLText = "SELECT count(*) \(set.rows.from())"
     if options.top != nil || options.skip != nil {
-      // V2 counts what is on the page.
+      // V2 counts the rows of the page.
       text = "SELECT count(*) FROM (SELECT 1 \(set.rows.from())\(PlanWriter.limit(options.top, options.skip)))"
     }
     return try ReadPlan(text.checked(), .count, isSingle: true, owner: owner)
@@ -178,7 +179,8 @@ struct PlanWriter {
       delivered = token.delivered
       var behind = OrderWriter.behind(token.values, terms)
       if !set.rows.conditions.isEmpty, !terms.allSatisfy(\.value.hasCollation) {
-        // What is calculated may fail at rows that the question leaves out: SQLite may look at it first.
+        // A computed term may fail at rows that the query excludes, because SQLite may evaluate it before the other
+        // conditions.
         behind = .atom("CASE WHEN \(ExpressionWriter.chain(set.rows.conditions, " AND ")) THEN \(behind) END")
       }
       set.rows.conditions.append(behind)
@@ -218,14 +220,15 @@ extension SQLText {
     return try SQLText("SELECT \(list) \(rows.from())").checked()
   }
 
-  /// Some operands stand in a text more than once: nested, they would double it with each level.
+  /// Checks the size of the text. Some operands occur in a text more than once, so each level of nesting would double
+  /// it.
   func checkLength() throws {
     guard sql.utf8.count < 8 << 20 else {
       throw OfflineODataError.unsupported("an expression as long as this one")
     }
   }
 
-  /// The text, where SQLite can read it.
+  /// The text, if SQLite can parse it. Throws if it is nested too deeply.
   func checked() throws -> SQLText {
     guard depth <= SQLText.deepest else {
       throw OfflineODataError.unsupported("an expression nested as deeply as this one")

@@ -1,9 +1,9 @@
 import LarderOData
 import LarderStorage
 
-/// Writes `$search` (URL Conventions 4.01 §5.1.7): what matches is the store's to say. It is the full-text index of the table
-/// where there is one, whose words are compared without regard to case and accents; else every string is looked through, without
-/// regard to the case of ASCII letters.
+/// Writes `$search` (URL Conventions 4.01 §5.1.7). The standard lets the service decide what matches. If the table has
+/// a full-text index, its words are compared without regard to case and accents; otherwise every string is searched,
+/// without regard to the case of ASCII letters.
 struct SearchWriter {
   let writer: ExpressionWriter
 
@@ -23,7 +23,7 @@ struct SearchWriter {
   // MARK: With an index
 
   private func indexed(_ search: ODataSearchExpression, _ entity: EntityScope, _ index: SQLText) throws -> SQLText {
-    // FTS5 knows no NOT but between two: what has one inside is put together by SQL.
+    // FTS5 supports NOT only between two expressions, so SQL combines the parts of a search that contains NOT.
     if let query = SearchWriter.query(search) {
       let id = try writer.system(.id, of: entity)
       return .atom("(\(id) IN (SELECT rowid FROM \(index) WHERE \(index) MATCH \(value: .text(query))))")
@@ -31,7 +31,7 @@ struct SearchWriter {
     return try combined(search) { try indexed($0, entity, index) }
   }
 
-  /// The words as FTS5 reads them, each in quotes, so that nothing of theirs is syntax; nil where NOT is inside.
+  /// The search as an FTS5 query; nil if it contains NOT. Each word is quoted, so that no part of it is FTS5 syntax.
   static func query(_ search: ODataSearchExpression) -> String? {
     switch search {
     case .word(let text), .phrase(let text): return quoted(text)
@@ -66,7 +66,7 @@ struct SearchWriter {
     }
   }
 
-  // MARK: Without
+  // MARK: Without an index
 
   private func scanned(
     _ search: ODataSearchExpression, _ entity: EntityScope, _ columns: [ReplicaColumn]

@@ -1,21 +1,21 @@
 import LarderOData
 
-/// What `$select` leaves of an entity or complex value (URL Conventions 4.01 §5.1.4).
+/// The members of an entity or complex value that `$select` chooses (URL Conventions 4.01 §5.1.4).
 struct Selection {
-  /// One item, from here.
+  /// One selected item, relative to the entity or complex value.
   struct Item {
-    /// The types that casts in front ask for.
+    /// The type of the last cast before the name.
     var cast: EdmStructure?
     let name: String
-    /// The steps behind the name.
+    /// The path segments after the name.
     let rest: ArraySlice<ODataBoundSegment>
     let options: ODataBoundOptions?
   }
 
-  /// Whether all properties are shown: nothing is selected, or `*`.
+  /// Whether all properties are shown: `$select` is absent, or contains `*`.
   private(set) var isAll = false
   private(set) var items: [Item] = []
-  /// Navigation properties by their names: of those that `$apply` has put in line, these stay.
+  /// The names of selected navigation properties. Of the entities that `$apply` shows inline, only these are kept.
   private(set) var navigations: Set<String> = []
 
   static let all = Selection(isAll: true)
@@ -27,7 +27,7 @@ struct Selection {
     for item in select { try add(item.path.segments[...], item.options) }
   }
 
-  /// What is left of the value of a name.
+  /// The selection within the value of a selected name.
   func inner(_ items: [Item]) throws -> Selection {
     var inner = Selection(isAll: false)
     for item in items {
@@ -58,7 +58,7 @@ struct Selection {
     case .dynamic(let name), .computed(let name):
       items.append(Item(cast: cast, name: name, rest: rest, options: options))
     case .star: isAll = true
-    // A navigation property shows its link, which needs no column; operations are offered by services alone.
+    // A navigation property shows its link, which needs no column; only services offer operations.
     case .navigation(let navigation): navigations.insert(navigation.name)
     case .operations, .allOperations, .operation: break
     default: throw OfflineODataError.unsupported(describe(segment.kind) + " in $select")
@@ -67,11 +67,11 @@ struct Selection {
 
   var names: Set<String> { Set(items.map(\.name)) }
 
-  /// Whether a member that the question has made is shown; annotations are, whatever is selected.
+  /// Whether a member that the query has computed is shown. Annotations are always shown.
   func shows(_ name: String) -> Bool {
     isAll || name.hasPrefix("@") || navigations.contains(name) || items.contains { $0.name == name }
   }
 
-  /// The items of a name.
+  /// The items that select a name.
   func items(_ name: String) -> [Item] { items.filter { $0.name == name } }
 }

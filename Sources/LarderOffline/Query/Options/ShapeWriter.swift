@@ -1,10 +1,11 @@
 import LarderOData
 import LarderStorage
 
-/// Writes what a statement selects: system columns, the properties that `$select` leaves, and those that `$expand` needs.
+/// Writes what a statement selects: system columns, the properties that `$select` chooses, and those that `$expand`
+/// needs.
 struct ShapeWriter {
   let statement: Statement
-  /// `$it` of the options around; nil at the top.
+  /// `$it` of the enclosing options; nil at the top level.
   let it: Scope?
 
   var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
@@ -23,7 +24,7 @@ struct ShapeWriter {
       let selection = try Selection(options.select, path: [])
       var expands = try expander.expands(options.expand, of: set.scope)
       let expanded = Set(expands.map { $0.path.first ?? "" })
-      // What is grouped by stands in line, whether it is asked for or not (Data Aggregation 4.0 §3.2.3.1).
+      // Grouping entities are shown inline, whether `$expand` names them or not (Data Aggregation 4.0 §3.2.3.1).
       expands += try expander.inLine(
         members, set.names.filter { !expanded.contains($0) && selection.shows($0) })
       let shown = try made(members, set.names, selection, without: expanded)
@@ -34,7 +35,7 @@ struct ShapeWriter {
     }
   }
 
-  /// An entity's reference.
+  /// The reference to an entity.
   func reference(_ entity: EntityScope, _ source: ODataBoundSource?, withMedia: Bool = false) throws -> ReadShape {
     let table = entity.table
     return ReadShape(
@@ -61,7 +62,8 @@ struct ShapeWriter {
       state: try state(of: entity), key: try key(entity), members: members, expands: expands)
   }
 
-  /// The bits of ``LocalState``; that of the last download where it is asked for: it costs each row a look.
+  /// The bits of ``LocalState``. The bit of the last download is added only if results show it, because it costs a
+  /// lookup for each row.
   private func state(of entity: EntityScope) throws -> Int32 {
     guard statement.question.options.showsMarks else { return try column(.state, entity) }
     let state = try writer.system(.state, of: entity)
@@ -77,7 +79,7 @@ struct ShapeWriter {
     try entity.table.key.map { statement.column(try writer.reference(entity.table.columns[$0], of: entity)) }
   }
 
-  // MARK: Made members
+  // MARK: Computed members
 
   private func made(
     _ members: ComputedRow, _ names: [String], _ selection: Selection, without expanded: Set<String>
@@ -97,7 +99,7 @@ struct ShapeWriter {
     return shown
   }
 
-  /// A member that the question has made.
+  /// A member that the query has computed.
   func member(_ name: String, _ scope: Scope) throws -> ReadMember {
     switch scope {
     case .value(let value):

@@ -1,31 +1,32 @@
 import LarderOData
 
-/// An object that a question has made: its members by name, in the order in which they came.
+/// A row that a query has computed: its members by name, in the order in which they were added.
 struct ComputedRow {
   private var members: [String: Scope] = [:]
   private(set) var names: [String] = []
-  /// The text of ``ReadMember/Kind/complex(_:_:)``: NULL in rows that have no such object. nil where all have it.
+  /// The text of the marker of ``ReadMember/Kind/complex(_:_:)``: it is NULL in rows that have no such object. Nil if
+  /// all rows have one.
   var marker: SQLText?
-  /// Members that not all rows have: the numbers of the kinds that do.
+  /// The members that not all rows have, with the numbers of the kinds that do.
   var kinds: [String: Set<Int>] = [:]
-  /// What tells the kinds of rows apart; nil where there is one.
+  /// The kind of a row; nil if there is only one.
   var kind: Kind?
-  /// Entities that the answer shows in line; of others it shows the link.
+  /// The names of entities that the result shows inline; for others it shows the link.
   var inLine: Set<String> = []
 
-  /// Rows of several kinds, some of which lack members.
+  /// Tells rows of several kinds apart, if some kinds lack members.
   struct Kind {
-    /// The number of a row's kind, from 0.
+    /// The kind's number, from 0.
     var number: SQLText
     var count: Int
   }
 
   var isEmpty: Bool { names.isEmpty }
 
-  /// The names of properties, in their order; what only the question knows has others.
+  /// The names of properties, in their order. Members that only the query uses have names with a space.
   var shown: [String] { names.filter { !$0.contains(" ") } }
 
-  /// A member; a new one comes last.
+  /// The member with a name; a new member is added at the end.
   subscript(name: String) -> Scope? {
     get { members[name] }
     set {

@@ -1,6 +1,6 @@
 import LarderOData
 
-/// What a step is called in messages.
+/// The name of a path segment in messages.
 func describe(_ kind: ODataBoundSegment.Kind) -> String {
   switch kind {
   case .source(let source): "'\(source.name)'"

@@ -1,9 +1,9 @@
 import LarderOData
 import LarderStorage
 
-// What collections come to, as values: `aggregate` behind a collection, and `$these` (Data Aggregation 4.0 §3.1).
+// Aggregates of collections as values: `aggregate` after a collection, and `$these` (Data Aggregation 4.0 §3.1).
 extension ExpressionWriter {
-  /// The value of a collection of entities or made rows, in a statement of its own.
+  /// The aggregate of a collection of entities or computed rows, in a subquery of its own.
   func aggregated(_ item: ODataBoundAggregate, _ place: PathPlace) throws -> SQLOperand {
     switch place.scope {
     case .entity, .row: break
@@ -20,7 +20,7 @@ extension ExpressionWriter {
     if case .entity(let entity) = place.scope, entity.computed.isEmpty {
       set.core = entity.alias
     } else {
-      // What is known of a row stands in several tables.
+      // The values of a row come from several tables.
       set = try apply.project(set).rows
     }
     let made = try apply.aggregate([item], set).set
@@ -32,7 +32,8 @@ extension ExpressionWriter {
     return value
   }
 
-  /// The rows around, once more, under aliases of their own: what stands inside may name the row around as well.
+  /// The enclosing rows again, under aliases of their own, because the expression inside may also refer to the
+  /// enclosing row.
   func these() throws -> PathPlace {
     guard let these = environment.these, let rows = these.rows else {
       throw OfflineODataError.unsupported("$these here")
@@ -45,6 +46,7 @@ extension ExpressionWriter {
     return PathPlace(rows: own.rows, scope: own.scope, isCollection: true)
   }
 
-  /// The rows stand in the statement wherever they are named, with all conditions before, which may name them too.
+  /// The maximum size of the rows' SQL in bytes. Each use of `$these` repeats the rows with all their earlier
+  /// conditions, which may use `$these` too.
   private static let longestThese = 10_000
 }

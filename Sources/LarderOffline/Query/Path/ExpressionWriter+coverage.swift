@@ -1,12 +1,12 @@
 import LarderOData
 import LarderStorage
 
-// What a read needs of the rows that it is about, and the copy may not have: see ``ReadOutcome``.
+// Checks for data that a read needs and that the copy may not have: see ``ReadOutcome``.
 //
-// Which rows have a property or a link is known by the defining queries that brought them. Where not all rows of a table
-// have it, a ``ReadCheck`` asks the rows that the read is about, before it is answered.
+// Which rows have a property or a link depends on the defining queries that downloaded them. If not all rows of a table
+// have it, a ``ReadCheck`` examines the rows that the query reads, before the query runs.
 extension ExpressionWriter {
-  /// What is known of the tables; nil where all that is asked for is there: in the store's own sets, and in checks themselves.
+  /// The coverage of a table; nil if nothing is to be checked: for the store's own sets, and inside checks.
   private func coverage(_ table: EntityTable) -> Coverage? {
     let question = statement.question
     return question.sources.tables[table.number] == nil && !question.isChecking ? question.coverage : nil
@@ -14,7 +14,8 @@ extension ExpressionWriter {
 
   // MARK: Needs
 
-  /// Begins at the rows of a table; throws where none were ever to come.
+  /// Records that the query reads the rows of a table. Throws, or adds a check, if the rows may not have been
+  /// downloaded.
   func need(_ table: EntityTable, for use: ReadOutcome.Use) throws {
     guard let coverage = coverage(table) else { return }
     switch ReadOutcome(use, of: coverage.content(of: table)) {
@@ -24,7 +25,7 @@ extension ExpressionWriter {
     }
   }
 
-  /// Takes the value of a property.
+  /// Records that the query reads the value of a property.
   func need(_ column: ReplicaColumn, of entity: EntityScope) throws {
     guard let name = ReadOutcome(.compute, of: .leftOut).failure, let partial = partial(column, of: entity.table) else {
       return
@@ -33,13 +34,13 @@ extension ExpressionWriter {
     try note(entity, failure) { writer, entity in try writer.lack(partial, entity, declaredBy: column.declaringType) }
   }
 
-  /// Which rows have a property; nil where all have.
+  /// Which rows have a property; nil if all rows have it.
   private func partial(_ column: ReplicaColumn, of table: EntityTable) -> Coverage.Partial? {
     guard column.storage != .stream, !table.key.contains(column.number) else { return nil }
     return coverage(table)?.column(column, in: table)
   }
 
-  /// Follows a link.
+  /// Records that the query follows a link.
   func need(_ navigation: ReplicaNavigation, of owner: EntityScope) throws {
     let table = owner.table
     guard let coverage = coverage(table), let number = table.number(of: navigation) else { return }
@@ -59,12 +60,12 @@ extension ExpressionWriter {
     }
   }
 
-  /// The place of a column that is 0 in rows that lack a property; nil where all rows have it.
+  /// The position of a column that is 0 in rows that lack a property; nil if all rows have it.
   func presence(of column: ReplicaColumn, _ entity: EntityScope) throws -> Int32? {
     try isPresent(column, entity).map { statement.column($0) }
   }
 
-  /// The condition that a row has a property; nil where all rows have it.
+  /// The condition that a row has a property; nil if all rows have it.
   func isPresent(_ column: ReplicaColumn, _ entity: EntityScope) throws -> SQLText? {
     guard ReadOutcome(.show, of: .leftOut) == .absent, let partial = partial(column, of: entity.table) else {
       return nil
@@ -74,7 +75,8 @@ extension ExpressionWriter {
 
   // MARK: Checks
 
-  /// Adds the check that no row has what is lacking, of those that are known to be read: else of all.
+  /// Adds a check that no row lacks the data. It examines the rows that the statement reads if they are known, and
+  /// otherwise all rows of the table.
   private func note(
     _ entity: EntityScope, _ failure: OfflineODataError, _ lack: (ExpressionWriter, EntityScope) throws -> SQLText
   ) throws {
@@ -108,7 +110,7 @@ extension ExpressionWriter {
     let question = statement.question
     var conditions = [try lack(partial, owner, declaredBy: navigation.declaringType)]
     if case .links(let number, let isForward) = navigation.relation, !navigation.isCollection {
-      // There is one at most.
+      // A to-one property has at most one link, so nothing is missing if the copy has one.
       let near: SQLText = isForward ? "source" : "target"
       conditions.append(
         "NOT EXISTS (SELECT 1 FROM \(try question.links(number)) WHERE \(near) = \(try system(.id, of: owner)))")
@@ -123,7 +125,8 @@ extension ExpressionWriter {
     return SQLText.joined(conditions.map(\.operand), " AND ")
   }
 
-  /// The conditions that a row was neither made here, nor brought by certain queries, nor is one of certain rows.
+  /// The conditions that a row was not created locally, was not downloaded by certain queries, and is not one of
+  /// certain rows.
   private func lack(_ bits: Int64, _ rows: [Coverage.Rows], _ entity: EntityScope) throws -> [SQLText] {
     var conditions: [SQLText] = ["\(try system(.state, of: entity)) & \(number: Int(LocalState.made)) = 0"]
     if bits != 0 { conditions.append("\(try system(.queries, of: entity)) & \(value: .integer(bits)) = 0") }
@@ -134,7 +137,7 @@ extension ExpressionWriter {
     return conditions
   }
 
-  /// The condition that a row of a set that no query brings is wanted, and is not there.
+  /// The condition that a row refers to an entity that the copy does not have, in a set that no query downloads.
   private func lackOther(
     of pairs: [ReplicaRelation.Pair], _ owner: EntityScope, _ target: EntityTable, declaredBy type: EdmStructure
   ) throws -> SQLText {
@@ -142,7 +145,8 @@ extension ExpressionWriter {
     var conditions: [SQLText] = []
     if let numbers = narrowing(type, in: owner.table) { conditions.append(try typeCondition(numbers, owner)) }
     guard Set(target.key).isSubset(of: pairs.map(\.target)) else {
-      // Any may refer to one that the service has.
+      // The reference does not contain the key, so every downloaded row may refer to an entity that only the service
+      // has.
       conditions.append("\(try system(.state, of: owner)) & \(number: Int(LocalState.made)) = 0")
       return SQLText.joined(conditions.map(\.operand), " AND ")
     }
@@ -158,7 +162,8 @@ extension ExpressionWriter {
     return SQLText.joined(conditions.map(\.operand), " AND ")
   }
 
-  /// The identities of the rows that a path and a condition choose in the copy; nil where that is not carried over.
+  /// The identities of the rows that a path and a condition choose in the copy; nil if the path or condition is not
+  /// supported.
   private func identities(of rows: Coverage.Rows) -> SQLText? {
     let question = statement.question
     question.isChecking = true

@@ -15,7 +15,7 @@ extension ExpressionWriter {
     return PathPlace(rows: rows, scope: .entity(target), isCollection: navigation.property.isCollection)
   }
 
-  /// The row that a navigation property belongs to, and its path from there.
+  /// The entity that a navigation property belongs to, and the path of the property from there.
   func owner(of name: String, _ scope: Scope) throws -> (EntityScope, [String]) {
     switch scope {
     case .entity(let entity): return (entity, [name])
@@ -92,7 +92,7 @@ extension ExpressionWriter {
     }
     let first = rows.conditions.count
     for part in parts {
-      // What a referential constraint says, the join says already.
+      // A key part that a referential constraint determines is already a condition of the join.
       guard let value = part.value else { continue }
       let path = part.part.path.map(\.name)
       guard let column = entity.table.column(path, on: entity.type) else {
@@ -110,7 +110,7 @@ extension ExpressionWriter {
     return PathPlace(rows: rows, scope: place.scope)
   }
 
-  /// The condition that a row had the key before the service gave it another; nil where none ever did.
+  /// The condition that a row had the key before the service assigned another; nil if no row has a former key.
   private func formerKey(_ parts: [ODataBoundKeyPart], _ entity: EntityScope) throws -> SQLText? {
     guard statement.question.state.hasFormerKeys, entity.home === statement,
       let cells = try? ChangeWalk.key(parts, entity.table, statement.question.plan.model)
@@ -173,8 +173,8 @@ extension ExpressionWriter {
     return place
   }
 
-  /// The numbers of a type and those below it; nil where all rows of the table, or all that are known to be of another
-  /// type, are among them.
+  /// The numbers of a type and its derived types; nil if they include all rows of the table, or all rows of the `known`
+  /// type.
   func narrowing(_ type: EdmStructure, in table: EntityTable, known: EdmStructure? = nil) -> [Int]? {
     if let known, known.isOrDerives(from: type) { return nil }
     let numbers = table.typeNumbers(derivedFrom: type)
@@ -188,12 +188,13 @@ extension ExpressionWriter {
     return .atom("\(type) IN (\(SQLText.joined(numbers.map { "\(number: $0)" }, ", ")))")
   }
 
-  /// The names of a complex type and those below it.
+  /// The names of a complex type and its derived types.
   func types(of type: EdmStructure) -> [String] {
     ComplexTypes(statement.question.plan.model).below(type).map(\.name)
   }
 
-  /// Whether a complex value is of a type, by its marker: the type's name, empty for the declared one.
+  /// The condition that a complex value is of a type. Its marker contains the name of the type, and is empty for the
+  /// declared type.
   func typeCondition(of complex: ComplexScope, _ type: EdmStructure) throws -> SQLText {
     let owner = complex.owner
     guard let marker = owner.table.column(complex.path, on: owner.type), let name = marker.type.name,
@@ -206,13 +207,13 @@ extension ExpressionWriter {
   }
 }
 
-/// Which complex types derive from which.
+/// The complex types of a model, by inheritance.
 struct ComplexTypes {
   private let model: EdmModel
 
   init(_ model: EdmModel) { self.model = model }
 
-  /// A type and all below it.
+  /// A type and all types that derive from it.
   func below(_ type: EdmStructure) -> [EdmStructure] {
     model.schemas.flatMap(\.complexTypes).compactMap { model.structure($0.qualifiedName) }
       .filter { $0.isOrDerives(from: type) }

@@ -3,7 +3,7 @@ import LarderStorage
 
 // Paths in expressions, step by step (URL Conventions 4.01 §5.1.1.15).
 extension ExpressionWriter {
-  /// What all steps of a path but the last `count` come to.
+  /// The place that a path leads to without its last `count` segments.
   func place(_ path: ODataBoundPath, without count: Int = 0) throws -> PathPlace {
     var place: PathPlace?
     switch path.root {
@@ -28,7 +28,7 @@ extension ExpressionWriter {
     return place
   }
 
-  /// What an expression's value is, so that steps can follow.
+  /// The place of an expression's value, from which a path can continue.
   func place(_ expression: ODataBoundExpression) throws -> PathPlace {
     switch expression.kind {
     case .path(let path): return try place(path)
@@ -42,7 +42,7 @@ extension ExpressionWriter {
     }
   }
 
-  /// The rows of an entity set or singleton.
+  /// Starts a path at the rows of an entity set or singleton.
   func begin(_ source: ODataNavigationSource, for use: ReadOutcome.Use = .list) throws -> PathPlace {
     guard let table = statement.question.plan.table(source.name) else {
       throw OfflineODataError.unsupported("'\(source.name)', which has no table")
@@ -87,7 +87,7 @@ extension ExpressionWriter {
     throw OfflineODataError.unsupported(describe(segment.kind) + " here")
   }
 
-  /// What an annotation says of an entity's state, as a condition; nil for other annotations.
+  /// The condition that an annotation of an entity's state is true; nil for other annotations.
   private func state(_ term: String, of entity: EntityScope) throws -> SQLText? {
     if term == DownloadMarks.term {
       return DownloadMarks.condition(
@@ -118,7 +118,7 @@ extension ExpressionWriter {
     _ path: [String], _ type: ODataBoundType, of entity: EntityScope, _ complex: ComplexScope?
   ) throws -> Scope {
     guard let column = entity.table.column(path, on: entity.type) else {
-      // A type with too many properties keeps some among the undeclared ones.
+      // A type with too many properties stores some of them among the undeclared ones.
       let name = path.last ?? ""
       let around = Array(path.dropLast())
       guard let place = try undeclared(name, type, at: around, of: entity) else {
@@ -153,12 +153,12 @@ extension ExpressionWriter {
     }
   }
 
-  /// Null where the row, or the complex value, is not of the type that a cast asks for.
+  /// Makes a value null if the row, or the complex value, is not of the type of a cast.
   private func guarded(
     _ text: SQLText, _ column: ReplicaColumn, _ entity: EntityScope, _ complex: ComplexScope?
   ) throws -> SQLText {
     var conditions: [SQLText] = []
-    // Of other types the column is NULL, which is no empty collection.
+    // In rows of other types the column is NULL, which must not be read as an empty collection.
     if let numbers = entity.guardedBy, column.type.isCollection || !isOwn(column.declaringType, below: entity.type) {
       conditions.append(try typeCondition(numbers, entity))
     }
@@ -171,7 +171,7 @@ extension ExpressionWriter {
 
   private func isOwn(_ declaring: EdmStructure, below type: EdmStructure) -> Bool { declaring.isOrDerives(from: type) }
 
-  /// A column of a row, wherever its statement is, for what needs its value.
+  /// A column of a row, in this or an enclosing statement, for an expression that needs its value.
   func reference(_ column: ReplicaColumn, of entity: EntityScope) throws -> SQLText {
     try need(column, of: entity)
     return try reference(column.name, of: entity)
@@ -181,7 +181,7 @@ extension ExpressionWriter {
     try statement.imported(.atom("\(column: name, of: entity.alias)"), from: entity.home)
   }
 
-  /// What a place in JSON is to the steps behind it.
+  /// The scope of a place in JSON, for the next segment of a path.
   func scope(of json: JSONPlace) -> Scope {
     if !json.type.isCollection, json.type.item.primitive != nil || json.type.storage == .enumeration {
       return .value(json.operand)
@@ -230,7 +230,7 @@ extension ExpressionWriter {
     return try self.made(made, place)
   }
 
-  /// What `$compute` or `$apply` has made, as the end of a step.
+  /// The place of a member that `$compute` or `$apply` has computed, after a segment that names it.
   func made(_ made: Scope, _ place: PathPlace) throws -> PathPlace {
     switch made {
     case .json(let json): return PathPlace(rows: place.rows, scope: made, isCollection: json.type.isCollection)

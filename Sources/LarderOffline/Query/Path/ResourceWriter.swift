@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-/// Writes the plan of what the path of a URL identifies (URL Conventions 4.01 §4).
+/// Writes the plan of the resource that a URL's path identifies (URL Conventions 4.01 §4).
 struct ResourceWriter {
   let statement: Statement
 
@@ -26,7 +26,7 @@ struct ResourceWriter {
     }
   }
 
-  /// The path without a last `$count`, `$ref` or `$value`.
+  /// Splits the path into the path itself and a last `$count`, `$ref` or `$value`.
   private static func ending(_ path: ODataBoundPath) -> (ODataBoundPath, ODataBoundSegment.Kind?) {
     var body = path
     switch path.segments.last?.kind {
@@ -40,7 +40,8 @@ struct ResourceWriter {
   /// The rows at the end of a path.
   func place(_ path: ODataBoundPath) throws -> PathPlace { try walk(path).0 }
 
-  /// All steps, and the statement that counts what the path goes through before a last navigation property.
+  /// Follows all segments. Also returns the statement that counts the rows that the path goes through before a last
+  /// navigation property.
   private func walk(_ path: ODataBoundPath) throws -> (PathPlace, ReadCount?) {
     var place: PathPlace?
     var owner: ReadCount?
@@ -67,7 +68,7 @@ struct ResourceWriter {
     return (place, owner)
   }
 
-  // MARK: What is there
+  // MARK: Resources
 
   private func whole(
     _ place: PathPlace, _ path: ODataBoundPath, _ options: ODataBoundOptions, _ owner: ReadCount?
@@ -116,7 +117,7 @@ struct ResourceWriter {
       guard options.search == nil, options.apply == nil else {
         throw OfflineODataError.unsupported("$search and $apply on a collection of values")
       }
-      // The row has to be there: no row is no such resource.
+      // The owner's row must exist: without it there is no such resource.
       let collection = CollectionWriter(statement: statement, environment: Environment())
       let number = try collection.count(json, RelatedRows(), options).operand
       return ReadPlan(
@@ -165,7 +166,7 @@ struct ResourceWriter {
       try SQLText.select(statement.columns, rows), .value(member, isRaw: false), isSingle: true)
   }
 
-  /// Complex values take few options; what else is given is refused by name.
+  /// A single value takes few options; others are rejected by name.
   private func refuse(_ options: ODataBoundOptions, besides: (inout ODataBoundOptions) -> Void) throws {
     var others = options
     besides(&others)
@@ -256,7 +257,8 @@ extension ODataBoundSegment {
 }
 
 extension Statement {
-  /// Of an entity that is there by its key, nothing more has to be known of the way to it: of the checks from a number on.
+  /// Relaxes the checks from index `first` on: they fail only if the entity with the key is not in the copy. If it is,
+  /// how the path leads to it does not matter.
   fileprivate func need(_ found: RelatedRows, insteadOf first: Int) {
     guard case .rowOrFailure = ReadOutcome(.find, of: .linkNotDownloaded) else { return }
     for number in checks.indices where number >= first {

@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-/// What a name, `$it`, `$this` or a variable of a lambda stands for in SQL.
+/// What a name, `$it`, `$this` or a lambda variable refers to in SQL.
 indirect enum Scope {
   /// A row of an entity table.
   case entity(EntityScope)
@@ -11,9 +11,9 @@ indirect enum Scope {
   case value(SQLOperand)
   /// A value in JSON: complex, untyped, or a collection.
   case json(JSONPlace)
-  /// What `$apply` or `$crossjoin` has made: members by name.
+  /// A row that `$apply` or `$crossjoin` has computed: members by name.
   case row(ComputedRow)
-  /// A collection of rows that `$apply` has made of each row.
+  /// A collection of rows that `$apply` has computed for each row.
   case nested(NestedRows)
 }
 
@@ -23,24 +23,24 @@ struct EntityScope {
   let home: Statement
   let alias: String
   let table: EntityTable
-  /// What the row is known as at this place.
+  /// The type that the row is known to have at this place.
   var type: EdmStructure
-  /// The numbers of the types that it must have, where a cast asks for more than the row is known to be: else its
-  /// properties are null.
+  /// The numbers of the types that the row must have, if a cast requires a type that the row is not known to have. If
+  /// the row has another type, its properties are null.
   var guardedBy: [Int]?
-  /// Properties of `$compute` and `$apply`; one with the name of a declared property stands in its place.
+  /// Properties of `$compute` and `$apply`; a property with the name of a declared one replaces it.
   var computed: [String: Scope] = [:]
-  /// Entities among these that the answer shows in line, as in ``ComputedRow``.
+  /// Names of the computed entities that the result shows inline, as in ``ComputedRow``.
   var inLine: Set<String> = []
 }
 
 /// A complex value whose parts are columns of an entity's row.
 struct ComplexScope {
   let owner: EntityScope
-  /// From the entity.
+  /// The path from the entity.
   let path: [String]
   var type: EdmStructure?
-  /// Whether a cast asks for more than the value is known to be.
+  /// Whether a cast requires a type that the value is not known to have.
   var isCast = false
 }
 
@@ -48,44 +48,44 @@ struct ComplexScope {
 struct JSONPlace {
   /// The JSON text.
   var base: SQLText
-  /// Where in it a row of `json_each` stands; nil for its beginning.
+  /// The path of a row of `json_each` in the JSON text; nil for the root of the text.
   var key: SQLText?
-  /// The steps from there: `."Name"[0]`.
+  /// The steps from `key`: `."Name"[0]`.
   var steps = ""
   var type: ODataBoundType
-  /// Of a collection, the types that a cast leaves of its items.
+  /// For a collection, the types of the items that a cast keeps.
   var onlyTypes: [String]?
 
-  /// The place of a column. A collection is never null (CSDL 4.01 §7.2.1): one that nobody has given is empty, which its
-  /// column has as NULL.
+  /// The place of a column. A collection is never null (CSDL 4.01 §7.2.1): if it was never set, its column is NULL and
+  /// the collection is empty.
   static func column(_ text: SQLText, type: ODataBoundType) -> JSONPlace {
     JSONPlace(base: type.isCollection ? .atom("ifnull(\(text), '[]')") : text, type: type)
   }
 
-  /// The path in SQL.
+  /// The JSON path, as SQL.
   var path: SQLText {
     guard let key else { return SQLText(.text("$" + steps)) }
     return steps.isEmpty ? key : .atom("(\(key) || \(value: .text(steps)))")
   }
 
-  /// Whether it is the whole text.
+  /// Whether the place is the whole JSON text.
   var isWhole: Bool { key == nil && steps.isEmpty }
 
   /// The value as JSON.
   var json: SQLText { isWhole ? base : .atom("(\(operand: base) -> \(path))") }
 
-  /// The value of a scalar; JSON of others.
+  /// The value of a scalar; for other values, their JSON.
   var scalar: SQLText { .atom("json_extract(\(base), \(path))") }
 
-  /// `object`, `array`, `text`, `null` … ; NULL where there is none.
+  /// The JSON type (`object`, `array`, `text`, `null` …); NULL if there is no value.
   var kind: SQLText { .atom("json_type(\(base), \(path))") }
 
-  /// The table of its items.
+  /// The table of the items of a collection.
   func items(as alias: String) -> SQLText {
     isWhole ? "json_each(\(base)) AS \(alias: alias)" : "json_each(\(base), \(path)) AS \(alias: alias)"
   }
 
-  /// Whether an object is of one of some types: it says its own where that is not the declared one.
+  /// The condition that an object is of one of some types. The object names its type if that is not the declared one.
   static func isOf(_ types: [String], _ object: SQLText, declared: ODataBoundType) -> SQLText {
     let name: SQLText = "json_extract(\(object), '$.\"@odata.type\"')"
     let own = SQLText(.text("#" + (declared.item.structure?.name ?? "")))
@@ -93,7 +93,7 @@ struct JSONPlace {
     return .atom("(json_type(\(object)) = 'object' AND ifnull(\(name), \(own)) IN (\(list)))")
   }
 
-  /// A member of it.
+  /// The place of a member of the object.
   func member(_ name: String, type: ODataBoundType) throws -> JSONPlace {
     guard !name.unicodeScalars.contains(where: { $0 == "\"" || $0 == "\\" || $0.value < 0x20 }) else {
       throw OfflineODataError.unsupported("the name of a property with quotes or control characters")
@@ -104,7 +104,7 @@ struct JSONPlace {
     return place
   }
 
-  /// An item by its place; negative from the end.
+  /// The place of an item, by its index; negative indexes count from the end.
   func item(_ ordinal: Int) -> JSONPlace {
     var place = self
     place.steps += ordinal < 0 ? "[#\(ordinal)]" : "[\(ordinal)]"
@@ -115,7 +115,7 @@ struct JSONPlace {
   /// The scalar as an operand.
   var operand: SQLOperand { JSONPlace.operand(scalar, type: type) }
 
-  /// A scalar that came out of JSON, in the form of a column of its type.
+  /// A scalar read from JSON, in the form that a column of its type has.
   static func operand(_ text: SQLText, type: ODataBoundType) -> SQLOperand {
     var value = SQLOperand(text: text, storage: type.storage, type: type)
     switch value.storage {
@@ -129,15 +129,15 @@ struct JSONPlace {
   }
 }
 
-/// Rows of other tables that a path leads to: tables and what joins them.
+/// Rows of other tables that a path leads to: the tables and their join conditions.
 struct RelatedRows {
-  /// SQLite joins no more, whatever it is built with.
+  /// The number of tables that SQLite can join at most, in any build.
   static let mostTables = 64
 
   var tables: [SQLText] = []
   var conditions: [SQLText] = []
 
-  /// `FROM … WHERE …` with one condition more.
+  /// `FROM … WHERE …` with one additional condition.
   func from(_ more: SQLText? = nil) -> SQLText {
     let all = conditions + (more.map { [$0] } ?? [])
     let tables = SQLText.joined(tables, ", ")
@@ -146,34 +146,34 @@ struct RelatedRows {
     return "FROM \(tables) WHERE \(SQLText.joined(all.map(\.operand), " AND "))"
   }
 
-  /// The value that a text has in the first row.
+  /// The value of an expression in the first row.
   func value(_ text: SQLText) -> SQLText { .atom("(SELECT \(text) \(from()))") }
 }
 
-/// What the steps of a path have come to.
+/// The result of the segments of a path.
 struct PathPlace {
-  /// The rows that the path has gone through beside the one that it began at.
+  /// The rows that the path has gone through, except the one where it began.
   var rows: RelatedRows?
-  /// What a step goes on from: of a collection, each item.
+  /// Where the next segment starts: for a collection, each item.
   var scope: Scope
-  /// Whether there are many.
+  /// Whether the path leads to a collection.
   var isCollection = false
 }
 
-/// What expressions stand on.
+/// The instances that the paths in an expression refer to.
 struct Environment {
-  /// Where paths without a root begin.
+  /// Where paths without a root start.
   var current: Scope?
   /// `$it`
   var it: Scope?
   /// `$this`
   var this: Scope?
-  /// `$these`: the rows that conditions and transformations begin with.
+  /// `$these`: the rows that conditions and transformations start with.
   var these: PathPlace?
-  /// Variables of lambdas.
+  /// The variables of lambdas.
   var variables: [String: Scope] = [:]
 
-  /// One that stands on something else; `$it` stays what it is, where there is one.
+  /// The environment of another current instance. `$it` is kept if it is set.
   func on(_ scope: Scope) -> Environment {
     Environment(current: scope, it: it ?? scope, this: scope, these: these, variables: variables)
   }

@@ -1,9 +1,9 @@
 import LarderOData
 import LarderStorage
 
-/// Literals as parameters: in the form that the values of a column have.
+/// Converts literals to parameters, in the form in which a column stores its values.
 enum SQLLiteral {
-  /// The value as it stands in a column of a storage; nil where the storage has none like it.
+  /// The value as a column of a storage holds it; nil if the storage has no such value.
   static func value(_ value: ODataValue, as storage: ColumnStorage) -> SQLValue? {
     if value == .null { return .null }
     switch storage {
@@ -53,7 +53,7 @@ enum SQLLiteral {
     }
   }
 
-  /// NaN is the text `NaN`: SQLite has no such number.
+  /// NaN is stored as the text `NaN`, because SQLite has no such number.
   private static func real(_ value: ODataValue) -> SQLValue? {
     double(value).map { $0.isNaN ? .text("NaN") : .real($0) }
   }

@@ -1,34 +1,35 @@
 import LarderOData
 import LarderStorage
 
-/// An expression as SQL: its text, and what has to be known of its value to compare and calculate with it.
+/// An expression as SQL: its text, and what comparisons and arithmetic must know about its value.
 struct SQLOperand: Sendable {
   var text: SQLText
-  /// How the value stands; nil for one of which only the row tells what it is: a scalar out of JSON.
+  /// How the value is stored; nil if only the row shows which type it has: a scalar in JSON.
   var storage: ColumnStorage?
   var type: ODataBoundType
   /// Whether it may be NULL.
   var isNullable = true
-  /// Whether SQLite knows the collation of the storage by itself: a column.
+  /// Whether SQLite applies the collation of the storage without being asked, because the text is a column.
   var hasCollation = false
-  /// The value, where it is a literal.
+  /// The value, if the expression is a literal.
   var literal: ODataValue?
   /// Whether it may be the text `NaN`.
   var mayBeNaN = false
 
-  /// The text with its collation, for a comparison or an order.
+  /// The text with its collation, for a comparison or for ORDER BY.
   var collated: SQLText {
     hasCollation || storage?.collation == nil && !text.hasInnerCollation ? text : explicitlyCollated
   }
 
-  /// The text with a collation that wins over those inside the other operand, as SQLite takes them for the operand's own.
+  /// The text with an explicit collation. It takes precedence over a collation inside the other operand, which SQLite
+  /// would otherwise use for the comparison.
   var explicitlyCollated: SQLText {
     .atom("\(operand: text) COLLATE \(alias: storage?.collation ?? "BINARY")")
   }
 }
 
 extension ODataBoundType {
-  /// How single values stand; nil where nothing says it.
+  /// How single values are stored; nil if the type does not determine it.
   var storage: ColumnStorage? {
     if isCollection { return .json }
     switch item {
@@ -66,7 +67,7 @@ extension ODataBoundType.Item {
 }
 
 extension EdmPrimitiveType {
-  /// Whole numbers.
+  /// Whether it is an integer type.
   var isWhole: Bool {
     switch self {
     case .byte, .sbyte, .int16, .int32, .int64: true
@@ -74,11 +75,11 @@ extension EdmPrimitiveType {
     }
   }
 
-  /// Numbers of all kinds.
+  /// Whether it is a numeric type.
   var isNumber: Bool { isWhole || self == .decimal || self == .double || self == .single }
 }
 
 extension EdmStructure {
-  /// Whether it is another type, or below it.
+  /// Whether it is the other type or derives from it.
   func isOrDerives(from other: EdmStructure) -> Bool { chain.contains { $0.name == other.name } }
 }

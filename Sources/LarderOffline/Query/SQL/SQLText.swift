@@ -2,12 +2,12 @@ import LarderStorage
 
 /// A piece of SQL with the values of its parameters, in their order.
 ///
-/// Built from literals of this library's own code by interpolation: other pieces, quoted names, and values, which become
-/// parameters. Text from outside has no other way in.
+/// Code builds it by string interpolation from literals of this library: other pieces, quoted names, and values, which
+/// become parameters. Text from outside cannot enter in any other way.
 struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
   private(set) var sql: String
   private(set) var parameters: [ReadParameter]
-  /// Whether it can be an operand of every operator as it stands: a name, a call, something in parentheses.
+  /// Whether it can be an operand of every operator without parentheses: a name, a call, something in parentheses.
   private(set) var isAtom: Bool
 
   init(stringLiteral sql: String) {
@@ -39,7 +39,7 @@ struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
     isAtom = true
   }
 
-  /// A call or a name: stands in parentheses nowhere.
+  /// Marks a call or a name, which never needs parentheses.
   static func atom(_ text: SQLText) -> SQLText {
     var text = text
     text.isAtom = true
@@ -52,7 +52,7 @@ struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
   /// The text in parentheses unless it needs none.
   var operand: SQLText { isAtom ? self : .atom("(\(self))") }
 
-  /// Pieces with something between them.
+  /// Joins pieces with a separator.
   static func joined(_ parts: [SQLText], _ separator: SQLText) -> SQLText {
     var all: SQLText = ""
     for (place, part) in parts.enumerated() {
@@ -63,7 +63,7 @@ struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
     return all
   }
 
-  /// The same text with other parameters.
+  /// Returns the text with other parameters.
   func mapping(_ change: (ReadParameter) throws -> ReadParameter) rethrows -> SQLText {
     var text = self
     text.parameters = try parameters.map(change)
@@ -86,28 +86,28 @@ struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
 
     mutating func appendLiteral(_ literal: String) { sql += literal }
 
-    /// A piece as it stands.
+    /// Inserts a piece as it is.
     mutating func appendInterpolation(_ text: SQLText) {
       sql += text.sql
       parameters += text.parameters
     }
 
-    /// A piece as an operand.
+    /// Inserts a piece as an operand, in parentheses if it needs them.
     mutating func appendInterpolation(operand text: SQLText) { appendInterpolation(text.operand) }
 
-    /// A name, quoted.
+    /// Inserts a quoted name.
     mutating func appendInterpolation(name: String) { sql += SQLText.quoted(name) }
 
-    /// A column of a table's alias.
+    /// Inserts a column of a table's alias.
     mutating func appendInterpolation(column: String, of alias: String) { sql += alias + "." + SQLText.quoted(column) }
 
-    /// An alias, which this library made.
+    /// Inserts an alias that this library created.
     mutating func appendInterpolation(alias: String) { sql += alias }
 
-    /// A number.
+    /// Inserts a number.
     mutating func appendInterpolation(number: Int) { sql += String(number) }
 
-    /// A value: a parameter.
+    /// Inserts a value as a parameter.
     mutating func appendInterpolation(value: SQLValue) {
       sql += "?"
       parameters.append(.value(value))
@@ -120,10 +120,11 @@ struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
 }
 
 extension SQLText {
-  /// What a text may take of the stack of SQLite's parser, which has 100 places; the clauses around need some.
+  /// How much of the stack of SQLite's parser a text may use. The stack has 100 entries; the enclosing clauses need
+  /// some of them.
   static let deepest = 84
 
-  /// About how many places of the parser's stack the text takes.
+  /// About how many entries of the parser's stack the text uses.
   var depth: Int {
     var costs: [Int] = []
     var now = 0
@@ -140,7 +141,7 @@ extension SQLText {
     return most
   }
 
-  /// What begins a level, with its cost, and nil for what ends one.
+  /// The cost of each start of a level, and nil for each end of a level.
   private var openings: [Int?] {
     let bytes = Array(sql.utf8)
     let (select, begin, end) = (Array("SELECT".utf8), Array("CASE".utf8), Array("END".utf8))
@@ -153,7 +154,7 @@ extension SQLText {
       let isLetter = (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A || byte == UInt8(ascii: "_")
       switch byte {
       case UInt8(ascii: "("):
-        // A call holds its name, and what stands before it.
+        // The parser keeps the name of a call on the stack, and the token before it.
         found.append(bytes[(place + 1)...].starts(with: select) ? 9 : isInWord ? 5 : 3)
       case UInt8(ascii: ")"): found.append(nil)
       case UInt8(ascii: "C") where !isInWord && bytes[place...].starts(with: begin): found.append(8)

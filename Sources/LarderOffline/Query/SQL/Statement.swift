@@ -1,36 +1,37 @@
 import LarderOData
 import LarderStorage
 
-/// What all statements of one plan share.
+/// The state that all statements of one plan share while they are written.
 final class Question {
   let plan: ReplicaPlan
   let state: ReplicaState
   let options: QueryWriter.Options
-  /// What the defining queries have brought; nil where nobody asks.
+  /// What the defining queries have downloaded; nil if nothing is to be checked.
   let coverage: Coverage?
-  /// Whether what is written asks for what is known of rows, and not for what they have.
+  /// Whether the SQL that is being written reads which data the rows have, and not the data itself.
   var isChecking = false
-  /// What stands for tables that are none of the file.
+  /// The SQL that replaces tables which are not in the file.
   var sources = QuerySources()
   private var aliases = 0
-  /// The tables that `$search` has found without a full-text index.
+  /// The tables that `$search` searches without a full-text index.
   var unindexed: Set<Int> = []
-  /// What asks the question once more where a call has failed.
+  /// Runs the query again after a call has failed, to name the row.
   var naming: RowNaming?
-  /// Whether it calls a function that has no value for some rows.
+  /// Whether the query calls a function that has no value for some rows.
   var mayFail = false
-  /// Whether the time has been asked for.
+  /// Whether the query uses the current time.
   private(set) var asksTime = false
-  /// Statements written so far: `$expand` inside `$expand` is bounded by the binder, `$levels` by this.
+  /// The number of statements written so far. The binder limits `$expand` inside `$expand`; this number limits
+  /// `$levels`.
   private var statements = 0
 
   private static let mostStatements = 2000
-  /// Expressions begun and not ended.
+  /// The number of expressions that are begun and not ended.
   private var depth = 0
-  /// Keeps the stack from its end.
+  /// Prevents a stack overflow.
   private var stack = StackGuard()
 
-  /// SQLite reads fewer levels: what is deeper need not be written.
+  /// SQLite's parser accepts fewer nested levels than this, so a deeper expression need not be written.
   private static let deepest = 96
 
   init(plan: ReplicaPlan, state: ReplicaState, options: QueryWriter.Options, coverage: Coverage?) {
@@ -40,13 +41,13 @@ final class Question {
     self.options = options
   }
 
-  /// What `now()` is.
+  /// The value of `now()`.
   var now: String {
     asksTime = true
     return options.now
   }
 
-  /// A new name for a table in a statement.
+  /// Returns a new alias for a table in a statement.
   func alias(_ prefix: String = "t") -> String {
     defer { aliases += 1 }
     return prefix + String(aliases)
@@ -61,7 +62,7 @@ final class Question {
     return SQLText(table: state.tables[number])
   }
 
-  /// The physical table of links.
+  /// The physical table of the links with a number.
   func links(_ number: Int) throws -> SQLText {
     if let source = sources.links[number] { return source }
     guard state.links.indices.contains(number) else {
@@ -70,7 +71,7 @@ final class Question {
     return SQLText(table: state.links[number])
   }
 
-  /// Writes an expression inside another.
+  /// Writes an expression inside another, and throws if the expressions are nested too deeply.
   func nested<Value>(_ write: () throws -> Value) throws -> Value {
     guard depth < Question.deepest, !stack.isSpent(at: depth, usual: Question.deepest) else {
       throw OfflineODataError.unsupported("an expression nested as deeply as this one")
@@ -91,17 +92,17 @@ final class Question {
   }
 }
 
-/// One statement while it is written: what it selects, and the statement whose rows it is run for.
+/// One statement while it is written: what it selects, and the enclosing statement whose rows it runs for.
 final class Statement {
   let question: Question
-  /// The statement that this one is run once a row of.
+  /// The enclosing statement. This statement runs once for each of its rows.
   let outer: Statement?
   private(set) var columns: [SQLText] = []
-  /// How many levels of `$levels=max` are left for an item of `$expand`.
+  /// The number of levels of `$levels=max` that are left for an item of `$expand`.
   var levels: [ODataBoundPath: Int] = [:]
-  /// The rows that stand under an alias, or more, with all tables that join them.
+  /// For an alias, the rows that the statement reads under it, or a superset of them, with all tables that join them.
   var reached: [String: RelatedRows] = [:]
-  /// What has to be in the copy for the statement to be answered: a row of one of these is what is not.
+  /// The checks to run before the statement. A row of one of these queries means that data is not in the copy.
   var checks: [(text: SQLText, failure: OfflineODataError)] = []
   private var places: [SQLText: Int32] = [:]
 
@@ -111,7 +112,7 @@ final class Statement {
     try question.begin()
   }
 
-  /// The place of a column, added where it is not there yet.
+  /// Returns the position of a column, and adds the column if it is not selected yet.
   func column(_ text: SQLText) -> Int32 {
     if let place = places[text] { return place }
     let place = Int32(clamping: columns.count)
@@ -120,7 +121,7 @@ final class Statement {
     return place
   }
 
-  /// A text of a statement around this one as it can stand here: its value comes as a parameter.
+  /// Returns a text of an enclosing statement as it can be used in this one: the value becomes a parameter.
   func imported(_ text: SQLText, from home: Statement) throws -> SQLText {
     if home === self { return text }
     guard let outer else { throw OfflineODataError.unsupported("$it or $this outside the rows that it names") }

@@ -2,7 +2,7 @@ import LarderOData
 import LarderStorage
 
 extension ReplicaSQL {
-  /// `cast` between primitive types (URL Conventions 4.01 §5.1.1.10.1): NULL where it fails.
+  /// `cast` between primitive types (URL Conventions 4.01 §5.1.1.10.1): NULL if it fails.
   static let cast = SQLFunction("larder_cast", 3) { (arguments, result) throws(SQLFunctionError) in
     guard !arguments.isNull(0) else { return }
     let types = try arguments.kept(1) { () throws(SQLFunctionError) in
@@ -35,7 +35,7 @@ private final class CastTypes: Sendable {
     if target == .string { return text(arguments).map { .text($0) } }
     if source == .string { return parse(arguments.text(0)) }
     if source.isNumberType, target.isNumberType { return SQLNumber(arguments, 0).flatMap(number) }
-    // Both stand as durations; and an abstract geo type takes all of its space.
+    // Both are stored as durations. An abstract geo type accepts all types of its space.
     if source.isLength, target.isLength { return same(arguments) }
     if let space = source.geoSpace, target == (space == .geography ? .geography : .geometry) { return same(arguments) }
     return nil
@@ -51,7 +51,7 @@ private final class CastTypes: Sendable {
     }
   }
 
-  /// The literal representation.
+  /// The literal of the value.
   private func text(_ arguments: borrowing SQLArguments) -> String? {
     switch source {
     case .boolean: return arguments.int64(0) == 0 ? "false" : "true"
@@ -62,7 +62,7 @@ private final class CastTypes: Sendable {
       if source.geoSpace != nil {
         guard let node = try? JSONNode(unsafe Array(arguments.utf8(0))) else { return nil }
         guard case .geo(var geo)? = try? ODataValue(json: node, type: source, dialect: .v4) else { return nil }
-        // What a value does not say is the facet's default (CSDL 4.01 §7.2.6).
+        // A value without an SRID has the facet's default (CSDL 4.01 §7.2.6).
         geo.srid = geo.srid ?? (geo.space == .geography ? 4326 : 0)
         return try? ODataValue.geo(geo).text()
       }
@@ -82,7 +82,7 @@ private final class CastTypes: Sendable {
 
   private static let noModel = EdmModel(version: .v4, schemas: [])
 
-  /// Rounded as `round` does; nil where the whole part does not fit.
+  /// The number in the target type, rounded as `round` does; nil if it does not fit.
   private func number(_ number: SQLNumber) -> SQLValue? {
     switch target {
     case .double: return real(number.real)

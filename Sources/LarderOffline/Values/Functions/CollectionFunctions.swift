@@ -2,7 +2,7 @@ import LarderOData
 import LarderStorage
 
 extension ReplicaSQL {
-  /// Functions of collections that stand as JSON.
+  /// Functions of collections that are stored as JSON.
   static let collections: [SQLFunction] = [
     SQLFunction("larder_json_concat", 2) { (arguments, result) throws(SQLFunctionError) in
       guard let left = try items(arguments, 0), let right = try items(arguments, 1) else { return }
@@ -51,7 +51,7 @@ extension ReplicaSQL {
     }
   }
 
-  /// The items of a collection; nil for NULL and for what is no collection.
+  /// The items of a collection; nil for NULL and for values that are not collections.
   private static func items(
     _ arguments: borrowing SQLArguments, _ index: Int
   ) throws(SQLFunctionError) -> [JSONNode]? { try node(arguments, index)?.items }
@@ -62,7 +62,8 @@ extension ReplicaSQL {
     result.text(writer.bytes)
   }
 
-  /// Bytes that are equal for equal values: numbers by value, members in the order of their names, without those that are null.
+  /// Bytes that are equal for equal values: numbers by value, members in the order of their names, without null
+  /// members.
   private static func key(_ node: JSONNode) -> [UInt8] {
     var writer = JSONWriter()
     writer.node(normalized(node))
@@ -94,7 +95,7 @@ extension ReplicaSQL {
     return rest.prefix(Int(clamping: count))
   }
 
-  /// Where items stand in others, one behind the other; 0 for none.
+  /// The index at which items occur in others, one after the other; 0 if there are none to find.
   private static func index(of part: [[UInt8]], in items: [[UInt8]]) -> Int? {
     guard part.count <= items.count else { return nil }
     return (0...items.count - part.count).first { items[$0...].starts(with: part) }

@@ -2,7 +2,7 @@ import LarderOData
 import LarderStorage
 
 extension ReplicaSQL {
-  /// Arithmetic of moments and durations, and their parts.
+  /// Arithmetic of dates, timestamps and durations, and their parts.
   static let moments: [SQLFunction] = [
     moved("larder_moment_add", 1), moved("larder_moment_sub", -1),
     SQLFunction("larder_moment_diff", 2) { (arguments, result) throws(SQLFunctionError) in
@@ -79,7 +79,7 @@ extension ReplicaSQL {
     }
   }
 
-  /// The time of a moment, of a time of day, of V2's Edm.Time; nil for NULL and what is none of these.
+  /// The time of a timestamp, a time of day, or V2's Edm.Time; nil for NULL and for other values.
   private static func clock(_ arguments: borrowing SQLArguments) -> ODataTimeOfDay? {
     guard arguments.storageClass(0) == .text else { return nil }
     let text = unsafe ByteText(arguments.utf8(0))

@@ -14,7 +14,7 @@ import LarderStorage
 #endif
 
 extension ReplicaSQL {
-  /// Distances and places of shapes (URL Conventions 4.01 §5.1.1.11).
+  /// Distances, lengths and intersections of shapes (URL Conventions 4.01 §5.1.1.11).
   static let geo: [SQLFunction] = [
     SQLFunction("larder_geo_distance", 3) { (arguments, result) throws(SQLFunctionError) in
       let space = try GeoSpace(arguments, 2)
@@ -50,7 +50,7 @@ extension ReplicaSQL {
   }
 }
 
-/// What coordinates measure, and so how they are calculated with.
+/// The space that coordinates belong to, which determines how distances and intersections are computed.
 enum GeoSpace: String {
   case geography, geometry
 
@@ -64,7 +64,7 @@ enum GeoSpace: String {
   /// The mean radius of the earth in metres (IUGG).
   private static let radius = 6_371_008.8
 
-  /// In metres along the great circle, or in the plane's own unit.
+  /// The distance in metres along the great circle, or in the plane's own unit.
   func distance(_ one: ODataGeo.Position, _ other: ODataGeo.Position) -> Double {
     guard self == .geography else { return hypot(one.x - other.x, one.y - other.y) }
     let (latitude, otherLatitude) = (GeoSpace.radians(one.y), GeoSpace.radians(other.y))
@@ -76,7 +76,7 @@ enum GeoSpace: String {
 
   private static func radians(_ degrees: Double) -> Double { degrees * .pi / 180 }
 
-  /// Whether a point lies in the outer ring and in no hole, or on the border of one.
+  /// Whether a point is in the outer ring and in no hole, or on the border of a ring.
   func contains(_ rings: [[ODataGeo.Position]], _ point: ODataGeo.Position) -> Bool {
     guard !rings.isEmpty else { return false }
     for (index, ring) in rings.enumerated() {
@@ -96,7 +96,7 @@ enum GeoSpace: String {
     var isInside = false
     var turn = 0.0
     for (from, to) in zip(ring, ring.dropFirst() + ring.prefix(1)) {
-      // Both ends seen from the point's own meridian or column.
+      // The positions of both ends relative to the point's own meridian or column.
       let one = across(from.x - point.x)
       let step = self == .geography ? across(to.x - from.x) : to.x - from.x
       let other = one + step
@@ -108,22 +108,23 @@ enum GeoSpace: String {
       }
       guard let height = crossing(from, to, one, other) else { continue }
       if abs(height - point.y) <= 1e-12 * max(1, abs(point.y)) { return .border }
-      // Each edge has its lower end and not its upper one, so that a corner counts once.
+      // Each edge includes its lower end and excludes its upper end, so that a corner counts once.
       if (one <= 0) != (other <= 0), height > point.y { isInside.toggle() }
     }
-    // A ring around a pole: eastwards round the northern one, where the count begins; a hole runs the other way.
+    // The count starts at the north pole, and an outer ring that runs eastwards around it contains it; a hole runs the
+    // other way.
     if self == .geography, abs(turn) > 180, (turn > 0) != isHole { isInside.toggle() }
     return isInside ? .inside : .outside
   }
 
-  /// A difference of longitudes, the short way round.
+  /// A difference of longitudes, by the shorter way around.
   private func across(_ degrees: Double) -> Double {
     guard self == .geography else { return degrees }
     let rest = degrees.truncatingRemainder(dividingBy: 360)
     return rest > 180 ? rest - 360 : rest <= -180 ? rest + 360 : rest
   }
 
-  /// Where an edge crosses the point's meridian or column; nil where it does not reach it.
+  /// The height at which an edge crosses the point's meridian or column; nil if it does not reach it.
   private func crossing(
     _ from: ODataGeo.Position, _ to: ODataGeo.Position, _ one: Double, _ other: Double
   ) -> Double? {

@@ -22,7 +22,7 @@ extension ReplicaSQL {
       else { return }
       result.integer(Int64(order))
     },
-    // A number of rows that a question makes; with more than the limit it is refused, never cut short.
+    // Checks the size of an intermediate result. A query above the limit fails; its result is never truncated.
     SQLFunction("larder_bounded", 3) { (arguments, result) throws(SQLFunctionError) in
       let number = arguments.int64(0)
       guard number <= arguments.int64(1) else {
@@ -61,7 +61,8 @@ extension ReplicaSQL {
   ]
 }
 
-/// Adds numbers of a group: whole ones and decimals exactly, floating-point ones with what each step rounds away kept aside.
+/// Adds the numbers of a group: integers and decimals exactly; for floating-point numbers, the rounding error of each
+/// step is kept separately.
 private final class NumberSum: SQLAggregateState {
   private let isAverage: Bool
   private var count: Int64 = 0

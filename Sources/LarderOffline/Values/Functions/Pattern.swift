@@ -1,20 +1,21 @@
 import LarderStorage
 
-/// A regular expression of ECMAScript as a program that reads a text once, so that no pattern takes more than time
-/// proportional to the text (URL Conventions 4.01 §5.1.1.7.1). Look-around and back-references, which cannot be had so, are refused.
+/// A regular expression of ECMAScript, as a program that reads a text once, so that every pattern takes time
+/// proportional to the length of the text (URL Conventions 4.01 §5.1.1.7.1). Look-around and back-references cannot be
+/// matched in this way and are rejected.
 final class Pattern: Sendable {
-  /// A step: what a way through the pattern does next.
+  /// A step of the program: what a path through the pattern does next.
   enum Step: Sendable {
-    /// Takes a character of a set and goes on behind.
+    /// Consumes a character of a set and continues at the next step.
     case take(CharacterSet)
-    /// Goes on at both places.
+    /// Continues at both steps.
     case fork(Int, Int)
     case jump(Int)
     case assert(Assertion)
     case match
   }
 
-  /// What holds between two characters.
+  /// A condition between two characters.
   enum Assertion: Sendable {
     case start, end, wordBorder, noWordBorder
   }
@@ -35,7 +36,7 @@ final class Pattern: Sendable {
     var before: Unicode.Scalar?
     while true {
       let here = text.scalar(index)
-      // A way begins at each place: the pattern may be found anywhere.
+      // A path begins at each character, because the pattern may match anywhere.
       if follow(0, in: &now, before, here?.0) { return true }
       guard let (scalar, length) = here else { return false }
       let after = text.scalar(index + length)?.0
@@ -53,7 +54,7 @@ final class Pattern: Sendable {
     }
   }
 
-  /// Adds a way and all that it leads to without taking a character; true where that is the end.
+  /// Adds a step, and all steps that it leads to without consuming a character; true if the end is among them.
   private func follow(
     _ place: Int, in ways: inout Ways, _ before: Unicode.Scalar?, _ after: Unicode.Scalar?
   ) -> Bool {
@@ -73,7 +74,7 @@ final class Pattern: Sendable {
     return false
   }
 
-  /// The places that ways through the pattern stand at, each once.
+  /// The steps that the paths through the pattern have reached, each once.
   private struct Ways {
     private(set) var places: [Int] = []
     private var isThere: [Bool]
@@ -108,7 +109,7 @@ extension Pattern.Assertion {
 }
 
 extension Pattern {
-  /// A set of characters: ranges, or all but those.
+  /// A set of characters: ranges, or all characters outside these.
   struct CharacterSet: Sendable {
     var ranges: [ClosedRange<UInt32>]
     var isNegated = false
@@ -126,11 +127,11 @@ extension Pattern {
       0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x1680...0x1680, 0x2000...0x200A, 0x2028...0x2029, 0x202F...0x202F,
       0x205F...0x205F, 0x3000...0x3000, 0xFEFF...0xFEFF,
     ])
-    /// All but line ends.
+    /// All characters except line ends.
     static let dot = CharacterSet(
       ranges: [0x0A...0x0A, 0x0D...0x0D, 0x2028...0x2029], isNegated: true)
 
-    /// The set that `\d`, `\W` and the like stand for; nil for other letters.
+    /// The set for `\d`, `\W` and the like; nil for other letters.
     static func named(_ letter: Unicode.Scalar) -> CharacterSet? {
       switch letter {
       case "d": digit
@@ -145,7 +146,7 @@ extension Pattern {
 
     var complement: CharacterSet { CharacterSet(ranges: ranges, isNegated: !isNegated) }
 
-    /// The same set in ranges that are in it.
+    /// The ranges of the characters in the set, without negation.
     var positive: [ClosedRange<UInt32>] {
       guard isNegated else { return ranges }
       var gaps: [ClosedRange<UInt32>] = []

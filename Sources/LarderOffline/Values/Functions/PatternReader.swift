@@ -1,12 +1,12 @@
 import LarderStorage
 
-/// Reads a pattern and writes its program (ECMAScript 2024 §22.2.1, as with the flag `u`).
+/// Parses a pattern and writes its program (ECMAScript 2024 §22.2.1, as with the flag `u`).
 struct PatternReader {
   private let text: [Unicode.Scalar]
   private var index = 0
   private var steps: [Pattern.Step] = []
 
-  /// The longest program; counted repetition multiplies.
+  /// The maximum number of steps of a program; counted repetition multiplies them.
   private static let programLimit = 10_000
   private static let depthLimit = 100
   private static let lengthLimit = 10_000
@@ -48,7 +48,7 @@ struct PatternReader {
       let start = steps.count
       try sequence(depth: depth)
       guard take("|") else { break }
-      // The way forks before this alternative; behind it, it leaves out the others.
+      // The path forks before this alternative; a jump after it skips the others.
       insert(.fork(start + 1, steps.count + 2), at: start)
       ends.append(steps.count)
       try append(.jump(0))
@@ -56,7 +56,7 @@ struct PatternReader {
     for end in ends { steps[end] = .jump(steps.count) }
   }
 
-  /// Puts a step before those from a place on; what leads to them is moved.
+  /// Inserts a step at a position, and adjusts the targets of the steps after it.
   private mutating func insert(_ step: Pattern.Step, at place: Int) {
     for index in place..<steps.count { steps[index] = steps[index].moved(by: 1, from: place) }
     steps.insert(step, at: place)
@@ -73,7 +73,7 @@ struct PatternReader {
     }
   }
 
-  /// Writes the steps from a place on so often.
+  /// Repeats the steps from a position on.
   private mutating func repeatSteps(from start: Int, _ least: Int, _ most: Int?) throws(SQLFunctionError) {
     let body = Array(steps[start...])
     guard least * body.count + steps.count <= PatternReader.programLimit else {
@@ -82,7 +82,7 @@ struct PatternReader {
     steps.removeSubrange(start...)
     for _ in 0..<least { try copy(body, from: start) }
     guard let most else {
-      // fork(body, behind), body, jump to the fork.
+      // fork(body, after it), body, jump to the fork.
       let fork = steps.count
       try append(.fork(fork + 1, fork + body.count + 2))
       try copy(body, from: start)
@@ -185,7 +185,7 @@ struct PatternReader {
     }
   }
 
-  /// The character that an escape stands for, from behind its backslash.
+  /// Reads the character of an escape, after its backslash.
   private mutating func character() throws(SQLFunctionError) -> Unicode.Scalar {
     guard let scalar = next else { throw error("a '\\' at the end") }
     index += 1
@@ -220,7 +220,7 @@ struct PatternReader {
     }
   }
 
-  /// `\uD83C\uDF0D` is one character.
+  /// Reads a character as four hexadecimal digits, or as a surrogate pair: `\uD83C\uDF0D` is one character.
   private mutating func surrogates() throws(SQLFunctionError) -> Unicode.Scalar {
     let high = try code(4)
     guard high & 0xFC00 == 0xD800, index + 1 < text.count, text[index] == "\\", text[index + 1] == "u" else {
@@ -269,7 +269,7 @@ struct PatternReader {
     return set
   }
 
-  /// One character of a class; nil where it was a set, which has been added.
+  /// Reads one character of a class; nil if it was a set, whose characters have been added.
   private mutating func member(of set: inout Pattern.CharacterSet) throws(SQLFunctionError) -> Unicode.Scalar? {
     guard let scalar = next else { throw error("a class without ']'") }
     index += 1
@@ -285,7 +285,7 @@ struct PatternReader {
 }
 
 extension Pattern.Step {
-  /// The same step where all from a place on were moved.
+  /// Returns the step with its targets adjusted to an insertion at a position.
   fileprivate func moved(by shift: Int, from place: Int) -> Pattern.Step {
     switch self {
     case .fork(let one, let other): .fork(one >= place ? one + shift : one, other >= place ? other + shift : other)

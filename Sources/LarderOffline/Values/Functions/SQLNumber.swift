@@ -1,13 +1,14 @@
 import LarderOData
 import LarderStorage
 
-/// A number as SQL has it, told by its storage class.
+/// A number as SQL stores it. The storage class determines its case.
 enum SQLNumber {
   case integer(Int64)
   case real(Double)
   case decimal(ODataDecimal)
 
-  /// An argument; nil for NULL and for what is no number. `NaN` as a text may be either class: it is the same beside all.
+  /// Reads an argument; nil for NULL and for other values. The text `NaN` may come from a REAL or a decimal; it has the
+  /// same effect with all other numbers.
   init?(_ arguments: borrowing SQLArguments, _ index: Int) {
     switch arguments.storageClass(index) {
     case .integer: self = .integer(arguments.int64(index))
@@ -19,7 +20,7 @@ enum SQLNumber {
     }
   }
 
-  /// The number as a decimal, exact; of a REAL the shortest digits that tell it.
+  /// The number as an exact decimal; for a REAL, the shortest digits that identify it.
   var decimal: ODataDecimal {
     switch self {
     case .integer(let number): ODataDecimal(number)
@@ -37,7 +38,7 @@ enum SQLNumber {
     }
   }
 
-  /// Sets the number as a result; NaN as a text.
+  /// Sets the number as a result. NaN becomes a text.
   func set(_ result: borrowing SQLResult) {
     switch self {
     case .integer(let number): result.integer(number)
@@ -56,7 +57,7 @@ enum SQLNumber {
     return .integer(result.partialValue)
   }
 
-  /// Runs decimal arithmetic; its errors are the function's.
+  /// Runs decimal arithmetic, and throws its errors as errors of the function.
   static func decimal(
     _ body: () throws(ODataArithmeticError) -> ODataDecimal
   ) throws(SQLFunctionError) -> SQLNumber {
@@ -94,7 +95,7 @@ enum SQLNumber {
     }
   }
 
-  /// §5.1.1.2.5: whole for two integers.
+  /// Divides as in §5.1.1.2.5: the quotient of two integers is an integer.
   static func divide(_ left: SQLNumber, _ right: SQLNumber) throws(SQLFunctionError) -> SQLNumber {
     switch (left, right) {
     case (.integer(let one), .integer(let two)):
@@ -106,7 +107,7 @@ enum SQLNumber {
     }
   }
 
-  /// §5.1.1.2.5: integers become decimals, and nothing fails.
+  /// Divides as in §5.1.1.2.5: integers become decimals, and a division by zero does not fail.
   static func divideBy(_ left: SQLNumber, _ right: SQLNumber) throws(SQLFunctionError) -> SQLNumber {
     switch (left, right) {
     case (.real, _), (_, .real): return .real(left.real / right.real)
@@ -120,7 +121,7 @@ enum SQLNumber {
     }
   }
 
-  /// §5.1.1.2.6
+  /// The remainder of a division (§5.1.1.2.6).
   static func modulo(_ left: SQLNumber, _ right: SQLNumber) throws(SQLFunctionError) -> SQLNumber {
     switch (left, right) {
     case (.integer(let one), .integer(let two)):
@@ -145,7 +146,7 @@ enum SQLNumber {
     }
   }
 
-  /// The nearest whole number by a rule; of the same class.
+  /// The nearest whole number by a rule, in the class of the number.
   func rounded(_ rule: ODataRounding) -> SQLNumber {
     switch self {
     case .integer: return self
@@ -160,13 +161,13 @@ enum SQLNumber {
     }
   }
 
-  /// Negative, 0 or positive, exact whatever the classes; nil where one is NaN.
+  /// The order of two numbers: negative, 0 or positive. It is exact for all classes; nil if one number is NaN.
   static func compare(_ left: SQLNumber, _ right: SQLNumber) -> Int? {
     switch (left, right) {
     case (.integer(let one), .integer(let two)): return one < two ? -1 : one == two ? 0 : 1
     case (.real(let one), .real(let two)): return one < two ? -1 : one == two ? 0 : one > two ? 1 : nil
     default:
-      // Rounding keeps the order, so where the nearest floating-point numbers differ they tell it.
+      // Rounding keeps the order, so the nearest floating-point numbers decide if they differ.
       let (near, other) = (left.real, right.real)
       if near != other, !near.isNaN, !other.isNaN { return near < other ? -1 : 1 }
       let (one, two) = (left.whollyExact, right.whollyExact)
@@ -175,10 +176,11 @@ enum SQLNumber {
     }
   }
 
-  /// All digits of the number, of a REAL too: 0.1 is a little more than a tenth.
+  /// All digits of the number, including those of a REAL: 0.1 is slightly more than a tenth.
   private var whollyExact: ODataDecimal {
     guard case .real(let number) = self, number.isFinite, number != 0 else { return decimal }
-    // significand · 2^power, with the significand whole: times 5 to the power of the places behind the point.
+    // The number is significand · 2^power, with a whole significand. Its digits are the significand times 5 to the
+    // power of the number of places after the point.
     var power = Int(number.exponent) - 52
     var significand = number.significandBitPattern
     if number.isNormal { significand |= 1 << 52 } else { power = -1074 }

@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-/// A duration as SQL has it.
+/// A duration as SQL stores it.
 struct SQLDuration {
   static let second: Int128 = 1_000_000_000_000
 
@@ -9,7 +9,7 @@ struct SQLDuration {
 
   init(picoseconds: Int128) { self.picoseconds = picoseconds }
 
-  /// An argument; nil for NULL and for what is no duration.
+  /// Reads an argument; nil for NULL and for other values.
   init?(_ arguments: borrowing SQLArguments, _ index: Int) {
     guard arguments.storageClass(index) == .text, let value = unsafe ODataDuration(utf8: arguments.utf8(index)) else {
       return nil
@@ -33,7 +33,7 @@ struct SQLDuration {
     result.text(bytes)
   }
 
-  /// In seconds, exact.
+  /// The exact length in seconds.
   var totalSeconds: ODataDecimal { ODataDecimal(picoseconds, exponent: -12).rounded(scale: 12, .down).withoutZeros }
 
   func multiplied(by number: SQLNumber) throws(SQLFunctionError) -> SQLDuration {
@@ -60,7 +60,7 @@ struct SQLDuration {
 }
 
 extension ODataDecimal {
-  /// The same number without zeros behind its last other digit after the point.
+  /// The number without trailing zeros after the point.
   var withoutZeros: ODataDecimal {
     var number = self
     while number.scale > 0 {
@@ -72,13 +72,13 @@ extension ODataDecimal {
   }
 }
 
-/// A date or moment as SQL has it, with what it is kept in mind.
+/// A date or timestamp as SQL stores it, with its kind.
 enum SQLTimestamp {
   case date(ODataDate)
   case dateTime(ODataDateTime)
   case dateTimeOffset(ODataDateTimeOffset)
 
-  /// An argument; nil for NULL and for what is no moment.
+  /// Reads an argument; nil for NULL and for other values.
   init?(_ arguments: borrowing SQLArguments, _ index: Int) {
     guard arguments.storageClass(index) == .text else { return nil }
     let bytes = unsafe arguments.utf8(index)
@@ -109,7 +109,7 @@ enum SQLTimestamp {
     }
   }
 
-  /// Since 1970-01-01T00:00:00, of the local clock where there is no offset.
+  /// The picoseconds since 1970-01-01T00:00:00, of the local clock if there is no offset.
   private var picoseconds: Int128 {
     let seconds: Int64 =
       switch self {
@@ -128,7 +128,8 @@ enum SQLTimestamp {
     }
   }
 
-  /// The moment so much later; a date is that day's beginning, and what remains of a day is left out (§5.1.1.2.1).
+  /// Adds a duration in picoseconds. A date counts as the beginning of its day, and the remaining part of a day is
+  /// dropped (§5.1.1.2.1).
   func adding(_ duration: Int128) throws(SQLFunctionError) -> SQLTimestamp {
     let total = picoseconds + duration
     var (seconds, rest) = total.quotientAndRemainder(dividingBy: SQLDuration.second)
@@ -158,7 +159,7 @@ enum SQLTimestamp {
 
   private static let outOfRange = SQLFunctionError("a date or moment is out of range")
 
-  /// How much later it is than another of its kind; nil for another kind.
+  /// The difference from another value of the same kind; nil for another kind.
   func since(_ other: SQLTimestamp) -> SQLDuration? {
     kind == other.kind ? SQLDuration(picoseconds: picoseconds - other.picoseconds) : nil
   }

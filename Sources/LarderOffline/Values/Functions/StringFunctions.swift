@@ -63,7 +63,7 @@ extension ReplicaSQL {
     }
   }
 
-  /// Without characters of the property White_Space at both ends.
+  /// Removes characters with the property White_Space from both ends.
   static func trim(_ text: ByteText) -> ByteText {
     var (start, end) = (0, text.count)
     while start < end, let (scalar, length) = text.scalar(start), scalar.properties.isWhitespace { start += length }
@@ -79,13 +79,13 @@ extension ReplicaSQL {
   }
 }
 
-/// A text counted by Unicode scalars.
+/// A text whose characters are Unicode scalars.
 struct CharacterText {
   private let text: ByteText
 
   init(_ text: ByteText) { self.text = text }
 
-  /// Bytes that continue a character count for nothing.
+  /// The number of characters: bytes that continue a character are not counted.
   var count: Int {
     var continuing = 0
     var index = 0
@@ -100,11 +100,12 @@ struct CharacterText {
     return text.count - continuing
   }
 
-  /// The part from a character on; from the end where `start` is negative, from the beginning where that is too far.
+  /// The part from a character on. A negative `start` counts from the end; if that is too far, the part starts at the
+  /// beginning.
   func part(from start: Int64, count wanted: Int64?) -> ByteText {
     var start = start
     if start < 0 {
-      // Both fit: the sum of a length and a negative number.
+      // The sum of a length and a negative number cannot overflow.
       start = max(0, Int64(self.count) + start)
     }
     let first = place(start, from: 0)
@@ -112,7 +113,7 @@ struct CharacterText {
     return text.part(first..<place(wanted, from: first))
   }
 
-  /// The byte where a character begins, so many after another one.
+  /// The index of the byte at which a character begins, a number of characters after another one.
   private func place(_ characters: Int64, from start: Int) -> Int {
     var index = start
     var rest = characters
@@ -126,7 +127,7 @@ struct CharacterText {
 }
 
 extension ByteText {
-  /// The character at a place, and its bytes; nil at the end. What is no UTF-8 is U+FFFD, byte by byte.
+  /// The character at an index, and its number of bytes; nil at the end. Each byte that is not UTF-8 becomes U+FFFD.
   func scalar(_ index: Int) -> (Unicode.Scalar, Int)? {
     guard index < count else { return nil }
     let first = self[index]
