@@ -33,8 +33,8 @@ public import LarderCore
 /// key that has expired is absent in every call.
 ///
 /// Several stores and processes can have one file open at once. Each has its own memory tier, which detects the changes
-/// of the others by a number in the file `-changes` beside the store's file. That file belongs to the store like `-wal`
-/// and `-shm`, and must not be removed while a store is open. Changes by a program that uses SQLite directly are not
+/// of the others by a number in the file `-changes` beside the store's file. This file belongs to the store, as `-wal`
+/// and `-shm` do, and must not be removed while a store is open. Changes by a program that uses SQLite directly are not
 /// detected.
 ///
 /// A value must survive encoding and decoding unchanged: readers get the value that was put from memory, and later a
@@ -241,8 +241,8 @@ public final class ObjectStore: Sendable {
   /// Changes requested before are still applied, and the log is moved into the file. Fetches end. Counts of requests
   /// are written, unless another process holds the file's lock: then those of the last seconds are lost. Calls throw
   /// `suspended` until ``resume()``; observers wait. Concurrent calls of this function, ``resume()`` and ``close()``
-  /// run one after another. A suspended or closed store stays as it is. Throws `storage`; the store is suspended all
-  /// the same.
+  /// run one after another. A suspended or closed store stays as it is. Throws `storage`; the store is suspended
+  /// anyway.
   public func suspend() async throws(ObjectStoreError) {
     try await calls.run { [self] () throws(ObjectStoreError) in
       guard use(.open, becomes: .suspended) else { return }

@@ -124,8 +124,8 @@ public final class ContentManager: Sendable {
   /// Ends what ``close()`` ends, and suspends the cache. The cache has no lock when this returns, so that the system
   /// may suspend the process. See the article "Suspension".
   ///
-  /// Queries fail with `transport(.suspended)` until ``resume()``. Throws the cache's error; the cache is suspended all
-  /// the same.
+  /// Queries fail with `transport(.suspended)` until ``resume()``. Throws the cache's error; the cache is suspended
+  /// anyway.
   public func suspend() async throws(CacheError) { try await engine.suspend() }
 
   /// Resumes the cache, so that queries run again. Does nothing if it is not suspended. Throws the cache's error.

@@ -42,7 +42,7 @@ public struct ContentQuery<Value: Sendable>: Sendable {
   public var memoryLimit = 64 << 20
   /// Parses content into a value. Its error becomes ``ContentError/Kind/parse(_:)``.
   ///
-  /// Called once for each response, on the task that waits for it.
+  /// Called once for each response, on the task that requested it.
   public var parser: @Sendable (Data) throws -> Value
 
   /// Creates a query for a resource with a parser of your own.

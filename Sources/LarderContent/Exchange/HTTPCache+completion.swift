@@ -54,7 +54,7 @@ extension HTTPCache {
     head.view = view
   }
 
-  /// Reads the parts of stored content that are checked when read, before any caller is told that they exist.
+  /// Reads the parts of stored content that are checked when read, before the response is returned.
   private func isReadable(_ completion: Completion, _ errand: OriginRequest) async -> Bool {
     let pieces = completion.combination.segments.compactMap { segment in
       if case .stored(let range) = segment { PartialResponse.Piece.stored(range) } else { nil }

@@ -81,7 +81,7 @@ final class Observers: Sendable {
   }
 }
 
-/// One observer: the changes recorded for it, and the task that waits for them.
+/// One observer: the changes recorded for it, and the task that reads them.
 final class ChangeObserver: Sendable {
   private struct State {
     var buffer = ChangeBuffer(limit: ObjectStore.observedChangeLimit)

@@ -1,7 +1,7 @@
 /// One fetch that several callers wait for: a pure state machine.
 ///
 /// running: callers join, wait and leave. Ends with `finish`, or when the last caller leaves.
-/// done: a caller that waits gets the outcome at once. Ends when the last reference is released.
+/// done: a waiting caller gets the outcome at once. Ends when the last reference is released.
 /// abandoned: all callers have left; no caller can join.
 struct FetchState<Outcome, Waiter> {
   private enum Phase {
@@ -10,7 +10,7 @@ struct FetchState<Outcome, Waiter> {
     case abandoned
   }
 
-  /// The result for a caller that waits.
+  /// The result for a waiting caller.
   enum Waiting {
     /// The fetch has ended with this outcome.
     case over(Outcome)

@@ -62,7 +62,7 @@ protocol CancellableFetch: AnyObject, Sendable {
   func cancel()
 }
 
-/// One fetch and the callers that wait for it.
+/// One fetch and its waiting callers.
 ///
 /// The fetch owns its task. The task ends with its work, and is cancelled when all callers have left and when the store
 /// is closed.

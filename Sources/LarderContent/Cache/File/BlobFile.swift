@@ -75,7 +75,7 @@ final class BlobFile: Sendable {
       throw error
     }
     guard let base = buffer.baseAddress else { return Data() }
-    // Freed by the allocator's counterpart, with the last copy of the data.
+    // Freed by the matching deallocation, with the last copy of the data.
     return unsafe Data(
       bytesNoCopy: base, count: length, deallocator: .custom { pointer, _ in unsafe pointer.deallocate() })
   }

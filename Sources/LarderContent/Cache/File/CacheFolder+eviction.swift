@@ -9,8 +9,9 @@ import Synchronization
 extension CacheFolder {
   /// The number of entries that are scanned before some are removed.
   private static let sampleSize = 1024
-  /// The maximum number of entries that are removed at once. A large shelf has more entries than a sample needs, and as
-  /// many more may be removed. Otherwise its entries would be scanned again and again to remove only a few.
+  /// The maximum number of entries that are removed at once. On a large shelf, more entries are scanned than a sample
+  /// needs, and correspondingly more may be removed. Otherwise its entries would be scanned again and again to remove
+  /// only a few of them.
   private static let victimCount = 1024
 
   /// How far eviction goes below the limit, so that the next entries have room.

@@ -2,8 +2,8 @@ import LarderCore
 
 /// The head of an entry's file as it was read before, in parsed form.
 ///
-/// If a file's head has the same key, lengths and checksum, the two heads are assumed to be equal: this is the purpose
-/// of a checksum.
+/// If a file's head has the same key, lengths and checksum, the two heads are assumed to be equal, as the checksum is
+/// meant to show.
 final class EntryHead: Sendable {
   let key: String
   let header: EntryFile.Header

@@ -17,7 +17,7 @@ enum SQLiteCacheSchema {
   static let inlineLimit = 64 << 10
   /// The number of bytes in a chunk; the last chunk of a body has fewer.
   static let chunkBytes = 64 << 10
-  /// The number of ids that a body's chunks have; a body has at most one chunk less.
+  /// The maximum number of chunks of a body, which is also the number of ids for its chunks.
   static let chunkLimit: Int64 = 1 << 24
   /// The maximum number of bytes of one body.
   static let bodyLimit = Int(chunkLimit) * chunkBytes

@@ -189,8 +189,8 @@ public final class TieredCache: Cache {
 
   /// Changes the second, and records whether its entry under the key can be used.
   ///
-  /// The returned mark is for a copy of the second's new entry; a copy without a mark is compared at its next use. A
-  /// change that the second rejected is current as long as there are no changes by others.
+  /// The returned mark is for a copy of the second's new entry; a copy without a mark is compared at its next use. An
+  /// entry that the second rejected stays usable in the first as long as there are no changes by others.
   func changeDisk(
     _ key: String, _ change: () async throws(CacheError) -> Void
   ) async -> (failure: CacheError?, mark: ChangeMark?) {
