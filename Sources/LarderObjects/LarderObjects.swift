@@ -32,9 +32,9 @@ public import LarderCore
 /// Keys and labels are compared by their UTF-8 bytes: `é` as one scalar and `é` as two scalars are different keys. A
 /// key that has expired is absent in every call.
 ///
-/// Several stores and processes can have one file open at once. Each has its own memory tier, which detects the changes
-/// of the others by a number in the file `-changes` beside the store's file. This file belongs to the store, as `-wal`
-/// and `-shm` do, and must not be removed while a store is open. Changes by a program that uses SQLite directly are not
+/// Several stores and processes can have one file open at once. Each has its own memory tier, which detects their
+/// changes by a number in the file `-changes` beside the store's file. This file belongs to the store, as `-wal` and
+/// `-shm` do, and must not be removed while a store is open. Changes by a program that uses SQLite directly are not
 /// detected.
 ///
 /// A value must survive encoding and decoding unchanged: readers get the value that was put from memory, and later a

@@ -1,8 +1,8 @@
 public import LarderCore
 import LarderHTTP
 
-// The layout of version 1. Numbers are LEB128, little-endian groups of seven bits; signed ones are zigzag-encoded (0, -1,
-// 1, -2 …) before. A text is its length in bytes and its UTF-8. A list is its count and its elements.
+// The layout of version 1. Numbers are LEB128, little-endian groups of seven bits; signed ones are zigzag-encoded
+// (0, -1, 1, -2 …) before. A text is its length in bytes and its UTF-8. A list is its count and its elements.
 //
 //   version           one byte: 1
 //   flags             one byte: Flags below, the others 0

@@ -81,7 +81,7 @@ extension ContentManager {
     }
   }
 
-  // MARK: One answer
+  // MARK: One response
 
   /// The content in memory of a successful response.
   private func content<Value>(

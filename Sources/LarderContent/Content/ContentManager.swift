@@ -6,7 +6,7 @@ public import LarderHTTP
   public import Foundation
 #endif
 
-/// Loads resources of any kind: at once from the cache if the stored response is fresh enough, or else from the network.
+/// Loads resources of any kind: from the cache if the stored response is fresh enough, otherwise from the network.
 ///
 /// ```swift
 /// let manager = ContentManager(cache: MemoryCache(), transport: CurlTransport())
@@ -34,7 +34,7 @@ public final class ContentManager: Sendable {
   /// Creates a manager with an engine that other code may use too.
   public init(engine: HTTPCache) { self.engine = engine }
 
-  // MARK: Three forms
+  // MARK: Responses with a value
 
   /// Waits for the final response.
   public func content<Value>(of query: ContentQuery<Value>) async throws(ContentError) -> ContentResponse<Value> {
@@ -101,7 +101,7 @@ public final class ContentManager: Sendable {
     }
   }
 
-  // MARK: Forgetting
+  // MARK: Removing
 
   /// Removes the stored responses of a query's resource, for the caller that its fields identify.
   public func removeContent<Value>(of query: ContentQuery<Value>) async throws(CacheError) {

@@ -187,7 +187,7 @@ extension HTTPCache {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   func fromNetwork(
     _ transfer: Transfer, _ member: Int, _ head: TransferHead, _ inquiry: CacheRequest, _ reason: ForwardReason,

@@ -60,7 +60,7 @@ extension ObjectTable {
     return counts.count
   }
 
-  // MARK: How many values there are
+  // MARK: The number of values
 
   static let expiredUsage = "SELECT count(*), coalesce(sum(size), 0) FROM object WHERE expires <= ?"
 

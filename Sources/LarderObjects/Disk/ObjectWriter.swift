@@ -31,8 +31,8 @@ final class ObjectWriter: Sendable {
   static let unknownBytes = transactionBytes
   /// The maximum number of expired values that a transaction deletes in addition to its own changes.
   private static let besides = 64
-  /// How many counts one background transaction writes, so that changes wait only milliseconds for it. A flush, which no
-  /// change waits for, writes more in one transaction.
+  /// How many counts one background transaction writes, so that changes wait only milliseconds for it. A flush, which
+  /// no change waits for, writes more in one transaction.
   private static let countSlice = 512
   private static let flushedSlice = 4096
   /// How long to wait for another process's lock, in milliseconds.
@@ -245,7 +245,7 @@ final class ObjectWriter: Sendable {
     }
   }
 
-  // MARK: Beside the calls
+  // MARK: Maintenance
 
   /// Repairs the number of changes that a process left odd when it ended in the middle of a commit.
   func repair() {

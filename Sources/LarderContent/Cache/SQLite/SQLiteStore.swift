@@ -41,7 +41,7 @@ final class SQLiteStore: Sendable {
     self.onDiagnostic = onDiagnostic
   }
 
-  // MARK: Look-ups
+  // MARK: Lookups
 
   /// The entry under a key, checked. A damaged one is removed and throws `corrupt`.
   func entry(_ key: String) throws(CacheError) -> CacheEntry? {
