@@ -32,12 +32,12 @@ public import LarderCore
 /// Keys and labels are compared by their UTF-8 bytes: `é` as one scalar and `é` as two scalars are different keys. A
 /// key that has expired is absent in every call.
 ///
-/// Several stores and processes can have one file open at once. Each has its own memory tier, which detects their
-/// changes by a number in the file `-changes` beside the store's file. This file belongs to the store, as `-wal` and
-/// `-shm` do, and must not be removed while a store is open. Changes by a program that uses SQLite directly are not
-/// detected.
+/// Several stores and processes can have one file open at once. Each store has a memory tier of its own, which detects
+/// changes by other stores through a number in the file `-changes` beside the store's file. This file belongs to the
+/// store, as `-wal` and `-shm` do, and must not be removed while a store is open. Changes by a program that uses SQLite
+/// directly are not detected.
 ///
-/// A value must survive encoding and decoding unchanged: readers get the value that was put from memory, and later a
+/// A value must survive encoding and decoding unchanged: readers first get the original value from memory, and later a
 /// decoded one.
 public final class ObjectStore: Sendable {
   /// The maximum number of UTF-8 bytes in a key or a label.
