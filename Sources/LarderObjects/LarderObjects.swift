@@ -1,19 +1,19 @@
-// Values by key and label in one file, with the values used last in memory. It knows no network.
+// Values by key and label in one file, with the most recently used values in memory. This module knows no network.
 //
-// The way of one call:
-// 1. Key/         a key or label is checked; ``ObjectSelection`` says which of many values are meant.
-// 2. Value/       a value becomes bytes on the caller's thread, and bytes become a value.
-// 3. Memory/      a look-up ends in `MemoryTier` where the value is held and still that of the file; else on the caller's
-//                 thread in the file (ObjectStore+reading).
-// 4. Disk/        changes wait for `ObjectWriter`, which makes those that come together durable together, and one that comes
-//                 alone on its caller's thread; `ObjectTable` knows the rows, what expires and what goes past a limit.
-// 5. Transaction/ several changes as one.
-// 6. Selection/   many values: in order, in pages.
-// 7. Change/      observers are told of commits in their order.
-// 8. Stream/      the value that is here, then the server's, asked for once by all who want it.
+// How a call is processed:
+// 1. Key/         checks a key or label; ``ObjectSelection`` selects several values.
+// 2. Value/       encodes a value to bytes on the caller's thread, and decodes bytes to a value.
+// 3. Memory/      a lookup ends in `MemoryTier` if the value is held there and is still the file's; otherwise it reads
+//                 the file on the caller's thread (ObjectStore+reading).
+// 4. Disk/        `ObjectWriter` applies changes. Changes that arrive together share a commit; a single change runs on
+//                 its caller's thread. `ObjectTable` handles the rows, the expiry and the limits.
+// 5. Transaction/ applies several changes as one.
+// 6. Selection/   reads many values, in order and in pages.
+// 7. Change/      notifies observers of commits, in their order.
+// 8. Stream/      delivers the stored value, then the server's; all callers of a key share one fetch.
 
 public import LarderCore
-// Those who import this module use these modules without another import.
+// Code that imports this module can use these modules without another import.
 @_exported public import LarderStorage
 
 #if canImport(FoundationEssentials)
@@ -22,31 +22,34 @@ public import LarderCore
   public import Foundation
 #endif
 
-/// Keeps values of any `Codable` type by key, in groups by label: in memory and, before that, in a file.
+/// Stores values of any `Codable` type by key, grouped by label, in a file with a memory tier before it.
 ///
-/// What ``put(_:forKey:labels:expires:)`` and the other changes have returned from is on the disk: it survives a crash of
-/// the process and of the machine. A read that begins after a change has returned, in whatever task or process, sees it.
-/// Any mixture of calls may be made from any number of tasks at once; none waits for another but changes for the disk.
+/// When ``put(_:forKey:labels:expires:)`` or another change returns, the change is on disk: it survives a crash of the
+/// process and of the machine. A read that begins after a change has returned sees the change, in any task and any
+/// process. You can mix calls freely from any number of tasks at once. Only changes wait for one another, because they
+/// wait for the disk.
 ///
-/// Keys and labels are compared by their UTF-8 bytes: `é` in one scalar and `é` in two are two keys. A key that has expired
-/// is absent in every call.
+/// Keys and labels are compared by their UTF-8 bytes: `é` as one scalar and `é` as two scalars are different keys. A
+/// key that has expired is absent in every call.
 ///
-/// Several stores and processes may have one file open at once. Each has a memory tier of its own, which notices the
-/// changes of the others by a number in the file `-changes` beside the store's; it belongs to the file as `-wal` and `-shm`
-/// do, and must not be removed while a store is open. A program that changes the file by SQLite itself goes unnoticed.
+/// Several stores and processes can have one file open at once. Each store has a memory tier of its own, which detects
+/// changes by other stores through a number in the file `-changes` beside the store's file. This file belongs to the
+/// store, as `-wal` and `-shm` do, and must not be removed while a store is open. Changes by a program that uses SQLite
+/// directly are not detected.
 ///
-/// A value must be what its coding says: the value put is handed to readers from memory, and decoded again later.
+/// A value must survive encoding and decoding unchanged: readers first get the original value from memory, and later a
+/// decoded one.
 public final class ObjectStore: Sendable {
-  /// The most bytes of UTF-8 in a key or a label.
+  /// The maximum number of UTF-8 bytes in a key or a label.
   public static let keyByteLimit = 1024
-  /// The most labels of a value.
+  /// The maximum number of labels of a value.
   public static let labelLimit = 256
-  /// How many changed keys wait for an observer before ``ObjectChange/missed`` stands for them.
+  /// How many changed keys can be pending for an observer before ``ObjectChange/missed`` replaces them.
   public static let observedChangeLimit = 1000
 
   /// The file's path.
   public let path: String
-  /// What it may take, in memory and on disk.
+  /// The limits in memory and on disk.
   public let options: ObjectStoreOptions
 
   let observers = Observers()
@@ -56,7 +59,7 @@ public final class ObjectStore: Sendable {
   private let calls: SerialCalls
 
   private struct State {
-    /// The file in use; after a suspension or the end the one that was.
+    /// The open file. After a suspension or closing, the file that was open last.
     var opened: OpenObjects
     var use = StoreUse.open
   }
@@ -65,21 +68,23 @@ public final class ObjectStore: Sendable {
   var database: Database { opened.database }
   var memory: Memory { opened.memory }
 
-  /// Opens a file; makes it where it is missing, and its folder.
+  /// Opens a file. Creates the file and its folder if they do not exist.
   ///
-  /// A damaged file is never replaced: it holds what was acknowledged. See ``checkIntegrity()``. A file on a disk that has no room
-  /// for its log is opened to be read: changes throw `full` until the store is opened again where there is room.
+  /// A damaged file is never replaced, because it holds acknowledged data; see ``checkIntegrity()``. If the disk has no
+  /// room for the file's log, the file is opened for reading: changes throw `full` until the store is opened again with
+  /// enough room.
   ///
   /// - Parameters:
-  ///   - path: the file, never `:memory:`; `-wal`, `-shm`, `-changes` and `-rekey` behind its name are taken too.
-  ///   - key: encrypts the file; ``changeKey(path:from:to:)`` encrypts one that is there.
-  ///   - options: what it may take, in memory and on disk.
+  ///   - path: the file, never `:memory:`. The store also uses the files with `-wal`, `-shm`, `-changes` and `-rekey`
+  ///     appended to this name.
+  ///   - key: encrypts the file. ``changeKey(path:from:to:)`` encrypts an existing file.
+  ///   - options: the limits in memory and on disk.
   ///   - environment: the clock for expiry and metadata, and the tasks.
-  ///   - onDiagnostic: is told what went wrong where no call can throw it: counts that could not be written, a file
-  ///     system without shared memory, on which nothing is held in memory.
-  /// - Throws: `storage`, with the category `foreignFile` for a file of something else, `newerSchema` for one of a later
-  ///   version, `corrupt` for a damaged one, `wrongKey`, `encrypted` without a key, `notEncrypted` with one, `cannotOpen`,
-  ///   `readOnly`, `busy`, `full`, and `notSupported` for `:memory:`.
+  ///   - onDiagnostic: called with errors that no call can throw: counts that could not be written, or a file system
+  ///     without shared memory, on which nothing is held in memory.
+  /// - Throws: `storage`, with the category `foreignFile` for another program's file, `newerSchema` for a file of a
+  ///   later version, `corrupt` for a damaged one, `wrongKey`, `encrypted` without a key, `notEncrypted` with one,
+  ///   `cannotOpen`, `readOnly`, `busy`, `full`, and `notSupported` for `:memory:`.
   public convenience init(
     path: String, key: StorageKey? = nil, options: ObjectStoreOptions = ObjectStoreOptions(),
     environment: LarderEnvironment = .system,
@@ -111,11 +116,11 @@ public final class ObjectStore: Sendable {
     state = Locked(State(opened: try await opening.open()))
   }
 
-  /// Gives the file of a closed store another key, encrypts a plain one (`from` is nil), or the reverse (`to` is nil).
+  /// Changes the key of a closed store's file, encrypts a plain file (`from` is nil), or decrypts one (`to` is nil).
   ///
-  /// After a crash at any instant the old key opens it, or the new one. Throws `storage`, with the category `inUse` where
-  /// anybody has it open, `foreignFile` for a file of something else, which is left as it is, `wrongKey`, `encrypted`,
-  /// `notEncrypted`, `corrupt`, `full`, `cannotOpen`.
+  /// After a crash at any instant, either the old key or the new one opens the file. Throws `storage`, with the
+  /// category `inUse` if any process has the file open, `foreignFile` for another program's file, which is not changed,
+  /// `wrongKey`, `encrypted`, `notEncrypted`, `corrupt`, `full`, `cannotOpen`.
   public static func changeKey(
     path: String, from old: StorageKey?, to new: StorageKey?
   ) async throws(ObjectStoreError) {
@@ -126,22 +131,23 @@ public final class ObjectStore: Sendable {
     }
   }
 
-  /// Counts of requests are written this long after the first that is not.
+  /// How long after the first unwritten count the counts are written.
   private static let countsDelay = Duration.seconds(2)
 
   // MARK: Changing
 
-  /// Puts a value under a key, in place of what is there, with these labels and this expiry alone.
+  /// Puts a value under a key. It replaces the old value together with its labels and its expiry date.
   ///
-  /// `Data` and `[UInt8]` are kept as they are, a ``ByteStorable`` value as it says, every other as JSON.
+  /// `Data` and `[UInt8]` are stored as they are, a ``ByteStorable`` value as its own bytes, and every other value as
+  /// JSON.
   ///
   /// - Parameters:
   ///   - value: the value; encoded on the caller's thread.
-  ///   - key: 1 to ``keyByteLimit`` bytes of UTF-8, of any content.
-  ///   - labels: up to ``labelLimit``, each like a key.
-  ///   - expires: from when on the value is absent; nil keeps it.
-  /// - Throws: `invalidKey`, `invalidLabel`, `tooManyLabels`, `unencodable`, `tooLarge`, `closed`, `storage`; nothing has
-  ///   changed then.
+  ///   - key: 1 to ``keyByteLimit`` bytes of UTF-8, with any content.
+  ///   - labels: up to ``labelLimit`` labels, each with the same limits as a key.
+  ///   - expires: the date from which the value is absent; nil if it does not expire.
+  /// - Throws: `invalidKey`, `invalidLabel`, `tooManyLabels`, `unencodable`, `tooLarge`, `closed`, `storage`. If it
+  ///   throws, nothing has changed.
   public func put<Value: Codable & Sendable>(
     _ value: Value, forKey key: String, labels: some Collection<String> = [String](), expires: Date? = nil
   ) async throws(ObjectStoreError) {
@@ -149,7 +155,7 @@ public final class ObjectStore: Sendable {
     try await change(.put, key: key, weight: new.encoded.bytes.count) { table in try table.put(new) }
   }
 
-  /// Deletes the value under a key; false where there is none.
+  /// Deletes the value under a key. Returns false if there is none.
   ///
   /// Throws `invalidKey`, `closed`, `storage`.
   @discardableResult
@@ -158,17 +164,17 @@ public final class ObjectStore: Sendable {
     return try await change(.delete, key: key, weight: 0) { table in try table.delete(checked) }
   }
 
-  /// Deletes every value; answers how many there were.
+  /// Deletes every value. Returns how many there were.
   ///
-  /// Throws `closed`, `storage`. The file keeps its length; its pages are used again.
+  /// Throws `closed`, `storage`. The file keeps its length; its pages are reused.
   @discardableResult
   public func deleteAll() async throws(ObjectStoreError) -> Int {
     try await change(.delete) { table in try table.deleteEverything() }
   }
 
-  /// Deletes the values that have a label; answers how many there were.
+  /// Deletes the values that have a label. Returns how many there were.
   ///
-  /// Throws `invalidKey` for a label that cannot be one, `closed`, `storage`.
+  /// Throws `invalidKey` for an invalid label, `closed`, `storage`.
   @discardableResult
   public func deleteAll(label: String) async throws(ObjectStoreError) -> Int {
     let label = try ObjectKey(label, for: .delete).text
@@ -177,7 +183,7 @@ public final class ObjectStore: Sendable {
     }
   }
 
-  /// Deletes the values that were last put before a date; answers how many there were.
+  /// Deletes the values that were last put before a date. Returns how many there were.
   ///
   /// Throws `closed`, `storage`.
   @discardableResult
@@ -188,7 +194,7 @@ public final class ObjectStore: Sendable {
     }
   }
 
-  /// A change by the writer; errors name the operation and the key.
+  /// Runs a change through the writer. Errors contain the operation and the key.
   func change<Result: Sendable>(
     _ operation: ObjectStoreError.Operation, key: String? = nil, weight: Int = ObjectWriter.unknownBytes,
     _ work: @escaping @Sendable (ObjectTable) throws -> Result
@@ -208,7 +214,7 @@ public final class ObjectStore: Sendable {
     }
   }
 
-  /// A value on its way into the file, checked.
+  /// Checks and encodes a value for the file.
   func encode<Value: Codable & Sendable>(
     _ value: Value, _ key: String, _ labels: some Collection<String>, _ expires: Date?,
     _ operation: ObjectStoreError.Operation
@@ -218,26 +224,26 @@ public final class ObjectStore: Sendable {
 
   // MARK: Memory
 
-  /// Lets go of the values in memory; the file keeps them, and what is asked for comes into memory again.
+  /// Releases the values in memory. The file keeps them, and a value is loaded into memory again when it is requested.
   ///
-  /// An open store does this by itself where the system warns that memory runs short, which Apple's platforms do.
+  /// An open store does this automatically when the system warns that memory is low, which Apple's platforms do.
   public func trimMemory() { memory.trim() }
 
   // MARK: Ending
 
-  /// Looks through the whole file for damage; throws `storage` with the category `corrupt` and the first finding.
+  /// Checks the whole file for damage. Throws `storage` with the category `corrupt` and the first problem.
   public func checkIntegrity() async throws(ObjectStoreError) {
     do throws(StorageError) { try await database.checkIntegrity() } catch { throw ObjectStoreError(.read, error) }
   }
 
-  /// Gives back all that the store holds of its file, so that the system may suspend the process: nothing is open or locked
-  /// when it returns. See the article "Suspension".
+  /// Releases everything that the store holds of its file, so that the system may suspend the process: nothing is open
+  /// or locked when this returns. See the article "Suspension".
   ///
-  /// Changes asked for before are still made, and the log is moved into the file; fetches end. Counts of requests are
-  /// written, unless another process has the file's lock: those of the last seconds are lost then. Calls throw
-  /// `suspended` until ``resume()``; observers wait. Two calls at once, and any mixture with ``resume()`` and ``close()``,
-  /// run one after another. A store that is suspended or closed stays so. Throws `storage`; the store is suspended all the
-  /// same.
+  /// Changes requested before are still applied, and the log is moved into the file. Fetches end. Counts of requests
+  /// are written, unless another process holds the file's lock: then those of the last seconds are lost. Calls throw
+  /// `suspended` until ``resume()``; observers wait. Concurrent calls of this function, ``resume()`` and ``close()``
+  /// run one after another. A suspended or closed store stays as it is. Throws `storage`; the store is suspended
+  /// anyway.
   public func suspend() async throws(ObjectStoreError) {
     try await calls.run { [self] () throws(ObjectStoreError) in
       guard use(.open, becomes: .suspended) else { return }
@@ -245,10 +251,11 @@ public final class ObjectStore: Sendable {
     }
   }
 
-  /// Opens a suspended store again, as at first: a file that was replaced, damaged or given another key meanwhile is
-  /// noticed, and so are the changes of other processes. Observers get ``ObjectChange/missed``.
+  /// Opens a suspended store again, with all checks of the first opening: it detects a file that was replaced, damaged
+  /// or encrypted with another key in the meantime, and the changes of other processes. Observers get
+  /// ``ObjectChange/missed``.
   ///
-  /// A store that is not suspended stays as it is. Throws what opening throws; the store stays suspended then.
+  /// A store that is not suspended stays as it is. Throws the errors of opening; the store stays suspended then.
   public func resume() async throws(ObjectStoreError) {
     try await calls.run { [self] () throws(ObjectStoreError) in
       guard state.withLock({ $0.use }) == .suspended else { return }
@@ -261,18 +268,18 @@ public final class ObjectStore: Sendable {
     }
   }
 
-  /// Writes the counts of requests, ends observers and fetches, and closes the file, a suspended store's too; a second call
-  /// does nothing.
+  /// Writes the counts of requests, ends observers and fetches, and closes the file, also if the store is suspended. A
+  /// second call does nothing.
   ///
-  /// Changes asked for before are still made; calls after it throw `closed`. A store that is let go without it loses the
-  /// counts of the last seconds and nothing else. Throws `storage`; the store is closed all the same.
+  /// Changes requested before are still applied; later calls throw `closed`. A store that is released without this call
+  /// loses the counts of the last seconds and nothing else. Throws `storage`; the store is closed all the same.
   public func close() async throws(ObjectStoreError) {
     try await calls.run { [self] () throws(ObjectStoreError) in
       defer { observers.finish() }
       if use(.open, becomes: .closed) {
         try await end(waits: true) { (database) throws(StorageError) in try await database.close() }
       } else if use(.suspended, becomes: .closed) {
-        // Nothing is open: calls throw `closed` from now on.
+        // No file is open: calls throw `closed` from now on.
         do throws(StorageError) { try await database.close() } catch { throw ObjectStoreError(.close, error) }
       }
     }

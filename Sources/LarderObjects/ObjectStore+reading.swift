@@ -1,11 +1,11 @@
 import LarderStorage
 
-// One value by key, and what is known about it.
+// Reading one value by key, and its metadata.
 extension ObjectStore {
-  /// The value under a key; nil where there is none.
+  /// The value under a key; nil if there is none.
   ///
-  /// From memory it comes without suspending; from the file by one point read on the caller's thread, which is shorter
-  /// than the way to another.
+  /// A value in memory is returned without suspending. Otherwise one point read of the file runs on the caller's
+  /// thread, which takes less time than a switch to another thread.
   ///
   /// - Throws: `invalidKey`, `typeMismatch`, `undecodable`, `damaged`, `closed`, `storage`. The row stays as it is.
   public func value<Value: Codable & Sendable>(
@@ -17,13 +17,13 @@ extension ObjectStore {
   func read<Value: Codable & Sendable>(
     _ type: Value.Type, _ key: ObjectKey, _ operation: ObjectStoreError.Operation
   ) throws(ObjectStoreError) -> Value? {
-    // A look-up and what it leads to stay with one opening of the file.
+    // A lookup and the read that follows use the same opening of the file.
     let opened = opened
     let memory = opened.memory
     switch memory.look(key) {
     case .hit(.decoded(let held)):
       if let held = held as? Decoded<Value> { return held.value }
-      // Asked for as another type than it was put or last read as: its bytes tell whether they make one.
+      // The requested type differs from the type that was put or last read: decoding the bytes decides whether it fits.
       return try row(key, operation, opened).map { (object) throws(ObjectStoreError) in
         try object.value(type, key, operation)
       }
@@ -61,7 +61,7 @@ extension ObjectStore {
     return found
   }
 
-  /// Runs point reads, blocking for their short time.
+  /// Runs point reads, which block for a short time.
   private func point<Value>(
     _ operation: ObjectStoreError.Operation, _ key: ObjectKey?, _ database: Database,
     _ body: (Connection) throws(StorageError) -> Value
@@ -71,9 +71,9 @@ extension ObjectStore {
     }
   }
 
-  /// The bytes under a key as they lie in the file, and how they are coded; nil where there is none.
+  /// The bytes under a key as stored in the file, and their coding; nil if there is no value.
   ///
-  /// For tools; it counts as no request. Throws `invalidKey`, `damaged`, `closed`, `storage`.
+  /// This is for tools, and does not count as a request. Throws `invalidKey`, `damaged`, `closed`, `storage`.
   public func storedBytes(forKey key: String) async throws(ObjectStoreError) -> (coding: ObjectCoding, bytes: [UInt8])?
   {
     let key = try ObjectKey(key, for: .read)
@@ -82,7 +82,7 @@ extension ObjectStore {
     return (object.encoded.coding, object.encoded.bytes)
   }
 
-  /// What is known about the value under a key; nil where there is none. It counts as no request.
+  /// The metadata of the value under a key; nil if there is no value. Does not count as a request.
   ///
   /// Throws `invalidKey`, `closed`, `storage`.
   public func metadata(forKey key: String) async throws(ObjectStoreError) -> ObjectMetadata? {
@@ -99,12 +99,12 @@ extension ObjectStore {
     }
   }
 
-  /// True where there is a value under the key; its type is not looked at. It counts as no request.
+  /// Whether there is a value under the key, of any type. Does not count as a request.
   ///
   /// Throws `invalidKey`, `closed`, `storage`.
   public func contains(key: String) async throws(ObjectStoreError) -> Bool { try await metadata(forKey: key) != nil }
 
-  /// How many values there are.
+  /// The number of values.
   ///
   /// Throws `closed`, `storage`.
   public func count() async throws(ObjectStoreError) -> Int { try await usage().count }
@@ -118,7 +118,7 @@ extension ObjectStore {
     memory.refresh()
     let now = memory.now()
     do throws(StorageError) {
-      // Both from one state of the file.
+      // Both queries read the same state of the file.
       return try await database.read { (connection) throws(StorageError) in
         let all = try ObjectUsage.find(connection)
         let expired = try connection.first(ObjectTable.expiredUsage, .integer(now)) { (row) throws(StorageError) in
@@ -132,7 +132,7 @@ extension ObjectStore {
 }
 
 extension StoredObject {
-  /// The value, where the bytes are whole and make one.
+  /// The decoded value. Throws if the bytes are damaged or do not decode.
   func value<Value: Codable & Sendable>(
     _ type: Value.Type, _ key: ObjectKey, _ operation: ObjectStoreError.Operation
   ) throws(ObjectStoreError) -> Value {

@@ -1,15 +1,15 @@
-// An HTTP server on libmicrohttpd, and what it serves on this machine: a caching proxy.
+// An HTTP server on libmicrohttpd, and a caching proxy that it serves on this machine.
 //
-// The way of one exchange:
-// 1. Server/  `Listener` accepts a connection and gives it to one of libmicrohttpd's threads (`ServerEngine`);
-// 2.          `ServerCallbacks` is where libmicrohttpd calls: `HeadReader` reads and checks the head, `Exchange` asks the
-//             immediate responder, and where that has no answer starts the responder, a task; it carries content both ways,
-//             each at the pace of its reader;
-// 3. Proxy/   `CachingProxy` is both: at once it answers what is fresh and in memory, on libmicrohttpd's thread; else from
-//             the rest of the content cache, or through it from upstream. What it may use is decided in one place, by
-//             the cache's engine.
+// How an exchange is processed:
+// 1. Server/  `Listener` accepts a connection and passes it to one of libmicrohttpd's threads (`ServerEngine`).
+// 2.          libmicrohttpd calls `ServerCallbacks`: `HeadReader` reads and checks the head. `Exchange` calls the
+//             immediate responder; if that returns nil, it starts the responder in a task. It passes content in both
+//             directions, each at the pace of its reader.
+// 3. Proxy/   `CachingProxy` provides both responders. The immediate one returns fresh responses from memory on
+//             libmicrohttpd's thread. The other one uses the rest of the content cache, or upstream through the
+//             cache. The cache's engine alone decides which stored response may be used.
 //
-// `HTTPServer` is the face of the first two, for any responder.
+// `HTTPServer` is the public interface of stages 1 and 2, for any responder.
 
-// Those who import this module use these modules without another import.
+// Code that imports this module can use these modules without another import.
 @_exported public import LarderContent

@@ -1,11 +1,12 @@
-// What a cache need not write itself.
+// Default implementations of cache functions.
 extension Cache {
-  /// Nil: every entry is asked for with ``entry(forKey:)``.
+  /// Returns nil, so that ``entry(forKey:)`` is called for every entry.
   public func entryAtHand(forKey key: String) -> CacheEntry? { nil }
 
-  /// Stores the entry again with the metadata, where the one under the key is still the one seen.
+  /// Stores the entry again with the metadata, if the one under the key is still `entry`.
   ///
-  /// Between the look and the storing another task may replace it; a cache that knows better does both at once.
+  /// Between the check and the storing another task may replace the entry. A cache that can do both in one step should
+  /// implement this function.
   public func update(
     _ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String
   ) async throws(CacheError) {
@@ -13,10 +14,10 @@ extension Cache {
     try await store(present.with(metadata), forKey: key)
   }
 
-  /// A writer that holds up to 256 KiB in memory, more in a temporary file without a name, and then stores an entry that
-  /// reads from there.
+  /// A writer that holds up to 256 KiB in memory, and more in a temporary file without a name. It then stores an entry
+  /// that reads from there.
   ///
-  /// A cache that keeps the entry itself keeps that file open; one that copies the content does not.
+  /// A cache that keeps the entry itself keeps that file open; a cache that copies the content does not.
   public func makeWriter() async throws(CacheError) -> any CacheWriter { SpoolWriter(for: self) }
 
   /// Does nothing: a cache in memory has no files.

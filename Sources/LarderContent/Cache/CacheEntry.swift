@@ -4,20 +4,21 @@
   public import Foundation
 #endif
 
-/// One stored response: metadata, and content that is read when it is wanted.
+/// One stored response: its metadata, and content that is read on demand.
 ///
-/// Immutable. Its content stays readable as long as the entry is held, also where the cache has dropped it meanwhile.
+/// An entry is immutable. Its content stays readable as long as the entry is held, even if the cache has dropped it in
+/// the meantime.
 public final class CacheEntry: Sendable {
-  /// What is known of the response.
+  /// The metadata of the response.
   public let metadata: CacheMetadata
   /// The stored content's length in bytes.
   public let length: Int
-  /// Where it came from.
+  /// The tier that the entry was read from.
   public let tier: CacheTier
 
-  /// What the caching rules need of the metadata, parsed once an entry.
+  /// The parts of the metadata that the caching rules need, parsed once for each entry.
   package let rules: StoredRules
-  /// In memory, as a copy of what a shared cache holds: the state that it was copied in.
+  /// For a copy in memory of an entry of a shared cache: the state at the time of copying.
   let mark: ChangeMark?
   private let content: Content
 
@@ -27,7 +28,7 @@ public final class CacheEntry: Sendable {
     case source(@Sendable (Range<Int>) async throws(CacheError) -> [UInt8])
   }
 
-  /// An entry whose content is in memory.
+  /// Creates an entry whose content is in memory.
   public init(metadata: CacheMetadata, bytes: [UInt8], tier: CacheTier = .memory) {
     self.metadata = metadata
     length = bytes.count
@@ -37,7 +38,8 @@ public final class CacheEntry: Sendable {
     content = .bytes(bytes)
   }
 
-  /// An entry whose content is read in pieces: `read` answers exactly the bytes of a range within `length`, or throws.
+  /// Creates an entry whose content is read in pieces: `read` returns exactly the bytes of a range within `length`, or
+  /// throws.
   public init(
     metadata: CacheMetadata, length: Int, tier: CacheTier = .disk,
     read: @escaping @Sendable (Range<Int>) async throws(CacheError) -> [UInt8]
@@ -50,7 +52,7 @@ public final class CacheEntry: Sendable {
     content = .source(read)
   }
 
-  /// An entry whose content is a file of a ``FileCache``.
+  /// Creates an entry whose content is a file of a ``FileCache``.
   init(metadata: CacheMetadata, file: BlobFile) {
     self.metadata = metadata
     length = file.length
@@ -60,7 +62,7 @@ public final class CacheEntry: Sendable {
     content = .file(file)
   }
 
-  /// An entry of a ``FileCache`` as it was read, with its content in a file of its own.
+  /// Creates an entry of a ``FileCache`` from its file, with its content in a separate file.
   init(_ file: EntryFile, _ blob: BlobFile) {
     metadata = file.metadata
     length = blob.length
@@ -70,7 +72,7 @@ public final class CacheEntry: Sendable {
     content = .file(blob)
   }
 
-  /// An entry of a ``FileCache`` as it was read, with its content.
+  /// Creates an entry of a ``FileCache`` from its file, with its content.
   init(_ file: EntryFile, _ bytes: [UInt8]) {
     metadata = file.metadata
     length = bytes.count
@@ -80,14 +82,15 @@ public final class CacheEntry: Sendable {
     content = .bytes(bytes)
   }
 
-  /// The same content with other metadata.
+  /// This entry's content with other metadata.
   public func with(_ metadata: CacheMetadata) -> CacheEntry {
     CacheEntry(moving: self, to: tier, metadata: metadata, rules: StoredRules(metadata), mark: mark)
   }
 
-  /// True where both are one stored response: the same metadata and length, and the same bytes where both are in memory.
+  /// True if both are the same stored response: the metadata and length are equal, and so are the bytes if both are in
+  /// memory.
   ///
-  /// It is how a cache tells whether what an update was made for is still there, also where it was read twice.
+  /// A cache uses this to check whether the entry that an update refers to is still there, even if it was read twice.
   public func isSame(as other: CacheEntry) -> Bool {
     if self === other { return true }
     guard length == other.length, metadata == other.metadata else { return false }
@@ -95,12 +98,12 @@ public final class CacheEntry: Sendable {
     return mine == others
   }
 
-  /// The same entry as another tier has it; what the rules need is not parsed again.
+  /// This entry as part of another tier. The caching rules are not parsed again.
   package func moved(to tier: CacheTier, bytes: [UInt8]? = nil) -> CacheEntry {
     CacheEntry(moving: self, to: tier, metadata: metadata, rules: rules, bytes: bytes, mark: mark)
   }
 
-  /// The same entry in memory, as a copy of what a shared cache holds.
+  /// This entry in memory, as a copy of an entry of a shared cache.
   func copied(at mark: ChangeMark?) -> CacheEntry {
     CacheEntry(moving: self, to: .memory, metadata: metadata, rules: rules, mark: mark)
   }
@@ -117,17 +120,17 @@ public final class CacheEntry: Sendable {
     content = bytes.map { .bytes($0) } ?? entry.content
   }
 
-  /// The content, where it is in memory.
+  /// The content, if it is in memory.
   package var bytesInMemory: [UInt8]? {
     if case .bytes(let bytes) = content { bytes } else { nil }
   }
 
-  /// True where the content is a file of a ``FileCache``, which is read without waiting for anything else.
+  /// True if the content is a file of a ``FileCache``, which can be read without waiting for anything else.
   var isFile: Bool {
     if case .file = content { true } else { false }
   }
 
-  /// Some of the content: the part of `range` that lies within it.
+  /// Reads the part of `range` that lies within the content.
   public func read(_ range: Range<Int>) async throws(CacheError) -> [UInt8] {
     let range = range.clamped(to: 0..<length)
     switch content {
@@ -137,23 +140,23 @@ public final class CacheEntry: Sendable {
     }
   }
 
-  /// All of the content in one array, of which the beginning was read already.
+  /// Reads all of the content into one array; `beginning` was read already.
   package func readAll(behind beginning: [UInt8]) async throws(CacheError) -> [UInt8] {
     if case .file(let file) = content { return try file.read(0..<length, behind: beginning) }
     if beginning.isEmpty { return try await read(0..<length) }
     return beginning + (try await read(beginning.count..<length))
   }
 
-  /// All of the content, in memory.
+  /// Reads all of the content into memory.
   public func getData() async throws(CacheError) -> Data {
     if case .file(let file) = content { return try file.readData() }
     return Data(try await read(0..<length))
   }
 }
 
-/// How near a cache is.
+/// The tier of a cache.
 public enum CacheTier: Sendable, Hashable {
-  /// In this process.
+  /// In the memory of this process.
   case memory
   /// In a file.
   case disk

@@ -7,16 +7,16 @@
 #endif
 
 extension CacheError {
-  /// What the system says of a file or folder.
+  /// Creates an error from the system's error number for a file or folder.
   ///
   /// - Parameter isReading: the file was to be opened for reading, or to be read.
   package init(errno code: Int32, path: String, isReading: Bool = false) {
     switch code {
     case ENOSPC, EDQUOT: self = .full(path: path)
-    // It may be whole: nobody can tell who may not read it.
+    // The file may be intact: without permission to read it, that is unknown.
     case EACCES where isReading:
       self = .failed(path: path, reason: "The file cannot be read. Check the permissions of the folder.")
-    // What iOS says of a file of the class `complete`.
+    // The error that iOS returns for a file of the class `complete`.
     case EPERM where isReading:
       self = .failed(
         path: path,
@@ -24,7 +24,7 @@ extension CacheError {
     case EROFS, EACCES, EPERM: self = .readOnly(path: path)
     default:
       var text = [CChar](repeating: 0, count: 256)
-      // The function writes at most as much as it is told, the NUL included.
+      // The function writes at most as many bytes as its argument allows, including the NUL.
       _ = unsafe strerror_r(code, &text, text.count)
       let words = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
       self = .failed(path: path, reason: words.isEmpty ? "errno \(code)" : String(decoding: words, as: UTF8.self))

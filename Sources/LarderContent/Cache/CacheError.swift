@@ -1,35 +1,35 @@
 public import LarderCore
 
-/// What a cache could not do. A request never fails for it: its answer is delivered and just not kept.
+/// Why a cache operation failed. A request never fails for this reason: its response is delivered, but not stored.
 public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The content is larger than anything this cache keeps.
+  /// The content is larger than this cache ever stores.
   case tooLarge(limit: Int)
-  /// There is no room left on the disk.
+  /// The disk is full.
   case full(path: String)
   /// The folder or file cannot be written.
   case readOnly(path: String)
-  /// What is on the disk is not what was written there; it has been dropped where that was possible.
+  /// The data on the disk is not what was written there. It has been removed if that was possible.
   case corrupt(path: String, reason: String)
-  /// The file is another application's, or a later version's; it is left as it is.
+  /// The file belongs to another application or to a later version. It is not changed.
   case foreign(path: String)
-  /// The file or folder is encrypted with another key than the one given; it is left as it is.
+  /// The file or folder is encrypted with a key other than the given one. It is not changed.
   case wrongKey(path: String)
   /// The file or folder is encrypted, and no key was given.
   case encrypted(path: String)
-  /// The file or folder is there and not encrypted, and a key was given; it is left as it is.
+  /// The file or folder exists and is not encrypted, and a key was given. It is not changed.
   case notEncrypted(path: String)
-  /// Another failure of the disk, the file system or the engine below.
+  /// Another failure of the disk, the file system or the database engine.
   case failed(path: String, reason: String)
   /// The entry was removed while its content was read.
   case gone
   /// The cache is closed.
   case closed
-  /// This cache cannot do what was asked; the text names it.
+  /// This cache does not support the operation that the text names.
   case notSupported(String)
   /// The cache is suspended.
   case suspended
 
-  /// What happened and what helps, safe to show.
+  /// What happened and how to fix it, safe to show.
   public var description: String {
     switch self {
     case .tooLarge(let limit): "The content is larger than the \(limit) bytes this cache keeps of one resource."
@@ -72,7 +72,7 @@ extension CacheError: LarderError {
     }
   }
 
-  /// What happened and what to do about it.
+  /// What happened and how to fix it.
   public var explanation: ErrorExplanation {
     let anew = "or remove it: a cache fills itself anew."
     return switch self {

@@ -1,8 +1,8 @@
 public import LarderCore
 import LarderHTTP
 
-// The layout of version 1. Numbers are LEB128, little-endian groups of seven bits; signed ones are folded (0, -1, 1, -2 …)
-// before. A text is its length in bytes and its UTF-8. A list is its count and its elements.
+// The layout of version 1. Numbers are LEB128, little-endian groups of seven bits; signed ones are zigzag-encoded
+// (0, -1, 1, -2 …) before. A text is its length in bytes and its UTF-8. A list is its count and its elements.
 //
 //   version           one byte: 1
 //   flags             one byte: Flags below, the others 0
@@ -14,18 +14,18 @@ import LarderHTTP
 //   selecting         list of (name, value)
 //   groups            list of (name text, generation text)
 //   variants          list of (key text, names list of text, selecting list, etag, date eight bytes)
-//   parts             where the flags say so: list of (lower, upper), then the length where the flags say so
-//   hiddenBy          where the flags say so: signed
+//   parts             if its flag is set: list of (lower, upper), then the length if its flag is set
+//   hiddenBy          if its flag is set: signed
 //
-// A field's name is a number: 0 and a text, or 1 + 2 × its place in FieldNameTable, + 1 where it is in lower case.
+// A field's name is a number: 0 and a text, or 1 + 2 × its place in FieldNameTable, + 1 if it is in lower case.
 // An etag is 0 for nil, or 1 and a text.
 extension CacheMetadata {
   /// The version that ``encoded()`` writes.
   package static let encodingVersion: UInt8 = 1
 
-  /// Everything of it as bytes, for a cache of any kind to keep: compact, and the same for equal values.
+  /// The metadata as bytes, for a cache of any kind to store. The encoding is compact, and equal for equal values.
   ///
-  /// ``init(encoded:)`` is the way back.
+  /// ``init(encoded:)`` decodes it.
   public func encoded() -> [UInt8] {
     var writer = MetadataWriter(capacity: 96 + url.utf8.count + fields.count &* 32)
     writer.byte(CacheMetadata.encodingVersion)
@@ -55,10 +55,10 @@ extension CacheMetadata {
     return writer.bytes
   }
 
-  /// What ``encoded()`` made bytes of.
+  /// Decodes metadata from the bytes of ``encoded()``.
   ///
-  /// Any bytes may be given: what is not an encoding throws ``DecodingError``, in time and memory that grow with the
-  /// number of bytes given and not with what they claim.
+  /// Any bytes may be given. Bytes that are not an encoding throw ``DecodingError``. The time and memory depend on the
+  /// number of given bytes, not on the lengths that they claim.
   public init(encoded bytes: [UInt8]) throws(DecodingError) {
     let decoded: Result<CacheMetadata, DecodingError> = unsafe bytes.withUnsafeBytes { raw in
       do throws(DecodingError) {
@@ -98,29 +98,29 @@ extension CacheMetadata {
     try reader.end()
   }
 
-  /// Why bytes are no encoded metadata.
+  /// Why bytes are not encoded metadata.
   public struct DecodingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong.
     public enum Reason: Sendable, Hashable {
       /// The bytes end too early.
       case cutOff
-      /// They begin with a version that this code does not know.
+      /// The bytes begin with a version that this code does not know.
       case version
-      /// They hold flags that this version does not have.
+      /// The bytes contain flags that this version does not have.
       case flags
-      /// A number is larger than its type, or a count larger than the bytes that are left could hold.
+      /// A number is larger than its type, or a count larger than the remaining bytes could hold.
       case number
       /// A text is not UTF-8.
       case text
       /// Ranges are negative, out of order or overlap.
       case ranges
-      /// Bytes are left behind the end.
+      /// Bytes remain after the end.
       case tail
     }
 
     /// What is wrong.
     public let reason: Reason
-    /// Where, in bytes from the start.
+    /// The position of the error, in bytes from the start.
     public let offset: Int
 
     init(_ reason: Reason, at offset: Int) {
@@ -131,7 +131,7 @@ extension CacheMetadata {
     /// What is wrong and where.
     public var description: String { explanation.description }
 
-    /// What is wrong, where, and what to do about it.
+    /// What is wrong, where, and how to fix it.
     public var explanation: ErrorExplanation {
       let what =
         switch reason {
@@ -168,7 +168,7 @@ extension CacheMetadata {
   }
 }
 
-/// Puts metadata together, part by part.
+/// Encodes metadata, part by part.
 private struct MetadataWriter {
   private(set) var bytes: [UInt8] = []
 

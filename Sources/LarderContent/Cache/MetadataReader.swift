@@ -1,8 +1,8 @@
 import LarderHTTP
 
-/// Takes encoded metadata apart, from the first byte to the last; no read leaves the buffer.
+/// Parses encoded metadata from the first byte to the last; no read leaves the buffer.
 @safe struct MetadataReader: ~Copyable {
-  // Alive as long as the reader: both live inside one `withUnsafeBytes`.
+  // Valid as long as the reader: both exist inside one `withUnsafeBytes`.
   private let bytes: UnsafeRawBufferPointer
   private var offset = 0
 
@@ -52,7 +52,7 @@ import LarderHTTP
     return Int64(bitPattern: UInt64(littleEndian: value))
   }
 
-  /// How many elements follow; never more than the bytes that are left could hold.
+  /// The number of elements that follow; never more than the remaining bytes could hold.
   mutating func count(leastBytesEach least: Int) throws(Failure) -> Int {
     let start = offset
     let value = try number()
@@ -74,7 +74,7 @@ import LarderHTTP
     return text
   }
 
-  /// True where no byte has its highest bit: always valid, and the quick way to a string.
+  /// True if no byte has its highest bit set: such text is always valid UTF-8, and fast to convert.
   private static func isASCII(_ slice: UnsafeRawBufferPointer) -> Bool {
     var place = 0
     // Loads are inside the slice: eight bytes, or one, are left.
@@ -122,7 +122,8 @@ import LarderHTTP
     return CacheVariant(key: key, names: names, selecting: selecting, etag: etag, date: try fixed())
   }
 
-  /// Ranges as the type promises them: not negative, in order, none over another; so their sum cannot overflow.
+  /// Reads ranges and checks that they are not negative, in order and without overlap, so that their sum cannot
+  /// overflow.
   mutating func ranges() throws(Failure) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
     var end = 0
@@ -149,9 +150,10 @@ import LarderHTTP
   }
 }
 
-/// Names of fields that stored responses often have, each kept as one number: smaller, and no text to check.
+/// Field names that are frequent in stored responses. Each is stored as a number: this is smaller, and no text must be
+/// checked.
 enum FieldNameTable {
-  // The place in this list is part of the encoding: add at the end only.
+  // The index in this list is part of the encoding: add names at the end only.
   private static let spellings = [
     "Accept-Ranges", "Age", "Allow", "Alt-Svc", "Cache-Control", "Connection", "Content-Disposition",
     "Content-Encoding", "Content-Language", "Content-Length", "Content-Location", "Content-Range",
@@ -165,7 +167,7 @@ enum FieldNameTable {
     "Server-Timing", "Timing-Allow-Origin", "X-Cache-Hits", "X-Served-By", "CF-Cache-Status", "CF-RAY", "X-Amz-Cf-Id",
   ]
 
-  /// Two entries a spelling: as listed, and in lower case.
+  /// Two entries for each spelling: as listed, and in lower case.
   private static let names: [HTTPFieldName] = spellings.flatMap {
     [HTTPFieldName($0), HTTPFieldName(HTTPFieldName($0).canonicalName)]
   }
@@ -176,10 +178,10 @@ enum FieldNameTable {
     return codes
   }()
 
-  /// The number of a name in exactly this spelling, nil where it has none.
+  /// The number of a name in exactly this spelling; nil if it has none.
   static func code(of name: HTTPFieldName) -> UInt64? { codes[name.rawName] }
 
-  /// The name of a number.
+  /// The name with a number.
   static func name(of code: UInt64) -> HTTPFieldName? {
     guard code > 0, code <= UInt64(names.count) else { return nil }
     return names[Int(code) - 1]

@@ -1,30 +1,30 @@
 package import LarderHTTP
 
-/// What one cache had to do with an answer: a member of the `Cache-Status` field (RFC 9211 §2).
+/// How one cache handled a request: a member of the `Cache-Status` field (RFC 9211 §2).
 package struct CacheStatus: Hashable, Sendable {
   /// The cache's name: a token, or any other text.
   package var cache: String
-  /// True where the answer came from the cache without a word to the next server (§2.1).
+  /// True if the response came from the cache without a request to the next server (§2.1).
   package var isHit = false
-  /// Why the request went on (§2.2).
+  /// Why the request was forwarded (§2.2).
   package var forward: ForwardReason?
-  /// The status that the next server answered; said where it differs from what the client gets (§2.3).
+  /// The status of the next server's response; set if it differs from the client's (§2.3).
   package var forwardStatus: Int?
-  /// Seconds of freshness left, negative where it is stale (§2.4).
+  /// Seconds of freshness left, negative if the response is stale (§2.4).
   package var timeToLive: Int64?
-  /// True where the answer is stored now (§2.5).
+  /// True if the response is stored now (§2.5).
   package var isStored = false
-  /// True where the request shared another's transfer (§2.6).
+  /// True if the request shared another request's transfer (§2.6).
   package var isCollapsed = false
-  /// What the answer is stored under (§2.7).
+  /// The key that the response is stored under (§2.7).
   package var key: String?
-  /// Anything else, for people (§2.8).
+  /// Any other information, for people (§2.8).
   package var detail: String?
 
   /// The status of a cache that has done nothing yet.
   package init(_ cache: String) { self.cache = cache }
 
-  /// The field's value of a hit, made as fast as can be: `larder; hit; ttl=123`.
+  /// The field's value for a hit, created as fast as possible: `larder; hit; ttl=123`.
   package static func hit(_ cache: String, timeToLive: Int64) -> String {
     var text = ""
     text.reserveCapacity(cache.utf8.count + 32)
@@ -34,7 +34,7 @@ package struct CacheStatus: Hashable, Sendable {
     return text
   }
 
-  /// As a list member.
+  /// The status as a list member.
   package var text: String {
     var text = ""
     CacheStatus.append(name: cache, to: &text)
@@ -57,18 +57,18 @@ package struct CacheStatus: Hashable, Sendable {
     return text
   }
 
-  /// Adds the member behind those of the caches nearer to the origin (§2).
+  /// Appends the member after those of the caches nearer to the origin (§2).
   package func append(to fields: inout HTTPFields) { fields.append(.cacheStatus, text) }
 
   /// Integers of structured fields have 15 digits (RFC 9651 §3.3.1).
   private static let integerLimit: Int64 = 999_999_999_999_999
 
-  /// As a token where it is one, else as a string.
+  /// Appends a name as a token if it is one, otherwise as a string.
   private static func append(name: String, to text: inout String) {
     if StructuredField.isToken(name) { text += name } else { append(string: name, to: &text) }
   }
 
-  /// A string holds visible ASCII only; anything else becomes a question mark.
+  /// Appends a string of visible ASCII; every other character becomes `?`.
   private static func append(string: String, to text: inout String) {
     text += "\""
     for byte in string.utf8 {
@@ -77,7 +77,7 @@ package struct CacheStatus: Hashable, Sendable {
         text += "\\"
         text.unicodeScalars.append(Unicode.Scalar(byte))
       case 0x20...0x7E: text.unicodeScalars.append(Unicode.Scalar(byte))
-      // One mark for each character, not for each of its bytes.
+      // One `?` for each character, not for each of its bytes.
       case 0x80...0xBF: break
       default: text += "?"
       }
@@ -87,7 +87,7 @@ package struct CacheStatus: Hashable, Sendable {
 }
 
 extension CacheStatus {
-  /// Reads the members of a field, the origin's nearest first; what is unknown in them is passed over (§2).
+  /// Parses the members of a field, the origin's nearest first. Unknown parts of them are ignored (§2).
   package static func list(_ text: String) throws(StructuredFieldError) -> [CacheStatus] {
     try StructuredField.list(text).compactMap { member in
       guard case .item(let item) = member else { return nil }
@@ -116,6 +116,6 @@ extension CacheStatus {
 }
 
 extension HTTPFieldName {
-  /// RFC 9211.
+  /// The field name of RFC 9211.
   package static let cacheStatus: HTTPFieldName = "Cache-Status"
 }

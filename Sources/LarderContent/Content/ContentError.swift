@@ -9,38 +9,38 @@ public import LarderHTTP
 
 /// Why a query has no (final) response.
 public struct ContentError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it is.
+  /// The kind of a failure.
   public enum Kind: Sendable {
-    /// No answer came, or not all of it.
+    /// There was no response, or it was incomplete.
     case transport(HTTPTransportError)
-    /// The server answered with a status that is no success.
+    /// The server's response has a status that is not a success.
     case status(Int)
-    /// The parser did not take the content; what it threw is here.
+    /// The parser rejected the content with this error.
     case parse(any Error)
-    /// The content is larger than the query takes into memory. Use ``ContentManager/stream(_:takesIntermediate:)`` or a larger
-    /// ``ContentQuery/memoryLimit``.
+    /// The content is larger than the query's memory limit. Use ``ContentManager/stream(_:takesIntermediate:)`` or a
+    /// larger ``ContentQuery/memoryLimit``.
     case tooLarge(limit: Int)
-    /// Only the cache was allowed to answer, and it has nothing.
+    /// Only the cache was allowed, and it has no response.
     case notCached
-    /// A file could not be written; the text says why.
+    /// A file could not be written; `reason` says why.
     case file(path: String, reason: String)
   }
 
-  /// The most bytes of an error's content that are kept.
+  /// The maximum number of bytes of an error response's content that are kept.
   public static let contentLimit = 1 << 16
 
   /// What happened.
   public let kind: Kind
-  /// The URL that was asked last, after redirects.
+  /// The URL of the last request, after redirects.
   public let url: URL
-  /// The answer's status, nil where none came.
+  /// The response's status; nil if there was no response.
   public let status: Int?
-  /// The answer's header fields.
+  /// The response's header fields.
   public let fields: HTTPFields
-  /// The beginning of the answer's content, at most ``contentLimit`` bytes.
+  /// The beginning of the response's content, at most ``contentLimit`` bytes.
   public let content: Data
 
-  /// Describes a failure.
+  /// Creates an error.
   public init(_ kind: Kind, url: URL, status: Int? = nil, fields: HTTPFields = [:], content: Data = Data()) {
     self.kind = kind
     self.url = url
@@ -49,7 +49,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
     self.content = content
   }
 
-  /// The error below: the transport's or the parser's.
+  /// The underlying error of the transport or the parser.
   public var underlying: (any Error)? {
     switch kind {
     case .transport(let error): error
@@ -58,22 +58,23 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// True for the statuses 401 and 403: the caller has to say who it is, or is not allowed to.
+  /// True for the statuses 401 and 403: the client must authenticate, or has no permission.
   public var isAuthenticationError: Bool {
     if case .status(let status) = kind { status == 401 || status == 403 } else { false }
   }
 
-  /// True where the answer did not come, or broke off: no connection, time-out, a broken or refused connection.
+  /// True if there was no response, or it was interrupted: no connection, a timeout, a broken or rejected connection.
   ///
-  /// Includes ``isNoConnectionError`` and ``isTimeoutError``; not a cancelled request, nor one that cannot be sent.
+  /// Includes ``isNoConnectionError`` and ``isTimeoutError``, but neither a cancelled request nor one that cannot be
+  /// sent.
   public var isNetworkError: Bool {
     if case .transport(let error) = kind { error.isOfNetwork } else { false }
   }
 
-  /// True where there is no connection to the server: an application shows that it is offline, and tries again later.
+  /// True if there is no connection to the server: an application shows that it is offline, and tries again later.
   ///
-  /// Its name is not known, no connection could be made (in time), or the connection was lost during the transfer. Of the
-  /// time-outs only the one for connecting counts; ``isTimeoutError`` has the others too.
+  /// The server's name is unknown, no connection could be established (in time), or the connection was lost during the
+  /// transfer. Only the timeout for connecting is included; ``isTimeoutError`` includes the others too.
   public var isNoConnectionError: Bool {
     switch kind {
     case .transport(.hostNotFound), .transport(.cannotConnect), .transport(.connectionLost),
@@ -83,18 +84,18 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// True where the content came, and the parser did not take it.
+  /// True if the parser rejected the received content.
   public var isParseError: Bool {
     if case .parse = kind { true } else { false }
   }
 
-  /// True where the server answered with anything but 2xx, 401 and 403.
+  /// True if the server's status was neither 2xx nor 401 or 403.
   public var isServerError: Bool {
     guard case .status(let status) = kind else { return false }
     return !(200...299).contains(status) && !isAuthenticationError
   }
 
-  /// True where the time allowed for connecting, for silence or in all ran out.
+  /// True if the time limit for connecting, for inactivity or for the whole request was exceeded.
   public var isTimeoutError: Bool {
     if case .transport(.timeout) = kind { true } else { false }
   }
@@ -113,7 +114,8 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
 }
 
 extension HTTPTransportError {
-  /// True for failures between here and the server; false for those of a request, and where its caller ended it.
+  /// True for failures between the client and the server; false for failures of the request itself, and if the caller
+  /// cancelled it.
   var isOfNetwork: Bool {
     switch self {
     case .hostNotFound, .cannotConnect, .tls, .timeout, .connectionLost, .protocolViolation, .other: true
@@ -125,7 +127,8 @@ extension HTTPTransportError {
 }
 
 extension ContentError: LarderError {
-  /// The stable number: the HTTP status (100 or more) of a response that is no success; for other kinds of failure a number from 1.
+  /// The stable number: the HTTP status (100 or more) of a response that is not a success; for other kinds of failure a
+  /// number from 1.
   public var errorIdentity: ErrorIdentity {
     switch kind {
     case .transport(let error): ErrorIdentity(1, "transport", error.errorCategory)
@@ -155,7 +158,7 @@ extension ContentError: LarderError {
     }
   }
 
-  /// What happened and what to do about it; without URL, fields and content.
+  /// What happened and how to fix it; without URL, fields and content.
   public var explanation: ErrorExplanation {
     switch kind {
     case .transport(let error): error.explanation
@@ -174,7 +177,7 @@ extension ContentError: LarderError {
 }
 
 extension ContentError: CustomReflectable {
-  /// All but the content, of which the length.
+  /// Shows the length of the content instead of its bytes.
   public var customMirror: Mirror {
     Mirror(
       self,

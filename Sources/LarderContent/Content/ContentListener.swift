@@ -1,6 +1,6 @@
 import LarderCore
 
-/// Hears of a query's responses: at most one intermediate, then either the final one or an error.
+/// Receives a query's responses: at most one intermediate response, then either the final one or an error.
 ///
 /// Its functions are called one after another, on a task of the ``ContentManager``.
 public struct ContentListener<Value: Sendable>: Sendable {
@@ -8,7 +8,7 @@ public struct ContentListener<Value: Sendable>: Sendable {
   let final: @Sendable (ContentResponse<Value>) -> Void
   let failed: @Sendable (ContentError) -> Void
 
-  /// Joins three functions; without the first, intermediate responses go unheard.
+  /// Creates a listener from three functions. Without the first, intermediate responses are ignored.
   public init(
     intermediate: @escaping @Sendable (ContentResponse<Value>) -> Void = { _ in },
     final: @escaping @Sendable (ContentResponse<Value>) -> Void,
@@ -20,7 +20,7 @@ public struct ContentListener<Value: Sendable>: Sendable {
   }
 }
 
-/// A query under way for a ``ContentListener``.
+/// A running query of a ``ContentListener``.
 public final class ContentExecution: Sendable {
   private struct State {
     var isCancelled = false
@@ -31,9 +31,9 @@ public final class ContentExecution: Sendable {
 
   init() {}
 
-  /// Ends the query: the listener is not called any more, except for a call that runs at this moment.
+  /// Cancels the query. The listener is not called any more, except for a call that is already running.
   ///
-  /// Other queries for the same resource get their answers all the same.
+  /// Other queries for this resource still get their responses.
   public func cancel() {
     let task = state.withLock { state in
       state.isCancelled = true

@@ -7,7 +7,7 @@ import LarderHTTP
 #endif
 
 extension ContentManager {
-  /// The first response; nil where there is an intermediate answer that is not worth a response.
+  /// The first response; nil if there is an intermediate one that cannot be used.
   func first<Value>(_ query: ContentQuery<Value>) async throws(ContentError) -> ContentResponse<Value>? {
     let answer = try await answer(to: query, isSettled: false)
     if answer.isFinal { return try await final(answer, query) }
@@ -15,7 +15,7 @@ extension ContentManager {
       let data = try await content(of: answer, query)
       return try response(answer, data, query)
     } catch {
-      // What is stored is no success, cannot be read or makes no sense: the final response decides.
+      // The stored response is no success, unreadable or rejected by the parser: the final response decides.
       return nil
     }
   }
@@ -25,8 +25,8 @@ extension ContentManager {
     try await final(try await answer(to: query, isSettled: true), query)
   }
 
-  /// Makes the final response. What the parser does not take is not kept, so that no later query fails for it; where it
-  /// came from the cache, the server is asked once for something better.
+  /// Creates the final response. Content that the parser rejects is not kept in the cache, so that no later query fails
+  /// for it. If it came from the cache, the server is requested once for a better response.
   private func final<Value>(
     _ answer: CachedResponse, _ query: ContentQuery<Value>
   ) async throws(ContentError) -> ContentResponse<Value> {
@@ -34,7 +34,7 @@ extension ContentManager {
     do {
       data = try await content(of: answer, query)
     } catch {
-      // Stored content that is damaged behind its beginning: nothing of it has been given to anybody.
+      // Stored content is damaged after its beginning; no caller has received any of it.
       guard query.policy != .cacheOnly, answer.origin.isStored, case .transport(.other) = error.kind else {
         throw error
       }
@@ -52,8 +52,7 @@ extension ContentManager {
     }
   }
 
-  /// Asks the server without a word of what is stored. Where it does not answer, nothing better is known, and what is
-  /// stored stays.
+  /// Sends the request without using the stored response. If the server does not respond, the stored response stays.
   private func replaced<Value>(
     _ query: ContentQuery<Value>, _ error: ContentError
   ) async throws(ContentError) -> ContentResponse<Value> {
@@ -73,7 +72,7 @@ extension ContentManager {
   }
 
   private func forget<Value>(_ answer: CachedResponse, _ query: ContentQuery<Value>) async {
-    // With the fields that were sent there: another origin was not told who asks.
+    // With the fields that were sent to that URL: another origin did not get the caller's credentials.
     let request = answer.redirected ?? query.request
     do throws(CacheError) {
       try await engine.removeContent(of: request)
@@ -82,9 +81,9 @@ extension ContentManager {
     }
   }
 
-  // MARK: One answer
+  // MARK: One response
 
-  /// Content in memory, of an answer that is a success.
+  /// The content in memory of a successful response.
   private func content<Value>(
     of answer: CachedResponse, _ query: ContentQuery<Value>
   ) async throws(ContentError) -> Data {
@@ -114,9 +113,10 @@ extension ContentManager {
       origin: answer.origin, age: answer.age, hiddenBy: answer.hiddenBy, isIntermediate: !answer.isFinal)
   }
 
-  /// Throws where an answer is no success, with the beginning of its content.
+  /// Throws if a response is not a success. The error contains the beginning of its content.
   ///
-  /// - Parameter fields: the query's: a part that they did not ask for would be taken for the whole (RFC 9110 §15.3.7).
+  /// - Parameter fields: the query's fields. A partial response that they did not request would be mistaken for the
+  ///   whole (RFC 9110 §15.3.7).
   func check(_ answer: CachedResponse, answering fields: HTTPFields) async throws(ContentError) {
     let response = answer.response
     if response.status == 206, !fields.contains("Range") {
@@ -137,16 +137,16 @@ extension ContentManager {
         if data.count == ContentError.contentLimit { break }
       }
     } catch {
-      // The status says what went wrong; of its content what came is enough.
+      // The status describes the failure; the received part of the content is enough.
     }
     return data
   }
 
   // MARK: Redirects
 
-  /// Asks the engine, and follows redirects through it: each of them is stored by its own rules.
+  /// Requests a response from the engine, and follows redirects through it: each of them is stored by its own rules.
   ///
-  /// - Parameter isSettled: waits for the final answer where an intermediate one would come first.
+  /// - Parameter isSettled: waits for the final response if there is an intermediate one.
   func answer<Value>(
     to query: ContentQuery<Value>, isSettled: Bool, ignoresStored: Bool = false
   ) async throws(ContentError) -> CachedResponse {
@@ -156,7 +156,8 @@ extension ContentManager {
       guard query.followsRedirects else { return try await step(first, query, isSettled, ignoresStored) }
       return try await first.followingRedirects(
         response: { $0.response },
-        // A hop that is due for validation is renewed on the way, and the one after it still comes at once.
+        // A redirect that is due for validation is renewed in the background, and the next response is returned at
+        // once.
         passed: { $0.revalidation?.runInBackground() }, environment: engine.options.environment,
         { request async throws(HTTPTransportError) in
           last = request
@@ -181,7 +182,7 @@ extension ContentManager {
 }
 
 extension ContentError {
-  /// A failure of an answer.
+  /// Creates an error for a response.
   init(_ kind: Kind, _ answer: CachedResponse, content: Data = Data()) {
     self.init(
       kind, url: answer.response.url, status: answer.response.status, fields: answer.response.fields,

@@ -10,13 +10,13 @@ import LarderStorage
 #endif
 
 extension ContentManager {
-  /// Puts content into a file, whatever its length; answers what is known of it.
+  /// Downloads content of any length into a file, and returns the response.
   ///
-  /// The file appears when all of the content is there, in place of what was under the path, whose permissions it keeps;
-  /// before that, and where something fails, there is none. A symbolic link, a device or a pipe is written through. The
-  /// response's own content has been read then.
+  /// The file appears when all of the content was received. It replaces an existing file of that path and keeps its
+  /// permissions. Before that, and if the download fails, no new file appears. A symbolic link, a device or a pipe is
+  /// written through. The returned response's content has already been read.
   ///
-  /// - Throws: ``ContentError/Kind/file(path:reason:)`` where the file cannot be written.
+  /// - Throws: ``ContentError/Kind/file(path:reason:)`` if the file cannot be written.
   @discardableResult
   public func download<Value>(
     _ query: ContentQuery<Value>, toFile path: String

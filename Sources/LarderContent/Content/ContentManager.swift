@@ -6,42 +6,42 @@ public import LarderHTTP
   public import Foundation
 #endif
 
-/// Gets resources of any kind: at once from the cache where that is fresh enough, else from the network.
+/// Loads resources of any kind: from the cache if the stored response is fresh enough, otherwise from the network.
 ///
 /// ```swift
 /// let manager = ContentManager(cache: MemoryCache(), transport: CurlTransport())
 /// let page = try await manager.content(of: ContentQuery<String>(url)).value
 /// ```
 ///
-/// | what is stored | what the caller receives |
+/// | stored response | what the caller receives |
 /// | --- | --- |
-/// | nothing | one final response from the network, or an error |
+/// | none | one final response from the network, or an error |
 /// | expired | one final response from the network, or an error |
-/// | fresh | one final response from the cache; the network is not asked |
+/// | fresh | one final response from the cache, without a network request |
 /// | past the soft TTL, not expired | an intermediate response from the cache, then a final one, or an error |
 ///
-/// Three forms: ``content(of:)`` waits for the final response, ``responses(to:)`` gives all of them in a loop,
-/// ``load(_:listener:)`` calls a listener.
+/// There are three ways to load: ``content(of:)`` waits for the final response, ``responses(to:)`` delivers all of them
+/// in a loop, and ``load(_:listener:)`` calls a listener.
 public final class ContentManager: Sendable {
-  /// The engine below, for requests that need no value made of them.
+  /// The underlying engine, for requests whose content is not parsed into a value.
   public let engine: HTTPCache
 
-  /// Joins a cache and a network.
+  /// Creates a manager from a cache and a network transport.
   public init(cache: any Cache, transport: any HTTPTransport, options: HTTPCacheOptions = .init()) {
     engine = HTTPCache(cache: cache, transport: transport, options: options)
   }
 
-  /// Stands on an engine that others may use too.
+  /// Creates a manager with an engine that other code may use too.
   public init(engine: HTTPCache) { self.engine = engine }
 
-  // MARK: Three forms
+  // MARK: Responses with a value
 
   /// Waits for the final response.
   public func content<Value>(of query: ContentQuery<Value>) async throws(ContentError) -> ContentResponse<Value> {
     try await settled(query)
   }
 
-  /// The responses in order: an intermediate one where there is one, then the final one.
+  /// The responses in order: an intermediate one if there is one, then the final one.
   ///
   /// ```swift
   /// for try await response in manager.responses(to: query) { show(response.value) }
@@ -50,7 +50,7 @@ public final class ContentManager: Sendable {
     ContentResponses(manager: self, query: query)
   }
 
-  /// Tells a listener of each response, or of the error; returns at once.
+  /// Calls a listener with each response, or with the error. Returns at once.
   @discardableResult
   public func load<Value>(_ query: ContentQuery<Value>, listener: ContentListener<Value>) -> ContentExecution {
     let execution = ContentExecution()
@@ -70,20 +70,20 @@ public final class ContentManager: Sendable {
 
   // MARK: Content without a value
 
-  /// Waits for the final answer's head and gives its content as it comes, whatever its length.
+  /// Waits for the head of the final response, and delivers its content, of any length, as it arrives.
   ///
-  /// Read the content or cancel it. A status that is no success is an error, as in the other forms.
+  /// Read the content or cancel it. A status that is not a success is an error, as in the other forms.
   ///
   /// - Parameters:
-  ///   - query: what is wanted; its parser is not called.
-  ///   - takesIntermediate: true gives the intermediate answer where there is one, whose ``CachedResponse/revalidation``
-  ///     leads to the final one.
+  ///   - query: the query; its parser is not called.
+  ///   - takesIntermediate: if true, returns the intermediate response if there is one; its
+  ///     ``CachedResponse/revalidation`` leads to the final one.
   public func stream<Value>(
     _ query: ContentQuery<Value>, takesIntermediate: Bool = false
   ) async throws(ContentError) -> CachedResponse {
     let answer = try await answer(to: query, isSettled: !takesIntermediate)
     if !answer.isFinal, !(200...299).contains(answer.response.status) {
-      // What is stored is no success: the final answer decides.
+      // The stored response is no success: the final response decides.
       answer.response.body.cancel()
       return try await stream(query)
     }
@@ -91,7 +91,7 @@ public final class ContentManager: Sendable {
     return answer
   }
 
-  /// Puts content into the cache, or renews it, without reading it.
+  /// Loads content into the cache, or renews it, without reading it.
   public func prefetch<Value>(_ query: ContentQuery<Value>) async throws(ContentError) {
     let answer = try await stream(query)
     do {
@@ -101,32 +101,33 @@ public final class ContentManager: Sendable {
     }
   }
 
-  // MARK: Forgetting
+  // MARK: Removing
 
-  /// Forgets what is stored of a query's resource, for the caller that its fields say.
+  /// Removes the stored responses of a query's resource, for the caller that its fields identify.
   public func removeContent<Value>(of query: ContentQuery<Value>) async throws(CacheError) {
     try await engine.removeContent(of: query.request)
   }
 
-  /// Forgets what is stored of a resource for requests that say nothing of their caller.
+  /// Removes the stored responses of a resource for requests that do not identify their caller.
   public func removeContent(of url: URL) async throws(CacheError) {
     try await engine.removeContent(of: HTTPRequest(url: url))
   }
 
-  /// Forgets everything.
+  /// Removes all stored responses.
   public func removeAll() async throws(CacheError) { try await engine.removeAll() }
 
-  /// Ends queries of listeners, transfers and validations in the background, and waits until they have ended.
+  /// Cancels queries of listeners, transfers and background validations, and waits until they have ended.
   public func close() async { await engine.close() }
 
   // MARK: Suspension
 
-  /// Ends what ``close()`` ends, and suspends the cache: it has no lock when this returns, so that the system may suspend the
-  /// process. See the article "Suspension".
+  /// Ends what ``close()`` ends, and suspends the cache. The cache has no lock when this returns, so that the system
+  /// may suspend the process. See the article "Suspension".
   ///
-  /// Queries fail with `transport(.suspended)` until ``resume()``. Throws what the cache throws; it is suspended all the same.
+  /// Queries fail with `transport(.suspended)` until ``resume()``. Throws the cache's error; the cache is suspended
+  /// anyway.
   public func suspend() async throws(CacheError) { try await engine.suspend() }
 
-  /// Resumes the cache, and answers queries again; what is not suspended stays as it is. Throws what the cache throws.
+  /// Resumes the cache, so that queries run again. Does nothing if it is not suspended. Throws the cache's error.
   public func resume() async throws(CacheError) { try await engine.resume() }
 }

@@ -6,7 +6,7 @@ public import LarderHTTP
   public import Foundation
 #endif
 
-/// What is wanted: a resource, how fresh it has to be, and what its content means.
+/// A query for a resource: its URL, how fresh it must be, and how its content is parsed.
 ///
 /// ```swift
 /// var query = ContentQuery<[Article]>.json(url)
@@ -17,40 +17,41 @@ public import LarderHTTP
 public struct ContentQuery<Value: Sendable>: Sendable {
   /// The absolute URL, `http` or `https`.
   public var url: URL
-  /// What is asked. Answers to GET alone are kept; HEAD is answered from them.
+  /// The method. Only responses to GET are stored; HEAD is served from them.
   public var method = HTTPMethod.get
   /// The request's header fields.
   public var fields: HTTPFields = [:]
   /// The request's content.
   public var body = HTTPBody.none
-  /// How long after it was made or validated content may be used; nil leaves it to the server.
+  /// How long content may be used after it was created or validated; nil leaves this to the server.
   ///
-  /// Wins over all that the server says, except `no-store`.
+  /// It overrides all that the server says, except `no-store`.
   public var ttl: Duration?
-  /// How long content is used without asking the server for newer one; nil is the same as the TTL.
+  /// How long content is used without a request for newer content; nil means the TTL.
   ///
-  /// Between the soft TTL and the TTL two responses come: an intermediate one from the cache, then a final one.
+  /// Between the soft TTL and the TTL there are two responses: an intermediate one from the cache, then a final one.
   public var softTTL: Duration?
-  /// Where the answer may come from.
+  /// The allowed sources of the response.
   public var policy = ContentPolicy.standard
-  /// How long an exchange with the network may take.
+  /// Time limits of an exchange with the network.
   public var timeouts = HTTPTimeouts()
-  /// Whether redirects are followed. Each of them is kept by its own rules.
+  /// Whether redirects are followed. Each of them is stored by its own rules.
   public var followsRedirects = true
-  /// The most bytes of content that are taken into memory for the parser; more is ``ContentError/Kind/tooLarge(limit:)``.
+  /// The maximum number of content bytes that are read into memory for the parser; more content throws
+  /// ``ContentError/Kind/tooLarge(limit:)``.
   public var memoryLimit = 64 << 20
-  /// Turns content into a value; what it throws becomes ``ContentError/Kind/parse(_:)``.
+  /// Parses content into a value. Its error becomes ``ContentError/Kind/parse(_:)``.
   ///
-  /// Called once for each response, on the task that waits for it.
+  /// Called once for each response, on the task that requested it.
   public var parser: @Sendable (Data) throws -> Value
 
-  /// Asks for a resource with a parser of your own.
+  /// Creates a query for a resource with a parser of your own.
   public init(_ url: URL, parser: @escaping @Sendable (Data) throws -> Value) {
     self.url = url
     self.parser = parser
   }
 
-  /// The request that goes to the network where nothing is stored.
+  /// The request that is sent to the network if nothing is stored.
   package var request: HTTPRequest {
     HTTPRequest(method: method, url: url, fields: fields, body: body, timeouts: timeouts, followsRedirects: false)
   }
@@ -60,12 +61,12 @@ public struct ContentQuery<Value: Sendable>: Sendable {
 }
 
 extension ContentQuery where Value == Data {
-  /// Asks for content as it is.
+  /// Creates a query for content as it is.
   public init(_ url: URL) { self.init(url) { $0 } }
 }
 
 extension ContentQuery where Value == String {
-  /// Asks for text in UTF-8; other bytes are a parse error.
+  /// Creates a query for text in UTF-8; other bytes are a parse error.
   public init(_ url: URL) {
     self.init(url) { data throws in
       guard let text = String(validating: data, as: UTF8.self) else { throw NotUTF8() }
@@ -75,11 +76,11 @@ extension ContentQuery where Value == String {
 }
 
 extension ContentQuery where Value: Decodable {
-  /// Asks for JSON.
+  /// Creates a query for JSON.
   ///
   /// - Parameters:
   ///   - url: the absolute URL, `http` or `https`.
-  ///   - decoder: makes the decoder, once a response; set its strategies here.
+  ///   - decoder: creates the decoder, once for each response; set its strategies here.
   public static func json(
     _ url: URL, decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
   ) -> ContentQuery {
@@ -89,7 +90,7 @@ extension ContentQuery where Value: Decodable {
   }
 }
 
-/// What the parser of texts throws.
+/// The error of the text parser.
 struct NotUTF8: Error, CustomStringConvertible {
   var description: String { "The content is not text in UTF-8." }
 }

@@ -6,40 +6,40 @@ public import LarderHTTP
   public import Foundation
 #endif
 
-/// An answer to a ``ContentQuery``: the value, and where it comes from.
+/// A response to a ``ContentQuery``: the value, and where it comes from.
 public struct ContentResponse<Value: Sendable>: Sendable {
-  /// What the query's parser made of the content.
+  /// The value that the query's parser returned.
   public let value: Value
   /// The content itself.
   public let data: Data
   /// The status, always 2xx.
   public let status: Int
-  /// The header fields, `Age` and `Cache-Status` among them.
+  /// The header fields, including `Age` and `Cache-Status`.
   public let fields: HTTPFields
-  /// The URL that answered, after redirects.
+  /// The URL of the response, after redirects.
   public let url: URL
   /// Where the content comes from.
   public let origin: ContentOrigin
-  /// Seconds since the server made or validated the content; nil where that has just happened.
+  /// Seconds since the server created or validated the content; nil if that has just happened.
   public let age: Int?
-  /// The status with which the server has answered since then, 404, 410 or that of a redirect, where that answer hides
-  /// this content; nil where this is the server's last word.
+  /// The status of a later response of the server that hides this content: 404, 410 or that of a redirect. Nil if this
+  /// content is the server's latest response.
   ///
   /// Only a query whose policy uses stale content without the server gets such content.
   public let hiddenBy: Int?
-  /// True where a newer response, or an error, follows.
+  /// True if a newer response, or an error, follows.
   public let isIntermediate: Bool
 
-  /// True where the server has said since then that the content is not there any more: 404 or 410.
+  /// True if the server has reported since then that the content does not exist any more: 404 or 410.
   public var isGone: Bool { hiddenBy == 404 || hiddenBy == 410 }
-  /// True where this is the last response.
+  /// True if this is the last response.
   public var isFinal: Bool { !isIntermediate }
-  /// What each cache on the way did, this one last (RFC 9211).
+  /// What each cache between the server and the caller did; this cache is the last one (RFC 9211).
   public var cacheStatus: String? { fields["Cache-Status"] }
 }
 
 extension ContentResponse: CustomReflectable {
-  /// All but the content and what was made of it, of which the length.
+  /// Shows the length of the content instead of the content and its value.
   public var customMirror: Mirror {
     Mirror(
       self,

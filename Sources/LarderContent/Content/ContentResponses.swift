@@ -1,19 +1,20 @@
-/// The responses to one query, in order: an intermediate one where there is one, then the final one.
+/// The responses to one query, in order: an intermediate one if there is one, then the final one.
 ///
-/// Each iterator asks anew. Nothing happens before the first response is asked for; leaving the loop ends the query.
+/// Each iterator starts a new request. Nothing happens before the first response is requested; leaving the loop ends
+/// the query.
 public struct ContentResponses<Value: Sendable>: AsyncSequence, Sendable {
-  /// One response.
+  /// The element type: one response.
   public typealias Element = ContentResponse<Value>
-  /// Why no further response came.
+  /// The error type: why there is no further response.
   public typealias Failure = ContentError
 
   let manager: ContentManager
   let query: ContentQuery<Value>
 
-  /// Begins to ask.
+  /// Creates an iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(manager: manager, query: query) }
 
-  /// Asks for one response after the other.
+  /// Delivers the responses one at a time.
   public struct Iterator: AsyncIteratorProtocol {
     private enum Phase {
       case first
@@ -46,7 +47,7 @@ public struct ContentResponses<Value: Sendable>: AsyncSequence, Sendable {
       return try await manager.settled(query)
     }
 
-    /// The same from within an actor.
+    /// The next response, for a loop inside an actor; nil after the final one or an error.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ContentError) -> ContentResponse<Value>? {

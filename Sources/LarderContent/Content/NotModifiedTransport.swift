@@ -6,18 +6,18 @@ public import LarderHTTP
   import Foundation
 #endif
 
-/// A network that is not there, and says of everything that it has not changed.
+/// A transport without a network, which reports every resource as unchanged.
 ///
-/// It answers 304 to every GET and HEAD that asks whether something has changed, so that expired content is used offline
-/// as if the server had just confirmed it. Anything else fails with `HTTPTransportError.cannotConnect`.
+/// It returns 304 for every conditional GET and HEAD, so that expired content is used offline as if the server had just
+/// confirmed it. Any other request fails with `HTTPTransportError.cannotConnect`.
 ///
-/// The cache renews what is confirmed, and shows content again that a 404, 410 or redirect hid: give it a ``Cache`` that may keep it, or use ``ContentPolicy/cacheOnly`` where what
-/// is stored must stay as old as it is.
+/// The cache renews confirmed content, and shows content again that a 404, 410 or redirect hid. So give it a ``Cache``
+/// that may store this, or use ``ContentPolicy/cacheOnly`` if stored responses must keep their age.
 public struct NotModifiedTransport: HTTPTransport {
-  /// Makes it.
+  /// Creates the transport.
   public init() {}
 
-  /// 304, or the error of a network without connection.
+  /// Returns 304, or throws the error of a network without connection.
   public func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
     try request.validate()
     let asks = request.fields.contains(.ifNoneMatch) || request.fields.contains(.ifModifiedSince)
@@ -29,9 +29,9 @@ public struct NotModifiedTransport: HTTPTransport {
     return HTTPResponse(status: 304, fields: confirmed(request.fields), url: request.url)
   }
 
-  /// The tag that was asked about: with several, the first, which is that of the stored response.
+  /// The entity tag to confirm: the first of several, which is that of the stored response.
   ///
-  /// Without `Vary`, so that what is stored for other requests is not taken to be right for this one.
+  /// The response has no `Vary`, so that responses stored for other requests are not considered valid for this one.
   private func confirmed(_ fields: HTTPFields) -> HTTPFields {
     guard case .tags(let tags)? = fields[.ifNoneMatch].map({ EntityTagList($0) }), let tag = tags.first else {
       return [:]
@@ -40,14 +40,14 @@ public struct NotModifiedTransport: HTTPTransport {
   }
 }
 
-/// A network that is not there: every request fails with `HTTPTransportError.cannotConnect`.
+/// A transport without a network: every request fails with `HTTPTransportError.cannotConnect`.
 ///
 /// For an application's offline mode, and for tests of it.
 public struct OfflineTransport: HTTPTransport {
-  /// Makes it.
+  /// Creates the transport.
   public init() {}
 
-  /// Always the error.
+  /// Always throws the error.
   public func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
     throw .cannotConnect(host: request.url.host(percentEncoded: true) ?? "", reason: "the application is offline")
   }

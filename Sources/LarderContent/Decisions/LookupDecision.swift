@@ -1,39 +1,39 @@
-/// What to do with a request, given what is stored (RFC 9111 §4, RFC 5861 §3, RFC 8246).
+/// How to handle a request, given what is stored (RFC 9111 §4, RFC 5861 §3, RFC 8246).
 package enum LookupDecision: Sendable, Hashable {
-  /// Answer from the cache; the network is not asked.
+  /// Use the stored response without a network request.
   ///
-  /// The response may be stale here where the request (`max-stale`) or the policy allows it.
+  /// The response may be stale if the request (`max-stale`) or the policy allows it.
   case reuse(Freshness)
-  /// Answer from the cache at once, as an intermediate answer, and validate at the same time for the final one.
+  /// Use the stored response at once, as an intermediate one, and validate it at the same time for the final one.
   case reuseWhileRevalidating(Freshness)
-  /// Ask the server whether the stored response still holds; use it after a 304.
+  /// Ask the server whether the stored response is still valid; use it after a 304.
   ///
-  /// The freshness is nil where the clock stands before the response's arrival.
+  /// The freshness is nil if the clock's time is before the response's arrival.
   case validate(ForwardReason, Freshness?)
   /// Send the request as it is.
   case forward(ForwardReason)
-  /// Answer 504: the network must not be asked, and nothing stored will do (RFC 9111 §5.2.1.7).
+  /// Return 504: the network must not be used, and no stored response is usable (RFC 9111 §5.2.1.7).
   case unsatisfiable
 }
 
-/// What a lookup knows besides the request and the response.
+/// The input of a lookup besides the request and the response.
 package struct LookupContext: Sendable, Hashable {
-  /// The present in milliseconds since 1970.
+  /// The current time in milliseconds since 1970.
   package var now: Int64
   /// The query's policy.
   package var policy: ContentPolicy
   /// The query's times to live.
   package var override: FreshnessOverride
-  /// Why nothing is stored, where nothing is: ``ForwardReason/uriMiss`` or ``ForwardReason/varyMiss``.
+  /// Why nothing is stored, if nothing is: ``ForwardReason/uriMiss`` or ``ForwardReason/varyMiss``.
   package var miss: ForwardReason
-  /// False where the stored ranges do not hold what is asked for.
+  /// False if the stored ranges do not contain the requested bytes.
   package var covers: Bool
-  /// False where a cache group of the response has been invalidated, or its record is lost (RFC 9875 §3).
+  /// False if a cache group of the response has been invalidated, or its record is lost (RFC 9875 §3).
   package var groupsAreValid: Bool
-  /// True where a later response hides the stored one and is not there any more, or is not wanted.
+  /// True if a later response hides the stored one, and that later response is lost or must not be used.
   package var isHidden: Bool
 
-  /// Describes a lookup; by default of a response that is whole and whose groups are valid.
+  /// Creates the context of a lookup; by default, for a response that is whole and whose groups are valid.
   package init(
     now: Int64, policy: ContentPolicy = .standard, override: FreshnessOverride = .none,
     miss: ForwardReason = .uriMiss, covers: Bool = true, groupsAreValid: Bool = true, isHidden: Bool = false
@@ -49,7 +49,7 @@ package struct LookupContext: Sendable, Hashable {
 }
 
 extension LookupDecision {
-  /// Why a request is forwarded that only the origin server may answer (RFC 9211 §2.2).
+  /// Why a request is forwarded that only the origin server may respond to (RFC 9211 §2.2).
   package var reasonForOrigin: ForwardReason {
     switch self {
     case .validate(let reason, _), .forward(let reason): reason
@@ -58,9 +58,9 @@ extension LookupDecision {
     }
   }
 
-  /// Decides about a request with a stored response that fits it (its `Vary` matches), or with none.
+  /// Decides about a request with a stored response that matches it (by `Vary`), or without one.
   ///
-  /// Integers only: a hit costs a few nanoseconds here.
+  /// It uses integers only: a hit costs a few nanoseconds here.
   package static func of(
     _ request: RequestRules, stored: StoredRules?, _ context: LookupContext
   ) -> LookupDecision {
@@ -71,7 +71,7 @@ extension LookupDecision {
     let mayForward = context.policy != .cacheOnly && !request.cacheControl.contains(.onlyIfCached)
     switch decision {
     case .forward, .validate: return mayForward ? decision : .unsatisfiable
-    // Nobody may ask the server, so what was to be intermediate is all there is.
+    // The network must not be used, so the response that would be intermediate becomes the final one.
     case .reuseWhileRevalidating(let freshness): return mayForward ? decision : .reuse(freshness)
     case .reuse, .unsatisfiable: return decision
     }
@@ -89,13 +89,13 @@ extension LookupDecision {
     case .cacheElseNetwork where !isOutdated: return .reuse(freshness ?? stored.unknownAge)
     default: break
     }
-    // The query's own time to live wins over the server's `no-cache`.
+    // The query's own time to live overrides the server's `no-cache`.
     let forbidsUse = stored.cacheControl.contains(.noCache) && context.override.ttl == nil
     let mayBeUsed = !isOutdated && !context.isHidden && !forbidsUse
-    // The request is the reason only where it alone forbids the use (RFC 9211 §2.2).
+    // The request is the reason only if it alone forbids the use (RFC 9211 §2.2).
     let reason = mayBeUsed && freshness?.isFresh == true ? ForwardReason.request : .stale
     if context.policy == .reload { return .validate(reason, freshness) }
-    // A request that must not be stored is not answered from the store either: its sender wants no cache at work.
+    // A request that must not be stored is not served from the store either: its sender wants no cache.
     if request.cacheControl.contains(.noStore) { return .forward(reason) }
     guard let freshness, mayBeUsed else { return .validate(.stale, freshness) }
     if request.cacheControl.contains(.noCache) { return .validate(reason, freshness) }
@@ -115,16 +115,16 @@ extension LookupDecision {
       let staleness = StoredRules.saturating(freshness.age, minus: freshness.softLifetime)
       if staleness <= StoredRules.milliseconds(most) { return .reuse(freshness) }
     }
-    // A request with `max-age` and without `max-stale` wants nothing stale (RFC 9111 §5.2.1.1).
+    // A request with `max-age` and without `max-stale` accepts nothing stale (RFC 9111 §5.2.1.1).
     if freshness.age < freshness.lifetime, request.cacheControl.maxAge == nil {
       return .reuseWhileRevalidating(freshness)
     }
     return .validate(.stale, freshness)
   }
 
-  /// True where the request's `max-age` rules the response out (RFC 9111 §5.2.1.1).
+  /// True if the request's `max-age` excludes the response (RFC 9111 §5.2.1.1).
   ///
-  /// `max-age=0` is what a reload sends, and a reload does not concern a fresh immutable response (RFC 8246 §2).
+  /// A reload sends `max-age=0`, and it does not apply to a fresh immutable response (RFC 8246 §2).
   private static func refusesAge(
     _ request: RequestRules, _ stored: StoredRules, _ freshness: Freshness
   ) -> Bool {
@@ -135,6 +135,6 @@ extension LookupDecision {
 }
 
 extension StoredRules {
-  /// The freshness of a response whose age nobody can tell: stale, and no younger than on arrival.
+  /// The freshness of a response whose age is unknown: stale, and no younger than on arrival.
   fileprivate var unknownAge: Freshness { Freshness(age: initialAge, softLifetime: 0, lifetime: 0) }
 }

@@ -1,18 +1,18 @@
-/// Whether a stale response is served in place of a failure (RFC 9111 §4.2.4, RFC 5861 §4).
+/// Whether a stale response is used after a failure (RFC 9111 §4.2.4, RFC 5861 §4).
 package enum StaleVerdict: Sendable, Hashable {
-  /// Answer with the stored response.
+  /// Return the stored response.
   case serve(Freshness)
-  /// Report the failure, or pass the server's error on.
+  /// Report the failure, or return the server's error response.
   case refuse
 
-  /// What went wrong when the server was asked.
+  /// Why the request to the server failed.
   package enum Failure: Sendable, Hashable {
-    /// No answer came.
+    /// There was no response.
     case unreachable
-    /// This status came.
+    /// The response had this status.
     case status(Int)
 
-    /// True for the failures that `stale-if-error` means: no answer, and 500, 502, 503, 504 (RFC 5861 §4).
+    /// True for the failures that `stale-if-error` means: no response, and 500, 502, 503, 504 (RFC 5861 §4).
     package var isError: Bool {
       switch self {
       case .unreachable, .status(500), .status(502), .status(503), .status(504): true
@@ -21,11 +21,11 @@ package enum StaleVerdict: Sendable, Hashable {
     }
   }
 
-  /// Decides about a stored response that fits the request, after the server was asked in vain.
+  /// Decides about a stored response that matches the request, after the request to the server failed.
   ///
-  /// Refused whatever the policy: responses with `must-revalidate` or `no-cache`, responses known to be outdated, and
-  /// requests whose `no-cache` or `max-age` the response does not meet. Otherwise served where `stale-if-error`, of the
-  /// response or of the request, still covers it, or where the policy is `staleWhenUnreachable`.
+  /// The stored response is not used, whatever the policy, if it has `must-revalidate` or `no-cache`, if it is known to
+  /// be outdated, or if it does not meet the request's `no-cache` or `max-age`. Otherwise it is used if
+  /// `stale-if-error`, of the response or of the request, still applies, or if the policy is `staleWhenUnreachable`.
   package static func of(
     _ failure: Failure, _ request: RequestRules, stored: StoredRules, _ context: LookupContext
   ) -> StaleVerdict {
@@ -38,7 +38,7 @@ package enum StaleVerdict: Sendable, Hashable {
     guard let freshness = stored.freshness(at: context.now, context.override) else { return .refuse }
     if let most = asked.maxAge, freshness.age > StoredRules.milliseconds(most) || most == 0 { return .refuse }
     if context.policy == .staleWhenUnreachable { return .serve(freshness) }
-    // `stale-if-error` is no permission to answer with what the server has said is gone.
+    // `stale-if-error` does not permit a response that the server has reported as gone.
     if context.isHidden { return .refuse }
     let staleness = StoredRules.saturating(freshness.age, minus: freshness.softLifetime)
     for allowed in [stored.cacheControl.staleIfError, asked.staleIfError] {

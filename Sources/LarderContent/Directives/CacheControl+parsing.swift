@@ -1,11 +1,11 @@
 import LarderHTTP
 
 extension CacheControl {
-  /// Reads one field line; of a directive that comes twice the first counts (§4.2.1).
+  /// Reads one field line. If a directive occurs twice, the first one counts (§4.2.1).
   mutating func read(_ value: String) {
     var value = value
     value.withUTF8 { bytes in
-      // The scanner lives inside the closure only, and checks each index against the buffer's count.
+      // The scanner exists inside the closure only, and checks each index against the buffer's count.
       var scanner = unsafe DirectiveScanner(bytes)
       while let directive = scanner.next() { take(directive, &scanner) }
     }
@@ -38,7 +38,7 @@ extension CacheControl {
   }
 
   private mutating func takeSeven(_ directive: DirectiveScanner.Directive, _ scanner: inout DirectiveScanner) {
-    // No number is no promise: such a response is stale at once.
+    // A value that is not a number promises nothing: such a response is stale at once.
     if scanner.isName(directive.name, "max-age") { maxAge = maxAge ?? scanner.seconds(directive) ?? 0 }
     if scanner.isName(directive.name, "private") { directives.insert(.isPrivate) }
   }
@@ -47,13 +47,13 @@ extension CacheControl {
     if scanner.isName(directive.name, "no-store") { directives.insert(.noStore) }
     guard scanner.isName(directive.name, "no-cache") else { return }
     let names = scanner.fieldNames(directive)
-    // An argument that names nothing is read as none: the stricter meaning.
+    // An argument without names is treated as no argument, which is the stricter meaning.
     if names.isEmpty { directives.insert(.noCache) } else { noCacheFields += names }
   }
 
   private mutating func takeMaxStale(_ directive: DirectiveScanner.Directive, _ scanner: DirectiveScanner) {
     if maxStale != nil { return }
-    // Without argument any staleness will do; with one that is no number none will.
+    // Without an argument, any staleness is accepted; with an argument that is not a number, none is.
     maxStale = directive.argument == nil ? CacheControl.unlimited : scanner.seconds(directive)
   }
 }

@@ -2,26 +2,26 @@ package import LarderHTTP
 
 /// The directives of `Cache-Control`, in a request or a response (RFC 9111 §5.2).
 ///
-/// Of what concerns a private cache only: `s-maxage`, `proxy-revalidate` and `public`'s permission to shared caches have
-/// no effect here, and neither have `CDN-Cache-Control` and `Surrogate-Control`, which speak to other caches. `Pragma` is
-/// not read at all (§5.4 deprecates it). `none`, which some servers send, means `no-store`.
+/// Only what concerns a private cache is read: `s-maxage`, `proxy-revalidate` and `public`'s permission to shared
+/// caches have no effect here, and neither have `CDN-Cache-Control` and `Surrogate-Control`, which address other
+/// caches. `Pragma` is not read at all (§5.4 deprecates it). `none`, which some servers send, means `no-store`.
 package struct CacheControl: Sendable, Hashable {
-  /// The directives without argument, and `no-cache` and `private` where they are meant as a whole.
+  /// The directives without argument, and `no-cache` and `private` if they apply to the whole response.
   package var directives: Directives
-  /// `max-age` in seconds. In a response whose value is no number it is 0: stale at once (§4.2.1).
+  /// `max-age` in seconds. In a response whose value is not a number it is 0: stale at once (§4.2.1).
   package var maxAge: Int64?
   /// `min-fresh` of a request, in seconds.
   package var minFresh: Int64?
-  /// `max-stale` of a request, in seconds; ``CacheControl/unlimited`` where it has no argument.
+  /// `max-stale` of a request, in seconds; ``CacheControl/unlimited`` if it has no argument.
   package var maxStale: Int64?
   /// `stale-while-revalidate` of a response, in seconds (RFC 5861 §3).
   package var staleWhileRevalidate: Int64?
   /// `stale-if-error`, in seconds (RFC 5861 §4).
   package var staleIfError: Int64?
-  /// The fields that `no-cache="…"` names: they are not kept (§3.1, §5.2.2.4).
+  /// The fields that `no-cache="…"` names: they are not stored (§3.1, §5.2.2.4).
   package var noCacheFields: [HTTPFieldName]
 
-  /// Directives that are there or not.
+  /// Directives that are present or not.
   package struct Directives: OptionSet, Sendable, Hashable {
     package let rawValue: UInt16
     package init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -42,11 +42,11 @@ package struct CacheControl: Sendable, Hashable {
     package static let immutable = Directives(rawValue: 1 << 6)
     /// `only-if-cached` (§5.2.1.7).
     package static let onlyIfCached = Directives(rawValue: 1 << 7)
-    /// `no-transform` (§5.2.1.6, §5.2.2.6): nothing is ever transformed here, so it is only passed on.
+    /// `no-transform` (§5.2.1.6, §5.2.2.6): this cache transforms nothing, so the directive is only passed on.
     package static let noTransform = Directives(rawValue: 1 << 8)
   }
 
-  /// What `max-stale` without argument stands for: any staleness.
+  /// The value of `max-stale` without argument: any staleness.
   package static let unlimited = Int64.max
 
   /// The directives of a message's `Cache-Control` fields, read as one list.
@@ -55,12 +55,12 @@ package struct CacheControl: Sendable, Hashable {
     for field in fields where field.name.canonicalName == "cache-control" { read(field.value) }
   }
 
-  /// No directives.
+  /// Creates a value without directives.
   package init() {
     directives = []
     noCacheFields = []
   }
 
-  /// True where a directive is there.
+  /// True if a directive is present.
   package func contains(_ directive: Directives) -> Bool { directives.contains(directive) }
 }

@@ -1,11 +1,11 @@
-/// Numbers of seconds in fields (RFC 9111 §1.2.2).
+/// Parses numbers of seconds in fields (RFC 9111 §1.2.2).
 package enum DeltaSeconds {
-  /// What any larger number is taken for.
+  /// The limit that replaces any larger number.
   package static let maximum: Int64 = 1 << 31
 
-  /// The value of an `Age` field (§5.1): of a list the first; nil where that is no number.
+  /// The value of an `Age` field (§5.1): the first of a list; nil if that is not a number.
   ///
-  /// Parameters behind `;` are tolerated; a sign or a fraction makes the value unusable.
+  /// Parameters after `;` are ignored; a sign or a fraction makes the value unusable.
   package static func age(_ value: String) -> Int64? {
     var result: Int64?
     for byte in value.utf8 {

@@ -1,14 +1,14 @@
 import LarderHTTP
 
-/// Cuts a list of directives, `name`, `name=token` or `name="quoted"`, in one pass over its bytes (RFC 9111 §5.2).
+/// Splits a list of directives, `name`, `name=token` or `name="quoted"`, in one pass over its bytes (RFC 9111 §5.2).
 ///
-/// What is no directive (white space around `=`, a stray quote) is passed over to the next comma outside quotes.
+/// An invalid directive (white space around `=`, a stray quote) is skipped up to the next comma outside quotes.
 @safe struct DirectiveScanner {
-  /// One directive, as places in the bytes.
+  /// One directive, as ranges of the bytes.
   struct Directive {
-    /// The name; may be of any case.
+    /// The name, in any case.
     var name: Range<Int>
-    /// The argument without its quotes; nil where there is none.
+    /// The argument without its quotes; nil if there is none.
     var argument: Range<Int>?
   }
 
@@ -24,7 +24,7 @@ import LarderHTTP
 
   private var count: Int { unsafe bytes.count }
 
-  /// The next well-formed directive; nil at the end.
+  /// The next valid directive; nil at the end.
   mutating func next() -> Directive? {
     while position < count {
       if let directive = element() { return directive }
@@ -32,7 +32,7 @@ import LarderHTTP
     return nil
   }
 
-  /// Reads one element of the list and stands behind its comma; nil where it is no directive.
+  /// Reads one element of the list and moves past its comma. Nil if it is not a valid directive.
   private mutating func element() -> Directive? {
     while position < count, byte(position) == 0x20 || byte(position) == 0x09 { position += 1 }
     let start = position
@@ -44,7 +44,7 @@ import LarderHTTP
       position += 1
       argument = value()
     }
-    // Behind the directive only white space may come before the comma.
+    // Only white space may follow the directive before the comma.
     while position < count, byte(position) != 0x2C {
       if byte(position) == 0x22 {
         skipQuoted()
@@ -57,7 +57,7 @@ import LarderHTTP
     return isSound ? Directive(name: name, argument: argument) : nil
   }
 
-  /// The argument behind `=`: inside the quotes, or up to the comma or white space.
+  /// The argument after `=`: inside the quotes, or up to the comma or white space.
   private mutating func value() -> Range<Int> {
     let start = position
     if position < count, byte(position) == 0x22 {
@@ -69,7 +69,7 @@ import LarderHTTP
     return start..<position
   }
 
-  /// Passes over a quoted string and its closing quote, or to the end (RFC 9110 §5.6.4).
+  /// Skips a quoted string and its closing quote, or skips to the end (RFC 9110 §5.6.4).
   private mutating func skipQuoted() {
     position += 1
     while position < count {
@@ -80,7 +80,7 @@ import LarderHTTP
     position = min(position, count)
   }
 
-  /// True where a name is `expected`, whatever its case; `expected` is in lower case and of the same length.
+  /// True if a name is `expected`, in any case; `expected` must be in lower case.
   func isName(_ name: Range<Int>, _ expected: StaticString) -> Bool {
     guard name.count == expected.utf8CodeUnitCount else { return false }
     return expected.withUTF8Buffer { expected in
@@ -96,9 +96,10 @@ import LarderHTTP
     }
   }
 
-  /// A number of seconds: the digits that the argument begins with, saturating; nil where it begins with none.
+  /// A number of seconds: the digits at the beginning of the argument, with saturation. Nil if it does not begin with a
+  /// digit.
   ///
-  /// Servers send fractions and units behind the digits; what counts is whole seconds (RFC 9111 §1.2.2).
+  /// Servers send fractions and units after the digits; only whole seconds count (RFC 9111 §1.2.2).
   func seconds(_ directive: Directive) -> Int64? {
     guard let argument = directive.argument else { return nil }
     var value: Int64?
@@ -110,7 +111,7 @@ import LarderHTTP
     return value
   }
 
-  /// The field names in an argument, `"Set-Cookie, Age"`; without any where one of them is no field name.
+  /// The field names in an argument, such as `"Set-Cookie, Age"`; empty if one of them is not a field name.
   func fieldNames(_ directive: Directive) -> [HTTPFieldName] {
     guard let argument = directive.argument else { return [] }
     var names: [HTTPFieldName] = []

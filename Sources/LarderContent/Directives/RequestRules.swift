@@ -1,26 +1,26 @@
 package import LarderHTTP
 
-/// What the caching rules need of a request, read in one pass over its fields.
+/// The parts of a request that the caching rules need, read in one pass over its fields.
 package struct RequestRules: Sendable, Hashable {
-  /// How the method concerns the cache.
+  /// How the method affects the cache.
   package var method: MethodKind
-  /// Its `Cache-Control`. `Pragma` is deprecated and not read (RFC 9111 §5.4).
+  /// The request's `Cache-Control`. `Pragma` is deprecated and not read (RFC 9111 §5.4).
   package var cacheControl: CacheControl
-  /// True where it carries `Range` (RFC 9110 §14.2).
+  /// True if the request has a `Range` field (RFC 9110 §14.2).
   package var hasRange: Bool
-  /// True where it carries a precondition of its own (RFC 9110 §13.1): `If-Match`, `If-None-Match`, `If-Modified-Since`,
-  /// `If-Unmodified-Since` or `If-Range`.
+  /// True if the request has a precondition of its own (RFC 9110 §13.1): `If-Match`, `If-None-Match`,
+  /// `If-Modified-Since`, `If-Unmodified-Since` or `If-Range`.
   package var isConditional: Bool
 
-  /// How a method concerns the cache (RFC 9110 §9.2, RFC 9111 §4, §4.4).
+  /// How a method affects the cache (RFC 9110 §9.2, RFC 9111 §4, §4.4).
   package enum MethodKind: Sendable, Hashable {
-    /// Answered from the cache and stored.
+    /// Served from the cache and stored.
     case get
-    /// Answered from stored responses to GET; its answer updates them.
+    /// Served from stored responses to GET; its response updates them.
     case head
-    /// Passes the cache by and leaves it as it is.
+    /// Bypasses the cache and does not change it.
     case safe
-    /// Passes the cache by and invalidates what it may have changed; methods that nobody knows too.
+    /// Bypasses the cache and invalidates what it may have changed. Includes unknown methods.
     case unsafe
   }
 
@@ -50,7 +50,7 @@ package struct RequestRules: Sendable, Hashable {
 }
 
 extension RequestRules.MethodKind {
-  /// The kind of a method; safe are those that the IANA registry calls so.
+  /// The kind of a method; safe methods are those that the IANA registry lists as safe.
   package init(_ method: HTTPMethod) {
     switch method.rawValue {
     case "GET": self = .get

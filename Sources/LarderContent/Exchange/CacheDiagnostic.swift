@@ -1,24 +1,24 @@
-/// Something that went wrong beside a request: the request is answered all the same.
+/// An error of the cache during a request, which gets its response all the same.
 public struct CacheDiagnostic: Sendable, CustomStringConvertible {
   /// What the cache was doing.
   public enum Operation: String, Sendable, Hashable {
-    /// Looking an entry up, or reading its content.
+    /// Looking up an entry, or reading its content.
     case read
-    /// Taking content in, or keeping an entry.
+    /// Receiving content, or storing an entry.
     case store
     /// Changing an entry's metadata.
     case update
-    /// Forgetting an entry.
+    /// Removing an entry.
     case remove
   }
 
-  /// What was tried.
+  /// The operation that failed.
   public let operation: Operation
-  /// The resource concerned; empty where no single one is.
+  /// The resource concerned; empty if no single resource is.
   public let url: String
-  /// What the cache said.
+  /// The cache's error.
   public let error: CacheError
 
-  /// One line: the operation and the error. The URL is left out, it may hold personal data.
+  /// One line: the operation and the error. The URL is omitted because it may contain personal data.
   public var description: String { "Cache \(operation.rawValue): \(error)" }
 }

@@ -1,9 +1,9 @@
 import LarderHTTP
 
-/// A request on its way through the cache: what was asked, and what was found for it.
+/// The state of one request while the cache handles it.
 struct CacheRequest: Sendable {
-  /// The request as the caller made it, without following redirects; with the policy ``ContentPolicy/reload`` one that
-  /// caches on the way do not answer.
+  /// The caller's request, without following redirects. With the policy ``ContentPolicy/reload``, it does not accept
+  /// responses of caches on the network path.
   var request: HTTPRequest
   let rules: RequestRules
   private(set) var policy: ContentPolicy
@@ -12,15 +12,15 @@ struct CacheRequest: Sendable {
   let resource: String
   /// The key of the resource for this caller.
   let key: String
-  /// True where what is stored must not be used, because it could not be read.
+  /// True after the stored response could not be read: it must not be used.
   var ignoresStored = false
-  /// False where the request asks the network by itself, whoever else is asking for the same.
+  /// Whether the request may use a transfer that another request started.
   var mayShare = true
-  /// How many transfers had ended when the cache was asked first; -1 from the second time on.
+  /// How many transfers had ended at the first lookup; -1 from the second lookup on.
   var seen: Int?
   /// Called with the reason when the request is forwarded to the network.
   var onForward: (@Sendable (ForwardReason) -> Void)?
-  /// Names that the resource's `Vary` held when last seen on the way.
+  /// The field names of the resource's `Vary` in its last response.
   var varyNames: [String] = []
 
   init(
@@ -43,18 +43,18 @@ struct CacheRequest: Sendable {
       && !control.contains(.noCache) && control.maxAge != 0
   }
 
-  /// True where the request has a condition that only the origin server may evaluate, and may be sent there.
+  /// True if the request has a condition that only the origin server may evaluate, and may be sent there.
   var isForOrigin: Bool {
     rules.isConditional && !isForCacheOnly && ConditionalOutcome.isForOrigin(request.fields)
   }
 
-  /// True where the network must not be asked, whatever the method (RFC 9111 §5.2.1.7).
+  /// True if the network must not be used, whatever the method (RFC 9111 §5.2.1.7).
   var isForCacheOnly: Bool { policy == .cacheOnly || rules.cacheControl.contains(.onlyIfCached) }
 
-  /// What tells the caller apart in keys; empty where the request says nothing of it.
+  /// The part of a key that identifies the caller; empty if the request does not identify its caller.
   var caller: String { String(key.dropFirst(resource.count)) }
 
-  /// The same request, to be answered by the server: together with others who want that too.
+  /// This request for a revalidation by the server. It can share the transfer of other requests that want one too.
   var revalidating: CacheRequest {
     var inquiry = self
     inquiry.policy = .reload
@@ -62,7 +62,7 @@ struct CacheRequest: Sendable {
     return inquiry
   }
 
-  /// What the rules of a lookup need besides the request and the response.
+  /// The input of a lookup's rules besides the request and the response.
   func context(now: Int64, found: Found) -> LookupContext {
     LookupContext(
       now: now, policy: policy, override: override, miss: found.miss, covers: found.covers,
@@ -70,42 +70,42 @@ struct CacheRequest: Sendable {
   }
 }
 
-/// What the cache has for a request.
+/// The result of looking up a request in the cache.
 struct Found: Sendable {
-  /// The response that fits the request.
+  /// The response that matches the request.
   var entry: CacheEntry?
-  /// The key that it lies under.
+  /// The key that the response is stored under.
   var key: String
-  /// The variants of the URL, where it has some.
+  /// The variants of the URL, if it has any.
   var variants: [CacheVariant] = []
   /// Why there is no entry.
   var miss = ForwardReason.uriMiss
-  /// What the entry can do for a request of ranges, or as a response stored in ranges.
+  /// What the entry provides for a request of ranges, or as a response stored in ranges.
   var range = RangeOutcome.whole
-  /// False where the entry is some ranges, and not those that are asked for.
+  /// False if the entry consists of ranges, and does not contain the requested ones.
   var covers: Bool {
     switch range {
     case .whole, .answer: true
     case .fetch, .forward: false
     }
   }
-  /// False where one of the entry's groups has been invalidated.
+  /// False if one of the entry's groups has been invalidated.
   var groupsAreValid = true
   /// The status of a later response that hides the entry, or all variants of the URL: a 404, 410 or redirect.
   var hiddenBy: Int?
-  /// That response, where the cache still has it.
+  /// That later response, if the cache still has it.
   var hiding: Hiding?
-  /// The keys of the records that say that they are hidden.
+  /// The keys of the records that are marked as hidden.
   var hiddenKeys: [String] = []
 
-  /// A response that hides a success, with the key that it lies under.
+  /// A response that hides a success, with the key that it is stored under.
   struct Hiding: Sendable {
     let entry: CacheEntry
     let key: String
     var groupsAreValid = true
   }
 
-  /// What is used of all this: a response that hides the entry, else the entry. Offline queries get what is hidden.
+  /// The response to use: a response that hides the entry, otherwise the entry. Offline queries get the hidden entry.
   func shown(offline: Bool) -> Found {
     guard let hiding, entry == nil || !offline else { return self }
     var shown = Found(entry: hiding.entry, key: hiding.key)
@@ -115,11 +115,11 @@ struct Found: Sendable {
 }
 
 extension ContentPolicy {
-  /// True where stored content is used without asking the server, whatever the server has said since.
+  /// True if stored content is used without a request to the server, whatever later responses said.
   var isOffline: Bool { self == .cacheOnly || self == .cacheElseNetwork }
 }
 
 extension RequestRules {
-  /// True for a GET or HEAD without ranges and preconditions: what a stored response answers as it is.
+  /// True for a GET or HEAD without ranges and preconditions, for which a stored response is used as it is.
   var isPlain: Bool { (method == .get || method == .head) && !hasRange && !isConditional }
 }

@@ -1,35 +1,36 @@
 public import LarderHTTP
 import Synchronization
 
-/// An answer of an ``HTTPCache``: the response, and what the cache had to do with it.
+/// A response of an ``HTTPCache``, and how the cache handled the request.
 public struct CachedResponse: Sendable {
-  /// The response, with `Age` where it was stored (RFC 9111 §5.1) and `Cache-Status` (RFC 9211).
+  /// The response, with `Age` if it was stored (RFC 9111 §5.1) and `Cache-Status` (RFC 9211).
   ///
-  /// Its content is pulled: from the cache, or from the transfer under way. Read or cancel it.
+  /// Its content is pulled, from the cache or from the running transfer. Read or cancel it.
   public var response: HTTPResponse
   /// Where the content comes from.
   public let origin: ContentOrigin
-  /// Seconds since the origin server made or validated the response, nil for one that has just been made.
+  /// Seconds since the origin server created or validated the response; nil for one that was just created.
   public let age: Int?
-  /// The way to a newer answer where this one is used although it should be validated soon; nil where this one is final.
+  /// Requests a newer response if this one is used although it should be validated soon; nil if this one is final.
   ///
   /// Nothing happens unless one of its two functions is called.
   public let revalidation: Revalidation?
 
-  /// The status of a later response to the same request, 404, 410 or that of a redirect, where this is a success that it
-  /// hides; nil where this is the server's last word.
+  /// If this is a success that a later response hides: the status of that response, 404, 410 or that of a redirect. Nil
+  /// if this is the server's latest response.
   ///
   /// Only queries that use stale content without the server get such a success.
   public let hiddenBy: Int?
   private let storing: StoringMark
 
-  /// True where the cache keeps the response: one from the network only once its content has been read to the end.
+  /// True if the cache has stored the response. A response from the network is stored only after its content has been
+  /// read to the end.
   public var isStored: Bool { storing.isSet }
 
-  /// The request that it answers, where redirects have led there.
+  /// The request of this response, if redirects led to it.
   var redirected: HTTPRequest?
 
-  /// True where no newer answer follows.
+  /// True if no newer response follows.
   public var isFinal: Bool { revalidation == nil }
 
   package init(response: HTTPResponse, origin: ContentOrigin, age: Int? = nil, revalidation: Revalidation? = nil) {
@@ -49,9 +50,9 @@ public struct CachedResponse: Sendable {
   }
 }
 
-/// Whether a response is stored, as soon as it is.
+/// Whether a response is stored; set as soon as it is.
 final class StoringMark: Sendable {
-  /// That of what is stored already.
+  /// The mark of responses that are already stored.
   static let stored = StoringMark(true)
 
   private let mark: Atomic<Bool>
@@ -64,22 +65,22 @@ final class StoringMark: Sendable {
 
 /// Where content comes from.
 public enum ContentOrigin: Sendable, Hashable {
-  /// From the cache, out of this process's memory.
+  /// From the cache, in this process's memory.
   case memory
-  /// From the cache, out of a file.
+  /// From the cache, in a file.
   case disk
   /// From the server.
   case network
-  /// From the cache, after the server said that it is still right (304).
+  /// From the cache, after the server confirmed it (304).
   case validated
-  /// Made by the cache: the 504 that says that nothing is stored where only the cache may answer.
+  /// Created by the cache: the 504 if nothing is stored and only the cache may be used.
   case generated
 
   /// True for content that is read from the cache.
   var isStored: Bool { self == .memory || self == .disk || self == .validated }
 }
 
-/// A stored response's validation that is due but need not be waited for (RFC 5861 §3).
+/// The validation of a stored response that is due but need not be waited for (RFC 5861 §3).
 public struct Revalidation: Sendable {
   private let engine: HTTPCache
   private let inquiry: CacheRequest
@@ -89,12 +90,13 @@ public struct Revalidation: Sendable {
     self.inquiry = inquiry
   }
 
-  /// Asks the server and waits for its answer; shares the transfer where one is under way.
+  /// Requests the server's response and waits for it. Shares the transfer if one is already running.
   public func answer() async throws(HTTPTransportError) -> CachedResponse {
     try await engine.revalidate(inquiry)
   }
 
-  /// Asks the server on the engine's account: the stored response is renewed, its content goes to nobody.
+  /// Starts the validation as a background task of the engine: it renews the stored response, and delivers the content
+  /// to no caller.
   ///
   /// Returns at once. ``HTTPCache/close()`` ends it.
   public func runInBackground() { engine.revalidateInBackground(inquiry) }

@@ -2,35 +2,37 @@ import LarderCore
 import LarderHTTP
 import LarderStorage
 
-/// Tells callers apart in keys without writing what they are known by: a digest under a salt that lies in the cache.
+/// Distinguishes callers in keys without storing their credentials: it uses a digest with a salt that is stored in the
+/// cache.
 ///
-/// The salt is made once a cache and found again under a key of its own; where it has been lost, what was stored for
-/// callers is not found any more, and fetched again. It is read once a process, and so would be among the first that a
-/// full cache drops: it is put there again after every so much that is stored.
+/// The salt is created once for each cache and stored under a key of its own. If it is lost, responses stored for
+/// callers are not found any more, and are downloaded again. Each process reads the salt only once, so it would be
+/// among the first entries that a full cache evicts. Therefore it is stored again after a certain number of stored
+/// entries or bytes.
 final class CallerDigest: Sendable {
   private static let saltKey = " #salt"
   private static let memoryLimit = 64
-  /// What is added to a key where clients share the cache and a request says nothing of its caller. What a cache of one user keeps
-  /// without it may be that user's alone.
+  /// The key suffix for requests that do not identify their caller, if clients share the cache. Entries that a single
+  /// user's cache stored without this suffix may be private to that user.
   private static let sharedSuffix = " #shared"
 
-  /// How many entries, and how many bytes, are stored before the salt is put into the cache again.
+  /// How many entries, and how many bytes, are stored before the salt is stored in the cache again.
   private static let renewalCount = 32
   private static let renewalBytes = 4 << 20
 
-  /// What the digests are made with.
+  /// The salt of the digests.
   struct Salt {
     let bytes: [UInt8]
-    /// False where it is for this process alone, because the cache failed.
+    /// False if the salt is for this process alone, because the cache failed.
     let isKept: Bool
   }
 
   private struct State {
     var salt: Salt?
-    /// What was stored since the salt was put into the cache.
+    /// The entries and bytes stored since the salt was last stored in the cache.
     var storedCount = 0
     var storedBytes = 0
-    /// Digests of callers seen lately.
+    /// The digests of recent callers.
     var known: [[String]: String] = [:]
   }
 
@@ -43,17 +45,17 @@ final class CallerDigest: Sendable {
     self.isShared = isShared
   }
 
-  /// True for a request whose credentials tell its caller from others.
+  /// True if a request has credentials that identify its caller.
   func tellsApart(_ fields: HTTPFields) -> Bool { fields.contains { credentials.contains($0.name) } }
 
-  /// The suffix where it is known without asking the cache; nil where ``suffix(for:identity:salt:)`` has to make it.
+  /// The suffix if it is known without reading the cache; nil if ``suffix(for:identity:salt:)`` must compute it.
   func known(_ fields: HTTPFields, identity: String) -> String? {
     if identity.isEmpty, !tellsApart(fields) { return isShared ? CallerDigest.sharedSuffix : "" }
     let said = statements(fields, identity)
     return state.withLock { $0.known[said] }
   }
 
-  /// What is added to the key of a request's resource; empty where the request says nothing of its caller.
+  /// The suffix for the key of a request's resource; empty if the request does not identify its caller.
   func suffix(
     for fields: HTTPFields, identity: String, salt: () async -> Salt
   ) async -> String {
@@ -89,10 +91,10 @@ final class CallerDigest: Sendable {
     return said
   }
 
-  /// The cache holds no salt any more; the next one is put there anew.
+  /// Forgets the salt, because the cache no longer has one. The next salt is stored again.
   func forgetSalt() { state.withLock { $0 = State() } }
 
-  /// The first salt that is there stays, whoever brings another one.
+  /// The salt. The first one that is set stays, even if other tasks load another one.
   private func salt(_ load: () async -> Salt) async -> Salt {
     if let salt = state.withLock({ $0.salt }) { return salt }
     let loaded = await load()
@@ -103,7 +105,7 @@ final class CallerDigest: Sendable {
     }
   }
 
-  /// Counts what has been stored; the salt where it is to be put into the cache again (``store(_:in:now:)``).
+  /// Counts stored bytes. Returns the salt if it must be stored in the cache again (``store(_:in:now:)``).
   func saltToRenew(afterStoring bytes: Int) -> Salt? {
     state.withLock { state in
       guard let salt = state.salt, salt.isKept else { return nil }
@@ -117,8 +119,8 @@ final class CallerDigest: Sendable {
     }
   }
 
-  /// The cache's salt; where it has none, one is put there. What is there afterwards counts: another process may have
-  /// been faster.
+  /// The cache's salt. If there is none, a new one is stored. The salt that is read afterwards counts, because another
+  /// process may have stored its own first.
   static func salt(in cache: any Cache, now: Int64) async throws(CacheError) -> Salt {
     if let salt = try await stored(in: cache) { return Salt(bytes: salt, isKept: true) }
     let made = Salt(bytes: Digest.randomBytes(Digest.byteCount), isKept: true)
@@ -126,13 +128,13 @@ final class CallerDigest: Sendable {
     return try await stored(in: cache).map { Salt(bytes: $0, isKept: true) } ?? made
   }
 
-  /// Puts a salt into a cache.
+  /// Stores a salt in a cache.
   static func store(_ salt: Salt, in cache: any Cache, now: Int64) async throws(CacheError) {
     let metadata = CacheMetadata(url: "", status: 0, requestTime: now, responseTime: now)
     try await cache.store(CacheEntry(metadata: metadata, bytes: salt.bytes), forKey: saltKey)
   }
 
-  /// A salt for this process alone, where the cache keeps none.
+  /// A salt for this process alone, if the cache cannot store one.
   static func passingSalt() -> Salt { Salt(bytes: Digest.randomBytes(Digest.byteCount), isKept: false) }
 
   private static func stored(in cache: any Cache) async throws(CacheError) -> [UInt8]? {

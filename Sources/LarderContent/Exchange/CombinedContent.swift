@@ -1,15 +1,15 @@
 import LarderCore
 import LarderHTTP
 
-/// Stored and received bytes of one representation, in the order of the whole (RFC 9111 §3.4).
+/// Combines stored and received bytes of one representation, in the order of the whole (RFC 9111 §3.4).
 final class CombinedContent: Sendable {
   private struct Place {
     var segment = 0
-    /// How much of the present segment has been given.
+    /// How many bytes of the current segment have been delivered.
     var given = 0
-    /// How much of the received content has been taken.
+    /// How many bytes of the received content have been read.
     var taken = 0
-    /// Received bytes that have not been given yet.
+    /// Received bytes that have not been delivered yet.
     var left: ArraySlice<UInt8> = []
   }
 
@@ -22,13 +22,13 @@ final class CombinedContent: Sendable {
 
   private let segments: [Combination.Segment]
   private let stored: CacheEntry
-  /// The next bytes that come, nil at their end; called by one reader at a time.
+  /// Receives the next bytes, nil at their end; called by one reader at a time.
   private let receive: @Sendable () async throws -> [UInt8]?
-  /// Gives up what comes beyond that.
+  /// Cancels the rest of the received content.
   private let giveUp: @Sendable () -> Void
   private let place = Locked(Place())
 
-  /// With received content that is still on its way.
+  /// Combines stored content with content that is still being received.
   convenience init(_ combination: Combination, stored: CacheEntry, received: HTTPBodyStream) {
     let iterator = Puller(received)
     self.init(combination, stored: stored, receive: { try await iterator.next() }, giveUp: { received.cancel() })
@@ -67,7 +67,7 @@ final class CombinedContent: Sendable {
     }
   }
 
-  /// All that is needed is there: the end of what comes leaves the connection free, where it is not far.
+  /// Called when all needed bytes were received. Reads the rest if it is short, so that the connection can be reused.
   private func finish() async {
     var left = 1 << 16
     while left > 0 {
@@ -94,7 +94,7 @@ final class CombinedContent: Sendable {
           return .receive
         }
         let start = range.lowerBound + place.given
-        // What lies before is stored already.
+        // The bytes before are already stored.
         let skipped = min(max(0, start - place.taken), place.left.count)
         place.left = place.left.dropFirst(skipped)
         place.taken += skipped
@@ -118,7 +118,7 @@ final class CombinedContent: Sendable {
   }
 }
 
-/// Pulls a stream's chunks from wherever they are wanted, one reader at a time.
+/// Pulls a stream's chunks for readers of any task, one reader at a time.
 actor Puller {
   private var iterator: HTTPBodyStream.Iterator?
 

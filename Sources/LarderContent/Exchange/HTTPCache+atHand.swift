@@ -1,10 +1,10 @@
 package import LarderHTTP
 
-// The way of a hit that waits for nothing. ``answer(_:policy:override:)`` begins with it, and who must not suspend asks it
-// alone.
+// The fast path of a hit that does not suspend. ``answer(_:policy:override:)`` begins with it; callers that must not
+// suspend call it alone.
 extension HTTPCache {
-  /// The answer to a GET or HEAD without content, where it is at hand: fresh, whole, in memory, and as it is what the request
-  /// asks for. Nil where ``answer(_:policy:override:)`` has to be asked, which then answers the same request.
+  /// The response to a GET or HEAD without content if it is available at once: fresh, complete, in memory, and usable
+  /// for the request as it is. Nil if ``answer(_:policy:override:)`` must be called, which then handles this request.
   ///
   /// - Parameter url: the text of an `http` or `https` URL.
   package func answerAtHand(
@@ -17,7 +17,7 @@ extension HTTPCache {
       PlainRequest(rules, fields, policy, .none), key: caller.isEmpty ? resource : resource + caller)
   }
 
-  /// The same with what has been read of the request.
+  /// The response to a parsed request if it is available at once.
   func answerAtHand(_ question: PlainRequest, key: String) -> StoredResponse? {
     guard let entry = cache.entryAtHand(forKey: key) else { return nil }
     guard entry.rules.isIndex else { return answer(of: entry, to: question) }
@@ -27,9 +27,9 @@ extension HTTPCache {
     return answer(of: selected, to: question, selectedBy: variant.names)
   }
 
-  /// The answer that an entry is to a plain request; nil where it is none as it is, or none at all.
+  /// The stored response for a plain request; nil if the entry cannot be used as it is, or not at all.
   ///
-  /// - Parameter names: those by which the entry was found: their fields have been compared.
+  /// - Parameter names: the field names by which the entry was found; their values have already been compared.
   func answer(of entry: CacheEntry, to question: PlainRequest, selectedBy names: [String] = []) -> StoredResponse? {
     let stored = entry.rules
     guard !stored.isIndex, !stored.isPartial, !stored.hasGroups, !stored.isHidden,

@@ -1,8 +1,8 @@
 import LarderHTTP
 
 extension HTTPCache {
-  /// Completes what is stored; the request is answered while the content comes. False where it still lacks something
-  /// afterwards, or where what is stored cannot be read.
+  /// Completes a stored response and returns its content while the rest is being received. Returns false if something
+  /// is still missing afterwards, or if the stored content cannot be read.
   func complete(
     _ completion: Completion, _ response: HTTPResponse, _ arrival: OriginResponse, _ errand: OriginRequest,
     _ transfer: Transfer
@@ -16,12 +16,12 @@ extension HTTPCache {
     var pump = Pump(
       engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head, completion: completion)
     await pump.run(HTTPBodyStream(length: combination.length, next: content.next))
-    // What the server does not want kept any more was needed to the end.
+    // Content that the server no longer wants stored was needed up to here.
     if !isKept { await remove(errand.storedKey, errand.inquiry.resource) }
     return true
   }
 
-  /// The head of combined content as the request wants it; nil where it still lacks something.
+  /// The head of combined content for the request; nil if something is still missing.
   private func head(of combination: Combination, _ inquiry: CacheRequest, isKept: Bool) -> TransferHead? {
     let metadata = combination.metadata
     let kept = isKept ? metadata : nil
@@ -41,7 +41,7 @@ extension HTTPCache {
     }
   }
 
-  /// Where the server sends all instead of what is missing, the request still gets the range that it wanted.
+  /// Restricts a whole response to the requested range, if the server sends everything instead of the missing part.
   func cut(_ head: inout TransferHead, _ inquiry: CacheRequest) {
     guard head.status == 200, let metadata = head.metadata, let rules = head.rules, let length = head.length else {
       return
@@ -54,7 +54,7 @@ extension HTTPCache {
     head.view = view
   }
 
-  /// Reads what is checked of stored content before anybody is told that it is there.
+  /// Reads the parts of stored content that are checked when read, before the response is returned.
   private func isReadable(_ completion: Completion, _ errand: OriginRequest) async -> Bool {
     let pieces = completion.combination.segments.compactMap { segment in
       if case .stored(let range) = segment { PartialResponse.Piece.stored(range) } else { nil }
@@ -72,7 +72,7 @@ extension HTTPCache {
     }
   }
 
-  /// Stores what came of combined content that broke off, with what is stored behind it.
+  /// Stores the received beginning of combined content that was interrupted, with the stored content after it.
   func keep(
     beginning writer: any CacheWriter, _ count: Int, of completion: Completion, _ errand: OriginRequest
   ) async -> CacheEntry? {
@@ -94,7 +94,7 @@ extension HTTPCache {
     }
   }
 
-  /// Makes combined content the entry in place of what was completed; nil where the cache failed.
+  /// Stores combined content as the entry in place of the completed one; nil if the cache failed.
   func commit(_ writer: any CacheWriter, completing errand: OriginRequest, _ metadata: CacheMetadata) async
     -> CacheEntry?
   {
@@ -108,7 +108,7 @@ extension HTTPCache {
 }
 
 extension PartialResponse {
-  /// The bytes of the stored content that are sent, where those of one range are all that is; none for a 416.
+  /// The range of the stored content to send, if it is a single one; empty for a 416.
   fileprivate var singleRange: Range<Int>? {
     if status == 416 { return 0..<0 }
     return if status == 206, pieces.count == 1, case .stored(let range)? = pieces.first { range } else { nil }

@@ -1,17 +1,17 @@
 import LarderHTTP
 
-// A 404, 410 or redirect that may be stored lies beside the success that it hides: under a key made of the success's key,
-// while the success's own metadata say that it is hidden. A look-up meets the success first, so that a hit of one that
-// nothing hides costs nothing more. Either record may be lost: then the server is asked.
+// Hidden successes. A storable 404, 410 or redirect is stored beside the success that it hides, under a key derived
+// from the success's key. The success's own metadata marks it as hidden. A lookup finds the success first, so that a
+// hit of a success that is not hidden costs nothing more. Either record may be lost: then the server is asked.
 extension HTTPCache {
-  /// Forgets a record, and what hides it.
+  /// Removes a record, and the response that hides it.
   func forget(_ key: String) async throws(CacheError) {
     try await cache.removeEntry(forKey: key)
     try await cache.removeEntry(forKey: ResourceKey.hiding(key))
   }
 
-  /// What an answer to a request, no success itself, leaves in its place: the success that the request selects, with its
-  /// key. An answer that does not vary concerns all variants of the URL, and gets their index.
+  /// The success that a response without success affects: the success that the request selects, with its key. A
+  /// response without `Vary` affects all variants of the URL, and gets their index.
   func success(
     _ inquiry: CacheRequest, isVaried: Bool
   ) async throws(CacheError) -> (entry: CacheEntry, key: String)? {
@@ -24,9 +24,9 @@ extension HTTPCache {
     return nil
   }
 
-  /// Stores an answer beside a success, or beside an index, that it hides; nil where it changes nothing.
+  /// Stores a response beside a success, or beside an index, that it hides. Returns nil if it changes nothing.
   ///
-  /// The success is marked first: where only that is done, the server is asked, and nobody gets it for current.
+  /// The success is marked first: if only that is done, the server is asked, and no caller gets the success as current.
   func hide(
     _ success: CacheEntry, _ key: String, behind metadata: CacheMetadata, _ writer: any CacheWriter
   ) async throws(CacheError) -> CacheEntry? {
@@ -39,9 +39,9 @@ extension HTTPCache {
     return try await writer.commit(metadata, forKey: ResourceKey.hiding(key))
   }
 
-  /// The server has shown a success again: what hid it goes.
+  /// Makes a success visible again after the server has returned it, and removes the response that hid it.
   ///
-  /// - Parameter keys: those of the records that said that they are hidden.
+  /// - Parameter keys: the keys of the records that are marked as hidden.
   func show(_ keys: [String], _ resource: String) async {
     for key in keys {
       if let entry = await entry(key, resource), entry.rules.isHidden {

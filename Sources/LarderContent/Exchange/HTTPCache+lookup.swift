@@ -1,12 +1,12 @@
 import LarderHTTP
 
 extension HTTPCache {
-  /// What the cache has for a request. What it cannot read counts as absent.
+  /// Looks a request up in the cache. Unreadable entries count as absent.
   func lookup(_ inquiry: CacheRequest) async -> Found {
     await lookup(inquiry, first: inquiry.ignoresStored ? nil : await entry(inquiry.key, inquiry.resource))
   }
 
-  /// The same, with what lies under the inquiry's key.
+  /// Looks a request up, starting with the entry under the request's key.
   func lookup(_ inquiry: CacheRequest, first: CacheEntry?) async -> Found {
     guard let first else { return Found(key: inquiry.key, miss: inquiry.ignoresStored ? .miss : .uriMiss) }
     var found = Found(entry: first, key: inquiry.key)
@@ -20,7 +20,7 @@ extension HTTPCache {
     if inquiry.rules.isConditional,
       case .notModified = ConditionalOutcome.of(inquiry.request.fields, entry.metadata, entry.rules)
     {
-      // RFC 9110 §13.2.2: then no content is sent, whatever of it is stored.
+      // RFC 9110 §13.2.2: no content is sent then, whatever part of it is stored.
       found.range = .whole
     } else if entry.rules.isPartial, inquiry.rules.method == .head {
       found.range = .forward
@@ -31,16 +31,16 @@ extension HTTPCache {
     return found
   }
 
-  /// Notes what hides the response that was found, or all variants of the URL.
+  /// Finds the response that hides the stored one, or all variants of the URL.
   ///
-  /// - Parameter first: what lies under the inquiry's key.
+  /// - Parameter first: the entry under the request's key.
   private func lookup(whatHides found: inout Found, _ first: CacheEntry, _ inquiry: CacheRequest) async {
-    // What hides successes is itself such an answer as this one.
+    // A response without success is never hidden: it hides successes itself.
     if let entry = found.entry, !entry.rules.isSuccess { return }
     var holders = first.rules.isHidden ? [(first, inquiry.key)] : []
     if let entry = found.entry, entry !== first, entry.rules.isHidden { holders.append((entry, found.key)) }
     for (holder, key) in holders {
-      // One from before the holder came has lost its meaning.
+      // A response from before the holder arrived no longer applies.
       if let entry = await entry(ResourceKey.hiding(key), inquiry.resource),
         entry.metadata.responseTime >= holder.metadata.responseTime
       {
@@ -53,7 +53,7 @@ extension HTTPCache {
     }
   }
 
-  /// The latest variant that fits and is still there.
+  /// The latest variant that matches and still exists.
   private func lookup(variantsOf index: CacheEntry, _ inquiry: CacheRequest) async -> Found {
     let variants = index.metadata.variants
     var found = Found(key: inquiry.key, variants: variants, miss: .varyMiss)
@@ -78,10 +78,10 @@ extension HTTPCache {
     return found
   }
 
-  /// True where the request selects an entry by its `Vary`, which an answer may have changed since the entry came to lie
-  /// under its key (RFC 9111 §3.2, §4.1).
+  /// True if the request selects an entry by its `Vary`, which a later response may have changed since the entry was
+  /// stored under its key (RFC 9111 §3.2, §4.1).
   ///
-  /// - Parameter names: those by which the entry was found: their fields have been compared.
+  /// - Parameter names: the field names by which the entry was found; their values have already been compared.
   func selects(_ request: HTTPFields, _ entry: CacheEntry, by names: [String] = []) -> Bool {
     guard let vary = entry.rules.vary else { return true }
     if vary.matchesNothing { return false }
@@ -97,7 +97,7 @@ extension HTTPCache {
     }
   }
 
-  /// True where each group's record is there and has the generation that the response was stored under (RFC 9875).
+  /// True if each group's record exists and has the generation that the response was stored with (RFC 9875).
   private func areValid(_ groups: [CacheGroup], _ inquiry: CacheRequest) async -> Bool {
     for group in groups {
       guard let record = await entry(ResourceKey.group(group.name, of: inquiry.resource), inquiry.resource)

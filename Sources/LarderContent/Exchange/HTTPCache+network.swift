@@ -2,14 +2,14 @@ import LarderCore
 import LarderHTTP
 
 extension HTTPCache {
-  /// Gets the answer from the network, in a transfer that others may share.
+  /// Requests a response from the network, in a transfer that other requests may share.
   func ask(
     _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason, validates: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
     inquiry.onForward?(reason)
-    // A HEAD brings no content, and what must not be stored nobody else may have: both go straight through.
+    // A HEAD has no content, and other requests must not get a response that must not be stored: both bypass transfers.
     var found = found
-    // What is neither validated nor completed says nothing about this request.
+    // An entry that is neither validated nor completed is irrelevant for this request.
     if !validates, reason != .partial { found.entry = nil }
     if inquiry.rules.method == .head || inquiry.rules.cacheControl.contains(.noStore) {
       return try await passOrServeStale(inquiry, found, reason)
@@ -34,7 +34,7 @@ extension HTTPCache {
     }
   }
 
-  /// Asks by itself; the stored response stands in for a failure where the rules allow it (RFC 5861 §4).
+  /// Sends the request on its own. If it fails, the stored response is returned if the rules allow it (RFC 5861 §4).
   private func passOrServeStale(
     _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse {
@@ -42,7 +42,7 @@ extension HTTPCache {
     do {
       answer = try await pass(inquiry, reason)
     } catch {
-      // A suspension is no failure of the network.
+      // A suspension is not a network failure.
       if !transfers.isSuspended, let stale = try await staleAnswer(.unreachable, inquiry, found, reason) {
         return stale
       }
@@ -55,7 +55,7 @@ extension HTTPCache {
     return stale
   }
 
-  /// The request that began a transfer takes its answer whatever it is.
+  /// Returns the response of a transfer to the request that began it, whatever the response is.
   private func lead(
     _ transfer: Transfer, _ member: Int, _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse {
@@ -82,7 +82,7 @@ extension HTTPCache {
     }
   }
 
-  /// 304 where a new answer is what the caller has already: its condition gave way to the cache's own on the way.
+  /// Returns 304 if the caller already has the new response: the caller's condition was replaced by the cache's own.
   private func notModified(_ head: TransferHead, _ inquiry: CacheRequest, _ reason: ForwardReason) -> CachedResponse? {
     guard inquiry.rules.isConditional, head.status == 200 else { return nil }
     let now = options.now()
@@ -103,8 +103,8 @@ extension HTTPCache {
       response: HTTPResponse(status: 304, fields: fields, url: inquiry.request.url), origin: .network)
   }
 
-  /// A request that joined takes the answer where its own rules allow that, and a failure of the network or the server;
-  /// else it goes on by itself.
+  /// Returns the response of a transfer that the request joined, if its own rules allow that, or a failure of the
+  /// network or the server. Otherwise the request continues on its own.
   private func follow(
     _ transfer: Transfer, _ member: Int, _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse {
@@ -112,10 +112,10 @@ extension HTTPCache {
     do {
       outcome = try await transfer.outcome(for: member)
     } catch {
-      // That of the transfer itself comes when the engine is closed.
+      // The transfer itself is cancelled when the engine is closed.
       if Task.isCancelled || error == .cancelled { throw .cancelled }
       if let answer = try await staleAnswer(.unreachable, inquiry, found, reason) { return answer }
-      // A server that one request cannot reach is not asked by as many more as wait.
+      // If one request cannot reach the server, the waiting requests do not try again one by one.
       if error.isOfNetwork { throw error }
       return try await alone(inquiry)
     }
@@ -145,7 +145,7 @@ extension HTTPCache {
       }
     }
     if let answer = try await staleAnswer(insteadOf: head, transfer, member, inquiry, found, reason) { return answer }
-    // Nor is one asked that fails, where its answer may be stored.
+    // They do not retry after a server error either, if its response may be stored.
     if let failure = head.failure, matches(StoredRules(failure), failure.selecting, inquiry.request.fields) {
       return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: true)
     }
@@ -153,7 +153,7 @@ extension HTTPCache {
     return try await alone(inquiry)
   }
 
-  /// Asks once more, together with those who select the same variant.
+  /// Sends the request again, in a transfer shared with requests that select the same variant.
   private func otherVariant(
     _ inquiry: CacheRequest, _ names: [String]
   ) async throws(HTTPTransportError) -> CachedResponse {
@@ -170,15 +170,15 @@ extension HTTPCache {
     return try await answer(inquiry)
   }
 
-  /// True where a request has the fields that selected a response (RFC 9111 §4.1).
+  /// True if a request has the fields that selected a response (RFC 9111 §4.1).
   func matches(_ rules: StoredRules, _ selecting: HTTPFields, _ request: HTTPFields) -> Bool {
     (rules.vary?.selecting(request) ?? [:]) == selecting
   }
 
-  /// True where a response that another request has just got may answer this one (RFC 9111 §4).
+  /// True if a response that another request just received may be used for this one (RFC 9111 §4).
   private func allows(_ rules: StoredRules, _ inquiry: CacheRequest) -> Bool {
     guard mayKeep(rules, inquiry) else { return false }
-    // A revalidation wants what the server says now, and that is what came.
+    // A revalidation needs the server's current response, and this is it.
     let policy = inquiry.policy == .reload ? ContentPolicy.standard : inquiry.policy
     let context = LookupContext(now: options.now(), policy: policy, override: inquiry.override)
     switch LookupDecision.of(inquiry.rules, stored: rules, context) {
@@ -187,7 +187,7 @@ extension HTTPCache {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   func fromNetwork(
     _ transfer: Transfer, _ member: Int, _ head: TransferHead, _ inquiry: CacheRequest, _ reason: ForwardReason,
@@ -198,7 +198,7 @@ extension HTTPCache {
     status.forwardStatus = head.forwardStatus
     status.isStored = head.isStored
     status.isCollapsed = isCollapsed
-    // What may not be stored of an answer reaches nobody but who asked (RFC 9111 §4, §5.2.2.4).
+    // Parts of a response that must not be stored are for the request that caused it only (RFC 9111 §4, §5.2.2.4).
     var fields = isCollapsed ? StoredFields.toStore(head.fields, CacheControl(head.fields)) : head.fields
     status.append(to: &fields)
     let response = HTTPResponse(
@@ -216,10 +216,10 @@ extension HTTPCache {
     }
   }
 
-  /// The content of an answer from a position on, got from the server once more: what was held of it is lost.
+  /// Requests the content of a response from a position on once more, after the received content was lost.
   ///
-  /// Only what is the same byte for byte goes on there (RFC 9110 §13.1.5): a range where the server takes one, else all of it
-  /// without its beginning.
+  /// Only content that is identical byte for byte can be continued (RFC 9110 §13.1.5). The server sends a range if it
+  /// supports this, otherwise the whole content, whose beginning is dropped.
   private func rest(
     of head: TransferHead, from position: Int, _ inquiry: CacheRequest, _ loss: Transfer.Loss
   ) async throws(HTTPTransportError) -> HTTPBodyStream {
@@ -228,10 +228,10 @@ extension HTTPCache {
       throw .other("\(loss.rawValue), and without a strong validator of the server's nothing can be resumed")
     }
     var request = inquiry.request
-    // The length is that of the content as the server sent it: positions are the server's own.
+    // The length must be that of the content as the server sent it: positions refer to the server's content.
     if position > 0, let validator, head.status == 200, head.fields.contains(.contentLength) {
       request.fields[.range] = "bytes=\(position)-"
-      // The text that the server has sent, since some compare texts.
+      // The text is sent as the server sent it, because some servers compare texts.
       if case .date = validator, let text = head.fields[.lastModified] {
         request.fields[.ifRange] = text
       } else {
@@ -288,7 +288,7 @@ extension HTTPCache {
     return try await reuse(found, inquiry, freshness, isFinal: true, status: status, origin: .validated)
   }
 
-  /// The stored response in place of a failure, where the rules allow it (RFC 5861 §4); nil where they do not.
+  /// The stored response to return instead of a failure, if the rules allow it (RFC 5861 §4); otherwise nil.
   private func staleAnswer(
     _ failure: StaleVerdict.Failure, _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse? {
@@ -305,7 +305,8 @@ extension HTTPCache {
     return try await reuse(found, inquiry, freshness, isFinal: true, status: status)
   }
 
-  /// The same in place of an answer, whose transfer the member leaves then, and where even that fails.
+  /// The stored response to return instead of a failed response, if the rules allow it. The member leaves the transfer
+  /// then, and also if this fails.
   private func staleAnswer(
     insteadOf head: TransferHead, _ transfer: Transfer, _ member: Int, _ inquiry: CacheRequest, _ found: Found,
     _ reason: ForwardReason
@@ -322,13 +323,13 @@ extension HTTPCache {
 
   // MARK: Revalidation
 
-  /// Asks the server about an intermediate answer; shares the transfer where one is under way.
+  /// Requests the server's response after an intermediate one; shares the transfer if one is already running.
   func revalidate(_ inquiry: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
     try await unlessSuspended { () async throws(HTTPTransportError) in try await answer(inquiry.revalidating) }
   }
 
   func revalidateInBackground(_ inquiry: CacheRequest) {
-    // An answer to HEAD renews what is stored or says that it is outdated, and never takes its place (RFC 9111 §4.3.5).
+    // A response to HEAD renews the stored response or marks it as outdated, and never replaces it (RFC 9111 §4.3.5).
     if inquiry.rules.method == .head { return passInBackground(inquiry) }
     transfers.runInBackground(inquiry.key) { [self] in
       let inquiry = inquiry.revalidating
@@ -349,7 +350,7 @@ extension HTTPCache {
 
   private func passInBackground(_ inquiry: CacheRequest) {
     transfers.runInBackground("HEAD " + inquiry.key) { [self] in
-      // Where nothing comes, the stored response stays as it is, and the next request tries again.
+      // If there is no response, the stored response stays as it is, and the next request tries again.
       if let answer = try? await pass(inquiry.revalidating, .stale) { answer.response.body.cancel() }
     }
   }

@@ -2,14 +2,15 @@ import LarderCore
 import LarderHTTP
 
 extension HTTPCache {
-  /// Content that is copied to combine it may be this many times as long as what came new, or as long as
-  /// ``combinedAlways``: else many small parts of a long resource would cost more than they are worth.
+  /// Combining copies stored content. The copy may be this many times as long as the new content, or as long as
+  /// ``combinedAlways``. Otherwise many small parts of a long resource would cost more than they save.
   private static let combinedShare = 16
   private static let combinedAlways = 16 << 20
 
-  /// Keeps what came of a 206: with what is stored of the same representation, or by itself (RFC 9111 §3.3, §3.4).
+  /// Stores the content of a 206: combined with stored content of the same representation, or alone (RFC 9111 §3.3,
+  /// §3.4).
   ///
-  /// - Parameter count: how much of the announced part has come.
+  /// - Parameter count: how many bytes of the announced part were received.
   func keep(
     part writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: OriginRequest
   ) async -> CacheEntry? {
@@ -34,9 +35,10 @@ extension HTTPCache {
     combination.length <= combinedAlways || combination.length / combinedShare <= count
   }
 
-  /// Keeps the beginning of a whole answer that broke off, where it can be completed later.
+  /// Stores the beginning of a complete response that was interrupted, if it can be completed later.
   ///
-  /// Not in place of a whole response, which may still serve where the server does not, nor of as much of the same.
+  /// It does not replace a complete response, which may still be used if the server fails, nor a part of this
+  /// representation that is at least as long.
   func keep(
     beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: OriginRequest
   ) async -> CacheEntry? {
@@ -48,14 +50,14 @@ extension HTTPCache {
     return await commit(writer, stored, errand)
   }
 
-  /// What is stored now for the errand's request.
+  /// The entry that is stored for the request now.
   private func present(_ errand: OriginRequest) async -> (entry: CacheEntry, key: String)? {
     if let stored = errand.stored { return (stored, errand.storedKey) }
     let found = await lookup(errand.inquiry)
     return found.entry.map { ($0, found.key) }
   }
 
-  /// Stores combined content in place of what was under a key; nil where something failed.
+  /// Stores combined content in place of the previous entry under a key; nil if this failed.
   private func store(
     _ content: CombinedContent, _ metadata: CacheMetadata, _ key: String, _ resource: String
   ) async -> CacheEntry? {
@@ -69,7 +71,7 @@ extension HTTPCache {
     }
   }
 
-  /// Reads what a writer has taken in, from the beginning.
+  /// Reads the content of a writer from the beginning.
   private static func reader(_ writer: any CacheWriter, _ count: Int) -> @Sendable () async throws -> [UInt8]? {
     let offset = Locked(0)
     return {

@@ -7,9 +7,9 @@ import LarderHTTP
 #endif
 
 extension HTTPCache {
-  /// Sends a request that is not answered from the cache, and does to the cache what its answer says.
+  /// Sends a request that is not served from the cache, and updates the cache as its response requires.
   ///
-  /// A suspension ends it, and waits for its end.
+  /// A suspension cancels the request, and waits for its end.
   func pass(_ inquiry: CacheRequest, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedResponse {
     try await transfers.passing { [self] () async throws(HTTPTransportError) in try await send(inquiry, reason) }
   }
@@ -17,8 +17,8 @@ extension HTTPCache {
   private func send(_ inquiry: CacheRequest, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedResponse
   {
     inquiry.onForward?(reason)
-    // What lies there before the request goes out: a change meanwhile is newer than the answer.
-    // Nothing is kept of the answer to a request with `no-store` (RFC 9111 §5.2.1.5).
+    // The entries are looked up before the request is sent: a change in the meantime is newer than the response.
+    // Nothing is stored for a request with `no-store` (RFC 9111 §5.2.1.5).
     let learns = inquiry.rules.method == .head && !inquiry.rules.cacheControl.contains(.noStore)
     let known = learns ? await lookup(inquiry) : nil
     let sent = options.now()
@@ -26,7 +26,7 @@ extension HTTPCache {
     do {
       response = try await transport.send(inquiry.request)
     } catch {
-      // Its outcome is unknown: what is stored may be outdated (RFC 9111 §4.4).
+      // The outcome is unknown, so the stored response may be outdated (RFC 9111 §4.4).
       if inquiry.rules.method == .unsafe, !error.isBeforeSending {
         await invalidate(inquiry.resource, caller: inquiry.caller)
       }
@@ -45,7 +45,7 @@ extension HTTPCache {
     return await keep(response, arrival, inquiry, reason)
   }
 
-  /// Passes an answer on; that of a POST which stands for the resource itself is stored on the way.
+  /// Returns a response, and stores that of a POST if it represents the resource itself.
   private func keep(
     _ response: HTTPResponse, _ arrival: OriginResponse, _ inquiry: CacheRequest, _ reason: ForwardReason
   ) async -> CachedResponse {
@@ -73,9 +73,10 @@ extension HTTPCache {
 
   // MARK: HEAD
 
-  /// An answer to HEAD tells whether the stored answer to GET still holds (RFC 9111 §4.3.5).
+  /// Updates the stored response to GET from a response to HEAD, which shows whether it is still valid (RFC 9111
+  /// §4.3.5).
   ///
-  /// Where it does, all fields that are known of the representation by now are returned: they answer the HEAD.
+  /// If it is, all fields that are now known of the representation are returned as the response to the HEAD.
   private func learn(fromHead arrival: OriginResponse, _ found: Found, _ inquiry: CacheRequest) async -> HTTPFields? {
     guard let entry = found.entry else { return nil }
     let verdict = HeadResponse.of(
@@ -90,8 +91,8 @@ extension HTTPCache {
       await show(found.hiddenKeys, inquiry.resource)
       return nil
     case .update:
-      // A group may have been invalidated since the request went out: no generation is newer than the stored one, and
-      // a group that is new has none, so that the response is validated.
+      // A group may have been invalidated since the request was sent. So no generation is newer than the stored one,
+      // and a new group has no generation, which makes the response need validation.
       let groups = CacheGroups.names(of: arrival.fields).map { name in
         entry.metadata.groups.first { $0.name == name } ?? CacheGroup(name: name, generation: "")
       }
@@ -104,7 +105,7 @@ extension HTTPCache {
 
   // MARK: Invalidation
 
-  /// What an answer to an unsafe request makes invalid (RFC 9111 §4.4, RFC 9875 §3).
+  /// Invalidates stored responses after the response to an unsafe request (RFC 9111 §4.4, RFC 9875 §3).
   private func invalidate(_ arrival: OriginResponse, _ inquiry: CacheRequest) async {
     let invalid = Invalidation(
       method: inquiry.request.method, url: inquiry.request.url, status: arrival.status, fields: arrival.fields)
@@ -125,7 +126,8 @@ extension HTTPCache {
     }
   }
 
-  /// Marks what is stored of a resource, for whomever: what one caller has changed is no longer what another has got.
+  /// Marks the stored responses of a resource, for all callers: a change by one caller makes the responses of others
+  /// outdated.
   private func invalidate(_ resource: String, caller: String) async {
     sharedCache?.noteInvalidation(of: resource)
     transfers.markOutdated { $0 == resource || $0.hasPrefix(resource + " #") }
@@ -141,7 +143,7 @@ extension HTTPCache {
 
   private func invalidate(_ key: String, _ resource: String) async {
     do throws(CacheError) {
-      // After what is being stored at this moment.
+      // This waits for responses that are being stored now.
       try await records.run(key) { () async throws(CacheError) in try await invalidate(key) }
     } catch {
       report(.update, resource, error)
@@ -161,13 +163,14 @@ extension HTTPCache {
     }
   }
 
-  /// The files may have made room for others, while another process has the entry in memory still. That notices a removal.
+  /// Notifies other processes of a removal. The files may have evicted the entry while another process still has it in
+  /// memory.
   private func noteAbsence(of key: String) async {
-    // Where the files cannot be written, no other process can have changed what is in memory.
+    // If the files cannot be written, no other process can have changed the entries in memory.
     try? await sharedCache?.removeEntry(forKey: key)
   }
 
-  /// Marks a response, and what hides it. An index is no response.
+  /// Marks a response, and the one that hides it. An index is not a response.
   private func invalidate(_ entry: CacheEntry, _ key: String) async throws(CacheError) {
     if !entry.rules.isIndex { try await cache.update(entry, to: entry.metadata.invalidated, forKey: key) }
     let hiding = ResourceKey.hiding(key)

@@ -1,7 +1,8 @@
 package import LarderHTTP
 
 extension HTTPCache {
-  /// Forgets what is stored for a request: its response, or all variants of its URL. Answers under way are not stored.
+  /// Removes what is stored for a request: its response, or all variants of its URL. Responses that are being received
+  /// are not stored.
   package func removeContent(of request: HTTPRequest) async throws(CacheError) {
     if transfers.isSuspended { throw .suspended }
     let inquiry = await inquiry(request, .standard, .none)
@@ -14,19 +15,19 @@ extension HTTPCache {
     }
   }
 
-  /// Forgets everything. Answers under way are not stored.
+  /// Removes everything. Responses that are being received are not stored.
   package func removeAll() async throws(CacheError) {
     if transfers.isSuspended { throw .suspended }
     sharedCache?.noteInvalidationOfAll()
     transfers.markOutdated { _ in true }
-    // After what is being stored at this moment; nothing else of these transfers is.
+    // Waits for responses that are being stored now; nothing else of these transfers is stored.
     await records.settled()
     try await cache.removeAll()
     callers.forgetSalt()
     knownCallers.forget()
   }
 
-  /// The answer to a request; with `ignoresStored` from the network, without a condition.
+  /// The response to a request; with `ignoresStored` from the network, without a condition.
   func answer(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride, ignoresStored: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {

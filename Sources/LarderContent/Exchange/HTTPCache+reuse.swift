@@ -8,7 +8,7 @@ import LarderStorage
 #endif
 
 extension HTTPCache {
-  /// The answer to a plain request, where an entry is one as it is; nil where more has to be looked at.
+  /// The response to a plain request, if an entry can be used as it is; nil if the full lookup is needed.
   func hit(_ entry: CacheEntry, _ question: PlainRequest, _ url: URL, _ resource: String) async -> CachedResponse? {
     guard let stored = answer(of: entry, to: question) else { return nil }
     if stored.isHead || entry.bytesInMemory != nil { return CachedResponse(stored, url) }
@@ -17,14 +17,14 @@ extension HTTPCache {
       try await content.start(checking: options.checkedFirst)
       return CachedResponse(stored, url, body(content, resource))
     } catch {
-      // The failure is met again on the long way, which drops the entry.
+      // The full lookup fails in the same way, and drops the entry.
       return nil
     }
   }
 
-  /// Answers with a stored response: whole, in ranges, or 304, as the request's own conditions want it.
+  /// Returns a stored response: whole, in ranges, or as a 304, depending on the request's own conditions.
   ///
-  /// Where its content cannot be read, the network is asked as if there were none.
+  /// If its content cannot be read, the network is used as if nothing were stored.
   func reuse(
     _ found: Found, _ inquiry: CacheRequest, _ freshness: Freshness, isFinal: Bool, status: CacheStatus? = nil,
     origin: ContentOrigin? = nil
@@ -46,7 +46,7 @@ extension HTTPCache {
     )
   }
 
-  /// What `Cache-Status` says of a stored response: by default of a hit.
+  /// The text of `Cache-Status` for a stored response; by default, for a hit.
   private func text(_ status: CacheStatus?, _ freshness: Freshness, hiddenBy: Int?) -> String {
     guard let hiddenBy else {
       return status?.text ?? CacheStatus.hit(options.name, timeToLive: freshness.remainingSeconds)
@@ -59,14 +59,14 @@ extension HTTPCache {
     return marked.text
   }
 
-  /// A stored response as it is sent; nil where its content cannot be read, or is not what is asked for.
+  /// A stored response as it is sent. Nil if its content cannot be read, or is not what is requested.
   private func response(of entry: CacheEntry, _ inquiry: CacheRequest, under key: String) async -> HTTPResponse? {
     let metadata = entry.metadata
     let url = inquiry.request.url
     if inquiry.rules.isConditional {
       let outcome = ConditionalOutcome.of(inquiry.request.fields, metadata, entry.rules)
       if case .notModified(var fields) = outcome {
-        // As the 200 would say it (RFC 9110 §8.6); a server that cannot leave it out would have to end the connection.
+        // The value of the 200 (RFC 9110 §8.6); a server that cannot omit the field would have to end the connection.
         if !entry.rules.isPartial { fields[.contentLength] = String(entry.length) }
         return HTTPResponse(status: 304, fields: fields, url: url)
       }
@@ -91,7 +91,8 @@ extension HTTPCache {
     return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url, body: body)
   }
 
-  /// Content of an entry, of which what is checked first has been read; nil where that failed: the entry is then dropped.
+  /// The content of an entry after its first bytes were read and checked. Nil if that failed: the entry is then
+  /// removed.
   private func body(_ content: StoredContent, _ resource: String, under key: String) async -> HTTPBodyStream? {
     do throws(CacheError) {
       try await content.start(checking: options.checkedFirst)
@@ -103,10 +104,11 @@ extension HTTPCache {
     return body(content, resource)
   }
 
-  /// A stream of content that has been begun.
+  /// The stream of content whose first bytes have been read.
   private func body(_ content: StoredContent, _ resource: String) -> HTTPBodyStream {
     if let bytes = content.bytes { return HTTPBodyStream(bytes) }
-    // Without a list of captures: with one, a closure would leave the reader's actor, and change threads twice a piece.
+    // Without a capture list: with one, the closure would leave the reader's actor, and change threads twice for each
+    // piece.
     let next: @Sendable () async throws -> [UInt8]? = {
       do throws(CacheError) { return try await content.next() } catch { throw self.broken(resource, error) }
     }
@@ -118,13 +120,13 @@ extension HTTPCache {
       })
   }
 
-  /// The error of content that could not be read to its end.
+  /// The error if content could not be read to its end.
   private func broken(_ resource: String, _ error: CacheError) -> HTTPTransportError {
     report(.read, resource, error)
     return .other("the cached content could not be read on: \(error)")
   }
 
-  /// Separates the parts of a multipart: nothing that content would hold by chance.
+  /// A separator of the parts of a multipart: random text that content does not contain by chance.
   static func boundary() -> String { Digest.hexadecimal(Digest.randomBytes(16)) }
 
   func remove(_ key: String, _ resource: String) async {
@@ -133,6 +135,6 @@ extension HTTPCache {
 }
 
 extension HTTPFieldName {
-  /// RFC 9111 §5.1.
+  /// The field name of RFC 9111 §5.1.
   static let age: HTTPFieldName = "Age"
 }

@@ -1,7 +1,7 @@
 import LarderHTTP
 
 extension HTTPCache {
-  /// One exchange with the network, from the request to the end of the content, for all who share it.
+  /// Runs one exchange with the network, from the request to the end of the content, for all requests that share it.
   func run(_ transfer: Transfer, _ errand: OriginRequest) async {
     defer { transfers.remove(transfer) }
     var errand = errand
@@ -19,19 +19,19 @@ extension HTTPCache {
       response.addDate(came)
       let arrival = OriginResponse(response, requestTime: sent, responseTime: came)
       if await settle(response, arrival, errand, transfer) { return }
-      // The answer was to the cache's own conditions or range, and of no use: the caller's request is sent as it is.
+      // The response to the cache's own conditions or range was not usable: the caller's request is sent as it is.
       await response.body.drainWhereShort()
       errand = errand.plain
     }
   }
 
-  /// Does with an answer what the errand was for; false where the request has to be sent again.
+  /// Processes a response according to the purpose of the request. Returns false if the request must be sent again.
   private func settle(
     _ response: HTTPResponse, _ arrival: OriginResponse, _ errand: OriginRequest, _ transfer: Transfer
   ) async -> Bool {
     switch errand.purpose {
     case .plain:
-      // The caller's copy is the server's; where the stored response has the same entity tag, it is too (RFC 9111 §4.3.4).
+      // The caller's copy is the server's. If the stored response has the same entity tag, it is too (RFC 9111 §4.3.4).
       if response.status == 304, arrival.rules.etag != nil { _ = await confirm(errand, arrival, transfer) }
     case .validation:
       guard response.status == 304 else { break }
@@ -59,7 +59,7 @@ extension HTTPCache {
       case .stored: break
       case .unclear: return false
       case .client:
-        // The caller has what the server has, and the cache has not.
+        // The caller has the server's current response, and the cache does not.
         let outdated = stored.metadata.invalidated.hidden(by: nil)
         await update(stored, to: outdated, forKey: errand.storedKey, errand.inquiry.resource)
         await show(errand.hiddenKeys, errand.inquiry.resource)
@@ -87,7 +87,7 @@ extension HTTPCache {
     await pump.run(response.body)
   }
 
-  /// True where a response that has just come answers other requests too.
+  /// True if a response that was just received can be used for other requests too.
   func isReusable(_ rules: StoredRules) -> Bool {
     let context = LookupContext(now: options.now())
     return switch LookupDecision.of(RequestRules(method: .get, fields: [:]), stored: rules, context) {
@@ -96,7 +96,7 @@ extension HTTPCache {
     }
   }
 
-  /// The content's length, where the head says it.
+  /// The content's length, if the head states it.
   static func length(of response: HTTPResponse) -> Int? {
     response.status == 204 || response.status == 304 ? 0 : response.body.length
   }

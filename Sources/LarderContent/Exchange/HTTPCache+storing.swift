@@ -2,20 +2,20 @@ import LarderHTTP
 import LarderStorage
 
 extension HTTPCache {
-  /// What is to be stored of an answer; nil where nothing is.
+  /// The metadata to store for a response; nil if it is not stored.
   func metadata(toStore arrival: OriginResponse, _ errand: OriginRequest) async -> CacheMetadata? {
     let inquiry = errand.inquiry
     guard isStorable(arrival, errand) else { return nil }
     if let stored = errand.stored {
-      // An error of the server changes nothing of what is there, nor does any other in a success.
+      // A server error does not change the stored response. No other error replaces a success.
       if arrival.status >= 500 { return nil }
       if stored.rules.isSuccess, Succession(status: arrival.status) == .leaves { return nil }
     }
     return arrival.metadata(inquiry, groups: await generations(CacheGroups.names(of: arrival.fields), inquiry))
   }
 
-  /// True where an answer may be stored, and so may be shared by those who wait for it (RFC 9111 §4), whether a cache takes it
-  /// in or not.
+  /// True if a response may be stored, and so may be shared by waiting requests (RFC 9111 §4), whether a cache accepts
+  /// it or not.
   func isStorable(_ arrival: OriginResponse, _ errand: OriginRequest) -> Bool {
     let inquiry = errand.inquiry
     let verdict = StorageVerdict.of(
@@ -26,8 +26,8 @@ extension HTTPCache {
     return verdict == .store && mayKeep(arrival.rules, inquiry)
   }
 
-  /// False for a response that is meant for one client, where clients share the cache and nothing in the request tells this one
-  /// from others (RFC 9111 §5.2.2.7).
+  /// False for a response that is meant for one client, if clients share the cache and the request does not identify
+  /// its client (RFC 9111 §5.2.2.7).
   func mayKeep(_ rules: StoredRules, _ inquiry: CacheRequest) -> Bool {
     !options.isShared || !rules.isForOneClient || callers.tellsApart(inquiry.request.fields)
   }
@@ -37,41 +37,41 @@ extension HTTPCache {
     return ResourceKey.resolved(said, against: inquiry.request.url)
   }
 
-  /// Changes what is stored with what a transfer has brought, unless that may be outdated (RFC 9111 §4.4).
+  /// Stores the result of a transfer, unless it may be outdated (RFC 9111 §4.4).
   ///
-  /// Whoever marks transfers as outdated does it before waiting for the lock that is held here: either nothing is done,
-  /// or it is done before the change that makes it outdated.
+  /// A change marks transfers as outdated before it waits for the lock that is held here. So either nothing is stored,
+  /// or it is stored before the change that makes it outdated.
   func unlessOutdated(_ transfer: Transfer, _ errand: OriginRequest, _ work: () async -> CacheEntry?) async
     -> CacheEntry?
   {
     await records.run(errand.inquiry.key) { () async -> CacheEntry? in
       guard !transfer.isOutdated else { return nil }
       let entry = await work()
-      // Another process may have declared it invalid while it was stored, and have found nothing to mark.
+      // Another process may have invalidated the entry while it was being stored, and found nothing to mark.
       guard entry != nil, transfer.isInvalidatedElsewhere else { return entry }
       await forgetOutdated(errand)
       return nil
     }
   }
 
-  /// Removes what is stored for a request, with its variants; their records are held.
+  /// Removes what is stored for a request, with its variants. The caller holds their lock.
   private func forgetOutdated(_ errand: OriginRequest) async {
     let inquiry = errand.inquiry
     let variants = (try? await cache.entry(forKey: inquiry.key))?.metadata.variants ?? []
     for key in [inquiry.key] + variants.map(\.key) { await remove(key, inquiry.resource) }
   }
 
-  /// An answer has been stored; those to requests that went out before, and have yet to come, are older.
+  /// Marks older transfers after a response was stored: requests that were sent before it and have no response yet.
   ///
-  /// The records of the resource's key are held by the caller.
+  /// The caller holds the lock of the resource's key.
   func outdateOlder(than transfer: Transfer, _ entry: CacheEntry) {
     transfers.markOlder(than: transfer) { matches(entry.rules, entry.metadata.selecting, $0) }
   }
 
-  /// Makes whole content an entry, and an entry of the URL's index where the answer varies; an answer that is no success
-  /// is stored beside a success that is there, or not at all. Nil where nothing is stored.
+  /// Stores complete content as an entry, and adds it to the URL's index if the response varies. A response without
+  /// success is stored beside an existing success, or not at all. Returns nil if nothing is stored.
   ///
-  /// The records of the inquiry's key are held by the caller.
+  /// The caller holds the lock of the request's key.
   func commit(
     _ writer: any CacheWriter, _ metadata: CacheMetadata, _ errand: OriginRequest
   ) async -> CacheEntry? {
@@ -110,7 +110,7 @@ extension HTTPCache {
     }
   }
 
-  /// Enters a variant into the URL's index, whose records are held. A success shows all variants again.
+  /// Adds a variant to the URL's index, whose lock is held. A success makes all variants visible again.
   private func index(_ variant: CacheVariant, isSuccess: Bool, _ inquiry: CacheRequest) async throws(CacheError) {
     let present = try await cache.entry(forKey: inquiry.key)
     let (variants, dropped) = VariantIndex.adding(variant, to: present?.metadata.variants ?? [])
@@ -127,8 +127,8 @@ extension HTTPCache {
 
   // MARK: Confirming
 
-  /// Renews what a 304 confirms (RFC 9111 §4.3.4), and says whether that is stored; nil where it confirms nothing that is
-  /// there. What hid it goes.
+  /// Renews the response that a 304 confirms (RFC 9111 §4.3.4), and returns whether the result is stored. Returns nil
+  /// if the 304 confirms no existing response. The response that hid it is removed.
   func confirm(
     _ errand: OriginRequest, _ arrival: OriginResponse, _ transfer: Transfer
   ) async -> (entry: CacheEntry, isStored: Bool)? {
@@ -144,8 +144,8 @@ extension HTTPCache {
     return (renewed, kept != nil)
   }
 
-  /// Keeps a stored response as an answer has confirmed it, or removes it where that makes it one that must not be kept
-  /// (RFC 9111 §3, §3.2, §5.2.2.5). False where it is not kept as it was confirmed.
+  /// Stores a response after its confirmation, or removes it if the confirmation means that it must not be stored (RFC
+  /// 9111 §3, §3.2, §5.2.2.5). Returns false if the confirmed response is not stored.
   @discardableResult
   func renew(_ stored: CacheEntry, to renewed: CacheEntry, forKey key: String, _ inquiry: CacheRequest) async -> Bool {
     if HTTPCache.mayStay(renewed.rules), mayKeep(renewed.rules, inquiry) {
@@ -162,10 +162,10 @@ extension HTTPCache {
     }
   }
 
-  /// A 304 that names another variant by its strong tag: that one is right for this request too.
+  /// Handles a 304 that names another variant by its strong tag: that variant is valid for this request too.
   ///
-  /// Only where it says `Vary`, as a server does that has chosen between variants (RFC 9110 §15.4.5): one that says of
-  /// everything that it has not changed did not.
+  /// This applies only if the 304 has `Vary`, as a server sends it that has chosen between variants (RFC 9110 §15.4.5).
+  /// A server that reports everything as unchanged has not chosen.
   private func confirmVariant(
     _ errand: OriginRequest, _ arrival: OriginResponse, _ transfer: Transfer
   ) async -> (entry: CacheEntry, isStored: Bool)? {
@@ -197,7 +197,7 @@ extension HTTPCache {
     }
   }
 
-  /// False where the cache failed.
+  /// Updates an entry's metadata. Returns false if the cache failed.
   @discardableResult
   func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String, _ resource: String) async -> Bool {
     do throws(CacheError) {
@@ -209,7 +209,7 @@ extension HTTPCache {
     }
   }
 
-  /// The stored response is older than an answer that cannot be stored: it is not used any more. A success is outdated by
+  /// Stops the use of a stored response that is older than a response that cannot be stored. A success is outdated by
   /// another success alone.
   func discardOutdated(_ errand: OriginRequest, _ arrival: OriginResponse) async {
     guard let stored = errand.stored, HTTPCache.supersedes(arrival.status, stored.rules) else { return }
@@ -227,8 +227,8 @@ extension HTTPCache {
 
   // MARK: Groups
 
-  /// An answer's metadata for bringing a stored response up to date: with the groups that it names, else with those of
-  /// the response, each in its present generation (RFC 9875 §2).
+  /// A response's metadata for updating a stored response: with the groups that it names, or else with those of the
+  /// stored response, each in its current generation (RFC 9875 §2).
   func metadata(of arrival: OriginResponse, confirming stored: CacheEntry, _ inquiry: CacheRequest) async
     -> CacheMetadata
   {
@@ -238,7 +238,7 @@ extension HTTPCache {
     return arrival.metadata(inquiry, groups: await generations(names, inquiry))
   }
 
-  /// The present generation of each group; a group that has no record gets one.
+  /// The current generation of each group. A group without a record gets one.
   private func generations(_ names: [String], _ inquiry: CacheRequest) async -> [CacheGroup] {
     var groups: [CacheGroup] = []
     for name in names {
@@ -259,7 +259,7 @@ extension HTTPCache {
     return groups
   }
 
-  /// Gives a group a new generation: nothing that was stored before belongs to it any more.
+  /// Gives a group a new generation, so that responses stored before no longer belong to it.
   func renew(group name: String, _ key: String) async throws(CacheError) -> String {
     let generation = Digest.hexadecimal(Digest.randomBytes(8))
     let now = options.now()

@@ -1,7 +1,7 @@
 public import LarderHTTP
 import LarderStorage
 
-/// Answers HTTP requests from a cache and a network, by the rules of RFC 9111 for a private cache.
+/// Handles HTTP requests with a cache and a network, by the rules of RFC 9111 for a private cache.
 ///
 /// ```swift
 /// let engine = HTTPCache(cache: MemoryCache(), transport: CurlTransport())
@@ -9,29 +9,29 @@ import LarderStorage
 /// for try await chunk in answer.response.body { … }
 /// ```
 ///
-/// Redirects are answers like others and are stored as such: they are not followed here.
+/// Redirects are stored like other responses. They are not followed here.
 public final class HTTPCache: Sendable {
-  /// Where responses are kept.
+  /// The cache that stores responses.
   public let cache: any Cache
   /// The network.
   public let transport: any HTTPTransport
-  /// As set at the beginning.
+  /// The options, as set at the beginning.
   public let options: HTTPCacheOptions
 
-  /// False where the cache never keeps anything.
+  /// False if the cache never stores anything.
   let keepsContent: Bool
   let transfers: Transfers
   private let calls: SerialCalls
   let callers: CallerDigest
   let knownCallers = KnownCallers()
-  /// What `Cache-Status` says of a hit, up to the seconds.
+  /// The `Cache-Status` of a hit, up to the seconds.
   let hitStatus: String
-  /// MemoryEntry while the record under a key is read, changed and written back.
+  /// Held while the record under a key is read, changed and written back.
   let records = KeyedLock()
-  /// The cache, or the lower one of two, where other processes may use it too.
+  /// The cache, or the second of two tiers, if other processes may use it too.
   let sharedCache: (any SharedCache)?
 
-  /// Joins a cache and a network.
+  /// Creates an engine from a cache and a network transport.
   public init(cache: any Cache, transport: any HTTPTransport, options: HTTPCacheOptions = .init()) {
     self.cache = cache
     self.transport = transport
@@ -49,24 +49,25 @@ public final class HTTPCache: Sendable {
     callers = CallerDigest(options.credentialFields, isShared: options.isShared)
   }
 
-  /// Answers a request: from the cache, from the network, or from the cache after asking the network.
+  /// Returns the response to a request: from the cache, from the network, or from the cache after asking the server.
   ///
-  /// A cache that fails never fails the request: see ``HTTPCacheOptions/onDiagnostic``. Requests for the same resource
-  /// share a transfer where its answer can be used for all of them; cancelling the task leaves it to the others.
+  /// A failing cache never fails the request: see ``HTTPCacheOptions/onDiagnostic``. Requests for one resource share a
+  /// transfer if its response can be used for all of them. If one task is cancelled, the transfer continues for the
+  /// others.
   ///
   /// - Parameters:
-  ///   - request: its `followsRedirects` is taken to be false. Its own conditions and ranges are honoured.
-  ///   - policy: how far stored responses may be relied on.
-  ///   - override: lifetimes in place of the server's.
+  ///   - request: the request; its `followsRedirects` is treated as false. Its own conditions and ranges are evaluated.
+  ///   - policy: when stored responses are used.
+  ///   - override: lifetimes that replace the server's.
   public func answer(
     _ request: HTTPRequest, policy: ContentPolicy = .standard, override: FreshnessOverride = .none
   ) async throws(HTTPTransportError) -> CachedResponse {
     try await answer(request, policy, override, onForward: nil)
   }
 
-  /// Answers a request as ``answer(_:policy:override:)`` does.
+  /// Returns the response to a request as ``answer(_:policy:override:)`` does.
   ///
-  /// - Parameter onForward: called with the reason when the request is forwarded to the network. Where that happens more
+  /// - Parameter onForward: called with the reason when the request is forwarded to the network. If that happens more
   ///   than once, the last reason counts.
   package func answer(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride = .none,
@@ -77,7 +78,7 @@ public final class HTTPCache: Sendable {
     }
   }
 
-  /// Throws `suspended` while the cache is suspended, and where it was suspended meanwhile.
+  /// Throws `suspended` if the cache is suspended, or was suspended while `body` ran.
   func unlessSuspended<Value>(
     _ body: () async throws(HTTPTransportError) -> Value
   ) async throws(HTTPTransportError) -> Value {
@@ -105,7 +106,7 @@ public final class HTTPCache: Sendable {
       return inquiry
     }
     guard rules.isPlain, request.body.length == 0 else { return try await answer(inquiry) }
-    // The way of a hit: one question to the cache, and nothing made that it does not need.
+    // The fast path of a hit: one call to the cache, and nothing is created that it does not need.
     let question = PlainRequest(rules, request.fields, policy, override)
     if let stored = answerAtHand(question, key: key) { return CachedResponse(stored, request.url) }
     let seen = transfers.endedCount
@@ -116,16 +117,16 @@ public final class HTTPCache: Sendable {
     return try await answer(missed, first: entry)
   }
 
-  /// Ends all transfers and validations in the background, and waits until they have ended.
+  /// Cancels all transfers and background validations, and waits until they have ended.
   ///
-  /// Requests that come later are still answered, and nothing more is stored.
+  /// Later requests still get responses, but nothing more is stored.
   public func close() async { await calls.run { [self] () async throws(Never) in await transfers.close() } }
 
-  /// Ends all transfers and validations, and suspends the cache: it has no lock when this returns, so that the system may suspend
-  /// the process. See the article "Suspension".
+  /// Cancels all transfers and validations, and suspends the cache. The cache has no lock when this returns, so that
+  /// the system may suspend the process. See the article "Suspension".
   ///
-  /// Requests fail with `suspended` until ``resume()``. Two calls at once, and any mixture with ``resume()`` and ``close()``,
-  /// run one after another. Throws what the cache throws; it is suspended all the same.
+  /// Requests fail with `suspended` until ``resume()``. Concurrent calls of this function, ``resume()`` and ``close()``
+  /// run one after another. Throws the cache's error; the cache is suspended all the same.
   public func suspend() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       await transfers.suspend()
@@ -133,21 +134,21 @@ public final class HTTPCache: Sendable {
     }
   }
 
-  /// Resumes the cache, and answers requests again. An engine that is not suspended stays as it is.
+  /// Resumes the cache, so that requests are handled again. An engine that is not suspended stays as it is.
   ///
-  /// Throws what the cache throws; requests fail until it is resumed.
+  /// Throws the cache's error; requests fail until the cache is resumed.
   public func resume() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       try await cache.resume()
       guard transfers.isSuspended else { return }
-      // Another process may have emptied the cache, or made it anew.
+      // Another process may have emptied the cache, or created it again.
       callers.forgetSalt()
       knownCallers.forget()
       transfers.resume()
     }
   }
 
-  /// Waits until what is under way at this moment, for callers and in the background, has ended by itself.
+  /// Waits until the current requests and background work have ended on their own.
   package func settled() async { await transfers.settled() }
 
   func inquiry(
@@ -176,18 +177,18 @@ public final class HTTPCache: Sendable {
       return try await pass(inquiry, isForCache ? .bypass : .method)
     }
     if inquiry.isForOrigin {
-      // RFC 9110 §13.1.1: these preconditions are the origin server's.
+      // RFC 9110 §13.1.1: only the origin server may evaluate these preconditions.
       let reason = decision(inquiry, await lookup(inquiry).shown(offline: false)).reasonForOrigin
       return try await ask(inquiry, Found(key: inquiry.key), reason, validates: false)
     }
     var inquiry = inquiry
-    // At most twice, so that much traffic elsewhere keeps nobody looking for ever.
+    // At most twice, so that much other traffic cannot make a request repeat its lookup forever.
     inquiry.seen = inquiry.seen == nil ? transfers.endedCount : -1
     let first = inquiry.ignoresStored ? nil : await entry(inquiry.key, inquiry.resource)
     return try await answer(inquiry, first: first)
   }
 
-  /// Goes on with what lies under the inquiry's key.
+  /// Continues with the entry under the request's key.
   private func answer(
     _ inquiry: CacheRequest, first: CacheEntry?
   ) async throws(HTTPTransportError) -> CachedResponse {
@@ -199,7 +200,8 @@ public final class HTTPCache: Sendable {
     case .reuseWhileRevalidating(let freshness):
       return try await reuse(shown, inquiry, freshness, isFinal: false)
     case .validate(let reason, _):
-      // What hides a success is not asked about: whether the success is there again is (RFC 9111 §4.3.2 for ranges).
+      // The validation is not about a response that hides a success, but whether the success is there again (RFC 9111
+      // §4.3.2 for ranges).
       return try await ask(inquiry, found, reason, validates: found.covers)
     case .forward(let reason):
       return try await ask(inquiry, found, reason, validates: false)
@@ -213,7 +215,7 @@ public final class HTTPCache: Sendable {
       inquiry.rules, stored: found.entry?.rules, inquiry.context(now: options.now(), found: found))
   }
 
-  /// 504: only the cache was allowed to answer (RFC 9111 §5.2.1.7).
+  /// Returns 504: only the cache was allowed, and it has no usable response (RFC 9111 §5.2.1.7).
   private func unsatisfiable(_ inquiry: CacheRequest) -> CachedResponse {
     var status = CacheStatus(options.name)
     status.detail = "only-if-cached"

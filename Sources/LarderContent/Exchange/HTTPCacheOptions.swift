@@ -1,41 +1,43 @@
 public import LarderCore
 public import LarderHTTP
 
-/// What can be set of an ``HTTPCache``.
+/// The options of an ``HTTPCache``.
 public struct HTTPCacheOptions: Sendable {
   /// The name in `Cache-Status` (RFC 9211 §2): a token.
   public var name = "larder"
-  /// Request fields that say who asks: answers to different values of any of them are never exchanged.
+  /// Request fields that identify the caller: responses for different values of any of them are never exchanged.
   public var credentialFields = CredentialFields()
-  /// True where several clients share the cache that must not see each other's responses (RFC 9111 §1). A response with
-  /// `Cache-Control: private` or `Set-Cookie` is then kept for requests with the same credentials alone, never for requests without
-  /// any (§5.2.2.7, §7.3). Requests without credentials are not answered with what a cache of one user has kept.
+  /// True if several clients share the cache and must not see each other's responses (RFC 9111 §1). A response with
+  /// `Cache-Control: private` or `Set-Cookie` is then stored only for requests with the same credentials, never for
+  /// requests without any (§5.2.2.7, §7.3). Requests without credentials do not get responses that a single user's
+  /// cache has stored.
   ///
-  /// ``credentialFields`` must name whatever tells clients apart, `Cookie` among it. `s-maxage` and `proxy-revalidate` have no effect
-  /// here either.
+  /// ``credentialFields`` must contain every field that identifies a client, including `Cookie`. `s-maxage` and
+  /// `proxy-revalidate` have no effect here either.
   public var isShared = false
-  /// An abandoned transfer whose answer may be stored goes on to its end where at most this many bytes are missing.
+  /// An abandoned transfer whose response may be stored continues to its end if at most this many bytes are missing.
   public var finishesAbandoned = 1 << 20
-  /// How many bytes an answer that cannot be spooled may run ahead of its slowest reader.
+  /// How many bytes a response that cannot be spooled may be ahead of its slowest reader.
   public var window = 1 << 18
-  /// Stored content of at most so many bytes is read and checked as a whole before its response is given. Where it is damaged, the
-  /// server is asked instead, as if nothing were stored. Up to 1 MiB it stays in memory until it is taken; longer content is
-  /// read twice.
+  /// Stored content of at most this many bytes is read and checked completely before its response is returned. If it is
+  /// damaged, the server is asked instead, as if nothing were stored. Content up to 1 MiB stays in memory until it is
+  /// read; longer content is read twice.
   ///
-  /// Content that is longer than this is checked piece by piece, each before any byte of it is given: one that is damaged, but for
-  /// the first, breaks the response off.
+  /// Longer content than this option allows is checked piece by piece, each piece before any of its bytes is delivered.
+  /// If a piece other than the first is damaged, the response is interrupted.
   public var checkedFirst = 1 << 20
-  /// How long faster readers of an answer that cannot be spooled wait, in sum, for a slower one. It then goes on by a request
-  /// of its own, for the range that it lacks; without a strong validator its content ends with an error.
+  /// How long faster readers of a response that cannot be spooled wait, in total, for a slower one. The slower one then
+  /// continues with a request of its own for the missing range; without a strong validator its content ends with an
+  /// error.
   public var patience: Duration = .seconds(1)
   /// The clock for ages and lifetimes, and the tasks.
   public var environment = LarderEnvironment.system
-  /// Is told of failures of the cache, which fail no request.
+  /// Called with failures of the cache, which fail no request.
   public var onDiagnostic: @Sendable (CacheDiagnostic) -> Void = { _ in }
 
-  /// The defaults.
+  /// Creates the default options.
   public init() {}
 
-  /// The time in milliseconds since 1970.
+  /// The current time in milliseconds since 1970.
   func now() -> Int64 { environment.unixMilliseconds }
 }

@@ -1,15 +1,16 @@
 import LarderCore
 
-/// Lets one task at a time work on what lies under a key; others wait in their order, without blocking a thread.
+/// Allows one task at a time to work on the data under a key. Other tasks wait in their order, without blocking a
+/// thread.
 final class KeyedLock: Sendable {
   private typealias Waiting = CheckedContinuation<Void, Never>
 
-  /// Keys that are held, with those who wait for each.
+  /// Keys that are held, with the waiting tasks of each.
   private let queues = Locked<[String: [Waiting]]>([:])
 
-  /// Runs a function while no other one runs under the same key.
+  /// Runs a function while no other one runs under this key.
   ///
-  /// Not cancelled while it waits: what is done under a key is short, and half of it would be worse.
+  /// A waiting task is not cancelled: work under a key is short, and to do only half of it would be worse.
   func run<Value, Failure: Error>(
     _ key: String, _ work: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -28,7 +29,7 @@ final class KeyedLock: Sendable {
     return try await work()
   }
 
-  /// Waits until all that is under way at this moment has ended.
+  /// Waits until all current work has ended.
   func settled() async {
     for key in queues.withLock({ Array($0.keys) }) { await run(key) {} }
   }

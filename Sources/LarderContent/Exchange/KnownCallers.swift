@@ -1,22 +1,23 @@
 import LarderCore
 import LarderHTTP
 
-/// The callers that something is stored for, so that what one of them changes can be made invalid for all.
+/// The callers that have stored responses. When one of them changes a resource, the responses of all callers can be
+/// invalidated.
 ///
-/// A record in the cache names them across processes. It is written when the first response of a caller is stored, and
-/// read when something is changed: the way of a hit knows nothing of it. At most ``limit`` are known, the latest; what is
-/// stored for others lives as long as its freshness lets it.
+/// A record in the cache lists them for all processes. It is written when the first response of a caller is stored, and
+/// read when a resource changes; a hit does not use it. At most ``limit`` callers are known, the most recent ones.
+/// Responses stored for other callers are used as long as they are fresh.
 final class KnownCallers: Sendable {
-  /// Callers at most. A change looks one entry up for each.
+  /// The maximum number of callers. A change looks up one entry for each.
   static let limit = 1024
   private static let recordKey = " #callers"
 
   private struct State {
-    /// Suffixes of keys, the latest at the end.
+    /// Key suffixes, the most recent at the end.
     var order: [String] = []
     var set: Set<String> = []
 
-    /// False where all of them were known.
+    /// Adds callers. Returns false if all of them were known.
     mutating func add(_ callers: [String]) -> Bool {
       let news = callers.filter { set.insert($0).inserted }
       order += news
@@ -29,10 +30,10 @@ final class KnownCallers: Sendable {
   }
 
   private let state = Locked(State())
-  /// MemoryEntry while the record is read, changed and written back.
+  /// Held while the record is read, changed and written back.
   private let lock = KeyedLock()
 
-  /// Notes a caller before the first response of its own is stored; afterwards this costs one look into a set.
+  /// Records a caller before its first own response is stored. Later calls cost one set lookup.
   func note(_ caller: String, in cache: any Cache, now: Int64) async throws(CacheError) {
     if caller.isEmpty || state.withLock({ $0.set.contains(caller) }) { return }
     try await lock.run(KnownCallers.recordKey) { () async throws(CacheError) in
@@ -55,7 +56,7 @@ final class KnownCallers: Sendable {
     }
   }
 
-  /// The cache holds nothing any more.
+  /// Forgets all callers, because the cache was emptied.
   func forget() { state.withLock { $0 = State() } }
 
   private static func recorded(in cache: any Cache) async throws(CacheError) -> [String] {

@@ -1,41 +1,42 @@
 import LarderHTTP
 
-/// What is sent to the network for an inquiry, and what its answer may confirm or complete.
+/// The request that is sent to the network for a caller's request, and the stored response that it may confirm or
+/// complete.
 struct OriginRequest: Sendable {
   let inquiry: CacheRequest
-  /// The request as it goes to the network, with the cache's own preconditions where it has some.
+  /// The request that is sent, with the cache's own preconditions if it has any.
   private(set) var request: HTTPRequest
-  /// What lies under ``storedKey``: validated, completed, or replaced by what comes.
+  /// The entry under ``storedKey``: it is validated, completed, or replaced by the response.
   let stored: CacheEntry?
   let storedKey: String
-  /// The URL's other variants, of which a 304 may name one by its entity tag.
+  /// The URL's other variants; a 304 may name one of them by its entity tag.
   private(set) var variants: [CacheVariant] = []
-  /// True where the URL had an index of variants.
+  /// True if the URL had an index of variants.
   let hadVariants: Bool
-  /// The keys of records that said that a later response hides them.
+  /// The keys of records that are marked as hidden by a later response.
   let hiddenKeys: [String]
   let reason: ForwardReason
-  /// What the request asks beyond the caller's own question.
+  /// The purpose of the request beyond the caller's.
   private(set) var purpose = Purpose.plain
-  /// The caller's entity tags beside the cache's, where both are sent.
+  /// The caller's entity tags in addition to the cache's, if both are sent.
   private(set) var conditions: ForwardedConditions?
 
-  /// What an answer is for.
+  /// The purpose of a response.
   enum Purpose: Sendable {
-    /// For the caller alone: its own request.
+    /// For the caller alone: the caller's own request.
     case plain
     /// The preconditions are the cache's: a 304 is for the cache.
     case validation
-    /// The range is the cache's: a 206 completes what is stored.
+    /// The range is the cache's: a 206 completes the stored response.
     case completion
   }
 
-  /// How many variants' entity tags one request carries.
+  /// The maximum number of variants whose entity tags one request contains.
   private static let tagLimit = 16
 
-  /// Makes the request for what was found.
+  /// Creates the request for the result of a lookup.
   ///
-  /// - Parameter validates: asks whether the entry that was found is still right.
+  /// - Parameter validates: asks whether the stored entry is still valid.
   init(_ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason, validates: Bool = false) {
     self.inquiry = inquiry
     self.reason = reason
@@ -45,7 +46,7 @@ struct OriginRequest: Sendable {
     hadVariants = !found.variants.isEmpty
     hiddenKeys = found.hiddenKeys
     if reason == .partial, case .fetch(let fetch) = found.range {
-      // RFC 9110 §13.2.2: the server evaluates conditions before it looks at ranges, and so has to see both.
+      // RFC 9110 §13.2.2: the server evaluates conditions before ranges, and so must get both.
       if inquiry.rules.hasRange, ForwardedConditions.areThere(inquiry.request.fields) { return }
       purpose = .completion
       request.fields = fetch.fields
@@ -63,18 +64,19 @@ struct OriginRequest: Sendable {
       return request.fields = fields
     }
     let conditions = ForwardedConditions(request.fields, validation: fields, stored: stored.rules)
-    // An answer of ranges is right only where the caller's conditions have been evaluated (RFC 9110 §13.2.2). Where the
-    // cache's own would take their place, the caller's go alone.
+    // A response of ranges is correct only if the caller's conditions have been evaluated (RFC 9110 §13.2.2). If the
+    // cache's own would replace them, only the caller's are sent.
     if inquiry.rules.hasRange, !conditions.areComplete { return }
     purpose = .validation
     request.fields = conditions.fields
     self.conditions = conditions
   }
 
-  /// No variant fits; the server may still name one whose content is right for this request too (RFC 9111 §4.3.1).
+  /// Offers the entity tags of variants when no variant matches: the server may name one whose content is valid for
+  /// this request too (RFC 9111 §4.3.1).
   ///
-  /// Strong tags alone: a weak one may be that of the same content in a coding that this request does not accept
-  /// (RFC 9110 §8.8.3.3).
+  /// Only strong tags are sent: a weak one may belong to this content in a coding that the request does not accept (RFC
+  /// 9110 §8.8.3.3).
   private mutating func offer(_ known: [CacheVariant]) {
     variants = known.filter { $0.etag.map { !EntityTag.isWeak($0) } ?? false }.suffix(OriginRequest.tagLimit)
     guard !variants.isEmpty else { return }
@@ -82,7 +84,7 @@ struct OriginRequest: Sendable {
     request.fields = Validation.fields(request.fields, selected: nil, tags: variants.compactMap(\.etag))
   }
 
-  /// True where it is sent for the caller alone.
+  /// True if the request is sent for the caller alone.
   var isPlain: Bool { if case .plain = purpose { true } else { false } }
 
   /// The caller's own request, without preconditions and ranges of the cache.
@@ -94,7 +96,7 @@ struct OriginRequest: Sendable {
     return errand
   }
 
-  /// What others who want the same find the transfer by.
+  /// The key by which requests for the same response find a shared transfer.
   static func shareKey(_ inquiry: CacheRequest, _ found: Found) -> String? {
     guard inquiry.mayShare else { return nil }
     let names = inquiry.varyNames.isEmpty ? found.variants.last?.names ?? [] : inquiry.varyNames
@@ -104,7 +106,7 @@ struct OriginRequest: Sendable {
   }
 }
 
-/// An answer's head as it arrived.
+/// A response's head as it arrived.
 struct OriginResponse: Sendable {
   let status: Int
   let fields: HTTPFields
@@ -121,7 +123,7 @@ struct OriginResponse: Sendable {
       status: response.status, fields: response.fields, requestTime: requestTime, responseTime: responseTime)
   }
 
-  /// As it would be stored, but for what becomes of its content.
+  /// The metadata to store, except for changes that depend on the content.
   func metadata(_ inquiry: CacheRequest, groups: [CacheGroup] = []) -> CacheMetadata {
     CacheMetadata(
       url: inquiry.resource, request: inquiry.request.fields, response: rules, fields: fields,

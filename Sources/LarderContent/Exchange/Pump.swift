@@ -1,18 +1,18 @@
 import LarderHTTP
 
-/// Carries one answer's content from the network into the cache and to those who read it.
+/// Passes the content of one response from the network into the cache and to its readers.
 struct Pump {
   private let engine: HTTPCache
   private let transfer: Transfer
   private let errand: OriginRequest
   private let arrival: OriginResponse
   private var head: TransferHead
-  /// What the content completes; nil where it stands for itself.
+  /// The completion that the content is for; nil if the content is used alone.
   private let completion: Completion?
-  /// Where content is kept; nil from the first failure on, and where nothing is stored.
+  /// Stores the content. Nil after a failure, and if nothing is stored.
   private var writer: (any CacheWriter)?
   private var received = 0
-  /// The last piece of content, which is told to readers after it is stored: who asks again then finds it.
+  /// The last piece of content. Readers get it after it is stored, so that a later request finds the stored response.
   private var last: [UInt8]?
 
   init(
@@ -30,7 +30,7 @@ struct Pump {
   /// Runs to the end of the content.
   mutating func run(_ content: HTTPBodyStream) async {
     await open()
-    // An answer without content is complete with its head: it is stored before anybody hears of it.
+    // A response without content is complete with its head: it is stored before its readers are notified.
     if writer == nil || head.length != 0 { transfer.publish(.success(.content(head))) }
     do {
       for try await bytes in content {
@@ -60,7 +60,7 @@ struct Pump {
     }
   }
 
-  /// Whether answers like this one are good for others; a failure of the server says nothing of that.
+  /// Whether responses like this one can be shared; nil after a server failure, which does not show this.
   private var isShareable: Bool? {
     if let rules = head.rules { return engine.isReusable(rules) }
     return StaleVerdict.Failure.status(head.status).isError ? nil : false
@@ -72,7 +72,7 @@ struct Pump {
       do throws(CacheError) {
         try await writer.append(bytes)
       } catch {
-        // That a cache does not keep so much is no failure.
+        // A cache that does not accept content of this size has not failed.
         if case .tooLarge = error {} else { engine.report(.store, errand.inquiry.resource, error) }
         transfer.stopSpooling()
         self.writer = nil

@@ -4,13 +4,13 @@
   import Foundation
 #endif
 
-/// The keys that responses lie under in a cache.
+/// The keys of stored responses in a cache.
 enum ResourceKey {
   /// A URL as a key: scheme and host in lower case, without a default port, an empty port and a fragment, with `/` for
   /// an empty path (RFC 9110 §4.2.3). The rest is taken literally.
   static func normalised(_ url: URL) -> String { normalised(url.absoluteString) }
 
-  /// The same of a URL's text.
+  /// The text of a URL as a key, normalised like a URL.
   static func normalised(_ text: String) -> String {
     var readable = text
     // The text stays in place during the call, and each index is checked against its count.
@@ -25,18 +25,18 @@ enum ResourceKey {
     return String(decoding: key, as: UTF8.self)
   }
 
-  /// A reference of a response as a key; nil where it is no URL.
+  /// A reference in a response as a key; nil if it is not a URL.
   static func resolved(_ reference: String, against base: URL) -> String? {
     URL(string: reference, relativeTo: base).map { normalised($0.absoluteURL) }
   }
 
-  /// The key of the response that hides what lies under a key.
+  /// The key of the response that hides the one under a key.
   static func hiding(_ key: String) -> String { key + " !" }
 
   /// The key of a group's record: a group belongs to an origin (RFC 9875 §2).
   static func group(_ name: String, of resource: String) -> String { " @\(origin(of: resource)) \(name)" }
 
-  /// Scheme, host and port of a normalised URL.
+  /// The scheme, host and port of a normalised URL.
   static func origin(of resource: String) -> Substring {
     var slashes = 0
     let end = resource.utf8.firstIndex { byte in
@@ -48,13 +48,13 @@ enum ResourceKey {
 
   private static func isUpper(_ byte: UInt8) -> Bool { byte >= 0x41 && byte <= 0x5A }
 
-  /// Where the parts of a URL's text end.
+  /// The ends of the parts of a URL's text.
   private struct Parts {
     /// The end of scheme and host.
     let hostEnd: Int
-    /// The end of the authority, port included.
+    /// The end of the authority, including the port.
     let authorityEnd: Int
-    /// The end of all but the fragment.
+    /// The end of everything except the fragment.
     let end: Int
     let dropsPort: Bool
     let lacksPath: Bool

@@ -3,15 +3,15 @@ import LarderHTTP
 
 /// Reads pieces of an entry's content one after another, some bytes at a time.
 final class StoredContent: Sendable {
-  /// How much of an entry is read at once.
+  /// The number of bytes that are read at once.
   static let step = 1 << 16
-  /// Content of at most so many bytes stays in memory once it has been checked.
+  /// Content of at most this many bytes stays in memory after it has been checked.
   static let memoryLimit = 1 << 20
 
   private struct Place {
     var piece = 0
     var offset = 0
-    /// What was read before anybody asked.
+    /// Bytes that were read in advance.
     var ready: [UInt8]?
   }
 
@@ -22,13 +22,13 @@ final class StoredContent: Sendable {
   }
 
   let length: Int
-  /// True where it is all of a file, as it is: that can be read at once, without a piece of it twice in memory.
+  /// True if the content is a whole file: it can be read at once, without a piece of it twice in memory.
   let isFile: Bool
   private let entry: CacheEntry
   private let pieces: [PartialResponse.Piece]
   private let place = Locked(Place())
 
-  /// All of the content.
+  /// Creates a reader for all of the content.
   convenience init(_ entry: CacheEntry) {
     self.init(entry, [.stored(0..<entry.length)], length: entry.length, isFile: entry.isFile)
   }
@@ -40,8 +40,8 @@ final class StoredContent: Sendable {
     self.length = length
   }
 
-  /// Reads what is checked before the response is given: all of the content where that is at most `limit` bytes, else its
-  /// beginning.
+  /// Reads what is checked before the response is returned: all of the content if that is at most `limit` bytes,
+  /// otherwise its beginning.
   func start(checking limit: Int) async throws(CacheError) {
     if length <= min(limit, StoredContent.memoryLimit) {
       let whole = try await readAll()
@@ -55,7 +55,7 @@ final class StoredContent: Sendable {
     place.withLock { $0.ready = first }
   }
 
-  /// All of the content where it is in memory.
+  /// All of the content if it is in memory.
   var bytes: [UInt8]? { place.withLock { $0.piece == pieces.count ? $0.ready : nil } }
 
   private func readAll() async throws(CacheError) -> [UInt8] {
@@ -75,7 +75,7 @@ final class StoredContent: Sendable {
     }
   }
 
-  /// All of the entry's content in one array, where nothing but its beginning has been read.
+  /// All of the entry's content in one array, if nothing but its beginning has been read.
   func all() async throws(CacheError) -> [UInt8] {
     try await entry.readAll(behind: place.withLock { $0.ready.take() } ?? [])
   }

@@ -6,7 +6,7 @@ package import LarderHTTP
   import Foundation
 #endif
 
-/// A GET or HEAD without ranges and preconditions, as far as stored responses are concerned.
+/// The parts of a GET or HEAD without ranges and preconditions that a lookup needs.
 struct PlainRequest {
   let rules: RequestRules
   let fields: HTTPFields
@@ -21,16 +21,16 @@ struct PlainRequest {
   }
 }
 
-/// A stored response that answers a request as it is.
+/// A stored response that is used for a request as it is.
 package struct StoredResponse: Sendable {
   /// The response's fields, with `Age` (RFC 9111 §5.1) and `Cache-Status` (RFC 9211).
   package let fields: HTTPFields
-  /// True where the request wants no content.
+  /// True if the request needs no content.
   let isHead: Bool
   let age: Int64
   private let entry: CacheEntry
 
-  /// - Parameter hitStatus: what `Cache-Status` says up to the seconds.
+  /// - Parameter hitStatus: the `Cache-Status` up to the seconds.
   init(_ entry: CacheEntry, _ freshness: Freshness, hitStatus: String, isHead: Bool) {
     self.entry = entry
     self.isHead = isHead
@@ -44,14 +44,14 @@ package struct StoredResponse: Sendable {
   /// The response's status.
   package var status: Int { entry.metadata.status }
 
-  /// The content where it is in memory; empty for HEAD.
+  /// The content if it is in memory; empty for HEAD.
   package var bytes: [UInt8]? { isHead ? [] : entry.bytesInMemory }
 
   fileprivate var origin: ContentOrigin { entry.tier == .memory ? .memory : .disk }
 }
 
 extension CachedResponse {
-  /// Joins a stored answer and its content, by default what of it is in memory.
+  /// Creates a response from a stored one and its content, by default the content in memory.
   init(_ stored: StoredResponse, _ url: URL, _ body: HTTPBodyStream? = nil) {
     let response = HTTPResponse(
       status: stored.status, fields: stored.fields, url: url, body: body ?? HTTPBodyStream(stored.bytes ?? []))

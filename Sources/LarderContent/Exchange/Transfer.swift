@@ -2,34 +2,34 @@ import LarderCore
 import LarderHTTP
 import Synchronization
 
-/// What the network's answer turned out to be, for all who wait for it.
+/// The result of a network request, for all waiting requests.
 enum TransferOutcome: Sendable {
-  /// An answer whose content follows: read it.
+  /// A response whose content follows: read it.
   case content(TransferHead)
-  /// 304: the stored response is right; whether its renewed metadata are stored.
+  /// 304: the stored response is valid; `isStored` is whether its renewed metadata is stored.
   case validated(CacheEntry, isStored: Bool)
 }
 
-/// The head of an answer from the network.
+/// The head of a response from the network.
 struct TransferHead: Sendable {
   var status: Int
   var fields: HTTPFields
-  /// The content's length, where the server said it.
+  /// The content's length, if the server sent it.
   var length: Int?
-  /// What is stored of it, or would be; nil where it must not be.
+  /// The metadata under which the response is, or would be, stored; nil if it must not be stored.
   let metadata: CacheMetadata?
-  /// The rules of that, where there is some.
+  /// The rules of the metadata, if there is any.
   let rules: StoredRules?
-  /// What an answer would be stored as that may be stored, but not in place of what is there: it says to whose requests it is
-  /// an answer.
+  /// The metadata of a response that may be stored, but not in place of the existing one. It shows which requests the
+  /// response is for.
   var failure: CacheMetadata?
-  /// True where a cache takes it in, for as long as it can.
+  /// True if a cache is storing the content, for as long as it can.
   var isSpooled = false
-  /// True where a cache has taken all of it in.
+  /// True if a cache has stored all of the content.
   var isStored = false
-  /// The bytes of the content that the request asked for, where it is not all of them.
+  /// The requested bytes of the content, if these are not all of them.
   var view: Range<Int>?
-  /// What the server's status was, where it was another.
+  /// The server's status, if it differs from the response's.
   var forwardStatus: Int?
 
   init(status: Int, fields: HTTPFields, length: Int?, metadata: CacheMetadata?) {
@@ -41,10 +41,10 @@ struct TransferHead: Sendable {
   }
 }
 
-/// One exchange with the network, shared by the requests that wait for the same thing.
+/// One exchange with the network, shared by the requests for its response.
 ///
-/// It runs in a task of its own, so that no request's end cancels it for the others. The last one that leaves ends it,
-/// unless what is missing of a storable answer is little.
+/// It runs in a task of its own, so that the end of one request does not cancel it for the others. The last request
+/// that leaves cancels it, unless only little is missing of a storable response.
 final class Transfer: Sendable {
   private enum Source: Sendable {
     case none
@@ -61,19 +61,19 @@ final class Transfer: Sendable {
   private let source = Locked(Source.none)
   private let run = Locked(Run())
   private let finishing: Int
-  /// True where something happened that the answer under way may not know of, such as a change of the resource.
+  /// True if an event, such as a change of the resource, may have made the response outdated.
   private let outdated = Atomic(false)
 
-  /// Set once the answer is stored.
+  /// Set when the response is stored.
   let storing = StoringMark(false)
 
-  /// Is told why spooled content cannot be read back.
+  /// Called with the error if spooled content cannot be read back.
   private let onUnreadable: @Sendable (CacheError) -> Void
 
   private let mark: InvalidationMark?
   private let environment: LarderEnvironment
 
-  /// - Parameter mark: what other processes have declared invalid before the request is sent.
+  /// - Parameter mark: the invalidations by other processes before the request is sent.
   init(
     window: Int, patience: Duration, finishing: Int, mark: InvalidationMark? = nil,
     environment: LarderEnvironment = .system, onUnreadable: @escaping @Sendable (CacheError) -> Void
@@ -87,17 +87,17 @@ final class Transfer: Sendable {
 
   // MARK: Members
 
-  /// Takes part; nil where it is too late for that. Who does not read, waits for the end alone.
+  /// Adds a member; nil if it is too late for that. A member that does not read only waits for the end.
   func join(asReader isReader: Bool = true) -> Int? { state.withLock { $0.join(asReader: isReader) } }
 
-  /// Ends a member's part; again without effect.
+  /// Removes a member; a second call has no effect.
   func leave(_ id: Int) {
     let departure = state.withLock { $0.leave(id, finishing: finishing) }
     for waiting in departure.resumed { waiting.resume() }
     if departure.isAbandoned { cancel() }
   }
 
-  /// Waits for the answer's head. A member that is cancelled meanwhile leaves.
+  /// Waits for the response's head. A member that is cancelled in the meantime leaves.
   func outcome(for id: Int) async throws(HTTPTransportError) -> TransferOutcome {
     while true {
       let (outcome, isMember) = state.withLock { ($0.outcome, $0.holds(id)) }
@@ -112,9 +112,9 @@ final class Transfer: Sendable {
     }
   }
 
-  /// A member's content. It leaves at the end, on an error, and where the content is given up.
+  /// A member's content. The member leaves at the end, on an error, and when the content is cancelled.
   ///
-  /// - Parameter recover: gives the content from a position on, where what was spooled cannot be read back, or the member
+  /// - Parameter recover: returns the content from a position on, if spooled content cannot be read back, or the member
   ///   was too slow for the others.
   func body(
     for id: Int, length: Int?, recover: @escaping @Sendable (Int, Loss) async throws -> HTTPBodyStream
@@ -143,13 +143,13 @@ final class Transfer: Sendable {
     case end
   }
 
-  /// Why content is not there any more for a member.
+  /// Why content is no longer available for a member.
   enum Loss: String {
     case isUnreadable = "what was received could not be read back"
     case wasTooSlow = "this reader was too slow for the others, who no longer wait for it"
   }
 
-  /// Some of the content, for a member that has not read yet.
+  /// A range of the content, for a member that has not read yet.
   func body(for id: Int, range: Range<Int>) -> HTTPBodyStream {
     advance(id, by: range.lowerBound)
     let left = Locked(range.count)
@@ -169,7 +169,7 @@ final class Transfer: Sendable {
       }, abandon: { self.leave(id) })
   }
 
-  /// Waits for the end of an answer that is stored, without reading; leaves at once where it is not.
+  /// Waits, without reading, for the end of a response that is being stored; leaves at once if it is not.
   func settled(for id: Int) async {
     do {
       if case .content(let head) = try await outcome(for: id), head.isSpooled {
@@ -232,7 +232,7 @@ final class Transfer: Sendable {
 
   // MARK: The pump's side
 
-  /// Begins, unless it was cancelled before; false then. Called once, by ``Transfers``.
+  /// Starts the transfer. Returns false if it was cancelled before. Called once, by ``Transfers``.
   func start(_ course: @escaping @Sendable (Transfer) async -> Void) -> Bool {
     run.withLock { run in
       if !run.isCancelled { run.task = environment.task { await course(self) } }
@@ -240,7 +240,7 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Ends the exchange; who still waits is told so.
+  /// Cancels the exchange, and notifies the members that still wait.
   func cancel() {
     let task = run.withLock { run in
       run.isCancelled = true
@@ -249,14 +249,14 @@ final class Transfer: Sendable {
     task?.cancel()
   }
 
-  /// Waits until its task has ended.
+  /// Waits until the transfer's task has ended.
   func finished() async { await run.withLock { $0.task }?.value }
 
-  /// From here on its answer is not kept as good for later requests.
+  /// Marks the response as outdated: it is not stored for later requests.
   func markOutdated() { outdated.store(true, ordering: .releasing) }
   var isOutdated: Bool { outdated.load(ordering: .acquiring) || isInvalidatedElsewhere }
 
-  /// Whether any process has declared invalid what the response may be of, since before the request was sent.
+  /// Whether any process has invalidated the resource since before the request was sent.
   var isInvalidatedElsewhere: Bool { mark?.isCurrent == false }
 
   var hasReaders: Bool { state.withLock { $0.hasReaders } }
@@ -269,10 +269,10 @@ final class Transfer: Sendable {
     for waiting in state.withLock({ $0.publish(bytes) }) { waiting.resume() }
   }
 
-  /// From here on spooled content is read from this writer.
+  /// Sets the writer that spooled content is read from.
   func spool(to writer: any CacheWriter) { _ = source.withLock { exchange(&$0, with: .writer(writer)) } }
 
-  /// The spool has become an entry: what is still to be read comes from there.
+  /// Sets the entry that the spool has become: the remaining content is read from it.
   func spool(is entry: CacheEntry) { _ = source.withLock { exchange(&$0, with: .entry(entry)) } }
 
   func stopSpooling() { state.withLock { $0.stopSpooling() } }
@@ -281,7 +281,7 @@ final class Transfer: Sendable {
     for waiting in state.withLock({ $0.end(ending) }) { waiting.resume() }
   }
 
-  /// Waits while readers have too much before them that is held in memory alone.
+  /// Waits while too much content that readers have not read yet is held in memory alone.
   func waitForRoom() async {
     while !Task.isCancelled {
       switch state.withLock({ $0.pumpStep(at: environment.uptime()) }) {
@@ -298,7 +298,7 @@ final class Transfer: Sendable {
     }
   }
 
-  /// Waits until there may be room, or a reader has come to wait for slower ones.
+  /// Waits until there may be room, or a reader begins to wait for slower ones.
   private func pumpWoken() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiting in

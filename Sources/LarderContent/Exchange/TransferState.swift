@@ -1,14 +1,15 @@
 import LarderHTTP
 
-/// Who takes part in a transfer, how far each has read, and what is kept for whom: pure, no I/O.
+/// The members of a transfer, how far each has read, and the content that is held for them: a pure state machine
+/// without I/O.
 ///
-/// Content is published piece by piece. A piece that is in the spool can be read from there at any time, and only the
-/// last such piece is held in memory for those who keep up. A piece that is in no spool is held until every reader has
-/// taken it, and the pump waits while too many are held. Where readers that have taken all wait for slower ones then, those
-/// are detached after the patience: nothing is held for them any more, and nobody takes part who was not there before.
+/// Content is published piece by piece. A spooled piece can be read from the spool at any time, and only the last such
+/// piece is held in memory for the fastest readers. A piece that is not spooled is held until every reader has read it,
+/// and the pump waits while too many are held. If readers that have read everything wait for slower ones, the slower
+/// ones are detached after a time limit (`patience`): nothing is held for them any more, and no new reader can join.
 ///
-/// Asking until an outcome is published; open until the content ends or breaks off. Continuations that have to be resumed
-/// are answered, so that it happens outside the lock.
+/// A transfer waits for its outcome until this is published. It is then open until the content ends or is interrupted.
+/// Functions return the continuations to resume, so that this happens outside the lock.
 struct TransferState {
   typealias Waiting = CheckedContinuation<Void, Never>
 
@@ -19,34 +20,34 @@ struct TransferState {
     case failed(HTTPTransportError)
   }
 
-  /// What a reader does next.
+  /// The next step of a reader.
   enum Step {
     case take([UInt8])
     case readSpool(Range<Int>)
     case wait
     case end
     case fail(HTTPTransportError)
-    /// The content from a position on has to come from somewhere else: it is not held any more.
+    /// The content from a position on must be read from another source: it is not held any more.
     case rest(from: Int)
   }
 
-  /// What the pump does next.
+  /// The next step of the pump.
   enum PumpStep: Hashable {
     case goOn
-    /// Wait for room; with a time, at most so long: readers wait for slower ones meanwhile.
+    /// Wait for room; with a time, at most that long: readers wait for slower ones in the meantime.
     case wait(for: Duration?)
   }
 
-  /// What follows from a departure.
+  /// The consequences when a member leaves.
   struct Departure {
     var resumed: [Waiting] = []
-    /// True where nobody is left and the rest is not worth its way.
+    /// True if no member is left and the rest is not worth transferring.
     var isAbandoned = false
   }
 
   private struct Member {
     let isReader: Bool
-    /// True where nothing is held for it: it was too slow for the others.
+    /// True if nothing is held for the member, because it was too slow for the others.
     var isDetached = false
     var position = 0
     var waiting: Waiting?
@@ -58,18 +59,18 @@ struct TransferState {
     var end: Int { start + bytes.count }
   }
 
-  /// How much of the spool one step reads.
+  /// The number of spooled bytes that one step reads.
   static let spoolStep = 1 << 16
-  /// Pieces held at most, however small they are.
+  /// The maximum number of held pieces, however small they are.
   static let pieceLimit = 256
 
   let window: Int
   let patience: Duration
   private(set) var outcome: Result<TransferOutcome, HTTPTransportError>?
   private(set) var ending = Ending.open
-  /// True once the last member has left and the transfer is to be cancelled: nobody may take part any more.
+  /// True once the last member has left and the transfer must be cancelled: no member can join any more.
   private var isAbandoned = false
-  /// Bytes published, in the spool or not.
+  /// The number of published bytes, spooled or not.
   private(set) var published = 0
   private var spooled = 0
   private var isSpooling = true
@@ -78,7 +79,8 @@ struct TransferState {
   private var members: [Int: Member] = [:]
   private var lastMember = 0
   private var pump: Waiting?
-  /// How long readers have waited for slower ones lately: grows while one does, and shrinks while none does.
+  /// How long readers have recently waited for slower ones: increases while a reader waits, and decreases while none
+  /// does.
   private var waited = Duration.zero
   private var lastStep: (time: Duration, isHeldBack: Bool)?
 
@@ -89,8 +91,8 @@ struct TransferState {
 
   // MARK: Members
 
-  /// Takes part from the first byte on; nil where content is held in memory alone, so that a new reader would hold back
-  /// those who are there, and where the transfer has failed or is abandoned.
+  /// Adds a member that reads from the first byte on. Nil if content is held in memory alone, so that a new reader
+  /// would delay the existing ones, and if the transfer has failed or is abandoned.
   mutating func join(asReader isReader: Bool) -> Int? {
     if isAbandoned { return nil }
     if case .failed = ending { return nil }
@@ -101,7 +103,7 @@ struct TransferState {
     return lastMember
   }
 
-  /// Ends a member's part, at most once; whoever it let wait finds itself gone.
+  /// Removes a member, at most once. Its waiting task, if any, is resumed and finds that it is no longer a member.
   mutating func leave(_ id: Int, finishing: Int) -> Departure {
     guard let member = members.removeValue(forKey: id) else { return Departure() }
     var departure = Departure()
@@ -114,7 +116,7 @@ struct TransferState {
     return departure
   }
 
-  /// True where content goes into a spool and at most `finishing` bytes of it are known to be missing.
+  /// True if content is spooled and at most `finishing` bytes of it are known to be missing.
   private func isNearlyDone(_ finishing: Int) -> Bool {
     guard isSpooling, case .success(.content(let head)) = outcome, head.metadata != nil, let length = head.length else {
       return false
@@ -122,10 +124,11 @@ struct TransferState {
     return length - published <= finishing
   }
 
-  /// True while somebody takes content as it comes.
+  /// True while there are members that read content as it arrives.
   var hasReaders: Bool { members.values.contains { $0.isReader && !$0.isDetached } }
 
-  /// Registers whoever waits, unless it should look again instead; the pump has to look again where it is answered.
+  /// Registers a waiting member, unless it should check again at once. If the pump is returned, the pump must check
+  /// again.
   mutating func wait(_ id: Int, _ waiting: Waiting) -> (isWaiting: Bool, pump: Waiting?) {
     guard members[id] != nil else { return (false, nil) }
     if outcome != nil {
@@ -145,12 +148,12 @@ struct TransferState {
     return resumed
   }
 
-  /// True where a member still takes part.
+  /// True if the transfer still has this member.
   func holds(_ id: Int) -> Bool { members[id] != nil }
 
   // MARK: Reading
 
-  /// What a reader does next; it does not move.
+  /// The next step of a reader; its position does not change.
   func step(of id: Int) -> Step {
     guard let member = members[id] else { return .fail(.cancelled) }
     if member.isReader, member.position < published { return content(at: member.position) }
@@ -169,7 +172,7 @@ struct TransferState {
     return .readSpool(position..<min(spooled, position + TransferState.spoolStep))
   }
 
-  /// Moves a reader on; the pump may have room again.
+  /// Advances a reader's position. The pump may have room again.
   mutating func advance(_ id: Int, by count: Int) -> [Waiting] {
     members[id]?.position += count
     return dropTaken()
@@ -185,7 +188,7 @@ struct TransferState {
     return [waiting]
   }
 
-  /// The reader for which most is held, and how far it has read.
+  /// The reader that most content is held for, and its position.
   private var slowest: (id: Int, position: Int)? {
     let attached = members.lazy.filter { $0.value.isReader && !$0.value.isDetached }
     return attached.map { ($0.key, $0.value.position) }.min { $0.1 < $1.1 }
@@ -193,7 +196,7 @@ struct TransferState {
 
   // MARK: The pump
 
-  /// Tells everybody what the answer is.
+  /// Publishes the outcome to all members.
   mutating func publish(_ outcome: Result<TransferOutcome, HTTPTransportError>) -> [Waiting] {
     guard self.outcome == nil else { return [] }
     self.outcome = outcome
@@ -202,13 +205,13 @@ struct TransferState {
     return wakeAll()
   }
 
-  /// From here on content is held in memory alone.
+  /// Stops spooling: from here on content is held in memory alone.
   mutating func stopSpooling() {
     guard isSpooling else { return }
     isSpooling = false
   }
 
-  /// Adds content; where it is spooled, it is there already.
+  /// Publishes content. Spooled content is already in the spool.
   mutating func publish(_ bytes: [UInt8]) -> [Waiting] {
     if isSpooling {
       spooled += bytes.count
@@ -222,7 +225,8 @@ struct TransferState {
     return resumed + dropTaken()
   }
 
-  /// What the pump does next. Past the patience it goes on: the slowest readers are detached until there is room.
+  /// The next step of the pump. After the time limit it continues: the slowest readers are detached until there is
+  /// room.
   ///
   /// - Parameter now: the time since some fixed instant.
   mutating func pumpStep(at now: Duration) -> PumpStep {
@@ -241,7 +245,7 @@ struct TransferState {
     lastStep = (now, isHeldBack)
     guard isHeldBack else { return .wait(for: nil) }
     guard waited >= patience else { return .wait(for: patience - waited) }
-    // It ends at the latest where those are left who have taken all.
+    // The loop ends at the latest when only readers are left that have read everything.
     while !hasRoom, let slowest {
       members[slowest.id]?.isDetached = true
       _ = dropTaken()
@@ -251,17 +255,17 @@ struct TransferState {
     return .goOn
   }
 
-  /// True where the pump may go on.
+  /// True if the pump may continue.
   private var hasRoom: Bool { isSpooling || (held < window && pieces.count < TransferState.pieceLimit) }
 
-  /// Registers the pump; false where it may go on at once.
+  /// Registers the waiting pump; false if it may continue at once.
   mutating func waitForRoom(_ waiting: Waiting) -> Bool {
     guard !hasRoom, case .open = ending else { return false }
     pump = waiting
     return true
   }
 
-  /// The pump where it waits, to be woken.
+  /// Removes the waiting pump and returns it, to be resumed.
   mutating func takePump() -> Waiting? {
     defer { pump = nil }
     return pump

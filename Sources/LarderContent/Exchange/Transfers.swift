@@ -3,19 +3,19 @@ import LarderHTTP
 import LarderStorage
 import Synchronization
 
-/// The transfers under way: which of them a request may join, and all of them, for the end.
+/// The running transfers: finds the one that a request may join, and cancels all of them at the end.
 final class Transfers: Sendable {
   private struct Running {
     let transfer: Transfer
-    /// Its place in the order in which transfers began.
+    /// The number of the transfer, in the order in which transfers began.
     let number: Int
     /// The key of the resource for this caller.
     let key: String
     /// The fields of its request, which select a representation.
     let fields: HTTPFields
-    /// What others would find it by; nil where its request asks by itself in any case.
+    /// The share key at its start; nil if its request never shares a transfer.
     let name: String?
-    /// What others find it by; nil where nobody else may join any more.
+    /// The key by which other requests find it; nil if no other request may join any more.
     var shareKey: String?
     let timeouts: HTTPTimeouts
   }
@@ -26,7 +26,7 @@ final class Transfers: Sendable {
     var use = StoreUse.open
     var shared: [String: ObjectIdentifier] = [:]
     var running: [ObjectIdentifier: Running] = [:]
-    /// Keys whose last answer nobody could share: who asks for one of them does not wait for others.
+    /// Keys whose last response could not be shared: requests for one of them do not wait for others.
     var unshareable: Set<String> = []
     var background: [String: Task<Void, Never>] = [:]
     var lastTask = 0
@@ -34,7 +34,7 @@ final class Transfers: Sendable {
     var tasks: [Int: Task<Void, Never>] = [:]
     var passages: [Int: Task<PassageResult, Never>] = [:]
 
-    /// What can be joined under a name.
+    /// The transfer that can be joined under a share key.
     func running(_ shareKey: String?, _ timeouts: HTTPTimeouts) -> Transfer? {
       guard let shareKey, let id = shared[shareKey], let running = running[id] else { return nil }
       return running.timeouts == timeouts && !running.transfer.isInvalidatedElsewhere ? running.transfer : nil
@@ -62,13 +62,13 @@ final class Transfers: Sendable {
     }
   }
 
-  /// What a request gets.
+  /// The result of requesting a place in a transfer.
   enum Place {
-    /// A part in a transfer that another one has begun.
+    /// The request has joined a transfer that another one has begun.
     case joined(Transfer, member: Int)
-    /// A transfer of its own that it has to start.
+    /// The request has a transfer of its own, which it must start.
     case begun(Transfer, member: Int)
-    /// None: a transfer has ended since the cache was asked, and may have stored what is wanted.
+    /// There is no place: a transfer has ended since the lookup, and may have stored the response.
     case late
     case closed
   }
@@ -97,17 +97,17 @@ final class Transfers: Sendable {
     self.finishing = finishing
   }
 
-  /// How many transfers have ended that others could join.
+  /// How many shareable transfers have ended.
   var endedCount: Int { ended.load(ordering: .acquiring) }
 
-  /// Joins the transfer under `shareKey`, or makes one; with nil it always makes one that nobody else joins.
+  /// Joins the transfer under `shareKey`, or creates one. With nil it always creates one that no other request joins.
   ///
-  /// - Parameter seen: ``endedCount`` before the cache was asked; nil where it need not be asked again.
+  /// - Parameter seen: ``endedCount`` before the lookup; nil if the lookup need not be repeated.
   func place(
     key: String, fields: HTTPFields = [:], shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, seen: Int? = nil,
     mark: InvalidationMark? = nil
   ) -> Place {
-    // Others find it with its first member in it.
+    // When others find the transfer, it already has its first member.
     let transfer = Transfer(
       window: window, patience: patience, finishing: finishing, mark: mark, environment: environment,
       onUnreadable: onUnreadable)
@@ -127,18 +127,18 @@ final class Transfers: Sendable {
     }
   }
 
-  /// Begins a transfer of one's own; false where the end has come in between, so that nothing begins.
+  /// Starts a new transfer. Returns false if the transfers were closed in the meantime, so that nothing starts.
   func start(_ transfer: Transfer, _ course: @escaping @Sendable (Transfer) async -> Void) -> Bool {
-    // The end cancels all that have a place, begun or not.
+    // Closing cancels all transfers that have a place, started or not.
     let begins = transfer.start(course)
     if !begins { remove(transfer) }
     return begins
   }
 
-  /// From here on nobody joins a transfer.
+  /// Prevents further requests from joining a transfer.
   ///
-  /// - Parameter isShareable: whether its answer is good for others, as is remembered for the next time; nil where nobody
-  ///   can tell.
+  /// - Parameter isShareable: whether its response can be shared, which is remembered for the next time; nil if this is
+  ///   unknown.
   func detach(_ transfer: Transfer, isShareable: Bool?) {
     state.withLock { state in
       let id = ObjectIdentifier(transfer)
@@ -150,13 +150,13 @@ final class Transfers: Sendable {
     }
   }
 
-  /// Takes a transfer out whose task ends.
+  /// Removes a transfer whose task ends.
   func remove(_ transfer: Transfer) {
     detach(transfer, isShareable: nil)
     _ = state.withLock { $0.running.removeValue(forKey: ObjectIdentifier(transfer)) }
   }
 
-  /// Marks transfers whose answers may be older than a change that has just been made.
+  /// Marks transfers whose responses may be older than a change that was just applied.
   func markOutdated(_ isConcerned: (_ key: String) -> Bool) {
     let concerned = state.withLock { $0.running.values.filter { isConcerned($0.key) }.map(\.transfer) }
     for transfer in concerned {
@@ -165,7 +165,7 @@ final class Transfers: Sendable {
     }
   }
 
-  /// Marks transfers that began before one whose answer has just been stored, for the same representation: a late answer
+  /// Marks transfers for the same representation that began before one whose response was just stored: a late response
   /// never replaces a newer one.
   func markOlder(than transfer: Transfer, _ isSelected: (_ request: HTTPFields) -> Bool) {
     let running = state.withLock { state -> [Running] in
@@ -180,7 +180,7 @@ final class Transfers: Sendable {
 
   // MARK: Work on the engine's account
 
-  /// Runs a function in the background, unless one runs under that name already.
+  /// Runs a function in the background, unless one is already running under that name.
   func runInBackground(_ name: String, _ work: @escaping @Sendable () async -> Void) {
     state.withLock { state in
       if state.use != .open || state.background[name] != nil { return }
@@ -191,9 +191,9 @@ final class Transfers: Sendable {
     }
   }
 
-  /// Runs a function in a task that the end ends; `begun` has the task before anything else happens.
+  /// Runs a function in a task that closing cancels; `begun` gets the task before anything else happens.
   ///
-  /// After the end the function runs in a task that is cancelled already, so that whoever waits for it is told.
+  /// After closing, the function runs in a task that is already cancelled, so that its waiting caller is notified.
   func runTracked(
     begun: (Task<Void, Never>) -> Void, work: @escaping @Sendable () async -> Void
   ) {
@@ -211,7 +211,7 @@ final class Transfers: Sendable {
     if !isOpen { task.cancel() }
   }
 
-  /// Waits until all transfers and all work in the background of this moment have ended by themselves.
+  /// Waits until all current transfers and background work have ended on their own.
   func settled() async {
     let (running, background) = state.withLock { state in
       (state.running.values.map(\.transfer), Array(state.background.values))
@@ -220,8 +220,8 @@ final class Transfers: Sendable {
     for transfer in running { await transfer.finished() }
   }
 
-  /// Sends a request that no transfer is for, in a task that a suspension ends: what its answer makes invalid is marked before
-  /// the cache is suspended.
+  /// Sends a request without a transfer, in a task that a suspension cancels. Invalidations by its response are marked
+  /// before the cache is suspended.
   func passing(
     _ work: @escaping @Sendable () async throws(HTTPTransportError) -> CachedResponse
   ) async throws(HTTPTransportError) -> CachedResponse {
@@ -245,13 +245,13 @@ final class Transfers: Sendable {
     }.get()
   }
 
-  /// Ends everything and waits until it has ended; nothing begins afterwards.
+  /// Cancels everything and waits until it has ended; nothing starts afterwards.
   func close() async {
     state.withLock { $0.use = .closed }
     await endAll()
   }
 
-  /// Ends everything and waits until it has ended; nothing begins until ``resume()``.
+  /// Cancels everything and waits until it has ended; nothing starts until ``resume()``.
   func suspend() async {
     state.withLock { state in if state.use == .open { state.use = .suspended } }
     suspended.store(true, ordering: .releasing)
@@ -266,7 +266,7 @@ final class Transfers: Sendable {
     suspended.store(false, ordering: .releasing)
   }
 
-  /// True from a suspension on until it is over.
+  /// True from a suspension until its end.
   var isSuspended: Bool { suspended.load(ordering: .acquiring) }
 
   private func endAll() async {

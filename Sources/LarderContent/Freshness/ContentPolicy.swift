@@ -1,40 +1,41 @@
-/// Where a query's answer may come from.
+/// Where a query's response may come from.
 public enum ContentPolicy: Sendable, Hashable {
-  /// By the rules of HTTP: from the cache while it is fresh, else from the network (RFC 9111 §4).
+  /// The rules of HTTP: from the cache while the response is fresh, otherwise from the network (RFC 9111 §4).
   ///
-  /// A stale response is used only where the server or the request allows it (`stale-while-revalidate`,
-  /// `stale-if-error`, `max-stale`).
+  /// A stale response is used only if the server or the request allows it (`stale-while-revalidate`, `stale-if-error`,
+  /// `max-stale`).
   case standard
-  /// From the network, or from the cache after the server has confirmed it: an end-to-end validation.
+  /// From the network, or from the cache after the server has confirmed the response: an end-to-end validation.
   ///
-  /// `immutable` makes no difference, and an error is never hidden by stale content.
+  /// `immutable` has no effect, and an error is never hidden by stale content.
   case reload
-  /// From the cache whatever its age, from the network where nothing is stored.
+  /// From the cache whatever the response's age, and from the network if nothing is stored.
   ///
-  /// The caller answers for the age: `must-revalidate` and `no-cache` of the server do not count. What this cache knows
-  /// to be outdated, because a request has changed it, is fetched again. A success that a later 404, 410 or redirect hides
-  /// is used, and marked: ``CachedResponse/hiddenBy``.
+  /// The caller is responsible for the age: the server's `must-revalidate` and `no-cache` have no effect. A response
+  /// that this cache knows to be outdated, because a request has changed the resource, is downloaded again. A success
+  /// that a later 404, 410 or redirect hides is used, and marked: ``CachedResponse/hiddenBy``.
   case cacheElseNetwork
-  /// As ``standard``; where the server cannot be reached, or answers 500, 502, 503 or 504, a stale response of any age
-  /// (RFC 9111 §4.2.4, "disconnected").
+  /// As ``standard``. If the server cannot be reached, or returns 500, 502, 503 or 504, a stale response of any age is
+  /// used (RFC 9111 §4.2.4, "disconnected").
   ///
-  /// Never one with `must-revalidate` or `no-cache`, nor against a request's `no-cache` or `max-age`. In place of such a
-  /// failure also a success that a later 404, 410 or redirect hides, marked: ``CachedResponse/hiddenBy``.
+  /// A response with `must-revalidate` or `no-cache` is never used, nor one that the request's `no-cache` or `max-age`
+  /// excludes. After such a failure, a success that a later 404, 410 or redirect hides is used too, and marked:
+  /// ``CachedResponse/hiddenBy``.
   case staleWhenUnreachable
-  /// From the cache whatever its age, and never from the network.
+  /// From the cache whatever the response's age, and never from the network.
   ///
-  /// What ``cacheElseNetwork`` ignores is ignored here too, and outdated content is used.
+  /// The directives that ``cacheElseNetwork`` ignores are ignored here too, and outdated content is used.
   case cacheOnly
 }
 
-/// How long a query takes responses for fresh, in place of what their servers say.
+/// How long a query considers responses fresh, instead of the lifetimes that their servers declare.
 ///
-/// Wins over `max-age`, `Expires`, heuristics and `no-cache`; never over `no-store`. Both times count from the moment
-/// when the response was made or validated.
+/// It overrides `max-age`, `Expires`, heuristics and `no-cache`, but never `no-store`. Both times count from the
+/// creation or validation of the response.
 public struct FreshnessOverride: Sendable, Hashable {
-  /// Past it a response has expired; nil leaves it to the server.
+  /// The age at which a response expires; nil leaves it to the server.
   public var ttl: Duration?
-  /// Past it a response is given at once and validated at the same time; nil is the same as `ttl`.
+  /// The age from which a response is returned at once and validated at the same time; nil means `ttl`.
   public var softTTL: Duration?
 
   /// Overrides the time to live, the soft time to live, or both; without arguments neither.

@@ -1,28 +1,28 @@
 /// How old a stored response is, and how old it may become; in milliseconds.
 package struct Freshness: Sendable, Hashable {
-  /// Its age (RFC 9111 §4.2.3).
+  /// The age (RFC 9111 §4.2.3).
   package var age: Int64
-  /// The age up to which it is used without more ado: the soft TTL.
+  /// The age up to which the response is used without validation: the soft TTL.
   package var softLifetime: Int64
-  /// The age past which it has expired: the TTL.
+  /// The age at which the response expires: the TTL.
   package var lifetime: Int64
 
-  /// What the `Age` field says: whole seconds (RFC 9111 §5.1).
+  /// The value of the `Age` field: whole seconds (RFC 9111 §5.1).
   package var ageInSeconds: Int64 { age / 1000 }
-  /// What `ttl` in `Cache-Status` says: the freshness that is left in seconds, negative once stale (RFC 9211 §2.4).
+  /// The value of `ttl` in `Cache-Status`: the remaining freshness in seconds, negative once stale (RFC 9211 §2.4).
   package var remainingSeconds: Int64 {
     let left = StoredRules.saturating(softLifetime, minus: age)
     return left >= 0 ? left / 1000 : -((-(left + 1)) / 1000 + 1)
   }
-  /// True where it may be used without a word to the server.
+  /// True if the response may be used without a request to the server.
   package var isFresh: Bool { age < softLifetime }
 }
 
 extension StoredRules {
-  /// The freshness at a moment; nil where the clock went backwards.
+  /// The freshness at a time; nil if the clock went backwards.
   ///
-  /// Without overrides the soft TTL is the freshness lifetime, and the TTL that plus `stale-while-revalidate`, which
-  /// `must-revalidate` and `no-cache` rule out (RFC 5861 §3).
+  /// Without overrides the soft TTL is the freshness lifetime, and the TTL is the sum of that and
+  /// `stale-while-revalidate`, which `must-revalidate` and `no-cache` exclude (RFC 5861 §3).
   package func freshness(at now: Int64, _ override: FreshnessOverride) -> Freshness? {
     guard let age = currentAge(at: now) else { return nil }
     let own = lifetime ?? 0
@@ -39,14 +39,14 @@ extension StoredRules {
     return Freshness(age: age, softLifetime: soft, lifetime: hard)
   }
 
-  /// True where the server forbids any use of the response once it is stale (RFC 9111 §4.2.4).
+  /// True if the server forbids any use of the response once it is stale (RFC 9111 §4.2.4).
   package var forbidsStale: Bool {
     cacheControl.contains(.mustRevalidate) || cacheControl.contains(.noCache)
   }
 }
 
 extension Duration {
-  /// Milliseconds from 0 on, saturating.
+  /// The duration in milliseconds, at least 0, with saturation.
   var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let whole = StoredRules.milliseconds(seconds)

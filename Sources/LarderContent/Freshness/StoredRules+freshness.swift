@@ -1,7 +1,8 @@
 extension StoredRules {
-  /// The share of the time since the last change that a response is taken to be fresh for (RFC 9111 §4.2.2).
+  /// The divisor of heuristic freshness: a response is considered fresh for a tenth of the time since its last change
+  /// (RFC 9111 §4.2.2).
   package static let heuristicShare: Int64 = 10
-  /// The longest guess, in milliseconds: a week.
+  /// The maximum heuristic lifetime, in milliseconds: a week.
   package static let heuristicLimit: Int64 = 7 * 86_400_000
 
   /// The age of a response on arrival, in milliseconds (RFC 9111 §4.2.3).
@@ -15,19 +16,21 @@ extension StoredRules {
     return max(milliseconds(apparent), saturating(milliseconds(age ?? 0), plus: delay))
   }
 
-  /// The present age in milliseconds; nil where the clock stands before the response's arrival, so that nobody can tell.
+  /// The current age in milliseconds. Nil if the clock's time is before the response's arrival, so that the age is
+  /// unknown.
   package func currentAge(at now: Int64) -> Int64? {
     let resident = StoredRules.saturating(now, minus: responseTime)
-    // Two tasks may have read the clock in another order than they came to the cache.
+    // Two tasks may have read the clock in a different order than they reached the cache.
     if resident < -1000 { return nil }
     return StoredRules.saturating(initialAge, plus: max(0, resident))
   }
 
-  /// The lifetime that the response itself claims: `max-age`, else `Expires`, else a guess (RFC 9111 §4.2.1).
+  /// The lifetime that the response itself declares: `max-age`, otherwise `Expires`, otherwise a heuristic (RFC 9111
+  /// §4.2.1).
   func serverLifetime(expires: Int64?) -> (lifetime: Int64?, isHeuristic: Bool) {
     if let maxAge = cacheControl.maxAge { return (StoredRules.milliseconds(maxAge), false) }
     if let expires {
-      // Without a `Date` its arrival stands in for it (RFC 9110 §6.6.1).
+      // Without a `Date`, the arrival time is used (RFC 9110 §6.6.1).
       let made = date.map(StoredRules.milliseconds) ?? responseTime
       return (max(0, StoredRules.saturating(StoredRules.milliseconds(expires), minus: made)), false)
     }
@@ -39,7 +42,7 @@ extension StoredRules {
     return (min(unchanged / StoredRules.heuristicShare, StoredRules.heuristicLimit), true)
   }
 
-  /// Statuses whose responses may be guessed to be fresh (RFC 9110 §15.1).
+  /// Whether responses with a status may have heuristic freshness (RFC 9110 §15.1).
   package static func isHeuristicallyCacheable(_ status: Int) -> Bool {
     switch status {
     case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true

@@ -1,45 +1,46 @@
 package import LarderHTTP
 
-/// What the caching rules need of a stored (or just received) response, parsed once.
+/// The parts of a stored (or just received) response that the caching rules need, parsed once.
 ///
-/// All that a hit asks for is a number or a bit here; texts are kept only for validation. Durations are milliseconds.
+/// Everything that a hit reads is a number or a bit here; texts are kept only for validation. Durations are in
+/// milliseconds.
 package struct StoredRules: Sendable, Hashable {
   /// The status code.
   package var status: Int
-  /// Its `Cache-Control`.
+  /// The `Cache-Control` of the response.
   package var cacheControl: CacheControl
   /// How old the response was when it arrived, in milliseconds: `corrected_initial_age` (RFC 9111 §4.2.3).
   package var initialAge: Int64
-  /// When it arrived or was validated, in milliseconds since 1970.
+  /// When the response arrived or was validated, in milliseconds since 1970.
   package var responseTime: Int64
-  /// How long it is fresh by its own words, in milliseconds; nil where it says nothing that counts (§4.2.1).
+  /// How long the response is fresh by its own fields, in milliseconds; nil if it declares no valid lifetime (§4.2.1).
   package var lifetime: Int64?
-  /// True where ``lifetime`` is a guess (§4.2.2).
+  /// True if ``lifetime`` is heuristic (§4.2.2).
   package var isHeuristic: Bool
-  /// True where it must be validated first, whatever its age (§4.4).
+  /// True if the response must be validated first, whatever its age (§4.4).
   package var isInvalidated: Bool
-  /// True where a later 404, 410 or redirect hides it, or hides all variants of the index that this is.
+  /// True if a later 404, 410 or redirect hides the response, or hides all variants of this index.
   package var isHidden: Bool
-  /// True where it holds some ranges only (§3.3).
+  /// True if the response contains some ranges only (§3.3).
   package var isPartial: Bool
-  /// True where its use depends on records of cache groups (RFC 9875).
+  /// True if the use of the response depends on records of cache groups (RFC 9875).
   package var hasGroups: Bool
-  /// True where this is an index of variants and no response.
+  /// True if this is an index of variants rather than a response.
   package var isIndex: Bool
-  /// True where it has `Set-Cookie`.
+  /// True if the response has `Set-Cookie`.
   package var setsCookie: Bool
-  /// Its `Date` in seconds since 1970; nil where it has none or an invalid one.
+  /// The `Date` in seconds since 1970; nil if the response has none or an invalid one.
   package var date: Int64?
-  /// Its `Last-Modified` in seconds since 1970; nil where it has none or an invalid one.
+  /// The `Last-Modified` in seconds since 1970; nil if the response has none or an invalid one.
   package var lastModified: Int64?
-  /// Its `ETag` as sent; nil where it has none.
+  /// The `ETag` as sent; nil if the response has none.
   package var etag: String?
-  /// Its `Content-Language` in lower case, where that is one language.
+  /// The `Content-Language` in lower case, if it is a single language.
   package var language: String?
-  /// Its `Vary`; nil where it has none.
+  /// The `Vary`; nil if the response has none.
   package var vary: Vary?
 
-  /// Reads what is stored.
+  /// Reads a stored response's metadata.
   package init(_ metadata: CacheMetadata) {
     self.init(
       status: metadata.status, fields: metadata.fields, requestTime: metadata.requestTime,
@@ -51,7 +52,7 @@ package struct StoredRules: Sendable, Hashable {
     isIndex = !metadata.variants.isEmpty
   }
 
-  /// Reads what has just arrived; times in milliseconds since 1970.
+  /// Reads a response that has just arrived; times are in milliseconds since 1970.
   package init(status: Int, fields: HTTPFields, requestTime: Int64, responseTime: Int64) {
     self.status = status
     self.responseTime = responseTime
@@ -71,13 +72,13 @@ package struct StoredRules: Sendable, Hashable {
     (lifetime, isHeuristic) = serverLifetime(expires: found.expires)
   }
 
-  /// True where it is meant for one client (RFC 9111 §5.2.2.7), or may begin a session with one.
+  /// True if the response is meant for one client (RFC 9111 §5.2.2.7), or may begin a session with one.
   package var isForOneClient: Bool { setsCookie || cacheControl.contains(.isPrivate) }
 
-  /// Fields that are used up while the rules are made.
+  /// Fields that are needed only while the rules are created.
   struct FreshnessFields {
     var age: Int64?
-    /// Seconds since 1970; `Int64.min` for an invalid date, which lies in the past (§5.3).
+    /// Seconds since 1970; `Int64.min` for an invalid date, which counts as past (§5.3).
     var expires: Int64?
     var hasAge = false
   }
@@ -110,7 +111,7 @@ package struct StoredRules: Sendable, Hashable {
       }
     case 16:
       if name == "content-language" {
-        // Several languages at once are nobody's first choice.
+        // A response in several languages is not used for a language preference.
         let isOne = language == nil && !field.value.utf8.contains(0x2C)
         language = isOne ? HTTPFieldName(field.value).canonicalName : ""
       }

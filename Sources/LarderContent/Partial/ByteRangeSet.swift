@@ -1,4 +1,4 @@
-/// Positions of a representation's bytes: ranges in order, apart from one another, none empty.
+/// Positions of a representation's bytes: ranges in order, with gaps between them, none empty.
 package struct ByteRangeSet: Hashable, Sendable {
   /// The ranges.
   package private(set) var ranges: [Range<Int>]
@@ -15,33 +15,33 @@ package struct ByteRangeSet: Hashable, Sendable {
     }
   }
 
-  /// The ranges of stored content; nil where they are not in order, overlap, or do not make `count` bytes in all.
+  /// The ranges of stored content. Nil if they are not in order, overlap, or do not contain `count` bytes in total.
   package init?(stored ranges: [Range<Int>], count: Int) {
     var end = -1
     var sum = 0
     for range in ranges {
       guard range.lowerBound > end, !range.isEmpty else { return nil }
       end = range.upperBound
-      // Ranges that are apart and begin at 0 or later have no more bytes than the last one's end.
+      // Ranges with gaps that begin at 0 or later have no more bytes than the last one's end.
       sum += range.count
     }
     guard sum == count else { return nil }
     self.ranges = ranges
   }
 
-  /// How many bytes there are.
+  /// The number of bytes.
   package var count: Int { ranges.reduce(0) { $0 + $1.count } }
-  /// True where there are none.
+  /// True if there are no bytes.
   package var isEmpty: Bool { ranges.isEmpty }
 
-  /// True where every byte of a range is in it.
+  /// True if every byte of a range is included.
   package func contains(_ range: Range<Int>) -> Bool {
     if range.isEmpty { return true }
     guard let index = index(of: range.lowerBound) else { return false }
     return range.upperBound <= ranges[index].upperBound
   }
 
-  /// The parts of a range that are not in it, in order.
+  /// The parts of a range that are not included, in order.
   package func missing(of range: Range<Int>) -> [Range<Int>] {
     var missing: [Range<Int>] = []
     var position = range.lowerBound
@@ -54,7 +54,7 @@ package struct ByteRangeSet: Hashable, Sendable {
     return missing
   }
 
-  /// Where a contained range lies when the ranges stand one after another; nil where it is not contained.
+  /// The place of a range in the concatenated ranges; nil if the range is not included.
   package func offsets(of range: Range<Int>) -> Range<Int>? {
     guard let index = index(of: range.lowerBound), range.upperBound <= ranges[index].upperBound else { return nil }
     var before = 0
@@ -63,10 +63,10 @@ package struct ByteRangeSet: Hashable, Sendable {
     return start..<(start + range.count)
   }
 
-  /// Both together.
+  /// The union with a range.
   package func union(_ range: Range<Int>) -> ByteRangeSet { ByteRangeSet(ranges + [range]) }
 
-  /// Leaves out one range.
+  /// Removes one range.
   mutating func remove(at index: Int) { ranges.remove(at: index) }
 
   private func index(of position: Int) -> Int? {

@@ -1,37 +1,37 @@
-/// How new content and stored content of one representation become one stored response (RFC 9111 §3.4).
+/// Combines new content and stored content of one representation into one stored response (RFC 9111 §3.4).
 package struct Combination: Hashable, Sendable {
   /// A piece of the combined content, in order.
   package enum Segment: Hashable, Sendable {
-    /// Bytes of the content that is stored, by their offsets in it.
+    /// Bytes of the stored content, by their offsets in it.
     case stored(Range<Int>)
-    /// Bytes of the content that has come, by their offsets in it; always further on than those of the segment before.
+    /// Bytes of the received content, by their offsets in it; always after those of the previous received segment.
     case received(Range<Int>)
   }
 
-  /// Ranges stored of one representation at most; the shortest make room.
+  /// The maximum number of stored ranges of one representation; the shortest are dropped.
   package static let limit = 256
 
   /// The combined content.
   package let segments: [Segment]
-  /// The combined metadata: the stored fields, brought up to date by the new ones (§3.2); status 200 and ``content``
-  /// whole once nothing is missing.
+  /// The combined metadata: the stored fields, updated by the new ones (§3.2). If nothing is missing, the status is 200
+  /// and ``content`` is whole.
   package let metadata: CacheMetadata
   /// The combined content's length in bytes.
   package let length: Int
 
-  /// True where the new content adds nothing, so that only the metadata change.
+  /// True if the new content adds nothing, so that only the metadata changes.
   package var changesMetadataOnly: Bool {
     segments.allSatisfy(\.isStored)
   }
 
-  /// Combines a stored entry with a 206; nil where they are not known to be of one representation.
+  /// Combines a stored entry with a 206; nil if they may belong to different representations.
   ///
-  /// Before the content has come, `part` is what was announced; where it breaks off, combine again with
+  /// Before the content is received, `part` is the announced part. If the content is interrupted, combine again with
   /// ``ReceivedPart/prefix(_:)``.
   ///
   /// - Parameters:
-  ///   - metadata: the new answer's, as they would be stored.
-  ///   - rules: the new answer's.
+  ///   - metadata: the new response's metadata, as it would be stored.
+  ///   - rules: the new response's rules.
   package init?(
     _ entry: CacheEntry, with part: ReceivedPart, _ metadata: CacheMetadata, _ rules: StoredRules
   ) {
@@ -69,7 +69,7 @@ package struct Combination: Hashable, Sendable {
     return union
   }
 
-  /// Stored bytes are preferred: they are there already.
+  /// Builds the segments. Stored bytes are preferred, because they are already available.
   private static func segments(_ union: ByteRangeSet, held: ByteRangeSet, received: Range<Int>) -> [Segment] {
     var segments: [Segment] = []
     for range in union.ranges {

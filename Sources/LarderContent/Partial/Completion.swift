@@ -1,15 +1,16 @@
-/// The combining of a stored response with a part that is on its way: what may be stored of it, whether the part comes as
-/// announced or breaks off (RFC 9111 §3.3, §3.4).
+/// Combines a stored response with a part that is being received: decides what may be stored, whether the part arrives
+/// as announced or is interrupted (RFC 9111 §3.3, §3.4).
 package struct Completion: Sendable {
-  /// What comes of it where all arrives that was announced.
+  /// The result if all announced bytes arrive.
   package let combination: Combination
-  /// What is stored.
+  /// The stored entry.
   package let entry: CacheEntry
   private let part: ReceivedPart
   private let answer: CacheMetadata
   private let rules: StoredRules
 
-  /// Joins a combination with what it was made of: `answer` and `rules` are the metadata and rules of the new part.
+  /// Creates a completion from a combination and its inputs: `answer` and `rules` are the metadata and rules of the new
+  /// part.
   package init(
     _ combination: Combination, _ entry: CacheEntry, _ part: ReceivedPart, _ answer: CacheMetadata, _ rules: StoredRules
   ) {
@@ -20,10 +21,10 @@ package struct Completion: Sendable {
     self.rules = rules
   }
 
-  /// What is stored of combined content that broke off after `count` bytes; nil where that adds nothing.
+  /// What to store of combined content that was interrupted after `count` bytes; nil if that adds nothing.
   ///
-  /// - Returns: the metadata, and the bytes of the stored content, by their offsets in it, that belong behind those that
-  ///   came.
+  /// - Returns: the metadata, and the ranges of the stored content, by their offsets in it, to append to the received
+  ///   bytes.
   package func interrupted(after count: Int) -> (metadata: CacheMetadata, rest: [Range<Int>])? {
     guard count < combination.length, combination.isWithinLimit,
       let part = part.prefix(combination.received(within: count)),
@@ -35,7 +36,7 @@ package struct Completion: Sendable {
 }
 
 extension Combination {
-  /// False where ranges may have been left out.
+  /// False if ranges may have been dropped.
   fileprivate var isWithinLimit: Bool {
     if case .parts(let ranges, _) = metadata.content { ranges.count < Combination.limit } else { true }
   }
@@ -51,7 +52,7 @@ extension Combination {
     return received
   }
 
-  /// The stored bytes behind the first `count`; nil where others are missing there too.
+  /// The stored bytes after the first `count`; nil if other bytes are missing there too.
   fileprivate func stored(behind count: Int) -> [Range<Int>]? {
     guard count <= length else { return nil }
     var position = 0
@@ -68,12 +69,12 @@ extension Combination {
 }
 
 extension Combination.Segment {
-  /// True for what is there already.
+  /// True for stored bytes.
   package var isStored: Bool {
     if case .stored = self { true } else { false }
   }
 
-  /// How many bytes it has.
+  /// The number of bytes.
   package var count: Int {
     switch self {
     case .stored(let range), .received(let range): range.count

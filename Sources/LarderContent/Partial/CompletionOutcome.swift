@@ -1,17 +1,17 @@
-/// What the answer to a ``RangeFetch`` means.
+/// What the response to a ``RangeFetch`` means.
 package enum CompletionOutcome: Hashable, Sendable {
-  /// 206 with more of what is stored: combine, then decide again by ``RangeOutcome`` on what that gives.
+  /// 206 with more of the stored response: combine, then decide again by ``RangeOutcome`` with the result.
   case combine(Combination, ReceivedPart)
-  /// 200: the server has another representation by now, or knows no ranges. It takes the place of what is stored, and
-  /// answers the client's request once it is there.
+  /// 200: the server has another representation by now, or does not support ranges. The response replaces the stored
+  /// one, and is used for the client's request after it was received.
   case replace
-  /// The server contradicts itself: a part of something else, several parts, or 416 for what it said to have. Send the
-  /// client's own request, without the help of what is stored.
+  /// The server contradicts itself: a part of another representation, several parts, or 416 for a range that it
+  /// declared to have. Send the client's own request, without using the stored response.
   case askAgain
-  /// Any other status: it is the client's to see.
+  /// Any other status: return it to the client.
   case forward
 
-  /// Reads an answer's head; metadata and rules as they would be stored.
+  /// Reads a response's head; metadata and rules as they would be stored.
   package static func of(
     _ answer: CacheMetadata, _ rules: StoredRules, to entry: CacheEntry
   ) -> CompletionOutcome {

@@ -1,11 +1,11 @@
 /// The value of a `Content-Range` field in bytes (RFC 9110 §14.4).
 package enum ContentRange: Hashable, Sendable {
-  /// `bytes first-last/length`, the length being `*` where it is unknown.
+  /// `bytes first-last/length`; the length is `*` if it is unknown.
   case part(Range<Int>, length: Int?)
-  /// `bytes */length`: the answer to a range outside the representation.
+  /// `bytes */length`: the response to a range outside the representation.
   case unsatisfied(length: Int)
 
-  /// Reads a field; nil for another unit, what is malformed, and what is invalid: a last position before the first, or
+  /// Parses a field. Nil for another unit, a malformed value, and an invalid one: a last position before the first, or
   /// not before the length.
   package init?(_ text: String) {
     var scanner = DigitScanner(text.utf8)

@@ -1,6 +1,6 @@
 package import LarderHTTP
 
-/// A 206 or 416 made from stored content: its head, and where each piece of its content comes from.
+/// A 206 or 416 created from stored content: its head, and the sources of the pieces of its content.
 package struct PartialResponse: Hashable, Sendable {
   /// A piece of the content, in order.
   package enum Piece: Hashable, Sendable {
@@ -12,16 +12,16 @@ package struct PartialResponse: Hashable, Sendable {
 
   /// 206 or 416.
   package let status: Int
-  /// The stored fields with those of the range; `Age` and `Cache-Status` are still to be added.
+  /// The stored fields with those of the range; the caller must add `Age` and `Cache-Status`.
   package let fields: HTTPFields
   /// The content.
   package let pieces: [Piece]
   /// The content's length in bytes.
   package let length: Int
 
-  /// 206 with ranges of a representation whose bytes `held` are stored; nil where one of them is not.
+  /// A 206 with ranges of a representation of which the bytes `held` are stored; nil if one of the ranges is not.
   ///
-  /// One range is the content itself; several are a `multipart/byteranges` (RFC 9110 §14.6).
+  /// A single range is the content itself; several ranges are a `multipart/byteranges` (RFC 9110 §14.6).
   package init?(
     _ ranges: [Range<Int>], of metadata: CacheMetadata, held: ByteRangeSet, length: Int?,
     boundary: @autoclosure () -> String
@@ -44,7 +44,7 @@ package struct PartialResponse: Hashable, Sendable {
       pieces.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
       self.pieces = pieces
       fields[.contentType] = "multipart/byteranges; boundary=\(boundary)"
-      // §15.3.7.2: it stands in each part, never in the head.
+      // §15.3.7.2: the field is in each part, never in the head.
       fields[.contentRange] = nil
     }
     status = 206
@@ -60,7 +60,7 @@ package struct PartialResponse: Hashable, Sendable {
     length = PartialResponse.length(of: pieces)
   }
 
-  /// 416 for ranges that all lie outside a representation of `length` bytes (RFC 9110 §15.5.17).
+  /// A 416 for ranges that all lie outside a representation of `length` bytes (RFC 9110 §15.5.17).
   package static func unsatisfiable(_ metadata: CacheMetadata, length: Int) -> PartialResponse {
     var fields: HTTPFields = [
       .contentRange: ContentRange.unsatisfied(length: length).text, .contentLength: "0",

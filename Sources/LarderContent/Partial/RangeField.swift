@@ -1,6 +1,6 @@
 /// The value of a `Range` field in bytes (RFC 9110 §14.1.2, §14.2).
 package struct RangeField: Hashable, Sendable {
-  /// One range as it was asked for; both positions count.
+  /// One range as requested; both positions are included.
   package enum Spec: Hashable, Sendable {
     /// `first-last`, or `first-` with `Int.max`.
     case span(Int, through: Int)
@@ -8,27 +8,27 @@ package struct RangeField: Hashable, Sendable {
     case suffix(Int)
   }
 
-  /// What the field means for a representation of known length.
+  /// The meaning of the field for a representation of known length.
   package enum Resolution: Hashable, Sendable {
-    /// Nothing: the whole representation is sent.
+    /// The field is ignored: the whole representation is sent.
     case ignored
     /// No range lies within the representation: 416.
     case unsatisfiable
-    /// These ranges, in the order they were asked for; those that overlap, or nearly touch, are one.
+    /// The ranges, in the requested order; ranges that overlap, or nearly touch, are merged.
     case ranges([Range<Int>])
   }
 
-  /// Fields with more ranges are ignored, as §14.2 advises: nobody means well with them.
+  /// The maximum number of ranges. Fields with more are ignored, as §14.2 advises, because they are probably an attack.
   package static let limit = 64
   /// Ranges with a smaller gap between them are sent as one: a further part of a multipart costs more (§15.3.7.2).
   package static let partOverhead = 80
 
-  /// The ranges in the order they were asked for; at least one.
+  /// The ranges in the requested order; at least one.
   package let specs: [Spec]
 
-  /// Reads a field; nil where it is to be ignored: another unit, no ranges, malformed, or more ranges than the limit.
+  /// Parses a field. Nil if it must be ignored: another unit, no ranges, malformed, or more ranges than the limit.
   ///
-  /// Positions that no `Int` holds are taken for `Int.max`.
+  /// Positions that are too large for an `Int` are treated as `Int.max`.
   package init?(_ text: String) {
     var scanner = DigitScanner(text.utf8)
     scanner.skipBlanks()
@@ -53,7 +53,7 @@ package struct RangeField: Hashable, Sendable {
       switch spec {
       case .suffix(let count):
         if count == 0 { continue }
-        // §14.1.2: a suffix of nothing is satisfied by nothing, for which there is no `Content-Range`.
+        // §14.1.2: an empty suffix can only be satisfied by an empty range, for which there is no `Content-Range`.
         if length == 0 { return .ignored }
         ranges.append(max(0, length - count)..<length)
       case .span(let first, let last):
@@ -63,8 +63,8 @@ package struct RangeField: Hashable, Sendable {
     return ranges.isEmpty ? .unsatisfiable : .ranges(RangeField.coalesced(ranges))
   }
 
-  /// The ranges where the representation's length is unknown: those that lie within what is `held`; nil where only the
-  /// server can tell what is meant.
+  /// The ranges if the representation's length is unknown: those within `held`; nil if only the server can resolve
+  /// them.
   package func resolved(within held: ByteRangeSet) -> [Range<Int>]? {
     var ranges: [Range<Int>] = []
     for spec in specs {
@@ -77,7 +77,7 @@ package struct RangeField: Hashable, Sendable {
     return together.allSatisfy(held.contains) ? together : ByteRangeSet(ranges).ranges
   }
 
-  /// One range for those that overlap or nearly touch, at the place of the first of them (§15.3.7.2).
+  /// Merges ranges that overlap or nearly touch, at the place of the first of them (§15.3.7.2).
   static func coalesced(_ ranges: [Range<Int>]) -> [Range<Int>] {
     if ranges.count < 2 { return ranges }
     var groups: [(range: Range<Int>, place: Int)] = []
@@ -93,7 +93,7 @@ package struct RangeField: Hashable, Sendable {
   }
 }
 
-/// Walks over the bytes of a `Range` or `Content-Range` field.
+/// Scans the bytes of a `Range` or `Content-Range` field.
 struct DigitScanner {
   private let bytes: String.UTF8View
   private var index: String.Index
@@ -116,7 +116,7 @@ struct DigitScanner {
     while let byte = next, byte == 0x20 || byte == 0x09 { bytes.formIndex(after: &index) }
   }
 
-  /// `bytes` in any case (RFC 9110 §14.1).
+  /// Reads `bytes` in any case (RFC 9110 §14.1).
   mutating func takeBytesUnit() -> Bool {
     for expected in [0x62, 0x79, 0x74, 0x65, 0x73] as [UInt8] {
       guard let byte = next, byte | 0x20 == expected else { return false }
@@ -125,7 +125,7 @@ struct DigitScanner {
     return true
   }
 
-  /// Digits; `Int.max` for more than an `Int` holds, nil where there are none.
+  /// Reads digits; `Int.max` for a number that is too large for an `Int`, nil if there are none.
   mutating func number() -> Int? {
     var value: Int?
     while let byte = next, (0x30...0x39).contains(byte) {
@@ -137,7 +137,7 @@ struct DigitScanner {
     return value
   }
 
-  /// `first-last`, `first-` or `-count`; nil where malformed or where the last position is before the first.
+  /// Reads `first-last`, `first-` or `-count`; nil if it is malformed or the last position is before the first.
   mutating func rangeSpec() -> RangeField.Spec? {
     if take(0x2D) { return number().map { .suffix($0) } }
     guard let first = number(), take(0x2D) else { return nil }

@@ -1,27 +1,27 @@
 package import LarderHTTP
 
-/// What a stored response, whole or in parts, can do for a GET (RFC 9110 §14.2, RFC 9111 §3.3).
+/// How a stored response, whole or in parts, can be used for a GET (RFC 9110 §14.2, RFC 9111 §3.3).
 ///
-/// Preconditions other than `If-Range` come first (RFC 9110 §13.2.2), see ``ConditionalOutcome``; whether the stored
-/// response may be used at all is decided elsewhere.
+/// Preconditions other than `If-Range` are evaluated first (RFC 9110 §13.2.2), see ``ConditionalOutcome``. Whether the
+/// stored response may be used at all is decided elsewhere.
 package enum RangeOutcome: Hashable, Sendable {
-  /// Send the stored response as it is: no range was asked for, or none that counts.
+  /// Send the stored response as it is: no range was requested, or none that applies.
   case whole
-  /// Send this 206 or 416, made from what is stored.
+  /// Send this 206 or 416, created from the stored response.
   case answer(PartialResponse)
-  /// Ask the server for what is missing, and combine the answer with what is stored.
+  /// Request the missing bytes from the server, and combine the response with the stored one.
   case fetch(RangeFetch)
-  /// What is stored is of no use here: send the client's request as it is.
+  /// The stored response cannot be used: send the client's request as it is.
   case forward
 
-  /// Decides for an entry. The boundary separates the parts where several ranges are sent: random, at most 70 characters.
+  /// Decides for an entry. The boundary separates the parts if several ranges are sent: random, at most 70 characters.
   package static func of(
     _ request: HTTPFields, _ entry: CacheEntry, boundary: @autoclosure () -> String
   ) -> RangeOutcome {
     of(request, entry.metadata, entry.rules, length: entry.length, boundary: boundary())
   }
 
-  /// Decides for metadata whose content has `length` bytes; it may still be on its way.
+  /// Decides for metadata whose content has `length` bytes; the content may still be incomplete.
   package static func of(
     _ request: HTTPFields, _ metadata: CacheMetadata, _ rules: StoredRules, length: Int,
     boundary: @autoclosure () -> String
@@ -29,7 +29,7 @@ package enum RangeOutcome: Hashable, Sendable {
     let field = IfRange.holds(request, rules) ? request[.range].flatMap { RangeField($0) } : nil
     switch metadata.content {
     case .whole:
-      // §14.2: only what would be a 200 has ranges.
+      // §14.2: ranges apply only to what would be a 200.
       guard let field, metadata.status == 200 else { return .whole }
       let held = ByteRangeSet([0..<length])
       return answer(field.resolved(length: length), metadata, held, length: length, boundary()) ?? .whole
@@ -42,7 +42,7 @@ package enum RangeOutcome: Hashable, Sendable {
     }
   }
 
-  /// The answer for ranges that are all there; nil where the field is ignored.
+  /// The response for ranges that are all stored; nil if the field is ignored.
   fileprivate static func answer(
     _ resolution: RangeField.Resolution, _ metadata: CacheMetadata, _ held: ByteRangeSet, length: Int?,
     _ boundary: @autoclosure () -> String
@@ -82,7 +82,8 @@ private struct StoredParts {
       ?? completion(of: held.missing(of: 0..<total))
   }
 
-  /// Asks for all pieces in one range, since several would come as a multipart. Nil is everything behind the beginning.
+  /// Requests all missing pieces as one range, because several would be sent as a multipart. Nil means everything after
+  /// the beginning.
   private func completion(of missing: [Range<Int>]?) -> RangeOutcome {
     guard let missing else {
       guard let first = held.ranges.first, first.lowerBound == 0 else { return .forward }
@@ -95,14 +96,14 @@ private struct StoredParts {
     return fetch(of: "bytes=\(first)-\(end - 1)")
   }
 
-  /// RFC 9111 §3.4: without a strong validator the answer could not be combined.
+  /// Creates a request for a range. RFC 9111 §3.4: without a strong validator the response could not be combined.
   private func fetch(of range: String?) -> RangeOutcome {
     guard let range, let validator = StrongValidator(rules) else { return .forward }
     var fields = request
     fields[.ifNoneMatch] = nil
     fields[.ifModifiedSince] = nil
     fields[.range] = range
-    // The text that the server has sent, since some compare texts.
+    // The text is sent as the server sent it, because some servers compare texts.
     if case .date = validator, let text = metadata.fields[.lastModified] {
       fields[.ifRange] = text
     } else {
@@ -114,12 +115,12 @@ private struct StoredParts {
 
 /// A request for the missing part of a stored response (RFC 9111 §3.3, RFC 9110 §13.1.5).
 package struct RangeFetch: Hashable, Sendable {
-  /// The client's fields with `Range` for what is missing and `If-Range` for what is stored, without the client's own
-  /// `If-None-Match` and `If-Modified-Since`: they are evaluated once the answer is there.
+  /// The client's fields with `Range` for the missing part and `If-Range` for the stored one. The client's own
+  /// `If-None-Match` and `If-Modified-Since` are omitted: they are evaluated after the response was received.
   package let fields: HTTPFields
 }
 
 extension ByteRangeSet {
-  /// The position behind the last byte.
+  /// The position after the last byte.
   var end: Int { ranges.last?.upperBound ?? 0 }
 }

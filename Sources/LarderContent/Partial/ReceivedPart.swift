@@ -1,19 +1,19 @@
 package import LarderHTTP
 
-/// The part of a representation that a 206 carries, as far as a cache can use it.
+/// The part of a representation in a 206, if a cache can use it.
 package struct ReceivedPart: Hashable, Sendable {
-  /// Which bytes of the representation the content is.
+  /// The bytes of the representation that the content consists of.
   package let range: Range<Int>
-  /// The whole representation's length in bytes; nil where it was not said.
+  /// The whole representation's length in bytes; nil if it was not sent.
   package let length: Int?
 
-  /// Joins a range and a length.
+  /// Creates a part from a range and a length.
   package init(range: Range<Int>, length: Int?) {
     self.range = range
     self.length = length
   }
 
-  /// Reads the head of a 206; nil where it has several parts, another unit or no valid `Content-Range`.
+  /// Reads the head of a 206. Nil if it has several parts, another unit or no valid `Content-Range`.
   package init?(status: Int, fields: HTTPFields) {
     guard status == 206, let text = fields[.contentRange], case .part(let range, let length)? = ContentRange(text)
     else { return nil }
@@ -21,10 +21,10 @@ package struct ReceivedPart: Hashable, Sendable {
     self.init(range: range, length: length)
   }
 
-  /// True where the part is the whole representation.
+  /// True if the part is the whole representation.
   package var isWhole: Bool { length == range.upperBound && range.lowerBound == 0 }
 
-  /// The part of which only the first `count` bytes have come; nil where there are none, or more than were announced.
+  /// This part if only its first `count` bytes were received; nil if there are none, or more than were announced.
   package func prefix(_ count: Int) -> ReceivedPart? {
     guard count > 0, count <= range.count else { return nil }
     return ReceivedPart(range: range.lowerBound..<(range.lowerBound + count), length: length)
@@ -32,30 +32,31 @@ package struct ReceivedPart: Hashable, Sendable {
 }
 
 private enum PartKind {
-  /// `multipart/byteranges` in any case, with or without parameters.
+  /// Whether a type is `multipart/byteranges`, in any case, with or without parameters.
   static func isMultipart(_ type: String) -> Bool {
     type.utf8.prefix(20).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } == Array("multipart/byteranges".utf8)
   }
 }
 
 extension CacheMetadata {
-  /// The metadata to store for a 206, made from those of its head (RFC 9111 §3.3).
+  /// The metadata to store for a 206, derived from those of its head (RFC 9111 §3.3).
   ///
-  /// `Content-Range` and `Content-Length` give way to ``content``; the status stays 206, or becomes 200 where the part is
-  /// the whole. Nil where the part is not to be stored.
+  /// ``content`` replaces `Content-Range` and `Content-Length`. The status stays 206, or becomes 200 if the part is the
+  /// whole. Nil if the part must not be stored.
   ///
   /// - Parameters:
-  ///   - part: what came, cut by ``ReceivedPart/prefix(_:)`` where that was less than announced.
-  ///   - request: an answer to `If-Range` may lack fields that its client has already (RFC 9110 §15.3.7), so it is
-  ///     stored only in combination.
+  ///   - part: the received part, shortened by ``ReceivedPart/prefix(_:)`` if less than announced was received.
+  ///   - request: the request's fields. A response to `If-Range` may lack fields that its client already has (RFC 9110
+  ///     §15.3.7), so it is stored only in combination.
   package func storing(_ part: ReceivedPart, answering request: HTTPFields) -> CacheMetadata? {
     guard status == 206, !request.contains(.ifRange) else { return nil }
     return holding(ByteRangeSet([part.range]), length: part.length)
   }
 
-  /// The metadata to store for a 200 whose content broke off after `count` bytes (RFC 9111 §3.3).
+  /// The metadata to store for a 200 whose content was interrupted after `count` bytes (RFC 9111 §3.3).
   ///
-  /// Nil where it is of no use: nothing came, no length was announced, or no strong validator lets it be completed.
+  /// Nil if it is of no use: nothing was received, no length was announced, or without a strong validator it cannot be
+  /// completed.
   package func interrupted(after count: Int, _ rules: StoredRules) -> CacheMetadata? {
     guard status == 200, count > 0, StrongValidator(rules) != nil, !fields.contains("Transfer-Encoding") else {
       return nil
@@ -66,7 +67,7 @@ extension CacheMetadata {
     return holding(ByteRangeSet([0..<count]), length: length)
   }
 
-  /// The same response with these bytes of it stored.
+  /// This response with these bytes of it stored.
   func holding(_ held: ByteRangeSet, length: Int?) -> CacheMetadata {
     var metadata = self
     metadata.fields[.contentRange] = nil
@@ -82,7 +83,7 @@ extension CacheMetadata {
     return metadata
   }
 
-  /// Several fields or elements with one and the same number are that number (RFC 9110 §8.6).
+  /// Parses `Content-Length`. Several fields or elements with equal numbers count as that number (RFC 9110 §8.6).
   static func contentLength(_ text: String) -> Int? {
     var scanner = DigitScanner(text.utf8)
     var length: Int?

@@ -1,33 +1,35 @@
 package import LarderHTTP
 
-/// What tells that two responses are of one representation, byte for byte (RFC 9110 §8.8.1).
+/// Shows whether two responses have the same representation, byte for byte (RFC 9110 §8.8.1).
 package enum StrongValidator: Hashable, Sendable {
-  /// A strong entity tag, quotes included.
+  /// A strong entity tag, including its quotes.
   case tag(String)
-  /// A `Last-Modified` that is at least a second before `Date`: the representation cannot have changed again within that
-  /// second (§8.8.2.2). More than a minute before a `Date` that may be of this cache's clock. Seconds since 1970.
+  /// A `Last-Modified` that is at least a second before `Date`: the representation cannot have changed again within
+  /// that second (§8.8.2.2). If `Date` may come from this cache's clock, it must be more than a minute before. Seconds
+  /// since 1970.
   case date(Int64)
 
-  /// The validator of a response; nil where it has none that is strong.
+  /// The strong validator of a response; nil if it has none.
   ///
-  /// A weak entity tag rules the date out as well: the server says that equal is not identical. So does one without
-  /// quotes, whose server cannot be taken at its word.
+  /// A weak entity tag excludes the date as well, because the server declares that equal content may not be identical.
+  /// So does a tag without quotes, because its server is not reliable.
   package init?(_ rules: StoredRules) {
     if let tag = rules.etag {
       guard StrongValidator.isStrong(tag) else { return nil }
       self = .tag(tag)
     } else {
       guard let changed = rules.lastModified, let date = rules.date else { return nil }
-      // A `Date` that the server did not send is the second of arrival (§6.6.1): another clock, which may be fast.
+      // A `Date` that the server did not send is the second of arrival (§6.6.1): it comes from another clock, which may
+      // be fast.
       guard changed < (date == rules.responseTime / 1000 ? date - StrongValidator.skew : date) else { return nil }
       self = .date(changed)
     }
   }
 
-  /// How many seconds two clocks are taken to differ at most.
+  /// The maximum assumed difference of two clocks, in seconds.
   private static let skew: Int64 = 60
 
-  /// True for one entity tag in quotes, without the mark of weakness.
+  /// True for one entity tag in quotes that is not marked as weak.
   static func isStrong(_ tag: String) -> Bool {
     let bytes = tag.utf8
     guard bytes.count >= 2, bytes.first == 0x22, bytes.last == 0x22 else { return false }
@@ -45,7 +47,7 @@ package enum StrongValidator: Hashable, Sendable {
 
 /// The precondition of a range (RFC 9110 §13.1.5).
 package enum IfRange {
-  /// True where a range may be sent: the field is absent, or names what is stored by a strong validator.
+  /// True if a range may be sent: the field is absent, or contains a strong validator of the stored response.
   package static func holds(_ request: HTTPFields, _ stored: StoredRules) -> Bool {
     guard let text = request[.ifRange] else { return true }
     guard let validator = StrongValidator(stored) else { return false }
@@ -57,12 +59,12 @@ package enum IfRange {
 }
 
 extension HTTPFieldName {
-  /// RFC 9110 §14.4.
+  /// The field name of RFC 9110 §14.4.
   package static let contentRange: HTTPFieldName = "Content-Range"
-  /// RFC 9110 §13.1.5.
+  /// The field name of RFC 9110 §13.1.5.
   package static let ifRange: HTTPFieldName = "If-Range"
-  /// RFC 9110 §13.1.4.
+  /// The field name of RFC 9110 §13.1.4.
   package static let ifUnmodifiedSince: HTTPFieldName = "If-Unmodified-Since"
-  /// RFC 9110 §14.2.
+  /// The field name of RFC 9110 §14.2.
   package static let range: HTTPFieldName = "Range"
 }

@@ -1,16 +1,16 @@
 package import LarderHTTP
 
-/// What the client's own preconditions make of a stored response that is about to be sent (RFC 9110 §13.2.2, RFC 9111
-/// §4.3.2).
+/// The result of the client's own preconditions for a stored response that is about to be sent (RFC 9110 §13.2.2, RFC
+/// 9111 §4.3.2).
 package enum ConditionalOutcome: Hashable, Sendable {
-  /// Send it: no precondition, or one that holds. A range comes next: ``RangeOutcome``.
+  /// Send the response: there is no precondition, or it is met. A range is evaluated next: ``RangeOutcome``.
   case serve
-  /// Send 304 with these fields; `Age` and `Cache-Status` are still to be added.
+  /// Send 304 with these fields; the caller must add `Age` and `Cache-Status`.
   case notModified(HTTPFields)
 
-  /// Evaluates `If-None-Match`, else `If-Modified-Since`, of a GET or HEAD.
+  /// Evaluates `If-None-Match`, otherwise `If-Modified-Since`, of a GET or HEAD.
   ///
-  /// They count where the stored status is 200, or 206 of a response stored in parts (RFC 9110 §13.2.1). `If-Match` and
+  /// They apply if the stored status is 200, or 206 of a response stored in parts (RFC 9110 §13.2.1). `If-Match` and
   /// `If-Unmodified-Since` do not apply to a cache: see ``isForOrigin(_:)``.
   package static func of(
     _ request: HTTPFields, _ metadata: CacheMetadata, _ rules: StoredRules
@@ -22,7 +22,7 @@ package enum ConditionalOutcome: Hashable, Sendable {
     } else if let text = request[.ifModifiedSince],
       let since = HTTPDate.strictUnixTime(text, now: rules.responseTime / 1000)
     {
-      // RFC 9111 §4.3.2: Last-Modified, else Date, else when it came.
+      // RFC 9111 §4.3.2: Last-Modified, otherwise Date, otherwise the time of arrival.
       isUnchanged = (rules.lastModified ?? rules.date ?? rules.responseTime / 1000) <= since
     } else {
       return .serve
@@ -30,14 +30,15 @@ package enum ConditionalOutcome: Hashable, Sendable {
     return isUnchanged ? .notModified(fieldsOf304(metadata.fields)) : .serve
   }
 
-  /// True where a precondition is there that only the origin server may evaluate, so that the request must be forwarded
+  /// True if there is a precondition that only the origin server may evaluate, so that the request must be forwarded
   /// (RFC 9110 §13.1.1, §13.1.4).
   package static func isForOrigin(_ request: HTTPFields) -> Bool {
     request.contains(.ifMatch) || request.contains(.ifUnmodifiedSince)
   }
 
-  /// The stored fields that a 304 carries (RFC 9110 §15.4.5): those that the standard names, `Last-Modified` where it is
-  /// the only validator, and the targeted kin of `Cache-Control`. Others would only repeat what the client has.
+  /// The stored fields that a 304 contains (RFC 9110 §15.4.5): those that the standard lists, `Last-Modified` if it is
+  /// the only validator, and the targeted variants of `Cache-Control`. Other fields would only repeat what the client
+  /// has.
   package static func fieldsOf304(_ stored: HTTPFields) -> HTTPFields {
     let hasTag = stored.contains(.etag)
     return HTTPFields(

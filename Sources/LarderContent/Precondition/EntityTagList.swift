@@ -1,11 +1,11 @@
 /// The value of `If-None-Match` or `If-Match` (RFC 9110 §13.1.1, §13.1.2).
 package enum EntityTagList: Hashable, Sendable {
-  /// `*`: whatever there is.
+  /// `*`: any representation.
   case any
-  /// Entity tags as they were sent, marks of weakness and quotes included.
+  /// Entity tags as they were sent, including weakness marks and quotes.
   case tags([String])
 
-  /// Reads a field. Commas within quotes do not separate; what stands without quotes reaches to the next comma.
+  /// Parses a field. Commas within quotes do not separate; a tag without quotes extends to the next comma.
   package init(_ text: String) {
     let bytes = text.utf8
     var tags: [String] = []
@@ -24,7 +24,7 @@ package enum EntityTagList: Hashable, Sendable {
 
   private static func isSeparator(_ byte: UInt8) -> Bool { byte == 0x2C || byte == 0x20 || byte == 0x09 }
 
-  /// Behind the closing quote; else before the next comma, and before the blanks in front of that.
+  /// The end of a tag: after the closing quote, otherwise before the next comma and the blanks in front of it.
   private static func end(of bytes: String.UTF8View, from start: String.Index) -> String.Index {
     var quote = start
     if bytes[quote] | 0x20 == 0x77 {
@@ -41,7 +41,7 @@ package enum EntityTagList: Hashable, Sendable {
     return end
   }
 
-  /// True where a stored entity tag is among them, weak or not (RFC 9110 §13.1.2).
+  /// True if the list contains a stored entity tag, weak or not (RFC 9110 §13.1.2).
   package func matchesWeakly(_ etag: String?) -> Bool {
     switch self {
     case .any: true

@@ -1,27 +1,27 @@
 package import LarderHTTP
 
-/// A validation that carries the client's preconditions as well as the cache's own (RFC 9111 §4.3.1, §4.3.3).
+/// A validation that contains the client's preconditions as well as the cache's own (RFC 9111 §4.3.1, §4.3.3).
 package struct ForwardedConditions: Hashable, Sendable {
-  /// What a 304 means.
+  /// The meaning of a 304.
   package enum NotModified: Hashable, Sendable {
-    /// The stored response is the server's: bring its metadata up to date, then evaluate the client's preconditions by
+    /// The stored response is the server's: update its metadata, then evaluate the client's preconditions by
     /// ``ConditionalOutcome``.
     case stored
-    /// The client's copy is the server's, and the stored one is not: the client gets the 304, the stored response needs
-    /// validation.
+    /// The client's copy is the server's, and the stored one is not: the client gets the 304, and the stored response
+    /// needs validation.
     case client
-    /// Nobody can tell whose it is: send the client's own request.
+    /// It is unclear which copy is the server's: send the client's own request.
     case unclear
   }
 
-  /// The request's fields with both.
+  /// The request's fields with both preconditions.
   package let fields: HTTPFields
-  /// True where the server evaluates all that the client asked: nothing of it gave way to the cache's own conditions.
+  /// True if the server evaluates all of the client's preconditions: none was replaced by the cache's own.
   package let areComplete: Bool
-  /// Entity tags of the client that are not stored here.
+  /// The client's entity tags that are not stored here.
   private let added: [String]
 
-  /// True where a request has conditions that the cache's own would take the place of.
+  /// True if a request has conditions that the cache's own would replace.
   package static func areThere(_ request: HTTPFields) -> Bool {
     request.contains(.ifNoneMatch) || request.contains(.ifModifiedSince)
   }
@@ -30,13 +30,13 @@ package struct ForwardedConditions: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - request: the client's fields.
-  ///   - validation: those with the cache's preconditions in place of the client's, see ``Validation``.
+  ///   - validation: the fields with the cache's preconditions in place of the client's, see ``Validation``.
   ///   - stored: the response that is validated.
   package init(_ request: HTTPFields, validation: HTTPFields, stored: StoredRules) {
     var fields = validation
     var added: [String] = []
     var areComplete = !ForwardedConditions.areThere(request)
-    // Without an entity tag of the cache's, its date would not count beside the client's tags (RFC 9110 §13.1.3).
+    // Without an entity tag of the cache, its date would be ignored next to the client's tags (RFC 9110 §13.1.3).
     if let own = validation[.ifNoneMatch], stored.etag != nil, let text = request[.ifNoneMatch],
       case .tags(let tags) = EntityTagList(text)
     {
@@ -53,10 +53,11 @@ package struct ForwardedConditions: Hashable, Sendable {
     self.added = added
   }
 
-  /// Entity tags of the client that are taken along; what it sent beyond that only costs it a full answer.
+  /// The maximum number of forwarded entity tags of the client. For a tag beyond it, the client only gets a full
+  /// response.
   package static let limit = 32
 
-  /// Tells whose validator a 304 has confirmed.
+  /// Decides whose validator a 304 has confirmed.
   package func notModified(_ answer: StoredRules, stored: StoredRules) -> NotModified {
     guard !added.isEmpty else { return .stored }
     guard let tag = answer.etag else { return .unclear }

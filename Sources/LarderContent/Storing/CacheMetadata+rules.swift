@@ -1,8 +1,8 @@
 package import LarderHTTP
 
 extension CacheMetadata {
-  /// The metadata of a response as it is stored: its own fields without those that are not kept, and the request's
-  /// selecting fields.
+  /// Creates the metadata of a response for storing: its own fields without those that are not stored, and the
+  /// request's selecting fields.
   package init(
     url: String, request: HTTPFields, response: StoredRules, fields: HTTPFields, requestTime: Int64,
     content: StoredContent = .whole, groups: [CacheGroup] = []
@@ -13,11 +13,12 @@ extension CacheMetadata {
       selecting: response.vary?.selecting(request) ?? [:], content: content, groups: groups)
   }
 
-  /// The metadata after a 304, an answer to HEAD or a further part, which confirmed the response (RFC 9111 §3.2, §3.4,
+  /// The metadata after a 304, a response to HEAD or a further part confirmed the response (RFC 9111 §3.2, §3.4,
   /// §4.3.4, §4.3.5).
   ///
-  /// - Parameter answer: its metadata, as they would be stored. Where it says `Vary`, its request selects the response
-  ///   from then on; where it says `Cache-Groups`, or brings generations of groups, they are the response's.
+  /// - Parameter answer: the confirming response's metadata, as it would be stored. If it has `Vary`, its request
+  ///   selects the response from then on. If it has `Cache-Groups`, or generations of groups, they become the
+  ///   response's.
   package func confirmed(by answer: CacheMetadata) -> CacheMetadata {
     var updated = self
     updated.fields = StoredFields.updated(fields, by: answer.fields, isPartial: content != .whole)
@@ -29,7 +30,7 @@ extension CacheMetadata {
     return updated.hidden(by: nil)
   }
 
-  /// The metadata of a success that a later response of this status hides; with nil that none does.
+  /// The metadata of a success that a later response of this status hides; nil means that none does.
   package func hidden(by status: Int?) -> CacheMetadata {
     var updated = self
     updated.hiddenBy = status

@@ -1,8 +1,8 @@
-/// Pieces of field values, as places in their bytes.
+/// Splits field values into ranges of their bytes.
 enum FieldText {
   static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-  /// The bytes of a value, A to Z in lower case.
+  /// The bytes of a value, with A to Z in lower case.
   static func lowercased(_ value: String) -> [UInt8] {
     var bytes = Array(value.utf8)
     for index in bytes.indices where bytes[index] >= 0x41 && bytes[index] <= 0x5A { bytes[index] |= 0x20 }
@@ -18,7 +18,7 @@ enum FieldText {
     return start..<end
   }
 
-  /// The elements of a comma-separated list, without white space around them, empty ones left out (RFC 9110 §5.6.1).
+  /// The elements of a comma-separated list, without white space around them and without empty ones (RFC 9110 §5.6.1).
   ///
   /// - Parameter quotes: whether commas in quoted strings belong to their element (§5.6.4).
   static func ranges(_ bytes: [UInt8], quotes: Bool) -> [Range<Int>] {

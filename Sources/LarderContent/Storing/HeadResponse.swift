@@ -1,21 +1,22 @@
 package import LarderHTTP
 
-/// What an answer to HEAD tells about a stored response to GET (RFC 9111 §4.3.5).
+/// What a response to HEAD implies for a stored response to GET (RFC 9111 §4.3.5).
 package enum HeadResponse: Sendable, Hashable {
-  /// The stored response is still the server's: its fields are brought up to date.
+  /// The stored response is still the server's: update its fields.
   case update
-  /// The server has another by now: the stored one must be validated before it is used.
+  /// The server has another representation by now: the stored response must be validated before it is used.
   case invalidate
-  /// The server says that it is gone or elsewhere: the answer hides the stored success.
+  /// The server reports that the resource is gone or elsewhere: the response hides the stored success.
   case hide
-  /// It says nothing about it.
+  /// The response implies nothing.
   case none
 
-  /// Compares an answer to HEAD with a stored response that fits the request.
+  /// Compares a response to HEAD with a stored response that matches the request.
   ///
-  /// 200 counts, and a 404, 410 or redirect that might be stored if it were an answer to GET; any other says nothing.
+  /// A 200 is used, and a 404, 410 or redirect that could be stored as a response to GET. Any other status implies
+  /// nothing.
   ///
-  /// - Parameter fields: the answer's fields.
+  /// - Parameter fields: the fields of the response to HEAD.
   package static func of(
     _ answer: StoredRules, fields: HTTPFields, stored: StoredRules, metadata: CacheMetadata
   ) -> HeadResponse {
@@ -37,8 +38,7 @@ package enum HeadResponse: Sendable, Hashable {
       && StorageVerdict.of(RequestRules(method: .get, fields: [:]), response: answer) == .store
   }
 
-  /// What `Content-Length` says of the whole representation; that of content whose coding the transport has undone is
-  /// not known.
+  /// The `Content-Length` of the whole representation. It is unknown if the transport has decoded the content.
   private static func knownLength(_ metadata: CacheMetadata) -> String? {
     if case .parts(_, let length) = metadata.content { return length.map(String.init) }
     return metadata.fields[.contentLength]

@@ -6,17 +6,17 @@ package import LarderHTTP
   package import Foundation
 #endif
 
-/// What an answer to an unsafe request makes invalid (RFC 9111 §4.4, RFC 9875 §3).
+/// What a response to an unsafe request invalidates (RFC 9111 §4.4, RFC 9875 §3).
 package struct Invalidation: Sendable, Hashable {
   /// URLs whose stored responses are invalid: the target, and `Location` and `Content-Location` of the same origin.
   package var urls: [URL]
   /// Cache groups of the target's origin whose members are invalid.
   package var groups: [String]
 
-  /// True where nothing is.
+  /// True if nothing is invalid.
   package var isEmpty: Bool { urls.isEmpty && groups.isEmpty }
 
-  /// What an answer invalidates: nothing where the method is safe or the status is neither 2xx nor 3xx.
+  /// Determines what a response invalidates: nothing if the method is safe or the status is neither 2xx nor 3xx.
   package init(method: HTTPMethod, url: URL, status: Int, fields: HTTPFields) {
     urls = []
     groups = []
@@ -31,7 +31,7 @@ package struct Invalidation: Sendable, Hashable {
     groups = CacheGroups.names(fields.values(of: "Cache-Group-Invalidation"))
   }
 
-  /// Same scheme, host and port (RFC 9110 §4.3.1): another origin's responses are nobody's to invalidate.
+  /// True for the same scheme, host and port (RFC 9110 §4.3.1): a response must not invalidate those of another origin.
   package static func isSameOrigin(_ left: URL, _ right: URL) -> Bool {
     guard let origin = HTTPRedirection.origin(left) else { return false }
     return origin == HTTPRedirection.origin(right)

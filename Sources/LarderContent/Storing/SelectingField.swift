@@ -1,12 +1,13 @@
 import LarderHTTP
 
-/// Brings a request's field into the form in which values with one meaning are equal (RFC 9111 §4.1).
+/// Normalises a request's field, so that values with the same meaning are equal (RFC 9111 §4.1).
 ///
-/// Lines of one name are joined and white space around list elements goes. `Accept`, `Accept-Charset`,
-/// `Accept-Encoding` and `Accept-Language` are lists whose order means nothing (RFC 9110 §12.5), so their elements are
-/// sorted; all but the first are also case-insensitive. Fields known to be no lists keep all but the space around them.
+/// Lines of one name are joined, and white space around list elements is removed. `Accept`, `Accept-Charset`,
+/// `Accept-Encoding` and `Accept-Language` are lists without a significant order (RFC 9110 §12.5), so their elements
+/// are sorted; all but the first are also case-insensitive. Fields that are known not to be lists keep everything
+/// except the space around them.
 enum SelectingField {
-  /// The normalised value of a field; nil where the request lacks it.
+  /// The normalised value of a field; nil if the request does not have it.
   static func value(of name: String, in request: HTTPFields) -> String? {
     var joined: String?
     for field in request where field.name.canonicalName == name {
@@ -25,7 +26,7 @@ enum SelectingField {
     }
   }
 
-  /// A list of preferences: its elements without any white space outside quotes, sorted.
+  /// A normalised list of preferences: its elements without any white space outside quotes, sorted.
   private static func preferences(_ bytes: [UInt8]) -> String {
     var bytes = bytes
     if bytes.contains(where: FieldText.isBlank) {
@@ -52,8 +53,8 @@ enum SelectingField {
     return String(decoding: joined, as: UTF8.self)
   }
 
-  /// The one language that a normalised `Accept-Language` prefers to all others (RFC 9110 §12.5.4); nil where several
-  /// are equal, or where it is `*`.
+  /// The one language that a normalised `Accept-Language` prefers to all others (RFC 9110 §12.5.4); nil if several are
+  /// equal, or if it is `*`.
   static func preferredLanguage(_ value: String) -> String? {
     var best: Substring?
     var weight = 0
@@ -70,7 +71,7 @@ enum SelectingField {
     return best == "*" ? nil : best.map(String.init)
   }
 
-  /// The weight `q=0.5` in thousandths (RFC 9110 §12.4.2); 0 where it is none.
+  /// The weight `q=0.5` in thousandths (RFC 9110 §12.4.2); 0 if the text is not a weight.
   private static func thousandths(_ parameter: Substring) -> Int {
     let bytes = Array(parameter.utf8)
     guard bytes.count >= 3, bytes.count <= 7, bytes[0] == 0x71, bytes[1] == 0x3D else { return 0 }

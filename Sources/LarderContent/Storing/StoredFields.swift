@@ -1,9 +1,9 @@
 package import LarderHTTP
 
-/// Which fields of a response are stored, and how later answers change them (RFC 9111 §3.1, §3.2).
+/// Which fields of a response are stored, and how later responses change them (RFC 9111 §3.1, §3.2).
 package enum StoredFields {
-  /// The fields to store of a response: all but those of the connection and the proxy, those that `Connection` names,
-  /// and those that `no-cache="…"` names.
+  /// The fields to store for a response: all except those of the connection and the proxy, those that `Connection`
+  /// lists, and those that `no-cache="…"` lists.
   package static func toStore(_ fields: HTTPFields, _ cacheControl: CacheControl) -> HTTPFields {
     var named = fields.namedByConnection
     for name in cacheControl.noCacheFields { named.insert(name.canonicalName) }
@@ -14,13 +14,13 @@ package enum StoredFields {
       })
   }
 
-  /// Stored fields, brought up to date by those of a 304 or of an answer to HEAD (§3.2).
+  /// Stored fields, updated by those of a 304 or of a response to HEAD (§3.2).
   ///
-  /// Each field that the answer has replaces all stored ones of its name. Never replaced: `Content-Length`, fields that
-  /// are not stored, and what describes the content's form and is not stored with it (`Content-Encoding` that the
-  /// transport has undone; `Content-Range`, where the content is kept as ranges).
+  /// Each field of the response replaces all stored ones of its name. Never replaced: `Content-Length`, fields that are
+  /// not stored, and fields that describe the content's form and are not stored with it (`Content-Encoding` that the
+  /// transport has decoded; `Content-Range`, if the content is stored as ranges).
   ///
-  /// - Parameter isPartial: true where the stored content is some ranges.
+  /// - Parameter isPartial: true if the stored content consists of some ranges.
   package static func updated(_ stored: HTTPFields, by answer: HTTPFields, isPartial: Bool = false) -> HTTPFields {
     let news = toStore(answer, CacheControl(answer)).filter { field in
       switch field.name.canonicalName {
@@ -31,14 +31,14 @@ package enum StoredFields {
       }
     }
     let names = Set(news.map(\.name))
-    // The first answer's `Age` says nothing of the second's.
+    // The first response's `Age` does not apply to the second.
     let kept = stored.filter { !names.contains($0.name) && $0.name.canonicalName != "age" }
     let updated = HTTPFields(kept + news)
-    // What `no-cache="…"` names stays out, whichever of the two said so (§5.2.2.4).
+    // Fields that `no-cache="…"` lists are omitted, whichever of the two responses contains it (§5.2.2.4).
     return toStore(updated, CacheControl(updated))
   }
 
-  /// Fields of one connection or one proxy (RFC 9110 §7.6.1, RFC 9111 §3.1).
+  /// Whether a field belongs to one connection or one proxy (RFC 9110 §7.6.1, RFC 9111 §3.1).
   package static func isOfConnection(_ name: String) -> Bool {
     switch name {
     case "connection", "keep-alive", "te", "transfer-encoding", "upgrade", "proxy-connection", "proxy-authenticate",

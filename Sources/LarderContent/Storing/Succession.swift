@@ -1,16 +1,16 @@
-/// What a response does to a success that is stored for the same request.
+/// How a response affects a success that is stored for the same request.
 ///
-/// No error and no redirect takes the place of a success: it is shown again where the server confirms it, and to offline
+/// No error and no redirect replaces a success: the success is used again when the server confirms it, and for offline
 /// queries.
 package enum Succession: Sendable, Hashable {
-  /// 2xx: it takes the success's place.
+  /// 2xx: the response replaces the success.
   case replaces
-  /// 404, 410 or a redirect: where it may be stored, it is kept beside the success and hides it.
+  /// 404, 410 or a redirect: if it may be stored, it is stored beside the success and hides it.
   case hides
-  /// Any other status: it changes nothing and is not stored.
+  /// Any other status: the response changes nothing and is not stored.
   case leaves
 
-  /// What responses with a status do.
+  /// The effect of responses with a status.
   package init(status: Int) {
     switch status {
     case 200...299: self = .replaces
@@ -19,11 +19,11 @@ package enum Succession: Sendable, Hashable {
     }
   }
 
-  /// What `Cache-Status` says in `detail` of a success that a response with this status hides.
+  /// The `detail` of `Cache-Status` for a success that a response with this status hides.
   package static func detail(hiddenBy status: Int) -> String { status < 400 ? "moved" : "gone" }
 }
 
 extension StoredRules {
-  /// True for a response that no error takes the place of.
+  /// True for a response that no error replaces.
   package var isSuccess: Bool { Succession(status: status) == .replaces }
 }

@@ -3,13 +3,14 @@ package import LarderHTTP
 /// Validation: how the server is asked, and what its 304 confirms (RFC 9111 §4.3).
 package enum Validation {
   /// The request's fields with the cache's own preconditions (§4.3.1): `If-None-Match` with the entity tags of the
-  /// stored responses, and `If-Modified-Since` with the `Last-Modified` of the one that fits the request. One without
-  /// both is asked for by the second before its `Date`, or before it came: a change within that second counts.
+  /// stored responses, and `If-Modified-Since` with the `Last-Modified` of the one that matches the request. For a
+  /// stored response without both, `If-Modified-Since` is the second before its `Date`, or before its arrival, so that
+  /// a change within that second counts.
   ///
-  /// The caller's own `If-None-Match` and `If-Modified-Since` give way; its other fields stay.
+  /// The caller's own `If-None-Match` and `If-Modified-Since` are replaced; its other fields stay.
   ///
-  /// - Parameter selected: the stored response that fits the request; nil where only others are stored. One that holds
-  ///   some ranges only, and not those that are asked for, must not be named here (§4.3.2).
+  /// - Parameter selected: the stored response that matches the request; nil if only others are stored. A response that
+  ///   consists of some ranges, and does not contain the requested ones, must not be named here (§4.3.2).
   /// - Parameter tags: entity tags of the URL's other variants, each as sent.
   package static func fields(
     _ request: HTTPFields, selected: StoredRules?, tags: [String] = []
@@ -21,7 +22,7 @@ package enum Validation {
     if let tag = selected?.etag, EntityTag.canBeSent(tag) { known.append(tag) }
     for tag in tags where !known.contains(tag) && EntityTag.canBeSent(tag) { known.append(tag) }
     if !known.isEmpty { fields[.ifNoneMatch] = known.joined(separator: ", ") }
-    // With several tags a date could not tell which one it stands for.
+    // With several tags it would be unclear which one a date belongs to.
     guard let selected, known.isEmpty || known == [selected.etag] else { return fields }
     if let changed = selected.lastModified {
       fields[.ifModifiedSince] = HTTPDate.text(changed)
@@ -31,8 +32,8 @@ package enum Validation {
     return fields
   }
 
-  /// The fields of a request that no cache on the way may answer from its store without asking (§5.2.1.1): with
-  /// `Cache-Control: max-age=0`, where the caller has written neither `max-age` nor `no-cache`.
+  /// The fields of a request that no cache on the network path may serve from its store without validation (§5.2.1.1):
+  /// with `Cache-Control: max-age=0`, unless the caller has set `max-age` or `no-cache`.
   package static func endToEnd(_ request: HTTPFields) -> HTTPFields {
     var fields = request
     let said = CacheControl(request)
@@ -42,9 +43,9 @@ package enum Validation {
 
   /// Which of several stored responses a 304 confirms (§4.3.4): indices into `stored`.
   ///
-  /// With a strong entity tag: all that have it. With a weak one, or with `Last-Modified` alone: the latest that has it.
-  /// With neither: the only one, where it is the only one: nothing else was asked about. None means that the 304 must not be used; the request has to
-  /// be sent again without preconditions.
+  /// With a strong entity tag: all that have it. With a weak one, or with `Last-Modified` alone: the latest that has
+  /// it. With neither: the stored response if there is only one, because the request was about nothing else. An empty
+  /// result means that the 304 must not be used; the request must be sent again without preconditions.
   package static func confirmed(_ stored: [StoredRules], by answer: StoredRules) -> [Int] {
     if let tag = answer.etag {
       if !EntityTag.isWeak(tag) {

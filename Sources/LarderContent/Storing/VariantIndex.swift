@@ -3,19 +3,19 @@ import LarderStorage
 
 /// The responses of one URL that differ by fields of the request (RFC 9111 §4.1).
 package enum VariantIndex {
-  /// How many variants a URL may have; the oldest make room for new ones.
+  /// The maximum number of variants of a URL; new ones replace the oldest.
   package static let limit = 64
 
   /// The key of a variant's entry: the URL's key and a digest of the selecting fields.
   ///
-  /// The same `Vary` and the same normalised values give the same key, so that a newer response replaces an older one.
+  /// Equal `Vary` and equal normalised values give equal keys, so that a newer response replaces an older one.
   package static func key(under key: String, names: [String], selecting: HTTPFields) -> String {
     var text: [UInt8] = []
     for name in names {
       text += name.utf8
       text.append(0x3A)
       for value in selecting.values(of: HTTPFieldName(name)) {
-        // What is absent and what is empty differ.
+        // An absent value and an empty one differ.
         text.append(0x3D)
         text += value.utf8
       }
@@ -24,10 +24,10 @@ package enum VariantIndex {
     return key + " ~" + Digest.hexadecimal(Digest.sha256(text).prefix(16))
   }
 
-  /// Describes a response as a variant; nil where its `Vary` is absent, empty or `*`.
+  /// Describes a response as a variant; nil if its `Vary` is absent, empty or `*`.
   ///
-  /// With `Accept-Language` among the names, ``CacheVariant/selecting`` also tells the response's `Content-Language`:
-  /// another request that prefers that language is answered with it too.
+  /// If the names include `Accept-Language`, ``CacheVariant/selecting`` also contains the response's
+  /// `Content-Language`: another request that prefers that language gets this response too.
   package static func variant(of rules: StoredRules, request: HTTPFields, under key: String) -> CacheVariant? {
     guard let vary = rules.vary, !vary.isEmpty, !vary.matchesNothing else { return nil }
     var selecting = vary.selecting(request)
@@ -49,7 +49,7 @@ package enum VariantIndex {
     return found.count < 2 ? found : found.sorted { $0.date > $1.date }
   }
 
-  /// The variant that answers a request: of those that match the latest; nil where none does.
+  /// The variant for a request: the latest of those that match; nil if none does.
   package static func selected(_ variants: [CacheVariant], _ request: HTTPFields) -> CacheVariant? {
     var presented = Presented(request)
     var latest: CacheVariant?
@@ -59,7 +59,7 @@ package enum VariantIndex {
     return latest
   }
 
-  /// A request's fields, each normalised when it is first asked for.
+  /// A request's fields, each normalised at its first use.
   private struct Presented {
     let request: HTTPFields
     var known: [(name: String, value: String?)] = []
@@ -73,7 +73,7 @@ package enum VariantIndex {
       return value
     }
 
-    /// True where every selecting field is the same, or differs by a language that means the same choice.
+    /// True if every selecting field is equal, or differs only in a language that means the same choice.
     mutating func selects(_ variant: CacheVariant) -> Bool {
       for name in variant.names {
         let stored = variant.selecting[HTTPFieldName(name)]
@@ -88,14 +88,15 @@ package enum VariantIndex {
     }
   }
 
-  /// The index with a variant added, in place of one under the same key; what had to make room is to be removed.
+  /// The index with a variant added, in place of one under the same key. The caller must remove the variants that were
+  /// dropped.
   package static func adding(
     _ variant: CacheVariant, to variants: [CacheVariant], limit: Int = limit
   ) -> (variants: [CacheVariant], dropped: [CacheVariant]) {
     var kept = variants.filter { $0.key != variant.key }
     kept.append(variant)
     if kept.count <= limit { return (kept, []) }
-    // New variants stand at the end: the first are the oldest.
+    // New variants are at the end: the first are the oldest.
     let surplus = kept.count - max(1, limit)
     return (Array(kept.dropFirst(surplus)), Array(kept.prefix(surplus)))
   }

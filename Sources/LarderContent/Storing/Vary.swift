@@ -4,19 +4,19 @@ package import LarderHTTP
 package struct Vary: Sendable, Hashable {
   /// The names in lower case, sorted, each once.
   package private(set) var names: [String]
-  /// True where `*` is among them: no request but the first is known to match.
+  /// True if the names include `*`: only the first request is known to match.
   package private(set) var matchesNothing: Bool
 
-  /// How many names are followed; a response with more matches nothing.
+  /// The maximum number of names; a response with more matches nothing.
   package static let limit = 64
 
-  /// Names nothing.
+  /// Creates an empty value without names.
   package init() {
     names = []
     matchesNothing = false
   }
 
-  /// The names in a response's `Vary` fields; nil where it has none.
+  /// The names in a response's `Vary` fields; nil if it has none.
   package init?(_ fields: HTTPFields) {
     self.init()
     var isPresent = false
@@ -27,17 +27,17 @@ package struct Vary: Sendable, Hashable {
     if !isPresent { return nil }
   }
 
-  /// True where the response does not depend on the request's fields.
+  /// True if the response does not depend on the request's fields.
   package var isEmpty: Bool { names.isEmpty && !matchesNothing }
 
-  /// Takes in one field line.
+  /// Adds one field line.
   mutating func add(_ value: String) {
     let bytes = FieldText.lowercased(value)
     for range in FieldText.ranges(bytes, quotes: false) {
       let name = String(decoding: bytes[range], as: UTF8.self)
       if name == "*" { matchesNothing = true }
       if names.contains(name) { continue }
-      // So many fields are never all the same again.
+      // Two requests never agree in this many fields.
       if names.count == Vary.limit {
         matchesNothing = true
         break
@@ -47,10 +47,11 @@ package struct Vary: Sendable, Hashable {
     if names.count > 1 { names.sort() }
   }
 
-  /// The request's fields of these names, normalised, for storing beside the response; what it lacks is not in it.
+  /// The request's normalised fields of these names, for storing beside the response. Fields that the request does not
+  /// have are not included.
   package func selecting(_ request: HTTPFields) -> HTTPFields { Vary.selecting(names, request) }
 
-  /// The request's fields of some names, normalised, in the order of the names.
+  /// The request's normalised fields of some names, in the order of the names.
   package static func selecting(_ names: [String], _ request: HTTPFields) -> HTTPFields {
     var selecting = HTTPFields()
     for name in names {

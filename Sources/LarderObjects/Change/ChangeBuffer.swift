@@ -1,4 +1,4 @@
-/// Changes that an observer has not taken yet: the newest of each key, in the order in which the keys first changed.
+/// The pending changes of one observer: the newest change of each key, in the order in which the keys first changed.
 struct ChangeBuffer: Sendable {
   private let limit: Int
   private var order: [ObjectKey] = []
@@ -8,12 +8,12 @@ struct ChangeBuffer: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// For tests: how many keys are kept, taken or not.
+  /// For tests: how many keys the buffer keeps, including keys that were already taken.
   var keptCount: Int { order.count }
 
-  /// Notes a change; past the limit all that is noted becomes one ``ObjectChange/missed``.
+  /// Adds a change. Past the limit, a single ``ObjectChange/missed`` replaces all buffered changes.
   mutating func add(_ told: RecordedChange) {
-    // Who is to read everything anew need not be told of single keys before that.
+    // An observer that must read everything again does not need single keys before that.
     guard !hasMissed else { return }
     guard let key = told.key else {
       miss()
@@ -27,7 +27,7 @@ struct ChangeBuffer: Sendable {
     (order, taken, changes, hasMissed) = ([], 0, [:], true)
   }
 
-  /// Takes the next change out.
+  /// Removes the next change and returns it.
   mutating func next() -> ObjectChange? {
     if hasMissed {
       hasMissed = false
@@ -36,7 +36,7 @@ struct ChangeBuffer: Sendable {
     guard taken < order.count else { return nil }
     let change = changes.removeValue(forKey: order[taken])
     taken += 1
-    // Also for an observer that is always a little behind, what was taken goes.
+    // Taken keys are removed here too, for an observer that never catches up completely.
     if taken >= max(16, order.count / 2) || taken == order.count {
       order.removeFirst(taken)
       taken = 0

@@ -1,30 +1,31 @@
-/// A change of a value in an ``ObjectStore``, as an observer is told it.
+/// A change of a value in an ``ObjectStore``, as reported to an observer.
 public enum ObjectChange: Sendable, Hashable {
-  /// A value was put under the key: read it for its newest state.
+  /// A value was put under the key. Read it to get its newest state.
   case put(key: String)
-  /// The value under the key was deleted by a call.
+  /// A call deleted the value under the key.
   case deleted(key: String)
   /// The value under the key had expired and has been removed.
   ///
-  /// It is absent from the moment of its expiry on; this is told when the store clears it up, some time later.
+  /// The value is absent from its expiry date on. The store reports the change when it removes the row, some time
+  /// later.
   case expired(key: String)
-  /// The value under the key was removed to keep the file within its limits.
+  /// The store removed the value under the key to keep the file within its limits.
   case evicted(key: String)
-  /// More has changed than could be told: read anew what you show.
+  /// Too many changes to report one by one: read again what you show.
   ///
-  /// Told where the observer was more than ``ObjectStore/observedChangeLimit`` keys behind, where more values than that
-  /// were deleted at once, and where another process has changed the file.
+  /// Reported if the observer was more than ``ObjectStore/observedChangeLimit`` keys behind, if more values than that
+  /// were deleted at once, and if another process has changed the file.
   case missed
 }
 
-/// A change as the writer notes it, for observers of keys and of labels.
+/// A change as the writer records it, for observers of keys and of labels.
 struct RecordedChange: Sendable {
   enum Kind: Sendable {
     case put
     case deleted
     case expired
     case evicted
-    /// Everything was deleted, too many to be told one by one.
+    /// Everything was deleted: too many values to report one by one.
     case cleared
     case missed
   }
@@ -33,12 +34,12 @@ struct RecordedChange: Sendable {
   static let cleared = RecordedChange(kind: .cleared, key: nil, labels: [])
 
   let kind: Kind
-  /// Nil only for `cleared` and `missed`.
+  /// The changed key. Nil only for `cleared` and `missed`.
   let key: ObjectKey?
   /// The labels before the change and after it.
   let labels: [ObjectKey]
 
-  /// True for a delete by a call, of one value or of all.
+  /// Whether a call deleted one value or all values.
   var isDelete: Bool { kind == .deleted || kind == .cleared }
 
   var change: ObjectChange {

@@ -1,28 +1,29 @@
 /// Changes of an ``ObjectStore``'s values, as they happen, in the order of their commits.
 ///
-/// What is told begins when the sequence is made, not when a loop begins. Of a key that changes several times before the
-/// loop comes to it, the newest change is told; where more than ``ObjectStore/observedChangeLimit`` keys wait, one
-/// ``ObjectChange/missed`` stands for all. A sequence is for one loop: two loops share its changes out. It ends when the
-/// store is closed or the task is cancelled; to stop, leave the loop and let the sequence go.
+/// The sequence records changes from its creation on, not from the start of a loop. If a key changes several times
+/// before the loop reads it, only the newest change is reported. If more than ``ObjectStore/observedChangeLimit`` keys
+/// are pending, one ``ObjectChange/missed`` replaces them all. Use a sequence in one loop only: two loops divide its
+/// changes between them. The sequence ends when the store is closed or the task is cancelled. To stop, leave the loop
+/// and release the sequence.
 public struct ObjectChanges: AsyncSequence, Sendable {
-  /// One change.
+  /// The element type: one change.
   public typealias Element = ObjectChange
-  /// It never fails.
+  /// The sequence never fails.
   public typealias Failure = Never
 
   let observer: ChangeObserver
 
-  /// Takes the changes told so far, then waits for more.
+  /// Returns an iterator that delivers the changes recorded so far, then waits for more.
   public func makeAsyncIterator() -> Iterator { Iterator(observer: observer) }
 
-  /// Takes one change after the other.
+  /// Delivers the changes one at a time.
   public struct Iterator: AsyncIteratorProtocol {
     let observer: ChangeObserver
 
-    /// The next change; nil when the store has been closed or the task cancelled.
+    /// The next change. Nil if the store has been closed or the task is cancelled.
     public mutating func next() async -> ObjectChange? { await observer.next() }
 
-    /// The same from within an actor.
+    /// The next change, for a loop inside an actor. Nil if the store has been closed or the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> ObjectChange? {
       await observer.next()
     }
@@ -32,15 +33,15 @@ public struct ObjectChanges: AsyncSequence, Sendable {
 extension ObjectStore {
   /// Changes of the value under a key. Throws `invalidKey`.
   ///
-  /// Those of other processes are told as ``ObjectChange/missed``, when this store next reads or writes, or at
+  /// Changes by other processes are reported as ``ObjectChange/missed``, when this store next reads or writes, or at
   /// ``refresh()``.
   public func changes(forKey key: String) throws(ObjectStoreError) -> ObjectChanges {
     ObjectChanges(observer: observers.add(.key(try ObjectKey(key, for: .read))))
   }
 
-  /// Changes of values that have a label, or had it until the change. Throws `invalidKey` for a label that cannot be one.
+  /// Changes of values that have a label, or had it until the change. Throws `invalidKey` for an invalid label.
   ///
-  /// Those of other processes are told as ``ObjectChange/missed``, when this store next reads or writes, or at
+  /// Changes by other processes are reported as ``ObjectChange/missed``, when this store next reads or writes, or at
   /// ``refresh()``.
   public func changes(label: String) throws(ObjectStoreError) -> ObjectChanges {
     ObjectChanges(observer: observers.add(.label(try ObjectKey(label, for: .read))))
@@ -48,13 +49,14 @@ extension ObjectStore {
 
   /// Changes of all values.
   ///
-  /// Those of other processes are told as ``ObjectChange/missed``, when this store next reads or writes, or at
+  /// Changes by other processes are reported as ``ObjectChange/missed``, when this store next reads or writes, or at
   /// ``refresh()``.
   public func changes() -> ObjectChanges { ObjectChanges(observer: observers.add(.everything)) }
 
-  /// Looks whether another process has changed the file, and tells observers: a load from memory, no more, but
-  /// where one has ended in the midst of a change.
+  /// Checks whether another process has changed the file, and notifies observers. This costs one load from memory,
+  /// unless a process has ended in the middle of a change.
   ///
-  /// Reads and writes do this by themselves; call it from time to time where a process observes and does neither.
+  /// Reads and writes do this check automatically. Call it from time to time if a process observes but neither reads
+  /// nor writes.
   public func refresh() { memory.refresh() }
 }

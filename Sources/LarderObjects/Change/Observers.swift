@@ -1,7 +1,7 @@
 import LarderCore
 import Synchronization
 
-/// What an observer wants to be told of.
+/// The values that an observer watches.
 enum Observed: Sendable {
   case key(ObjectKey)
   case label(ObjectKey)
@@ -17,7 +17,7 @@ enum Observed: Sendable {
   }
 }
 
-/// The observers of a store, told in the order of commits.
+/// The observers of a store. They are notified in the order of commits.
 final class Observers: Sendable {
   private struct State {
     var observers: [Int: Entry] = [:]
@@ -25,17 +25,17 @@ final class Observers: Sendable {
     var isClosed = false
   }
 
-  /// An observer, as long as somebody holds it.
+  /// An observer, as long as its owner keeps a reference to it.
   private struct Entry {
     weak var observer: ChangeObserver?
     let observed: Observed
   }
 
   private let state = Locked(State())
-  /// How many there are, to be asked without a lock.
+  /// The number of observers, which can be read without a lock.
   private let count = Atomic(0)
 
-  /// True where there are none: nothing need be noted then.
+  /// True if there are no observers: changes need not be recorded then.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   func add(_ observed: Observed) -> ChangeObserver {
@@ -59,7 +59,7 @@ final class Observers: Sendable {
     }
   }
 
-  /// Tells changes; one caller at a time tells those of commits.
+  /// Notifies the observers of changes. Only one caller at a time reports the changes of commits.
   func tell(_ all: [RecordedChange]) {
     guard !all.isEmpty, !isEmpty else { return }
     let entries = state.withLock { state in state.observers.values.map { ($0.observer, $0.observed) } }
@@ -69,7 +69,7 @@ final class Observers: Sendable {
     }
   }
 
-  /// Nothing more is told; loops end when they have taken what was told.
+  /// Ends all observers: no more changes are reported, and loops end after the changes that were recorded.
   func finish() {
     let observers = state.withLock { state in
       state.isClosed = true
@@ -81,7 +81,7 @@ final class Observers: Sendable {
   }
 }
 
-/// One observer: changes told to it, and the task that waits for them.
+/// One observer: the changes recorded for it, and the task that reads them.
 final class ChangeObserver: Sendable {
   private struct State {
     var buffer = ChangeBuffer(limit: ObjectStore.observedChangeLimit)
@@ -111,7 +111,7 @@ final class ChangeObserver: Sendable {
     if let (continuation, change) = ready { continuation.resume(returning: change) }
   }
 
-  /// True where a delete that this observes was told, taken or not.
+  /// True if a delete of an observed value was recorded, whether it was taken or not.
   var hasSeenDelete: Bool { state.withLock { $0.hasSeenDelete } }
 
   func finish() {
@@ -123,9 +123,9 @@ final class ChangeObserver: Sendable {
     for one in waiting { one.continuation.resume(returning: nil) }
   }
 
-  /// The next change; nil when the store is closed or the task cancelled.
+  /// The next change. Nil if the store is closed or the task is cancelled.
   func next() async -> ObjectChange? {
-    // Also where changes wait to be told.
+    // A cancelled task ends even if changes are pending.
     if Task.isCancelled { return nil }
     let id = state.withLock { state in
       state.nextWaiting += 1
@@ -142,7 +142,7 @@ final class ChangeObserver: Sendable {
         if let ready {
           continuation.resume(returning: ready)
         } else if Task.isCancelled {
-          // Cancelled before the continuation was there: the handler found none.
+          // The task was cancelled before the continuation was stored, so the handler did not find it.
           cancel(id)
         }
       }

@@ -1,7 +1,7 @@
 import LarderCore
 import LarderStorage
 
-/// Looks at a store's file before it is trusted, and opens it.
+/// Opens a store's file, and checks the file before that.
 struct ObjectOpening: Sendable {
   let path: String
   let key: StorageKey?
@@ -30,7 +30,8 @@ struct ObjectOpening: Sendable {
 
   private func openFile() async throws(StorageError) -> (Database, Memory) {
     do throws(StorageError) { return try await openWhole() } catch {
-      // SQLite and the system name it in many ways, by what they first could not make.
+      // SQLite and the system report a read-only file with different errors, depending on what they tried to create
+      // first.
       guard error.category == .cannotOpen, DatabaseFile(path).isReadOnly else { throw error }
       throw .readOnly(path, "The file or its folder can only be read: \(error.message)")
     }
@@ -44,10 +45,10 @@ struct ObjectOpening: Sendable {
       try file.makeFolder()
       try file.make()
     case .database(ObjectSchema.applicationID): break
-    case .encrypted: break  // Its key tells.
-    case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
+    case .encrypted: break  // The check of its key decides.
+    case .database(0): break  // Truncated before its first transaction, or another program's file: the schema decides.
     case .damaged where key == nil: throw .damaged(path, "The file's header is damaged")
-    case .damaged: break  // Or nothing but zeros, where the machine crashed while it was made: opening tells.
+    case .damaged: break  // Or only zeros, if the machine crashed while the file was created: opening decides.
     case .database, .other: throw .foreign(path)
     }
     let settings = DatabaseOptions(
@@ -74,9 +75,10 @@ struct ObjectOpening: Sendable {
     }
   }
 
-  /// Nil where the file system has no shared memory, for no process then.
+  /// The counter of changes that processes share. Nil if the file system has no shared memory, which is then so for
+  /// every process.
   ///
-  /// Every other failure is one of opening: a process that changed the file without it would go unnoticed by the others.
+  /// Every other failure is a failure to open: otherwise, other processes would not notice the changes of this one.
   private func counter() throws(StorageError) -> SharedCounter? {
     do throws(StorageError) { return try SharedCounter(path + "-changes", like: path) } catch {
       guard error.category == .notSupported else { throw error }
@@ -85,7 +87,7 @@ struct ObjectOpening: Sendable {
     }
   }
 
-  /// On a thread that may wait for another process.
+  /// Runs work on a thread that may wait for another process.
   private func waiting<Value: Sendable>(
     on database: Database, _ body: @escaping @Sendable () throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {

@@ -1,22 +1,23 @@
 import LarderStorage
 
-/// The file of an ``ObjectStore``.
+/// The schema of an ``ObjectStore``'s file.
 ///
-/// `object` holds one value a row, its bytes last, so that the other columns are read without them. Its `labels` are those
-/// that `label` has rows for: one look at the old row tells which to delete. `label` leads from a label to its keys in
-/// order. `request` holds how often and when (by a number that rises) values were asked for by key, apart from the values,
-/// so that counting never writes one anew; a value that was never asked for may have no row there. `objects`, `bytes` and
-/// `next` of the newest row, or else of `usage`, are the number of rows of `object`, the sum of `size` and the id of the next
-/// new row, see ``ObjectUsage``: an id is never used again, for counts of requests that are not written yet go by it.
-/// `version` rises with each put in place. Moments are microseconds since 1970.
+/// `object` holds one value a row. The value's bytes are the last column, so that the other columns are read without
+/// them. Its `labels` column lists the labels that have rows in `label`, so that the old row alone determines which of
+/// them to delete. `label` maps a label to its keys, in order. `request` holds how often and when (as a rising number)
+/// each value was requested by key. It is separate from the values, so that counting never rewrites a value. A value
+/// that was never requested may have no row there. `objects`, `bytes` and `next` of the newest row, or else of `usage`,
+/// are the number of rows of `object`, the sum of `size` and the id of the next new row; see ``ObjectUsage``. An id is
+/// never reused, because request counts that are not written yet refer to it. `version` increases with each put that
+/// replaces a value. Timestamps are microseconds since 1970.
 enum ObjectSchema {
-  /// `LrdO`.
+  /// The application id: `LrdO`.
   static let applicationID: Int32 = 0x4C72_644F
 
   static var schema: Schema { Schema(applicationID: applicationID, steps: [FirstTables()]) }
 }
 
-/// Version 1.
+/// Creates the tables of version 1.
 private struct FirstTables: SchemaStep {
   func run(on connection: Connection) throws(StorageError) {
     try connection.run(

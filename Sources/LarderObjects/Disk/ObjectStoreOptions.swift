@@ -1,44 +1,45 @@
 public import LarderStorage
 
-/// What an ``ObjectStore`` may take, in memory and on disk.
+/// The limits of an ``ObjectStore``, in memory and on disk.
 public struct ObjectStoreOptions: Sendable, Hashable {
-  /// How much is held in memory: those values that were used last.
+  /// How much the memory tier holds: the most recently used values.
   public struct MemoryLimit: Sendable, Hashable {
-    /// The most values.
+    /// The maximum number of values.
     public var count: Int
-    /// The most bytes: what a value costs is its length when encoded, and its key's.
+    /// The maximum number of bytes. The cost of a value is the length of its encoding plus that of its key.
     public var bytes: Int
 
     /// - Parameters:
-    ///   - count: the most values; 0 holds none.
-    ///   - bytes: the most bytes; a value of more than a quarter is not held.
+    ///   - count: the maximum number of values; 0 holds none.
+    ///   - bytes: the maximum number of bytes; a value that costs more than a quarter of it is not held.
     public init(count: Int = 10_000, bytes: Int = 32 << 20) {
       self.count = max(0, count)
       self.bytes = max(0, bytes)
     }
 
-    /// Holds nothing: every read is one from the file.
+    /// Holds nothing: every read is from the file.
     public static let none = MemoryLimit(count: 0, bytes: 0)
   }
 
-  /// How much the file may hold, and what goes past that.
+  /// How much the file may hold, and which values are evicted beyond that.
   public struct DiskLimit: Sendable, Hashable {
-    /// What goes first.
+    /// The order of eviction.
     public enum Eviction: Sendable, Hashable {
-      /// The value that was put or asked for by key the longest ago.
+      /// Evicts the value whose last put or request by key is the oldest.
       case leastRecentlyUsed
-      /// The value that was asked for by key the fewest times; among those, the one used the longest ago.
+      /// Evicts the value that was requested by key the fewest times; among those, the least recently used one.
       case leastRequested
     }
 
-    /// The most values; nil for no limit.
+    /// The maximum number of values; nil for no limit.
     public var count: Int?
-    /// The most bytes of encoded values; nil for no limit. One value of more throws `tooLarge`.
+    /// The maximum number of bytes of encoded values; nil for no limit. A single value that is larger throws
+    /// `tooLarge`.
     public var bytes: Int?
-    /// What goes first.
+    /// The order of eviction.
     public var eviction: Eviction
 
-    /// Joins limits and the order in which values go; a limit below 1 is taken as 1.
+    /// Creates a limit from its parts. A limit below 1 is treated as 1.
     public init(count: Int? = nil, bytes: Int? = nil, eviction: Eviction = .leastRecentlyUsed) {
       self.count = count.map { max(1, $0) }
       self.bytes = bytes.map { max(1, $0) }
@@ -48,20 +49,20 @@ public struct ObjectStoreOptions: Sendable, Hashable {
 
   /// The memory tier's limit; 10,000 values and 32 MiB by default.
   public var memory: MemoryLimit
-  /// The file's limit; none by default: the developer decides what stays.
+  /// The file's limit; none by default, so that only your code removes values.
   public var disk: DiskLimit?
-  /// How many of the values most often asked for are in memory from the start; 1,000 by default.
+  /// How many of the most requested values are loaded into memory at the start; 1,000 by default.
   public var warmUpCount: Int
-  /// The most bytes of one encoded value; 512 MiB by default, and at most.
+  /// The maximum number of bytes of one encoded value; 512 MiB by default, which is also the largest allowed limit.
   public var valueByteLimit: Int
-  /// When the file can be read and written, on Apple's devices; from the first unlocking on by default.
+  /// When the file can be read and written, on Apple's devices; by default, after the first unlock.
   public var fileProtection: FileProtection
 
   /// - Parameters:
   ///   - memory: the memory tier's limit.
   ///   - disk: the file's limit; nil for none.
-  ///   - warmUpCount: how many values are in memory from the start.
-  ///   - valueByteLimit: the most bytes of one encoded value; at most 512 MiB.
+  ///   - warmUpCount: how many values are loaded into memory at the start.
+  ///   - valueByteLimit: the maximum number of bytes of one encoded value; at most 512 MiB.
   ///   - fileProtection: when the file can be read and written, on Apple's devices.
   public init(
     memory: MemoryLimit = MemoryLimit(), disk: DiskLimit? = nil, warmUpCount: Int = 1000,

@@ -1,8 +1,8 @@
 import LarderStorage
 
-// What a transaction keeps count of: requests, beside what it is for, and how many values there are.
+// The counts that a transaction maintains besides its own changes: requests, and the number of values.
 extension ObjectTable {
-  /// Moments go on from the latest that any process has written.
+  /// Continues the request numbers after the latest one that any process has written.
   func followMoments() throws(StorageError) {
     guard !followsMoments else { return }
     followsMoments = true
@@ -12,7 +12,7 @@ extension ObjectTable {
     if let latest { memory.raiseMoment(to: latest) }
   }
 
-  /// Deletes up to `limit` expired values, beside what the transaction is for.
+  /// Deletes up to `limit` expired values, in addition to the transaction's own changes.
   func purgeBeside(_ limit: Int, _ report: (any Error) -> Void) {
     var ids: [Int64] = []
     beside(report) { () throws(StorageError) in ids = try expired(limit) }
@@ -20,12 +20,13 @@ extension ObjectTable {
     besideAlone(report) { () throws(StorageError) in try delete(ids) }
   }
 
-  /// Runs what is not for the caller and changes the file: where it fails alone, it is undone.
+  /// Runs maintenance that changes the file. If only the maintenance fails, it is rolled back.
   private func besideAlone(_ report: (any Error) -> Void, _ body: () throws(StorageError) -> Void) {
     beside(report) { () throws(StorageError) in try connection.savepoint { (_) throws(StorageError) in try body() } }
   }
 
-  /// Runs what is not for the caller: where it fails alone, that is reported, and the transaction goes on.
+  /// Runs maintenance that the caller did not ask for. If only the maintenance fails, the error is reported and the
+  /// transaction continues.
   private func beside(_ report: (any Error) -> Void, _ body: () throws(StorageError) -> Void) {
     guard failure == nil else { return }
     let before = (objects, bytes, told.count, taken.count)
@@ -42,14 +43,14 @@ extension ObjectTable {
     }
   }
 
-  /// Takes the requests of a value out of memory.
+  /// Removes the pending request counts of a value from memory and returns them.
   func takePending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
     let requests = memory.takePending(key, id)
     if requests.times > 0 { taken.append((id, requests)) }
     return requests
   }
 
-  /// Takes some counts out of memory and writes them; answers how many.
+  /// Takes up to `limit` counts out of memory and writes them. Returns how many.
   func writeCounts(_ limit: Int) throws(StorageError) -> Int {
     let counts = memory.takeCounts(limit)
     guard !counts.isEmpty else { return 0 }
@@ -59,18 +60,18 @@ extension ObjectTable {
     return counts.count
   }
 
-  // MARK: How many values there are
+  // MARK: The number of values
 
   static let expiredUsage = "SELECT count(*), coalesce(sum(size), 0) FROM object WHERE expires <= ?"
 
-  /// Notes by how much the number of values and their bytes change.
+  /// Records by how much the number of values and their bytes change.
   func note(objects: Int64, bytes: Int64) {
     self.objects &+= objects
     self.bytes &+= bytes
     if objects != 0 || bytes != 0 { isUsageStale = true }
   }
 
-  /// Reads what the file says, before the first change: that may take the row that says it away.
+  /// Reads the stored usage before the first change, because that change may delete the row that stores it.
   @discardableResult
   func readUsage() throws(StorageError) -> ObjectUsage {
     if let usageBefore { return usageBefore }
@@ -88,19 +89,20 @@ extension ObjectTable {
     return usage
   }
 
-  /// A row that came to be too long to say the numbers says them no more, and one that is short enough again may.
+  /// Updates whether a row stores the usage: a row that became too long no longer does, and one that is short enough
+  /// again may.
   func changeCarrier(_ old: OldRow, _ size: Int64) throws(StorageError) {
     let isCarrier = ObjectUsage.isCarried(by: size)
     guard isCarrier != ObjectUsage.isCarried(by: old.size) else { return }
     try readUsage()
     isUsageStale = true
-    // Any numbers: those of the newest row are written last.
+    // Any numbers will do: the numbers of the newest row are written last.
     try connection.run(
       "UPDATE object SET objects = ?1, bytes = ?1, next = ?1 WHERE id = ?2", .integer(isCarrier ? 0 : nil),
       .integer(old.id))
   }
 
-  /// Writes what is the same for all changes of the transaction; called once, last.
+  /// Writes what all changes of the transaction share. Called once, at the end.
   func finish() throws(StorageError) {
     if let failure { throw failure }
     guard isUsageStale else { return }

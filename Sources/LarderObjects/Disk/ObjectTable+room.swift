@@ -1,8 +1,8 @@
 import LarderStorage
 
-// What goes by itself: expired values, and those past a limit.
+// Automatic deletion: expired values, and values beyond a limit.
 extension ObjectTable {
-  /// Deletes up to `limit` expired values; answers how many.
+  /// Deletes up to `limit` expired values. Returns how many.
   func purge(_ limit: Int) throws(StorageError) -> Int {
     let ids = try expired(limit)
     try delete(ids)
@@ -17,7 +17,7 @@ extension ObjectTable {
 
   func delete(_ ids: [Int64]) throws(StorageError) { for id in ids { _ = try delete(id: id) } }
 
-  /// Notes that the value just put was used, and deletes others until the file is within its limits.
+  /// Records that the value just put was used, and deletes others until the file is within its limits.
   func makeRoom(keeping kept: Int64) throws(StorageError) {
     try followMoments()
     try connection.run(
@@ -27,7 +27,7 @@ extension ObjectTable {
     while try isOverLimit() { if try !deleteNext(keeping: kept) { return } }
   }
 
-  /// Deletes up to `limit` values while the file is over its limits; false where it is within them.
+  /// Deletes up to `limit` values while the file is over its limits. Returns false if it is within them.
   func trim(_ limit: Int) throws(StorageError) -> Bool {
     for _ in 0..<limit {
       guard try isOverLimit(), try deleteNext(keeping: 0) else { return false }
@@ -41,7 +41,7 @@ extension ObjectTable {
     return usage.objects > Int64(disk.count ?? .max) || usage.bytes > Int64(disk.bytes ?? .max)
   }
 
-  /// Deletes the value whose turn it is; false where there is none but `kept`.
+  /// Deletes the next value in the order of eviction. Returns false if there is none but `kept`.
   private func deleteNext(keeping kept: Int64) throws(StorageError) -> Bool {
     if try purge(1) > 0 { return true }
     var found = try next(keeping: kept)
@@ -52,12 +52,13 @@ extension ObjectTable {
     var promoted: Set<Int64> = []
     while let (id, key) = found {
       let pending = takePending(key, id)
-      // One that is asked for again and again meanwhile does not keep this going for ever.
+      // A value is moved back only once, so that requests that continue to arrive cannot keep this loop running
+      // forever.
       guard pending.times > 0, promoted.insert(id).inserted else {
         _ = try delete(id: id, .evicted)
         return true
       }
-      // Used since: it takes its later place, where it is met again if need be.
+      // The value was used since: it moves to its later place in the order, and is considered again there if necessary.
       try write([(id, pending)])
       found = try next(keeping: kept)
     }
@@ -74,12 +75,13 @@ extension ObjectTable {
     ) { (row) throws(StorageError) in (id: try row.int64(0), key: ObjectKey(stored: try row.text(1))) }
   }
 
-  /// Values put while the file had no limits have no row in `request`: they were used before all others.
+  /// Adds the missing rows of `request`. Values put while the file had no limits have none: they count as used before
+  /// all others.
   func rowsForAll() throws(StorageError) {
     try connection.run("INSERT OR IGNORE INTO request SELECT id, 0, 0 FROM object")
   }
 
-  /// Adds requests to those that the file knows, as far as there are numbers; of values that are gone, nothing.
+  /// Adds requests to the stored ones, within the range of the numbers. Requests of deleted values are ignored.
   func write(_ counts: [(id: Int64, requests: RequestCounts.Requests)]) throws(StorageError) {
     for count in counts {
       try connection.run(

@@ -1,34 +1,34 @@
 import LarderStorage
 
-/// The tables inside of one transaction: makes changes, and notes what they mean for memory and observers.
+/// The store's tables inside one transaction: applies changes, and records their effects on memory and observers.
 //
-// Made by the writer for one transaction, used by its thread alone, and never Sendable.
+// The writer creates it for one transaction and uses it on one thread only. It is never Sendable.
 final class ObjectTable {
   let connection: Connection
-  /// The moment of the transaction: what expires by it is absent in all of it.
+  /// The timestamp of the transaction: a value that has expired by then is absent throughout the transaction.
   let now: Int64
   let limits: ObjectStoreOptions
   let memory: Memory
-  /// True where somebody observes.
+  /// True if there are observers.
   let isObserved: Bool
 
   /// By how much the number of values and their bytes have changed.
   var objects: Int64 = 0
   var bytes: Int64 = 0
-  /// What the file said before that.
+  /// The usage that the file stored before these changes.
   var usageBefore: ObjectUsage?
-  /// True where the newest row does not say the numbers as they are now.
+  /// True if the newest row does not store the current usage.
   var isUsageStale = false
   var followsMoments = false
-  /// The first failure of the file: the transaction ends with it, whatever its body makes of it.
+  /// The first failure of the file. The transaction ends with it, even if its body catches it.
   var failure: StorageError?
 
-  /// What memory may hold after the commit, by key; nil for what it must not hold.
+  /// What memory may hold after the commit, by key; nil for a value that memory must not hold.
   private var changed: [ObjectKey: MemoryEntry?] = [:]
   private(set) var changesEverything = false
-  /// What observers are told, in order.
+  /// The changes to report to observers, in order.
   var told: [RecordedChange] = []
-  /// Counts taken out of memory, which go back there where the transaction fails.
+  /// Counts taken out of memory. They are returned to memory if the transaction fails.
   var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
 
   init(_ connection: Connection, now: Int64, limits: ObjectStoreOptions, memory: Memory, isObserved: Bool) {
@@ -39,9 +39,9 @@ final class ObjectTable {
     self.isObserved = isObserved
   }
 
-  /// Runs one change of a transaction; after one that failed there are no more.
+  /// Runs one change of a transaction. After a failed change, no other change runs.
   ///
-  /// A change that failed may have been made half, and SQLite may have undone all that came before it.
+  /// A failed change may have been applied in part, and SQLite may have rolled back all changes before it.
   func attempt<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
     if let failure { throw failure }
     do throws(StorageError) { return try body() } catch {
@@ -52,7 +52,7 @@ final class ObjectTable {
 
   // MARK: Putting
 
-  /// Puts a value, and makes room for it where the file has limits.
+  /// Puts a value, and makes room for it if the file has limits.
   func put(_ new: NewObject) throws(StorageError) {
     let size = Int64(new.encoded.bytes.count)
     let labels = new.labels.bytes
@@ -68,9 +68,9 @@ final class ObjectTable {
     if limits.disk != nil { try makeRoom(keeping: id) }
   }
 
-  /// The new row's id; nil where the key has one.
+  /// Inserts a new row and returns its id. Returns nil if the key has a row.
   ///
-  /// It is the newest then, and says the numbers.
+  /// A new row is the newest one, so it stores the usage.
   private func insert(_ new: NewObject, _ size: Int64, _ labels: [UInt8]?) throws(StorageError) -> Int64? {
     var usage = try usage()
     let id = usage.next
@@ -94,7 +94,7 @@ final class ObjectTable {
     return id
   }
 
-  /// In place of a row that is there; one that has expired was absent, and leaves nothing behind.
+  /// Replaces an existing row. A row that has expired was absent: nothing of it is kept.
   private func replace(_ new: NewObject, _ size: Int64, _ labels: [UInt8]?) throws(StorageError) -> Int64 {
     let old = try connection.first("SELECT id, size, expires, labels FROM object WHERE key = ?", .text(new.key.text)) {
       (row) throws(StorageError) in try OldRow(row)
@@ -141,7 +141,8 @@ final class ObjectTable {
     note(new.key, MemoryEntry(id: id, expires: new.expires, cost: cost, content: .decoded(new.value)))
   }
 
-  /// Past a share of what memory holds, the whole of it is read anew: that costs less than to keep book.
+  /// Records what memory may hold of one key. Beyond a share of the memory's contents, everything is read again
+  /// instead, which costs less than recording each key.
   private func note(_ key: ObjectKey, _ held: MemoryEntry?) {
     guard !changesEverything else { return }
     changed.updateValue(held, forKey: key)
@@ -155,7 +156,7 @@ final class ObjectTable {
 
   // MARK: Deleting
 
-  /// What a row says that is to go.
+  /// The columns that are needed of a row that will be deleted.
   struct OldRow {
     let id: Int64
     let size: Int64
@@ -171,7 +172,7 @@ final class ObjectTable {
     }
   }
 
-  /// Deletes a value; false where there is none, or an expired one, which goes all the same.
+  /// Deletes a value. Returns false if there is none, or an expired one, which is deleted all the same.
   func delete(_ key: ObjectKey, _ kind: RecordedChange.Kind = .deleted) throws(StorageError) -> Bool {
     try readUsage()
     let old = try connection.first(
@@ -180,7 +181,8 @@ final class ObjectTable {
     return try old.map { (old) throws(StorageError) in try clear(key, old, kind) } ?? false
   }
 
-  /// The same by the row's id: damage may have made of its key what is no text.
+  /// Deletes a value by its row's id, because the key of a damaged row may not be text. Returns false if there is none,
+  /// or an expired one.
   func delete(id: Int64, _ kind: RecordedChange.Kind = .deleted) throws(StorageError) -> Bool {
     try readUsage()
     let found = try connection.first(
@@ -190,12 +192,12 @@ final class ObjectTable {
     return try clear(key, old, kind)
   }
 
-  /// What goes with a row that is deleted.
+  /// Deletes what belongs to a deleted row, and records the change.
   private func clear(_ key: ObjectKey, _ old: OldRow, _ kind: RecordedChange.Kind) throws(StorageError) -> Bool {
     note(objects: -1, bytes: 0 &- old.size)
     try remove(old.labels, key)
     if old.labels.isDamaged || key.text.unicodeScalars.contains("\u{FFFD}") {
-      // What they were is not known: their rows are sought in all of the table.
+      // The labels are unknown, so their rows are searched in the whole table.
       try connection.run("DELETE FROM label WHERE object = ?", .integer(old.id))
     }
     try forgetRequests(key, old.id)
@@ -211,7 +213,7 @@ final class ObjectTable {
     try connection.run("DELETE FROM request WHERE object = ?", .integer(id))
   }
 
-  /// Deletes the values of a query for ids; answers how many were not expired.
+  /// Deletes the values whose ids a query returns. Returns how many were not expired.
   func deleteAll(_ sql: String, _ values: SQLValue...) throws(StorageError) -> Int {
     var ids: [Int64] = []
     try connection.forEachRow(sql, values) { (row) throws(StorageError) in
@@ -223,7 +225,7 @@ final class ObjectTable {
     return count
   }
 
-  /// Deletes every value; answers how many were not expired.
+  /// Deletes every value. Returns how many were not expired.
   func deleteEverything() throws(StorageError) -> Int {
     let before = try usage()
     let expired = try connection.first(ObjectTable.expiredUsage, .integer(now)) { (row) throws(StorageError) in
@@ -237,7 +239,7 @@ final class ObjectTable {
     return Int(clamping: before.objects &- (expired ?? 0))
   }
 
-  /// How many changes an observer is told one by one when everything is deleted.
+  /// The maximum number of changes that are reported one by one when everything is deleted.
   private static let toldLimit = 1000
 
   private func tellEverything() throws(StorageError) {
@@ -261,7 +263,7 @@ final class ObjectTable {
     told.append(RecordedChange(kind: kind, key: key, labels: all))
   }
 
-  /// What the commit is about to change in memory; nil where nothing.
+  /// What the commit is about to change in memory; nil if nothing.
   var changes: MemoryTier.Changes? {
     if changesEverything { return .everything }
     return changed.isEmpty ? nil : .keys(changed)
@@ -269,6 +271,6 @@ final class ObjectTable {
 }
 
 extension Memory {
-  /// What a value costs.
+  /// The cost of a value in memory, in bytes.
   static func cost(_ key: ObjectKey, _ encoded: EncodedObject) -> Int { key.text.utf8.count + encoded.bytes.count }
 }

@@ -2,24 +2,24 @@ import LarderStorage
 
 /// How many values there are, how many bytes they have, and the id of the next new row.
 ///
-/// The newest row says it, the one with the greatest id: a new row is written anyway, so that nothing else need be. Where the
-/// newest is a long row, which would have to be written again with each change of the numbers, or where there is none, the
-/// table `usage` says it.
+/// The newest row, which has the greatest id, stores these numbers: a new row is written anyway, so that no other write
+/// is needed. If the newest row is long, it would have to be rewritten with each change of the numbers. In this case,
+/// or if there is no row, the table `usage` stores them.
 struct ObjectUsage: Sendable {
   private(set) var objects: Int64
   private(set) var bytes: Int64
   var next: Int64
 
-  /// Only damage brings the numbers to the end of their range: it must not end the process.
+  /// Adds to the numbers. Only damage brings them to the end of their range, and it must not end the process.
   mutating func add(_ objects: Int64, _ bytes: Int64) {
     self.objects &+= objects
     self.bytes &+= bytes
   }
 
-  /// True where a row with a value of this many bytes says the numbers once it is the newest.
+  /// True if a row with a value of this many bytes stores the usage while it is the newest.
   static func isCarried(by size: Int64) -> Bool { size <= 2048 }
 
-  /// What the file says; nil where it does not.
+  /// The usage that the file stores; nil if it stores none.
   static func find(_ connection: Connection) throws(StorageError) -> ObjectUsage? {
     let newest = try connection.first("SELECT objects, bytes, next FROM object ORDER BY id DESC LIMIT 1") {
       (row) throws(StorageError) in row.isNull(0) ? nil : try ObjectUsage(row)
@@ -36,7 +36,7 @@ struct ObjectUsage: Sendable {
     next = try row.int64(2)
   }
 
-  /// Writes the numbers where they belong.
+  /// Writes the numbers to the newest row or the table `usage`.
   func write(_ connection: Connection) throws(StorageError) {
     let numbers: (SQLValue, SQLValue, SQLValue) = (.integer(objects), .integer(bytes), .integer(next))
     try connection.run(

@@ -1,20 +1,20 @@
 import LarderCore
 import LarderStorage
 
-/// Changes that wait for the writer.
+/// A change that is pending for the writer.
 struct WaitingChange: Sendable {
-  /// True for work that must not be run twice: it gets a transaction of its own.
+  /// True for work that must not run twice: it gets a transaction of its own.
   let isAlone: Bool
-  /// About how many bytes it writes.
+  /// About how many bytes the change writes.
   let weight: Int
-  /// Makes the change; answers what to do once it is durable.
+  /// Applies the change. Returns what to do after the change is durable.
   let run: @Sendable (ObjectTable) throws -> @Sendable () -> Void
-  /// Is told why there was no change.
+  /// Called with the error if the change failed.
   let fail: @Sendable (any Error) -> Void
 }
 
-/// The writing half of a store: changes asked for at the same time share a transaction, and each is durable when its
-/// caller goes on.
+/// The writing half of a store. Changes that are requested at the same time share a transaction. Each is durable when
+/// its caller resumes.
 final class ObjectWriter: Sendable {
   let database: Database
   let memory: Memory
@@ -23,18 +23,19 @@ final class ObjectWriter: Sendable {
   private let waiting = Locked(WaitingChanges())
   private let diagnose: @Sendable (ObjectStoreError) -> Void
 
-  /// How many bytes one shared transaction writes: the lock is never held for long.
+  /// How many bytes one shared transaction writes. The limit keeps the time short for which the lock is held.
   private static let transactionBytes = 4 << 20
-  /// The most bytes that a change writes on its caller's thread.
+  /// The maximum number of bytes that a change writes on its caller's thread.
   private static let smallBytes = 64 << 10
-  /// Stands for a change of which nobody knows how much it writes.
+  /// The weight of a change whose size is unknown.
   static let unknownBytes = transactionBytes
-  /// Expired values that a transaction deletes beside what it is for.
+  /// The maximum number of expired values that a transaction deletes in addition to its own changes.
   private static let besides = 64
-  /// Counts written by a transaction of their own: changes that wait for it do so for milliseconds, or nobody waits.
+  /// How many counts one background transaction writes, so that changes wait only milliseconds for it. A flush, which
+  /// no change waits for, writes more in one transaction.
   private static let countSlice = 512
   private static let flushedSlice = 4096
-  /// How long another process may keep the lock, in milliseconds.
+  /// How long to wait for another process's lock, in milliseconds.
   static let lockMilliseconds: Int32 = 60_000
 
   init(
@@ -48,10 +49,10 @@ final class ObjectWriter: Sendable {
     self.diagnose = diagnose
   }
 
-  /// Makes a change after all that were asked for before, and returns when it is durable.
+  /// Applies a change after all changes requested before, and returns when it is durable.
   ///
-  /// A small one is made at once by a thread of the concurrency pool where nobody else changes anything and the disk is
-  /// quick: the caller's, but not the main actor's, which waits for no disk.
+  /// A small change is applied at once on a thread of the concurrency pool if no other change is running and the disk
+  /// is fast. This is the caller's thread, but never the main actor's, which does not wait for a disk.
   func change<Result: Sendable>(
     weight: Int = unknownBytes, alone isAlone: Bool = false,
     _ work: @escaping @Sendable (ObjectTable) throws -> Result
@@ -76,7 +77,7 @@ final class ObjectWriter: Sendable {
     return try await changeInTurn(isAlone: false, weight, work)
   }
 
-  /// Makes a change on the writer's thread.
+  /// Applies a change on the writer's thread.
   private func changeInTurn<Result: Sendable>(
     isAlone: Bool, _ weight: Int, _ work: @escaping @Sendable (ObjectTable) throws -> Result
   ) async throws -> Result {
@@ -91,16 +92,16 @@ final class ObjectWriter: Sendable {
         waiting.changes.append(change)
         return waiting.changes.count == 1
       }
-      // Whoever comes while the writer is busy is taken along in its next transaction.
+      // Changes that arrive while the writer is busy are included in its next transaction.
       if isFirst { database.whereWriting { [self] turn in writeWaiting(turn) } }
     }
   }
 
-  /// Makes a change on the caller's thread where that is quick and nobody else changes anything; nil where it is not.
+  /// Applies a change on the caller's thread if that is fast and no other change is running. Otherwise returns nil.
   private func changeHere<Result>(_ work: (ObjectTable) throws -> Result) -> Swift.Result<Result, any Error>? {
     BlockedThread.take {
       database.writeHere { turn in
-        // Who waits has come before.
+        // Changes that are already pending are applied first.
         guard waiting.withLock({ $0.changes.isEmpty }) else { return nil }
         let begin = database.environment.uptime()
         do {
@@ -135,14 +136,14 @@ final class ObjectWriter: Sendable {
       let begin = database.environment.uptime()
       do {
         let after = try write(share, turn)
-        // Before callers go on, who may write again at once.
+        // Record this before the callers resume, because they may write again at once.
         if weight <= ObjectWriter.smallBytes, !first.isAlone { note(begin, changes: share.count) }
         for done in after { done() }
       } catch is ChangeFailure where share.count > 1 {
-        // One of them is at fault: each gets a transaction of its own.
+        // One of the changes failed: retry each in a transaction of its own.
         for change in share { writeOne(change, turn) }
       } catch {
-        // Of the file, such as a lock that another process keeps: each would wait for it as long again.
+        // The file failed, for example because another process holds the lock: each retry would wait as long again.
         for change in share { change.fail((error as? ChangeFailure)?.cause ?? error) }
       }
     }
@@ -153,7 +154,7 @@ final class ObjectWriter: Sendable {
     waiting.withLock { waiting in waiting.pace.note(duration, changes: changes + waiting.changes.count) }
   }
 
-  /// A change that failed by itself, apart from the file's lock and commit.
+  /// An error of the change itself, not of the file's lock or commit.
   private struct ChangeFailure: Error {
     let cause: any Error
   }
@@ -164,7 +165,7 @@ final class ObjectWriter: Sendable {
     }
   }
 
-  /// All or none; answers what to do now that they are durable.
+  /// Applies all changes or none. Returns what to do after they are durable.
   private func write(
     _ changes: ArraySlice<WaitingChange>, _ turn: Database.WriterTurn
   ) throws -> [@Sendable () -> Void] {
@@ -176,7 +177,7 @@ final class ObjectWriter: Sendable {
     }
   }
 
-  /// Changes, and what goes with them.
+  /// Applies changes together with the maintenance that belongs to each transaction.
   private func write<Result>(_ turn: Database.WriterTurn, _ work: (ObjectTable) throws -> Result) throws -> Result {
     try transaction(turn) { table in
       let result: Result
@@ -186,14 +187,15 @@ final class ObjectWriter: Sendable {
     }
   }
 
-  /// Another process has the lock, and nothing was begun.
+  /// Thrown if another process holds the lock: the transaction has not begun.
   private struct NotBegun: Error {}
 
-  /// One transaction of the file, with all that goes with it: the lock, the number of changes, memory, observers.
+  /// Runs one transaction of the file: takes the lock, updates the number of changes and the memory, and notifies the
+  /// observers.
   private func transaction<Result>(
     _ turn: Database.WriterTurn, _ body: (ObjectTable) throws -> Result
   ) throws -> Result {
-    // Before the lock beside the file is taken.
+    // Check before taking the lock beside the file.
     try turn.checkOpen()
     var cause: (any Error)?
     var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
@@ -203,10 +205,10 @@ final class ObjectWriter: Sendable {
       return try memory.whileAlone(turn.waits ? ObjectWriter.lockMilliseconds : 0) {
         () throws(StorageError) -> Result in
         var (hasBegun, hasSucceeded) = (false, false)
-        // Told before the lock is given back, so that the order is that of commits.
+        // Notify before releasing the lock, so that the order is that of commits.
         defer {
           if hasBegun { memory.endCommit(succeeded: hasSucceeded) }
-          // Who has come to observe since the transaction began may have read the state before it.
+          // An observer that was added since the transaction began may have read the state before it.
           if hasBegun, hasSucceeded, !isObserved { told = [.missed] }
           if hasSucceeded { observers.tell(told) }
         }
@@ -217,7 +219,7 @@ final class ObjectWriter: Sendable {
             connection, now: memory.now(), limits: limits, memory: memory, isObserved: isObserved)
           let result: Result
           do {
-            // What has been taken out of memory goes back there where this fails.
+            // If this fails, counts taken out of memory are returned to it.
             defer { taken = table.taken }
             result = try body(table)
             try table.finish()
@@ -243,28 +245,29 @@ final class ObjectWriter: Sendable {
     }
   }
 
-  // MARK: Beside the calls
+  // MARK: Maintenance
 
-  /// Sees to the number of changes that a process left odd which ended in the midst of a commit.
+  /// Repairs the number of changes that a process left odd when it ended in the middle of a commit.
   func repair() {
     database.whereWriting { [memory] turn in
       if (try? turn.checkOpen()) != nil { memory.repairIfAbandoned() }
     }
   }
 
-  /// Writes counts of requests, those that there are now, some at a time; where that is under way, nothing.
+  /// Writes the request counts that exist now, some at a time. Does nothing if this is already running.
   ///
-  /// - Parameter scheduled: whether this was asked for a while ago.
+  /// - Parameter scheduled: whether this call was scheduled a while ago.
   func writeCounts(scheduled: Bool) {
     if memory.beginWritingCounts(scheduled: scheduled) { writeRound() }
   }
 
   private func writeRound() {
-    // Where another process has the lock, the counts wait for the next time: changes and a suspension come behind this.
+    // If another process holds the lock, the counts stay until the next time: pending changes and a suspension follow
+    // this.
     database.whereWriting(waits: false) { [self] turn in
       do {
         let count = try transaction(turn) { table in try table.writeCounts(ObjectWriter.countSlice) }
-        // Changes that wait come between.
+        // Queue the next slice, so that pending changes run in between.
         if count == ObjectWriter.countSlice { return writeRound() }
         memory.endWritingCounts(succeeded: true)
       } catch is NotBegun {
@@ -276,11 +279,12 @@ final class ObjectWriter: Sendable {
     }
   }
 
-  /// Writes the counts that there are, and waits for that.
+  /// Writes the existing counts, and returns when they are written.
   ///
-  /// - Parameter waits: whether it waits for another process's lock; otherwise the counts are lost where one has it.
+  /// - Parameter waits: whether to wait for another process's lock. Otherwise the counts are lost if a process holds
+  ///   it.
   func flushCounts(waits: Bool) async throws {
-    // On a full disk there is no room for them.
+    // On a full disk there is no room for the counts.
     guard !database.isFull else { return }
     memory.beginRound()
     while true {
@@ -291,7 +295,7 @@ final class ObjectWriter: Sendable {
     }
   }
 
-  /// Writes some counts behind the changes that were asked for before; 0 where another process has the lock.
+  /// Writes some counts after the changes that were requested before. Returns 0 if another process holds the lock.
   private func writeCountsWithoutWaiting() async throws -> Int {
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int, any Error>) in
       database.whereWriting(waits: false) { [self] turn in

@@ -1,6 +1,6 @@
 import LarderStorage
 
-/// A store's file in use, from its opening to its suspension or end, with what is in memory of it.
+/// A store's open file and its memory tier, from opening to suspension or closing.
 final class OpenObjects: Sendable {
   let database: Database
   let memory: Memory
@@ -14,7 +14,7 @@ final class OpenObjects: Sendable {
     pressure = MemoryPressure { [memory] in memory.trim() }
     writer = ObjectWriter(
       database, memory: memory, observers: observers, limits: opening.options, diagnose: opening.diagnose)
-    // Neither holds the store: it is gone when its user lets it go.
+    // Neither closure holds the store, so that it is released when its owner releases it.
     memory.onErrands { [weak writer, observers, countsDelay = opening.countsDelay] errands in
       if errands.contains(.tellMissed) { observers.tell([.missed]) }
       if errands.contains(.repair) { writer?.repair() }
@@ -25,7 +25,7 @@ final class OpenObjects: Sendable {
     }
   }
 
-  /// Brings the file within its limits, some values a transaction.
+  /// Reduces the file to its limits, some values a transaction.
   func trim(_ options: ObjectStoreOptions) async throws(ObjectStoreError) {
     guard options.disk != nil, !database.isReadOnly else { return }
     do {
@@ -34,7 +34,7 @@ final class OpenObjects: Sendable {
     } catch { throw ObjectStore.failure(error, .open) }
   }
 
-  /// Takes the values most often asked for into memory.
+  /// Loads the most requested values into memory.
   func warmUp(_ options: ObjectStoreOptions) async throws(ObjectStoreError) {
     let limit = options.memory
     let count = min(options.warmUpCount, limit.count)
@@ -51,7 +51,7 @@ final class OpenObjects: Sendable {
           WHERE times > 0 AND size <= ? AND (expires IS NULL OR expires > ?) ORDER BY times DESC, last DESC LIMIT ?
           """, [.integer(Int64(limit.bytes / 4)), .integer(now), .integer(Int64(count))]
         ) { (row) throws(StorageError) in
-          // A damaged row is met, and named, by who asks for it.
+          // A damaged row is skipped here; the read that needs it reports the damage.
           guard let key = (try? row.text(0)).map(ObjectKey.init(stored:)),
             let object = try? StoredObject(row, key: key.text, from: 1)
           else { return true }
@@ -63,7 +63,7 @@ final class OpenObjects: Sendable {
         return found
       }
     } catch { throw ObjectStoreError(.open, error) }
-    // The most requested comes in last: it is the last to go.
+    // The most requested value is added last, so that it is evicted last.
     for (key, object) in found.reversed() {
       let cost = Memory.cost(key, object.encoded)
       memory.warm(

@@ -1,6 +1,6 @@
 import LarderStorage
 
-/// A row as a look-up reads it.
+/// A row as a lookup reads it.
 struct StoredObject: Sendable {
   let id: Int64
   let expires: Int64?
@@ -9,7 +9,7 @@ struct StoredObject: Sendable {
   static let columns = "object.id, object.expires, object.coding, object.checksum, object.value"
   static let query = "SELECT \(columns) FROM object WHERE key = ?"
 
-  /// Reads ``columns`` from one on; throws `damaged` where the bytes are not those that were written.
+  /// Reads ``columns``, starting at column `first`. Throws `damaged` if the bytes are not those that were written.
   init(_ row: borrowing Row, key: String, from first: Int32 = 0) throws(StorageError) {
     id = try row.int64(first)
     expires = try row.int64OrNil(first + 1)
@@ -21,7 +21,7 @@ struct StoredObject: Sendable {
 
   let isDamaged: Bool
 
-  /// Throws `damaged` where the bytes are not those that were written.
+  /// Throws `damaged` if the bytes are not those that were written.
   func check(key: String, for operation: ObjectStoreError.Operation) throws(ObjectStoreError) {
     if isDamaged { throw ObjectStoreError(operation, key: key, .damaged) }
   }
@@ -34,7 +34,7 @@ extension ObjectMetadata {
     (SELECT last FROM request WHERE request.object = object.id)
     """
 
-  /// Reads ``columns`` from one on; what `memory` knows of requests beyond the row is added.
+  /// Reads ``columns``, starting at column `first`. Adds the requests that only `memory` knows to those of the row.
   init(_ row: borrowing Row, from first: Int32 = 0, memory: Memory) throws(StorageError) {
     let key = try row.text(first + 1)
     let known = try row.int64OrNil(first + 9) ?? 0

@@ -1,6 +1,6 @@
 import LarderStorage
 
-/// What waits for the writer, and how writing went of late.
+/// The changes that are pending for the writer, and how long recent writes took.
 struct WaitingChanges: Sendable {
   var changes: [WaitingChange] = []
   var pace = WritingPace()

@@ -1,63 +1,65 @@
 public import LarderCore
 public import LarderStorage
 
-/// Why an operation of an ``ObjectStore`` failed: which operation, on which key, and what below.
+/// Why an operation of an ``ObjectStore`` failed: the operation, its key, and the underlying cause.
 public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
-  /// What was to be done.
+  /// The operation that failed.
   public enum Operation: String, Sendable, Hashable {
     /// Opening the file.
     case open
     /// Writing a value.
     case put
-    /// Reading values, metadata, counts.
+    /// Reading values, metadata or counts.
     case read
     /// Deleting values.
     case delete
-    /// Several changes at once.
+    /// Applying several changes in one transaction.
     case transaction
-    /// The cached value, then the server's.
+    /// Streaming the cached value, then the server's.
     case stream
-    /// Closing the file, writing counts.
+    /// Closing the file, or writing counts.
     case close
   }
 
-  /// What went wrong.
+  /// The cause of the failure.
   public enum Reason: Sendable {
-    /// A key must have 1 to ``ObjectStore/keyByteLimit`` bytes of UTF-8; this one has so many.
+    /// A key must have 1 to ``ObjectStore/keyByteLimit`` bytes of UTF-8; this key has `bytes` bytes.
     case invalidKey(bytes: Int)
-    /// A label must have 1 to ``ObjectStore/keyByteLimit`` bytes of UTF-8; this one, cut to 64 characters, has not.
+    /// A label must have 1 to ``ObjectStore/keyByteLimit`` bytes of UTF-8; this label does not. The text is truncated
+    /// to 64 characters.
     case invalidLabel(String)
-    /// More labels than ``ObjectStore/labelLimit``.
+    /// The value has more labels than ``ObjectStore/labelLimit``.
     case tooManyLabels(Int)
-    /// A value may have `limit` bytes once encoded.
+    /// The encoded value has `bytes` bytes; `limit` are allowed.
     case tooLarge(bytes: Int, limit: Int)
-    /// The value under the key is not of the type asked for; `found` says of what it is.
+    /// The value under the key does not have the requested type; `found` names its type.
     case typeMismatch(asked: String, found: String)
-    /// The bytes under the key do not make a value of the type asked for, says its decoder.
+    /// The decoder could not decode the bytes under the key as the requested type.
     case undecodable(asked: String, any Error)
-    /// The value cannot be encoded, says its encoder.
+    /// The encoder could not encode the value.
     case unencodable(any Error)
     /// The bytes under the key are not those that were written: the disk has damaged them.
     case damaged
-    /// The server says that the value is gone; what was here when it was asked has been deleted too.
+    /// The server reports that the value is gone. The value that the store had when the fetch began has been deleted
+    /// too.
     case gone
-    /// There is no value here, and none came from the server, for this reason.
+    /// The store has no value, and the fetch from the server failed with this error.
     case absent(any Error)
-    /// The place to go on from was not made by this store for this selection.
+    /// The cursor was not created by this store for this selection.
     case invalidCursor
     /// The store has been closed.
     case closed
-    /// The disk, the file or another process: see its category.
+    /// The disk, the file or another process caused the failure; see the error's category.
     case storage(StorageError)
-    /// The store is suspended, or was while this call ran.
+    /// The store is suspended, or was suspended while this call ran.
     case suspended
   }
 
-  /// What was to be done.
+  /// The operation that failed.
   public let operation: Operation
-  /// The key concerned; nil where the operation concerns several.
+  /// The key concerned; nil if the operation concerns several keys.
   public let key: String?
-  /// What went wrong.
+  /// The cause of the failure.
   public let reason: Reason
 
   init(_ operation: Operation, key: String? = nil, _ reason: Reason) {
@@ -74,12 +76,12 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The same with a key, where it has none.
+  /// This error with a key, if it has none.
   func naming(_ key: String?, _ operation: Operation) -> ObjectStoreError {
     ObjectStoreError(operation, key: self.key ?? key, reason)
   }
 
-  /// What happened, to which key, and the cure.
+  /// What happened, to which key, and how to fix it.
   public var description: String {
     let place = key.map { " \"\($0)\"" } ?? ""
     return "\(operation.rawValue)\(place): \(reason.text)"
@@ -116,7 +118,7 @@ extension ObjectStoreError: LarderError {
     }
   }
 
-  /// What happened, to which key, and what to do about it.
+  /// What happened, to which key, and how to fix it.
   public var explanation: ErrorExplanation {
     let place = key.map { ", key \"\($0)\"" } ?? ""
     return ErrorExplanation(
@@ -170,7 +172,7 @@ extension ObjectStoreError.Reason {
     }
   }
 
-  /// What an error of any kind says, without the values that a decoder may have met.
+  /// The description of any error, without values that a decoder may have read.
   private static func words(_ error: any Error) -> String {
     switch error {
     case let error as any LarderError: error.explanation.message

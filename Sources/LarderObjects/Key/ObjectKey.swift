@@ -1,11 +1,11 @@
-/// A key, or a label: a text that is not empty, compared by its UTF-8 bytes.
+/// A key or a label: a text that is not empty, compared by its UTF-8 bytes.
 ///
-/// `String` holds texts for equal that Unicode calls canonically equivalent; these are different keys here, as they are
-/// for SQLite.
+/// `String` treats texts as equal if Unicode calls them canonically equivalent. Here they are different keys, as they
+/// are for SQLite.
 struct ObjectKey: Hashable, Sendable, Comparable {
   let text: String
 
-  /// Throws `invalidKey` for an empty text and one longer than ``ObjectStore/keyByteLimit``.
+  /// Throws `invalidKey` if the text is empty or longer than ``ObjectStore/keyByteLimit``.
   init(_ text: String, for operation: ObjectStoreError.Operation) throws(ObjectStoreError) {
     let count = text.utf8.count
     guard count > 0, count <= ObjectStore.keyByteLimit else {
@@ -14,7 +14,7 @@ struct ObjectKey: Hashable, Sendable, Comparable {
     self.init(stored: text)
   }
 
-  /// What the store's file holds.
+  /// Creates a key from the text in the store's file.
   init(stored text: String) {
     var text = text
     text.makeContiguousUTF8()
@@ -22,12 +22,13 @@ struct ObjectKey: Hashable, Sendable, Comparable {
   }
 
   static func == (one: ObjectKey, other: ObjectKey) -> Bool {
-    // Texts with the same bytes are equal, so the cheap comparison decides nearly always; it is never wrong with "no".
+    // Texts with the same bytes are equal, so the cheap comparison nearly always decides, and its "not equal" is always
+    // right.
     one.text.utf8.count == other.text.utf8.count && one.text == other.text && one.hasBytes(of: other)
   }
 
   private func hasBytes(of other: ObjectKey) -> Bool {
-    // The buffers are read inside the calls that lend them.
+    // The buffers are read inside the calls that provide them.
     let result = unsafe text.utf8.withContiguousStorageIfAvailable { mine in
       unsafe other.text.utf8.withContiguousStorageIfAvailable { theirs in
         unsafe ObjectKey.areEqual(UnsafeRawBufferPointer(mine), UnsafeRawBufferPointer(theirs))
@@ -36,11 +37,11 @@ struct ObjectKey: Hashable, Sendable, Comparable {
     return (result ?? nil) ?? text.utf8.elementsEqual(other.text.utf8)
   }
 
-  /// Eight bytes at a time; the buffers are of one length.
+  /// Compares eight bytes at a time; both buffers have the same length.
   private static func areEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
     guard one.count == other.count else { return false }
     var place = 0
-    // Every load is inside of both buffers.
+    // Every load is inside both buffers.
     while place &+ 8 <= one.count {
       let (mine, theirs) = unsafe (
         one.loadUnaligned(fromByteOffset: place, as: UInt64.self),
@@ -57,7 +58,7 @@ struct ObjectKey: Hashable, Sendable, Comparable {
   }
 
   func hash(into hasher: inout Hasher) {
-    // The buffer is read inside the call that lends it.
+    // The buffer is read inside the call that provides it.
     let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
       unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
     }
@@ -67,17 +68,18 @@ struct ObjectKey: Hashable, Sendable, Comparable {
   static func < (one: ObjectKey, other: ObjectKey) -> Bool { one.text.utf8.lexicographicallyPrecedes(other.text.utf8) }
 }
 
-/// The labels of a value: each once, in order of their bytes.
+/// The labels of a value, each once, in the order of their bytes.
 struct LabelSet: Sendable, Hashable {
   let labels: [ObjectKey]
-  /// True where the file's column is not what was written.
+  /// True if the file's column is not what was written.
   private(set) var isDamaged = false
 
   static let none = LabelSet(labels: [])
 
   private init(labels: [ObjectKey]) { self.labels = labels }
 
-  /// Throws `invalidLabel` for an empty label or one longer than ``ObjectStore/keyByteLimit``, and for too many.
+  /// Throws `invalidLabel` if a label is empty or longer than ``ObjectStore/keyByteLimit``, and `tooManyLabels` if
+  /// there are too many.
   init(
     _ labels: some Collection<String>, key: ObjectKey, for operation: ObjectStoreError.Operation
   ) throws(ObjectStoreError) {
@@ -99,7 +101,8 @@ struct LabelSet: Sendable, Hashable {
     self.labels = found.sorted()
   }
 
-  /// The column's bytes: for each label the length of its UTF-8 in two bytes, the greater first, then that; nil for none.
+  /// The bytes of the column: for each label the length of its UTF-8 in two bytes (big-endian), then the UTF-8. Nil for
+  /// no labels.
   var bytes: [UInt8]? {
     guard !labels.isEmpty else { return nil }
     var bytes: [UInt8] = []
@@ -112,7 +115,7 @@ struct LabelSet: Sendable, Hashable {
     return bytes
   }
 
-  /// Reads the column; what is cut off by damage is left out.
+  /// Reads the column. Labels that damage has truncated are omitted.
   init(stored bytes: [UInt8]?) {
     var labels: [ObjectKey] = []
     var rest = (bytes ?? [])[...]

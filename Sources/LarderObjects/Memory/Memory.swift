@@ -2,15 +2,15 @@ import LarderCore
 import LarderStorage
 import Synchronization
 
-/// The memory tier of an open store, with the number of changes that its file shares with other processes.
+/// The memory tier of an open store, together with the number of changes that processes share for its file.
 final class Memory: Sendable {
   private let tier: Locked<MemoryTier>
-  /// Nil where the file system has no shared memory: nothing is held then.
+  /// Nil if the file system has no shared memory: nothing is held in memory then.
   private let counter: SharedCounter?
-  /// Stands in for it then.
+  /// The number of changes that is used without a shared counter.
   private let ownNumber = Atomic<UInt64>(0)
   private let limit: ObjectStoreOptions.MemoryLimit
-  /// The present, in microseconds since 1970.
+  /// The current time, in microseconds since 1970.
   let now: @Sendable () -> Int64
   private let onErrands: Locked<(@Sendable (MemoryTier.MaintenanceTasks) -> Void)?> = Locked(nil)
 
@@ -24,7 +24,7 @@ final class Memory: Sendable {
     tier = Locked(MemoryTier(limit: self.limit, number: counter?.number ?? 0, last: lastRequest, evicts: evicts))
   }
 
-  /// Who does what comes up beside; set once, before the first use.
+  /// Sets the handler of maintenance tasks; called once, before the first use.
   func onErrands(_ body: @escaping @Sendable (MemoryTier.MaintenanceTasks) -> Void) {
     _ = onErrands.withLock { exchange(&$0, with: body) }
   }
@@ -40,7 +40,8 @@ final class Memory: Sendable {
     body(errands)
   }
 
-  /// The number is read inside of the lock, so that it never falls behind the tier's.
+  /// Runs one step of the state machine. The number is read inside the lock, so that it is never older than the tier's
+  /// number.
   private func step<Result>(_ body: (inout MemoryTier, UInt64) -> sending Result) -> Result {
     let (result, errands, _) = tier.withLock { tier in (body(&tier, number), tier.takeErrands(), tier.takeDropped()) }
     if errands != [] { run(errands) }
@@ -59,7 +60,7 @@ final class Memory: Sendable {
     step { $0.decode(key, id: id, to: value, at: $1) }
   }
 
-  /// The number to hand to ``warm(_:_:token:)``.
+  /// The number to pass to ``warm(_:_:token:)``.
   var token: UInt64 { number }
 
   func warm(_ key: ObjectKey, _ held: MemoryEntry, token: UInt64) {
@@ -68,7 +69,7 @@ final class Memory: Sendable {
 
   func refresh() { step { $0.refresh(at: $1) } }
 
-  /// Whether a value of this cost is held at all.
+  /// Whether the tier holds a value of this cost at all.
   func fits(_ cost: Int) -> Bool { limit.fits(cost) }
 
   // MARK: Committing
@@ -83,21 +84,22 @@ final class Memory: Sendable {
     return try body()
   }
 
-  /// Makes the number even again that a writer left odd which ended in the midst of its commit.
+  /// Makes the number even again if a writer ended in the middle of its commit and left it odd.
   func repair() throws(StorageError) {
     try whileAlone(ObjectWriter.lockMilliseconds) { () throws(StorageError) in
       if number & 1 == 1 { set(number &+ 1) }
     }
   }
 
-  /// The same where nobody has the lock; who has it is about to do it. Then tells what others have changed.
+  /// Repairs the number if no process holds the lock; a process that holds it repairs the number itself. Then reports
+  /// changes of other processes.
   func repairIfAbandoned() {
     do throws(StorageError) {
       try whileAlone(0) { () throws(StorageError) in
         if number & 1 == 1 { set(number &+ 1) }
       }
     } catch {
-      // MemoryEntry: by a commit that goes on.
+      // Another process holds the lock: a commit is running.
     }
     step { tier, current in
       tier.endRepair()
@@ -105,7 +107,7 @@ final class Memory: Sendable {
     }
   }
 
-  /// Just before a commit, inside of ``whileAlone(_:_:)``.
+  /// Called just before a commit, inside ``whileAlone(_:_:)``.
   func beginCommit(_ changes: MemoryTier.Changes) {
     step { tier, current in
       let odd = tier.beginCommit(changes, at: current)
@@ -113,7 +115,7 @@ final class Memory: Sendable {
     }
   }
 
-  /// Just after it.
+  /// Called just after a commit.
   func endCommit(succeeded: Bool) {
     step { tier, _ in
       let even = tier.endCommit(succeeded: succeeded)
@@ -121,14 +123,14 @@ final class Memory: Sendable {
     }
   }
 
-  /// Lets go of the values.
+  /// Releases the values in memory.
   func trim() { step { tier, _ in tier.trim() } }
 
   func close() { step { tier, _ in tier.close() } }
 
   // MARK: Counting
 
-  /// The requests that a row does not know whose last is at `known`.
+  /// The requests that are not counted in a row whose last request is `known`.
   func pending(_ key: ObjectKey, _ id: Int64, beyond known: Int64) -> Int {
     tier.withLock { Int(clamping: $0.pending(key, id, beyond: known).times) }
   }
@@ -145,7 +147,7 @@ final class Memory: Sendable {
     tier.withLock { $0.takeCounts(limit) }
   }
 
-  /// Counts that could not be written; the next writing takes them again.
+  /// Returns counts that could not be written; the next write includes them.
   func giveBack(_ counts: [(id: Int64, requests: RequestCounts.Requests)]) {
     guard !counts.isEmpty else { return }
     tier.withLock { $0.giveBack(counts) }
@@ -165,8 +167,8 @@ final class Memory: Sendable {
 
   func nextMoment() -> Int64 { tier.withLock { $0.nextMoment() } }
 
-  /// For tests: the keys held, the one used last first.
+  /// For tests: the held keys, most recently used first.
   var keys: [String] { tier.withLock { $0.keys.map(\.text) } }
-  /// How many values are held, and what they cost.
+  /// How many values are held, and their total cost.
   var held: (count: Int, bytes: Int) { tier.withLock { ($0.count, $0.cost) } }
 }

@@ -3,15 +3,15 @@ struct MemoryEntry: Sendable {
   /// The row's id.
   let id: Int64
   let expires: Int64?
-  /// What it takes of the tier's bytes.
+  /// The cost of the value, in bytes of the tier's limit.
   let cost: Int
   var content: Content
-  /// Requests that the file does not know yet, and when the last of them was.
+  /// Requests that are not written to the file yet, and the number of the last of them.
   var requests = RequestCounts.Requests()
 
   enum Content: Sendable {
     case decoded(any DecodedValue)
-    /// As it was read at the start, when nobody had said yet of what type it is.
+    /// The value as it was loaded at the start, before any caller has named its type.
     case encoded(StoredObject)
   }
 
@@ -23,10 +23,10 @@ struct MemoryEntry: Sendable {
   }
 }
 
-/// A value of some type, which a look-up compares with the type asked for.
+/// A decoded value. A lookup compares its type with the requested one.
 protocol DecodedValue: AnyObject, Sendable {}
 
-/// A value of this type.
+/// A decoded value of type `Value`.
 final class Decoded<Value: Sendable>: DecodedValue {
   let value: Value
 

@@ -1,13 +1,14 @@
 #if canImport(Darwin)
   import Dispatch
 
-  /// The system's warnings that memory runs short. They end with this object.
+  /// The system's warnings of low memory. They end with this object.
   //
-  // @unchecked Sendable: the source is made ready in the initializer; later it is only cancelled, by the one who lets go last.
+  // @unchecked Sendable: the initializer sets up the source; later it is only cancelled, when the last reference is
+  // released.
   final class MemoryPressure: @unchecked Sendable {
     private let source: any DispatchSourceMemoryPressure
 
-    /// Does something at each warning.
+    /// Runs a closure at each warning.
     init(_ body: @escaping @Sendable () -> Void) {
       source = DispatchSource.makeMemoryPressureSource(
         eventMask: [.warning, .critical], queue: .global(qos: .utility))
@@ -18,7 +19,7 @@
     deinit { source.cancel() }
   }
 #else
-  /// Other systems than Apple's warn nobody that memory runs short.
+  /// Systems other than Apple's do not warn of low memory.
   final class MemoryPressure: Sendable {
     init(_: @escaping @Sendable () -> Void) {}
   }

@@ -1,19 +1,21 @@
 @_spi(Stores) import LarderStorage
 
-/// The values in memory, and whether they are those on disk: a pure state machine.
+/// The values in memory, and whether they equal those on disk: a pure state machine.
 ///
-/// `number` is the number of changes of the file that the values are coherent with. The number that the file has now is
-/// handed in. It is odd while somebody commits. Coherence rests on three rules:
+/// `number` is the number of changes of the file that the values are coherent with. The caller passes the file's
+/// current number. It is odd during a commit. Coherence is based on three rules:
 ///
-/// - A look-up sees the values where the number is still the same, or where only this process is committing and the key is
-///   not among those changed. Another even number tells of another process's changes: everything is forgotten.
-/// - Keys that a commit changes leave memory before it, and come back after it, in the step that renews the number.
-///   Between the two they are read from the file.
-/// - What a reader has read from the file comes into memory only where the number is the one at which its look-up missed.
+/// - A lookup may use the values if the number is unchanged, or if only this process is committing and the key is not
+///   among the changed ones. Any other even number means that another process has changed the file: everything is
+///   discarded.
+/// - Keys that a commit changes are removed from memory before it. They are added again after it, in the step that
+///   updates the number. In between, they are read from the file.
+/// - A value that was read from the file is added to memory only if the number is still the one at which its lookup
+///   missed.
 struct MemoryTier: Sendable {
-  /// Which keys a commit of this process is about to change.
+  /// The keys that a commit of this process is about to change.
   enum Changes: Sendable {
-    /// By key: what memory may hold after it; nil for what it must not hold.
+    /// By key: what memory may hold after the commit; nil for a value that memory must not hold.
     case keys([ObjectKey: MemoryEntry?])
     case everything
 
@@ -25,25 +27,25 @@ struct MemoryTier: Sendable {
     }
   }
 
-  /// What a look-up found.
+  /// The result of a lookup.
   enum Look: Sendable {
     case hit(MemoryEntry.Content)
-    /// Read the file; what is found may be offered by ``fill(_:_:missed:at:)`` with this number.
+    /// Read the file. The value may be passed to ``fill(_:_:missed:at:)`` with this number.
     case miss(UInt64)
-    /// Read the file, and keep nothing of it.
+    /// Read the file, and do not keep the value in memory.
     case bypass
   }
 
-  /// What the shell has to do beside.
+  /// Tasks that the shell must perform besides the call.
   struct MaintenanceTasks: OptionSet, Sendable {
     let rawValue: UInt8
-    /// Write the counts in a while.
+    /// Write the counts after a delay.
     static let scheduleCounts = MaintenanceTasks(rawValue: 1)
-    /// Write the counts now, for they are many.
+    /// Write the counts now, because there are many.
     static let writeCounts = MaintenanceTasks(rawValue: 2)
-    /// Tell observers that another process has changed something.
+    /// Notify observers that another process has changed something.
     static let tellMissed = MaintenanceTasks(rawValue: 4)
-    /// Look whether who committed has ended in the midst of it.
+    /// Check whether a process has ended in the middle of its commit.
     static let repair = MaintenanceTasks(rawValue: 8)
   }
 
@@ -53,33 +55,34 @@ struct MemoryTier: Sendable {
   private var committing: Changes?
   private var isClosed = false
   private var isRepairing = false
-  /// What is to be done beside; emptied by ``takeErrands()``.
+  /// The tasks that are due; ``takeErrands()`` empties it.
   private var errands: MaintenanceTasks = []
-  /// Values that have left, whose release can run code of others; emptied by ``takeDropped()``.
+  /// Removed values, whose release can run foreign code; ``takeDropped()`` empties it.
   private var dropped: [MemoryEntry] = []
 
   private var counts = RequestCounts()
-  /// Counts on their way into the file, and those that came there last.
+  /// Counts that are being written to the file, and those that were written last.
   private var taken = RequestCounts()
   private var written = RequestCounts()
-  /// Keys of values in memory that have requests of their own.
+  /// Keys of values in memory that have unwritten requests.
   private var requested: [ObjectKey] = []
   private var last: Int64
   private var isWritingScheduled = false
-  /// Writing at once was asked for, and has not begun yet.
+  /// An immediate write was requested and has not begun yet.
   private var isWritingAsked = false
   private var isWriting = false
 
-  /// Counts held before they are written without waiting longer.
+  /// How many counts are held before they are written without further delay.
   private let countLimit: Int
   static let countLimit = 16_384
-  /// The same where values are evicted: a put that makes room writes the counts of those whose turn it would be.
+  /// The count limit of a store that evicts values: a put that makes room writes the counts of the values that are next
+  /// in the order of eviction.
   static let evictingCountLimit = 2048
 
   /// - Parameters:
   ///   - number: the file's number of changes.
-  ///   - last: the last moment of a request that the file knows.
-  ///   - evicts: true where the file has limits.
+  ///   - last: the number of the last request that is written to the file.
+  ///   - evicts: true if the file has limits.
   init(limit: ObjectStoreOptions.MemoryLimit, number: UInt64, last: Int64, evicts: Bool = false) {
     self.limit = limit
     countLimit = evicts ? MemoryTier.evictingCountLimit : MemoryTier.countLimit
@@ -93,7 +96,7 @@ struct MemoryTier: Sendable {
 
   // MARK: Looking up
 
-  /// Looks a value up and counts the request; `now` is only asked where the value expires.
+  /// Looks a value up and counts the request. `now` is only called if the value expires.
   mutating func look(_ key: ObjectKey, at current: UInt64, now: () -> Int64) -> Look {
     guard stands(at: current), !(committing?.contains(key) ?? false) else { return .bypass }
     last &+= 1
@@ -113,7 +116,7 @@ struct MemoryTier: Sendable {
     return .hit(hit.content)
   }
 
-  /// True where the values are those of the file at its number now; forgets those that are not.
+  /// True if the values are those of the file at its current number. Discards outdated values.
   private mutating func stands(at current: UInt64) -> Bool {
     if isClosed { return false }
     if current == number { return true }
@@ -129,17 +132,17 @@ struct MemoryTier: Sendable {
     errands.insert(.tellMissed)
   }
 
-  /// Looks whether another process has changed something.
+  /// Checks whether another process has changed something.
   mutating func refresh(at current: UInt64) {
     guard !stands(at: current), !isClosed, committing == nil, !isRepairing else { return }
     isRepairing = true
     errands.insert(.repair)
   }
 
-  /// The look at who committed is over.
+  /// Ends the check for an unfinished commit.
   mutating func endRepair() { isRepairing = false }
 
-  /// Counts a request of a value that was read from the file, and keeps the value where that is still allowed.
+  /// Counts a request of a value that was read from the file, and keeps the value if that is still allowed.
   mutating func fill(_ key: ObjectKey, _ held: MemoryEntry, missed token: UInt64?, at current: UInt64) {
     last &+= 1
     let requests = RequestCounts.Requests(times: 1, last: last)
@@ -158,7 +161,7 @@ struct MemoryTier: Sendable {
     noteUncounted()
   }
 
-  /// Replaces what was read at the start by the value that it turned out to be; the same row, or nothing.
+  /// Replaces a value that was loaded at the start by its decoded form. Does nothing unless it is the same row.
   mutating func decode(_ key: ObjectKey, id: Int64, to value: any DecodedValue, at current: UInt64) {
     guard stands(at: current) else { return }
     _ = entries.change(key) { held in
@@ -166,7 +169,7 @@ struct MemoryTier: Sendable {
     }
   }
 
-  /// Keeps a value that was read at the start; no request.
+  /// Keeps a value that was loaded at the start, without counting a request.
   mutating func warm(_ key: ObjectKey, _ held: MemoryEntry, token: UInt64, at current: UInt64) {
     guard token == current, stands(at: current), committing == nil, limit.fits(held.cost), entries.peek(key) == nil
     else { return }
@@ -195,9 +198,9 @@ struct MemoryTier: Sendable {
 
   // MARK: Committing
 
-  /// Before a commit, under the lock that all writers of the file take: answers the odd number that the file gets.
+  /// Begins a commit, under the lock that all writers of the file take. Returns the odd number that the file gets.
   ///
-  /// `current` is odd where a writer ended in the midst of its commit; nobody knows whether that commit counts.
+  /// `current` is odd if a writer ended in the middle of its commit. Nobody knows whether that commit took effect.
   mutating func beginCommit(_ changes: Changes, at current: UInt64) -> UInt64 {
     if current & 1 == 1 { notice(current &+ 1) } else if current != number { notice(current) }
     committing = changes
@@ -208,7 +211,7 @@ struct MemoryTier: Sendable {
     return number &+ 1
   }
 
-  /// After a commit, or after it failed: answers the even number that the file gets.
+  /// Ends a commit, whether it succeeded or failed. Returns the even number that the file gets.
   mutating func endCommit(succeeded: Bool) -> UInt64 {
     if case .keys(let keys) = committing.take() {
       for case (let key, let held?) in keys {
@@ -219,14 +222,14 @@ struct MemoryTier: Sendable {
     return number
   }
 
-  /// Lets go of the values; their requests are still counted.
+  /// Releases the values; their requests are still counted.
   mutating func trim() {
     guard !isClosed else { return }
     forgetEverything()
     noteUncounted()
   }
 
-  /// Nothing is found any more.
+  /// Closes the tier: later lookups find nothing.
   mutating func close() {
     isClosed = true
     forgetEverything()
@@ -235,7 +238,7 @@ struct MemoryTier: Sendable {
   // MARK: Counting
 
   private mutating func noteUncounted() {
-    // The end of the writing that goes on, or is about to begin, looks what has come meanwhile.
+    // A write that is running or about to begin checks at its end for counts that arrived in the meantime.
     guard !isWriting, !isWritingAsked else { return }
     if requested.count + counts.count >= countLimit {
       isWritingAsked = true
@@ -246,19 +249,20 @@ struct MemoryTier: Sendable {
     }
   }
 
-  /// What is to be done beside the last steps.
+  /// Removes the tasks of the last steps and returns them.
   mutating func takeErrands() -> MaintenanceTasks {
     guard errands != [] else { return [] }
     defer { errands = [] }
     return errands
   }
 
-  /// The values that have left in the last steps, to be released without the lock.
+  /// Removes the values that the last steps dropped and returns them, so that they are released without the lock.
   mutating func takeDropped() -> [MemoryEntry] { dropped.isEmpty ? [] : exchange(&dropped, with: []) }
 
-  /// The requests of a value that a row does not know yet whose last is at `known`.
+  /// The requests that are not counted in a row whose last request is `known`.
   ///
-  /// Those that are being written, or just have been, are in the row or not: its last moment tells.
+  /// Requests that are being written, or have just been, may or may not be in the row; the row's last request number
+  /// decides.
   func pending(_ key: ObjectKey, _ id: Int64, beyond known: Int64 = 0) -> RequestCounts.Requests {
     var requests = counts[id]
     for written in [taken[id], written[id]] where written.last > known { requests.add(written) }
@@ -266,15 +270,15 @@ struct MemoryTier: Sendable {
     return requests
   }
 
-  /// Takes them out, to be dropped with their value.
+  /// Removes the pending requests of a value and returns them, so that they are dropped with the value.
   mutating func dropPending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
     let requests = takePending(key, id)
-    // The row begins anew, or is gone: nothing is beyond it.
+    // The row was replaced or deleted: no requests are pending for it.
     _ = (taken.take(id), written.take(id))
     return requests
   }
 
-  /// Takes them out, to be written.
+  /// Removes the pending requests of a value and returns them, so that they are written.
   mutating func takePending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
     var requests = counts.take(id)
     _ = entries.change(key) { held in
@@ -286,7 +290,7 @@ struct MemoryTier: Sendable {
     return requests
   }
 
-  /// The counts that there are now can be taken out, by id.
+  /// Begins a round: the counts that exist now can be taken out, by id.
   mutating func beginRound() {
     for key in requested {
       var found: (id: Int64, requests: RequestCounts.Requests)?
@@ -300,14 +304,14 @@ struct MemoryTier: Sendable {
     counts.beginRound()
   }
 
-  /// Takes up to `limit` counts of the round out, to be written; fewer where it is over.
+  /// Takes up to `limit` counts of the round out, to be written. Returns fewer at the end of the round.
   mutating func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
     let some = counts.takeSome(limit)
     for count in some { taken.add(count.requests, count.id) }
     return some
   }
 
-  /// What was taken is not written; the next writing takes it again.
+  /// Returns counts that could not be written; the next write includes them.
   mutating func giveBack(_ given: [(id: Int64, requests: RequestCounts.Requests)]) {
     for count in given {
       _ = taken.take(count.id)
@@ -315,15 +319,15 @@ struct MemoryTier: Sendable {
     }
   }
 
-  /// What was taken is written; readers of the state before may still ask for it.
+  /// Ends a write of counts. They are kept for readers of the file's previous state, who may still need them.
   mutating func keepWritten() {
     guard taken.count > 0 else { return }
     (written, taken) = (taken, RequestCounts())
   }
 
-  /// A writing begins, of the counts that there are now; false where another goes on.
+  /// Begins a write of the counts that exist now. Returns false if another write is running.
   ///
-  /// - Parameter scheduled: whether it is the one that waited for a while.
+  /// - Parameter scheduled: whether this is the write that was scheduled with a delay.
   mutating func beginWritingCounts(scheduled: Bool) -> Bool {
     if scheduled { isWritingScheduled = false }
     guard !isWriting else { return false }
@@ -332,9 +336,11 @@ struct MemoryTier: Sendable {
     return true
   }
 
-  /// It is over. What came meanwhile is written in a while; what could not be written, some time after the next request.
+  /// Ends a write of counts. Counts that arrived in the meantime are written after a delay; counts that could not be
+  /// written, some time after the next request.
   ///
-  /// - Parameter triesAgain: another process has the lock. The counts are tried again in a while, however many come until then.
+  /// - Parameter triesAgain: another process holds the lock. The counts are tried again after a delay, however many
+  ///   arrive until then.
   mutating func endWritingCounts(succeeded: Bool, triesAgain: Bool = false) {
     (isWriting, isWritingAsked) = (false, false)
     guard succeeded || triesAgain, counts.count > 0 || !requested.isEmpty else { return }
@@ -344,10 +350,10 @@ struct MemoryTier: Sendable {
     errands.insert(.scheduleCounts)
   }
 
-  /// The file knows a later moment, of another process.
+  /// Raises the last request number to a later one that another process has written to the file.
   mutating func raiseMoment(to moment: Int64) { last = max(last, moment) }
 
-  /// The next moment, later than all requests.
+  /// Returns the next request number, greater than all before.
   mutating func nextMoment() -> Int64 {
     last &+= 1
     return last
@@ -355,6 +361,6 @@ struct MemoryTier: Sendable {
 }
 
 extension ObjectStoreOptions.MemoryLimit {
-  /// Whether a value of this cost is held at all.
+  /// Whether the limit admits a value of this cost.
   func fits(_ cost: Int) -> Bool { count > 0 && cost <= bytes / 4 }
 }

@@ -1,10 +1,10 @@
-/// How often values were asked for, as far as the file does not know it yet, apart from those that are in memory.
+/// Request counts that are not written to the file yet, except those of values in memory.
 struct RequestCounts: Sendable {
-  /// Requests of one value.
+  /// The requests of one value.
   struct Requests: Sendable, Hashable {
-    /// How many.
+    /// The number of requests.
     var times: Int64 = 0
-    /// The moment of the last: a number that only rises, no time.
+    /// The number of the last request: it only rises, and is not a time.
     var last: Int64 = 0
 
     mutating func add(_ other: Requests) {
@@ -14,7 +14,8 @@ struct RequestCounts: Sendable {
   }
 
   private var counts: [Int64: Requests] = [:]
-  /// The values of this round whose turn has not come yet, by id, the last one first. Some may be gone.
+  /// The ids of values whose counts are still to be written in this round, in reverse order. Some may have been
+  /// deleted.
   private var turn: [Int64] = []
 
   var count: Int { counts.count }
@@ -27,11 +28,11 @@ struct RequestCounts: Sendable {
 
   mutating func take(_ id: Int64) -> Requests { counts.removeValue(forKey: id) ?? Requests() }
 
-  /// Begins a round: each of the counts that there are has its turn, by id, so that rows are written side by side.
+  /// Begins a round: every existing count is written once, ordered by id, so that adjacent rows are written together.
   mutating func beginRound() { turn = counts.keys.sorted(by: >) }
 
-  /// Up to `limit` counts, which are not in here any more; fewer where the round is over. What is added to one that has had
-  /// its turn waits for the next.
+  /// Removes up to `limit` counts and returns them; fewer at the end of the round. Requests that are added to a count
+  /// after its turn are written in the next round.
   mutating func takeSome(_ limit: Int) -> [(id: Int64, requests: Requests)] {
     var some: [(id: Int64, requests: Requests)] = []
     some.reserveCapacity(max(0, min(limit, turn.count)))

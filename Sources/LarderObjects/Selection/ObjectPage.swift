@@ -15,20 +15,21 @@ public struct ObjectEntry<Value: Sendable>: Sendable {
 extension ObjectEntry: Equatable where Value: Equatable {}
 extension ObjectEntry: Hashable where Value: Hashable {}
 
-/// A part of the values of a selection.
+/// One page of a selection.
 public struct ObjectPage<Item: Sendable>: Sendable {
-  /// The values, or what is known about them, in the selection's order.
+  /// The values or their metadata, in the selection's order.
   public let items: [Item]
-  /// Where the next page begins; nil where there was nothing after this one.
+  /// The cursor of the next page; nil if this page is the last.
   public let next: ObjectCursor?
 }
 
-/// A place in a selection's order, after a value: the next page begins behind it.
+/// A place in a selection's order: the next page begins after it.
 ///
-/// It names a key, and a label where the order is one of labels, and nothing that changes: values put, deleted or changed
-/// between two pages neither repeat others nor hide them. It may be kept as text.
+/// The cursor consists of a key, and of a label if the selection is ordered by labels. It contains nothing that
+/// changes: if values are put, deleted or changed between two pages, no other value is repeated or skipped. You can
+/// save a cursor as text.
 public struct ObjectCursor: Sendable, Hashable, Codable, LosslessStringConvertible {
-  /// Nil where the order is one of keys.
+  /// Nil if the selection is ordered by keys.
   let label: ObjectKey?
   let key: ObjectKey
 
@@ -37,7 +38,7 @@ public struct ObjectCursor: Sendable, Hashable, Codable, LosslessStringConvertib
     self.key = key
   }
 
-  /// A text of letters, digits, `-` and `_`, from which the place can be made again.
+  /// The cursor as text of letters, digits, `-` and `_`, which ``init(_:)`` reads.
   public var description: String {
     let label = label.map { Array($0.text.utf8) } ?? []
     let bytes = [UInt8(label.count >> 8 & 0xFF), UInt8(label.count & 0xFF)] + label + Array(key.text.utf8)
@@ -47,7 +48,7 @@ public struct ObjectCursor: Sendable, Hashable, Codable, LosslessStringConvertib
     .joined()
   }
 
-  /// Reads such a text; nil for any other.
+  /// Reads a cursor from the text of ``description``; nil for any other text.
   public init?(_ description: String) {
     guard description.utf8.count <= 4 * ObjectStore.keyByteLimit else { return nil }
     var text = String(description.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
@@ -61,7 +62,7 @@ public struct ObjectCursor: Sendable, Hashable, Codable, LosslessStringConvertib
     self.init(label: count == 0 ? nil : ObjectKey(stored: label), key: ObjectKey(stored: key))
   }
 
-  /// Reads the text from a decoder; throws for any other text.
+  /// Decodes the cursor from its text. Throws for any other text.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let cursor = ObjectCursor(try container.decode(String.self)) else {
@@ -70,7 +71,7 @@ public struct ObjectCursor: Sendable, Hashable, Codable, LosslessStringConvertib
     self = cursor
   }
 
-  /// Writes the text.
+  /// Encodes the cursor as its text.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(description)

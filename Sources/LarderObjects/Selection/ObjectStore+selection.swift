@@ -1,12 +1,13 @@
 import LarderStorage
 
-// Many values: each call sees one state of the file. None of them counts as a request.
+// Reading many values: each call sees one state of the file. No call here counts as a request.
 extension ObjectStore {
-  /// The values of a selection, by default all, in its order.
+  /// The values of a selection, in its order; by default, all values.
   ///
-  /// All of them must be of the type; they are all in memory at once, see ``page(_:_:limit:after:)`` for many.
+  /// All values must have the type. They are all in memory at once; use ``page(_:_:limit:after:)`` for many values.
   ///
-  /// - Throws: `typeMismatch`, `undecodable` or `damaged` with the key of the first value that is so; `closed`, `storage`.
+  /// - Throws: `typeMismatch`, `undecodable` or `damaged` with the key of the first value that cannot be read;
+  ///   `closed`, `storage`.
   public func values<Value: Codable & Sendable>(
     _ type: Value.Type = Value.self, _ selection: ObjectSelection = .all
   ) async throws(ObjectStoreError) -> [Value] {
@@ -14,31 +15,32 @@ extension ObjectStore {
       .map(\.value)
   }
 
-  /// The values that have a label, in order of their keys: ``values(_:_:)`` of the selection `.label(label)`.
+  /// The values that have a label, in the order of their keys: ``values(_:_:)`` of the selection `.label(label)`.
   public func values<Value: Codable & Sendable>(
     _ type: Value.Type = Value.self, label: String
   ) async throws(ObjectStoreError) -> [Value] {
     try await values(type, .label(label))
   }
 
-  /// The values of a selection with their keys; throws what ``values(_:_:)`` throws.
+  /// The values of a selection with their keys. Throws the errors of ``values(_:_:)``.
   public func entries<Value: Codable & Sendable>(
     _ type: Value.Type = Value.self, _ selection: ObjectSelection = .all
   ) async throws(ObjectStoreError) -> [ObjectEntry<Value>] {
     try await page(SelectionQuery(selection, after: nil, now: memory.now()), limit: .max, decoding(type)).items
   }
 
-  /// Some values of a selection, with their keys, and where the next begin.
+  /// One page of a selection: values with their keys, and the cursor of the next page.
   ///
-  /// Each page sees the state of the file at its moment; between two, nothing that stays in the selection is left out or
-  /// comes twice. (In an order of labels, a value whose labels change may move past the place.)
+  /// Each page sees the state of the file at the time of its call. Between two pages, no value that stays in the
+  /// selection is skipped or repeated. (If the selection is ordered by labels, a value whose labels change may move
+  /// past the cursor.)
   ///
   /// - Parameters:
-  ///   - type: what the values are.
-  ///   - selection: which values, in which order.
-  ///   - limit: the most values; at least 1 is taken.
-  ///   - cursor: the place from the page before; nil for the first page.
-  /// - Throws: what ``values(_:_:)`` throws; `invalidCursor` for a place in another selection's order.
+  ///   - type: the type of the values.
+  ///   - selection: the values and their order.
+  ///   - limit: the maximum number of values; at least 1 is used.
+  ///   - cursor: the cursor of the previous page; nil for the first page.
+  /// - Throws: the errors of ``values(_:_:)``; `invalidCursor` for the cursor of another selection's order.
   public func page<Value: Codable & Sendable>(
     _ type: Value.Type = Value.self, _ selection: ObjectSelection = .all, limit: Int, after cursor: ObjectCursor? = nil
   ) async throws(ObjectStoreError) -> ObjectPage<ObjectEntry<Value>> {
@@ -51,7 +53,7 @@ extension ObjectStore {
     return try await page(query, limit: .max, RowReading(columns: "NULL") { _, _, key in key }).items
   }
 
-  /// What is known about some values of a selection, and where the next begin.
+  /// The metadata of some values of a selection, and the cursor of the next page.
   ///
   /// Throws `invalidCursor`, `closed`, `storage`.
   public func metadata(
@@ -66,7 +68,7 @@ extension ObjectStore {
 
   // MARK: Reading rows
 
-  /// What is read of each row; the errors of values go past those of the disk.
+  /// What to read of each row. Errors of single values are kept apart from those of the disk.
   private struct RowReading<Item: Sendable>: Sendable {
     let columns: String
     let read: @Sendable (borrowing Row, Int32, String) throws -> Item

@@ -1,12 +1,12 @@
 import LarderStorage
 
-/// The SQL of a selection: one statement a shape, all texts bound.
+/// The SQL of a selection: one statement for each shape, with all texts bound.
 struct SelectionQuery: Sendable {
   let selection: ObjectSelection
   let cursor: ObjectCursor?
   let now: Int64
 
-  /// Throws `invalidCursor` for a place that is not in the selection's order.
+  /// Throws `invalidCursor` for a cursor that is not in the selection's order.
   init(
     _ selection: ObjectSelection, after cursor: ObjectCursor?, now: Int64
   ) throws(ObjectStoreError) {
@@ -21,7 +21,8 @@ struct SelectionQuery: Sendable {
     guard fits else { throw ObjectStoreError(.read, .invalidCursor) }
   }
 
-  /// Calls `body` for each row with its place, until it answers false. `columns` follow three of the query's own.
+  /// Calls `body` for each row with its place, until it returns false. `columns` follow the three columns of the query
+  /// itself.
   func forEachRow(
     _ columns: String, on connection: Connection,
     _ body: (borrowing Row, ObjectCursor) throws(StorageError) -> Bool
@@ -38,10 +39,10 @@ struct SelectionQuery: Sendable {
     }
   }
 
-  /// The columns that come before those asked for.
+  /// The number of columns before the requested ones.
   static let ownColumns: Int32 = 3
 
-  /// True where a value comes here: at its first label in the range, in the order asked for.
+  /// True if a value appears at this label, which is its first label in the range, in the requested order.
   private func isFirst(_ label: ObjectKey, of labels: LabelSet, in bounds: ObjectSelection.Bounds) -> Bool {
     let inRange = labels.labels.filter(bounds.contains)
     return (selection.isDescending ? inRange.last : inRange.first) == label

@@ -1,8 +1,8 @@
 /// One fetch that several callers wait for: a pure state machine.
 ///
-/// running: callers join, wait and leave; ended by `finish`, or by the last one's leaving.
-/// done: whoever waits has the outcome at once; ends with the last who holds it.
-/// abandoned: nobody wanted it any more; joined by nobody.
+/// running: callers join, wait and leave. Ends with `finish`, or when the last caller leaves.
+/// done: a waiting caller gets the outcome at once. Ends when the last reference is released.
+/// abandoned: all callers have left; no caller can join.
 struct FetchState<Outcome, Waiter> {
   private enum Phase {
     case running
@@ -10,13 +10,13 @@ struct FetchState<Outcome, Waiter> {
     case abandoned
   }
 
-  /// What a caller that waits gets.
+  /// The result for a waiting caller.
   enum Waiting {
-    /// The outcome is there.
+    /// The fetch has ended with this outcome.
     case over(Outcome)
-    /// Its waiter is kept until then.
+    /// The waiter is kept until the fetch ends.
     case kept
-    /// Nothing will come.
+    /// There will be no outcome.
     case never
   }
 
@@ -25,7 +25,7 @@ struct FetchState<Outcome, Waiter> {
   private var waiters: [Int: Waiter] = [:]
   private var next = 0
 
-  /// Another caller wants the outcome; its number, or nil where the fetch is over and a new one is due.
+  /// Adds a caller. Returns its number, or nil if the fetch is over and a new one is needed.
   mutating func join() -> Int? {
     guard case .running = phase else { return nil }
     callers += 1
@@ -33,7 +33,7 @@ struct FetchState<Outcome, Waiter> {
     return next
   }
 
-  /// A caller waits.
+  /// Makes a caller wait for the outcome.
   mutating func wait(_ caller: Int, _ waiter: Waiter) -> Waiting {
     switch phase {
     case .running:
@@ -44,10 +44,10 @@ struct FetchState<Outcome, Waiter> {
     }
   }
 
-  /// A caller waits no more; its waiter, if it has one.
+  /// Removes the waiter of a caller and returns it, if there is one.
   mutating func stopWaiting(_ caller: Int) -> Waiter? { waiters.removeValue(forKey: caller) }
 
-  /// A caller wants the outcome no more; true where it was the last and the fetch is to be cancelled.
+  /// Removes a caller. Returns true if it was the last one and the fetch must be cancelled.
   mutating func leave() -> Bool {
     callers -= 1
     guard callers == 0, case .running = phase else { return false }
@@ -55,7 +55,7 @@ struct FetchState<Outcome, Waiter> {
     return true
   }
 
-  /// The outcome is there; who is to be told.
+  /// Ends the fetch with an outcome. Returns the waiters to resume.
   mutating func finish(_ outcome: Outcome) -> [Waiter] {
     guard case .running = phase else { return [] }
     phase = .done(outcome)

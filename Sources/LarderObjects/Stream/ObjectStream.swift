@@ -1,54 +1,56 @@
 public import LarderCore
 
-/// What a fetch throws where the server says that the value is gone for good, as by a status of 404 or 410.
+/// The error that a fetch throws if the server reports that the value is gone for good, such as with status 404 or 410.
 public struct ObjectGone: Error, Sendable, Hashable {
-  /// The statement itself.
+  /// Creates the error.
   public init() {}
 }
 
-/// What ``ObjectStore/stream(_:forKey:labels:lifetime:from:)`` tells.
+/// A step of ``ObjectStore/stream(_:forKey:labels:lifetime:from:)``.
 public enum StreamedObject<Value: Sendable>: Sendable {
-  /// The value that is here; the server's comes next.
+  /// The stored value; the server's value follows.
   case cached(Value)
-  /// The server's value; the last, unless the next step throws why it could not be put.
+  /// The server's value. This is the last step, unless the next step throws because the value could not be put.
   case fetched(Value)
-  /// The server's value did not come, for this reason: the cached one stands; the last.
+  /// The fetch failed with this error, and the cached value remains. This is the last step.
   case fetchFailed(any Error)
 }
 
 /// The value that a store has, then the server's.
 ///
-/// | here | from the server | the sequence |
+/// | stored | from the server | the sequence |
 /// | --- | --- | --- |
 /// | a value | a value | `cached`, `fetched`, end |
 /// | a value | an error | `cached`, `fetchFailed` with the error, end |
 /// | none | a value | `fetched`, end |
 /// | none | an error | throws `absent` with the error |
-/// | a value or none | ``ObjectGone`` | `cached` where there is one; the value is deleted; throws `gone` |
+/// | a value or none | ``ObjectGone`` | `cached` if there is one; the value is deleted; throws `gone` |
 ///
-/// Callers of one key and type at the same time share one fetch, begun by the first of them; it is cancelled when the
-/// last one lets its iterator go. A value that came is put before it is told, where nobody has put or deleted the one here
-/// since the fetch began: what is newer than the question stays, also where the server says that the value is gone, and a
-/// value that was put meanwhile and deleted stays deleted. Where it cannot be put, it is told all the same, and the next step throws why. A value here that does not decode counts as none, and is
-/// the error thrown where none comes from the server. Each iterator asks anew; a cancelled task's ends.
+/// Concurrent callers with the same key and type share one fetch, which the first of them begins. It is cancelled when
+/// the last caller releases its iterator. A fetched value is put before it is delivered, unless the stored value was
+/// put or deleted after the fetch began. So a newer value is kept, even if the server reports that the value is gone,
+/// and a value that was put and deleted in the meantime stays deleted. If the fetched value cannot be put, it is
+/// delivered all the same, and the next step throws the reason. A stored value that does not decode counts as none; its
+/// error is thrown if the server delivers no value either. Each iterator starts a new request. The iterator of a
+/// cancelled task ends.
 public struct ObjectStream<Value: Codable & Sendable>: AsyncSequence, Sendable {
-  /// One step.
+  /// The element type: one step.
   public typealias Element = StreamedObject<Value>
-  /// Why there is no value.
+  /// The error type: why there is no value.
   public typealias Failure = ObjectStoreError
 
   let store: ObjectStore
   let key: String
   let fetch: @Sendable (ObjectKey, @escaping @Sendable () -> Bool) async -> SharedFetch<Value>.Outcome
 
-  /// Begins; nothing happens before the first step.
+  /// Creates an iterator. Nothing happens before the first step.
   public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 
-  /// Takes one step after the other.
+  /// Delivers the steps one at a time.
   public struct Iterator: AsyncIteratorProtocol {
     private enum Phase {
       case first
-      /// With what the store had: a value, or what is wrong with it.
+      /// Waiting for the fetch; the store had a value, or this error reading it.
       case fetching(FetchCaller<Value>, hasValue: Bool, ObjectStoreError?)
       case failing(ObjectStoreError)
       case done
@@ -59,7 +61,7 @@ public struct ObjectStream<Value: Codable & Sendable>: AsyncSequence, Sendable {
 
     init(stream: ObjectStream) { self.stream = stream }
 
-    /// The next step; nil after the last, and where the task is cancelled.
+    /// The next step. Nil after the last step, and if the task is cancelled.
     public mutating func next() async throws(ObjectStoreError) -> StreamedObject<Value>? {
       if case .first = phase {
         phase = .done
@@ -77,14 +79,14 @@ public struct ObjectStream<Value: Codable & Sendable>: AsyncSequence, Sendable {
       }
     }
 
-    /// The same from within an actor.
+    /// The next step, for a loop inside an actor. Nil after the last step, and if the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ObjectStoreError) -> StreamedObject<Value>? {
       try await next()
     }
 
-    /// Reads the value that is here and joins the fetch.
+    /// Reads the stored value and joins the fetch.
     private mutating func begin() throws(ObjectStoreError) -> Value? {
       let key = try ObjectKey(stream.key, for: .stream)
       var (cached, readError): (Value?, ObjectStoreError?) = (nil, nil)
@@ -118,16 +120,17 @@ public struct ObjectStream<Value: Codable & Sendable>: AsyncSequence, Sendable {
 }
 
 extension ObjectStore {
-  /// The value under a key, then the one that `fetch` brings, which is put in its place.
+  /// Delivers the value under a key, then the one that `fetch` returns, which replaces it in the store.
   ///
   /// - Parameters:
-  ///   - type: what the value is.
-  ///   - key: where it lies.
-  ///   - labels: of the value that is fetched.
-  ///   - lifetime: how long the value that is fetched stays; nil keeps it.
-  ///   - fetch: asks the server; throws ``ObjectGone`` where that says that the value is gone, which deletes it here.
+  ///   - type: the type of the value.
+  ///   - key: the key of the value.
+  ///   - labels: the labels of the fetched value.
+  ///   - lifetime: how long the fetched value is valid; nil if it does not expire.
+  ///   - fetch: requests the value from the server. Throws ``ObjectGone`` if the server reports that the value is gone,
+  ///     which deletes the stored value.
   /// - Returns: the steps, see ``ObjectStream``; they throw `invalidKey`, `invalidLabel`, `absent`, `gone`, `closed`,
-  ///   `storage`, and why the value here does not decode.
+  ///   `storage`, and the error if the stored value does not decode.
   public func stream<Value: Codable & Sendable>(
     _ type: Value.Type = Value.self, forKey key: String, labels: some Collection<String> & Sendable = [String](),
     lifetime: Duration? = nil, from fetch: @escaping @Sendable () async throws -> Value
@@ -161,7 +164,7 @@ extension ObjectGone: LarderError {
   /// The stable number: 1.
   public var errorIdentity: ErrorIdentity { ErrorIdentity(1, "ObjectGone", .notFound) }
 
-  /// What the server says.
+  /// Explains that the value is gone.
   public var explanation: ErrorExplanation {
     ErrorExplanation("The server says that the value is gone.", cure: "Ask for another.")
   }

@@ -1,12 +1,12 @@
 import LarderStorage
 
-/// Which put made the value under a key: the next one, and a delete, make it another.
+/// Identifies the put that stored the value under a key. The next put, or a delete, changes the version.
 struct ObjectVersion: Sendable {
   private let id: Int64
   private let version: Int64
   private let expires: Int64?
 
-  /// The version in the file, of an expired value too; nil where there is none.
+  /// The version in the file, also of an expired value; nil if there is none.
   static func find(_ key: ObjectKey, _ connection: Connection) throws(StorageError) -> ObjectVersion? {
     try connection.first("SELECT id, version, expires FROM object WHERE key = ?", .text(key.text)) {
       (row) throws(StorageError) in
@@ -14,7 +14,8 @@ struct ObjectVersion: Sendable {
     }
   }
 
-  /// True where nobody has put or deleted the value since it was at `before`; what went by its expiry was not deleted.
+  /// True if the value was neither put nor deleted since version `before`. A value that was removed because it expired
+  /// does not count as deleted.
   static func stands(_ before: ObjectVersion?, _ now: ObjectVersion?, at moment: Int64) -> Bool {
     switch (before, now) {
     case (nil, nil): true
@@ -27,25 +28,27 @@ struct ObjectVersion: Sendable {
   private func hasExpired(_ moment: Int64) -> Bool { expires.map { $0 <= moment } ?? false }
 }
 
-/// A key at the moment at which a fetch begins, and what becomes of it from then on.
+/// A key from the start of a fetch on, and whether its value changes during the fetch.
 struct WatchedKey: Sendable {
   let key: ObjectKey
   private let before: ObjectVersion?
-  /// The row alone does not tell of a value that came and went meanwhile, nor of a delete just before the expiry.
+  /// Records deletes. The row alone does not show a value that was put and deleted in the meantime, nor a delete just
+  /// before the expiry date.
   private let observer: ChangeObserver
 
   init(_ key: ObjectKey, in store: ObjectStore) throws(ObjectStoreError) {
     self.key = key
-    // Watched before it is read: nothing falls between.
+    // The observer is added before the version is read, so that no change is missed.
     observer = store.observers.add(.key(key))
     before = try store.version(key)
   }
 
-  /// True where nobody has put or deleted the value since, in transactions before and in this one.
+  /// True if the value was neither put nor deleted since the fetch began, in earlier transactions and in this one.
   ///
-  /// A value that another process, or another store, has put and deleted since is not noticed: there is no row of it.
+  /// A value that another process, or another store, has put and deleted since is not detected, because it leaves no
+  /// row.
   func isUntouched(_ table: ObjectTable) throws(StorageError) -> Bool {
-    // What this transaction has done so far is told after its commit.
+    // The changes of this transaction are reported only after its commit.
     let isDeleted = observer.hasSeenDelete || table.told.contains { $0.isDelete && ($0.key ?? key) == key }
     guard !isDeleted else { return false }
     return ObjectVersion.stands(before, try ObjectVersion.find(key, table.connection), at: table.now)

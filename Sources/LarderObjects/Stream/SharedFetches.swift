@@ -1,6 +1,6 @@
 import LarderCore
 
-/// The fetches under way: one a key and type, for all who want it.
+/// The running fetches: one for each key and type, shared by all callers.
 final class SharedFetches: Sendable {
   private struct Place: Hashable {
     let key: ObjectKey
@@ -12,13 +12,14 @@ final class SharedFetches: Sendable {
 
   init(_ environment: LarderEnvironment) { self.environment = environment }
 
-  /// Joins the fetch of a key that is under way, or begins one by `work`, which can ask whether anybody wants it still.
+  /// Joins the running fetch of a key, or begins one with `work`. `work` can check whether any caller still needs the
+  /// result.
   func join<Value: Sendable>(
     _ key: ObjectKey, _ type: Value.Type,
     _ work: @escaping @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> SharedFetch<Value>.Outcome
   ) -> FetchCaller<Value> {
     let place = Place(key: key, type: ObjectIdentifier(type))
-    // Its first caller keeps it going: the last to leave cancels it.
+    // The first caller keeps the fetch running; the last caller to leave cancels it.
     let new = SharedFetch<Value>(environment)
     let first = FetchCaller(new, number: new.join() ?? 0)
     while true {
@@ -31,19 +32,19 @@ final class SharedFetches: Sendable {
       if let fetch = running as? SharedFetch<Value>, let number = fetch.join() {
         return FetchCaller(fetch, number: number)
       }
-      // It has ended, or nobody wants it any more.
+      // The fetch has ended, or all its callers have left.
       remove(running, place)
     }
     new.start(work) { [weak self] over in self?.remove(over, place) }
     return first
   }
 
-  /// Before anybody learns of its outcome: who asks then begins anew.
+  /// Removes a fetch before any caller learns of its outcome, so that later callers begin a new fetch.
   private func remove(_ fetch: any CancellableFetch, _ place: Place) {
     _ = fetches.withLock { fetches in fetches[place] === fetch ? fetches.removeValue(forKey: place) : nil }
   }
 
-  /// Ends all fetches that are under way.
+  /// Ends all running fetches.
   func cancel() {
     let all = fetches.withLock { fetches in
       defer { fetches = [:] }
@@ -52,7 +53,7 @@ final class SharedFetches: Sendable {
     for fetch in all { fetch.cancel() }
   }
 
-  /// How many are under way.
+  /// The number of running fetches.
   var count: Int { fetches.withLock { $0.count } }
 }
 
@@ -61,17 +62,18 @@ protocol CancellableFetch: AnyObject, Sendable {
   func cancel()
 }
 
-/// One fetch and those who wait for it.
+/// One fetch and its waiting callers.
 ///
-/// Its task belongs to it: it ends with its work, is cancelled when nobody wants it, and when the store is closed.
+/// The fetch owns its task. The task ends with its work, and is cancelled when all callers have left and when the store
+/// is closed.
 final class SharedFetch<Value: Sendable>: CancellableFetch {
   /// How a fetch ended.
   enum Outcome: Sendable {
-    /// The server's value, with what kept the store from writing it, if anything.
+    /// The server's value, and the error if the store could not write it.
     case value(Value, ObjectStoreError?)
-    /// The server has it no more, with what kept the store from deleting it, if anything.
+    /// The server reports that the value is gone; with the error if the store could not delete it.
     case gone(ObjectStoreError?)
-    /// No value came.
+    /// The fetch failed.
     case failed(any Error)
   }
 
@@ -120,21 +122,22 @@ final class SharedFetch<Value: Sendable>: CancellableFetch {
   func leave() {
     let task = state.withLock { state -> Task<Void, Never>? in
       guard state.fetch.leave() else { return nil }
-      // With the same step as its end for others: who asks anew never sees it write after that.
+      // Set in the same step that ends the fetch for other callers: a caller that begins a new fetch never sees this
+      // one write later.
       state.isCancelled = true
       return state.task
     }
     task?.cancel()
   }
 
-  /// The outcome; nil where the caller's task is cancelled.
+  /// The outcome; nil if the caller's task is cancelled.
   func outcome(_ caller: Int) async -> Outcome? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (waiter: CheckedContinuation<Outcome?, Never>) in
         let waiting = state.withLock { $0.fetch.wait(caller, waiter) }
         switch waiting {
         case .kept:
-          // Cancelled before the waiter was there: the handler found none.
+          // The task was cancelled before the waiter was stored, so the handler did not find it.
           if Task.isCancelled { stopWaiting(caller) }
         case .over(let outcome): waiter.resume(returning: outcome)
         case .never: waiter.resume(returning: nil)
@@ -151,7 +154,7 @@ final class SharedFetch<Value: Sendable>: CancellableFetch {
   }
 }
 
-/// A caller's part in a fetch: left when it goes.
+/// A caller's share in a fetch. The caller leaves the fetch when this object is released.
 final class FetchCaller<Value: Sendable>: Sendable {
   private let fetch: SharedFetch<Value>
   private let number: Int

@@ -6,11 +6,11 @@ import LarderStorage
   public import Foundation
 #endif
 
-/// Several changes of an ``ObjectStore`` that are made as one, and reads that see them.
+/// Several changes of an ``ObjectStore`` that are applied as one, and reads that see them.
 ///
-/// No other change, of this process or another, comes between them. It is used inside of the closure that
-/// ``ObjectStore/transaction(_:)`` gives it to. Where one of its calls throws `storage`, the file has failed: nothing of the
-/// transaction is made, even if the closure goes on.
+/// No other change, of this process or another, runs between them. Use the transaction inside the closure that
+/// ``ObjectStore/transaction(_:)`` passes it to. If one of its calls throws `storage`, the file has failed: the whole
+/// transaction is rolled back, even if the closure continues.
 public struct ObjectTransaction: ~Copyable {
   private let table: ObjectTable
 
@@ -24,7 +24,7 @@ public struct ObjectTransaction: ~Copyable {
     try working(key) { () throws(StorageError) in try table.put(new) }
   }
 
-  /// The value under a key, as the changes so far leave it; nil where there is none. It counts as no request.
+  /// The value under a key after the changes so far; nil if there is none. Does not count as a request.
   ///
   /// Throws `invalidKey`, `typeMismatch`, `undecodable`, `damaged`, `storage`.
   public func value<Value: Codable & Sendable>(
@@ -40,7 +40,7 @@ public struct ObjectTransaction: ~Copyable {
     return try found.value(type, checked, .transaction)
   }
 
-  /// The keys of a selection, as the changes so far leave them, in its order. Throws `storage`.
+  /// The keys of a selection after the changes so far, in its order. Throws `storage`.
   public func keys(_ selection: ObjectSelection = .all) throws(ObjectStoreError) -> [String] {
     let query = try SelectionQuery(selection, after: nil, now: table.now)
     return try working(nil) { () throws(StorageError) in
@@ -53,20 +53,20 @@ public struct ObjectTransaction: ~Copyable {
     }
   }
 
-  /// Deletes the value under a key; false where there is none. Throws `invalidKey`, `storage`.
+  /// Deletes the value under a key. Returns false if there is none. Throws `invalidKey`, `storage`.
   @discardableResult
   public func delete(forKey key: String) throws(ObjectStoreError) -> Bool {
     let checked = try ObjectKey(key, for: .transaction)
     return try working(key) { () throws(StorageError) in try table.delete(checked) }
   }
 
-  /// Deletes every value; answers how many there were. Throws `storage`.
+  /// Deletes every value. Returns how many there were. Throws `storage`.
   @discardableResult
   public func deleteAll() throws(ObjectStoreError) -> Int {
     try working(nil) { () throws(StorageError) in try table.deleteEverything() }
   }
 
-  /// Deletes the values that have a label; answers how many there were. Throws `invalidKey`, `storage`.
+  /// Deletes the values that have a label. Returns how many there were. Throws `invalidKey`, `storage`.
   @discardableResult
   public func deleteAll(label: String) throws(ObjectStoreError) -> Int {
     let label = try ObjectKey(label, for: .transaction).text
@@ -85,12 +85,14 @@ public struct ObjectTransaction: ~Copyable {
 }
 
 extension ObjectStore {
-  /// Makes several changes as one: all of them are durable when it returns, or, where `body` throws, none is made.
+  /// Applies several changes as one. When it returns, all of them are durable. If `body` throws, none is applied.
   ///
-  /// `body` runs once, on the writer's thread, while every other change waits: let it work on values, not wait for
-  /// anything. It may read what it is about to change, so a count that several processes raise loses none.
+  /// `body` runs once, on the writer's thread, while every other change waits. It should only work with values, and not
+  /// wait for anything. It may read what it is about to change, so a counter that several processes increment loses no
+  /// increment.
   ///
-  /// - Throws: what `body` throws, as it is; ``ObjectStoreError`` with `closed` or `storage` where the file fails.
+  /// - Throws: the errors that `body` throws, unchanged; ``ObjectStoreError`` with `closed` or `storage` if the file
+  ///   fails.
   public func transaction<Result: Sendable>(
     _ body: @escaping @Sendable (borrowing ObjectTransaction) throws -> Result
   ) async throws -> Result {

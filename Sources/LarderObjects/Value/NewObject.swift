@@ -4,16 +4,16 @@
   import Foundation
 #endif
 
-/// A value on its way into the file.
+/// A checked and encoded value that will be written to the file.
 struct NewObject: Sendable {
   let key: ObjectKey
   let encoded: EncodedObject
   let labels: LabelSet
   let expires: Int64?
-  /// For the memory tier.
+  /// The decoded value, for the memory tier.
   let value: any DecodedValue
 
-  /// Checks and encodes; throws `invalidKey`, `invalidLabel`, `tooManyLabels`, `unencodable`, `tooLarge`.
+  /// Checks and encodes a value. Throws `invalidKey`, `invalidLabel`, `tooManyLabels`, `unencodable`, `tooLarge`.
   init<Value: Codable & Sendable>(
     _ value: Value, _ key: String, _ labels: some Collection<String>, _ expires: Date?, limits: ObjectStoreOptions,
     _ operation: ObjectStoreError.Operation

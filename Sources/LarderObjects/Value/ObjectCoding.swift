@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// How a value lies in the file.
+/// How a value is encoded in the file.
 public enum ObjectCoding: Int, Sendable, Hashable, CaseIterable {
-  /// `Data` or `[UInt8]`: as it is.
+  /// `Data` or `[UInt8]`: the bytes as they are.
   case bytes = 0
   /// A `Codable` value: JSON (RFC 8259), in UTF-8.
   case json = 1
@@ -22,7 +22,7 @@ public enum ObjectCoding: Int, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// A value's bytes, and what they are.
+/// A value's bytes and their coding.
 struct EncodedObject: Sendable {
   let coding: ObjectCoding
   let bytes: [UInt8]
@@ -35,12 +35,12 @@ struct EncodedObject: Sendable {
     self.bytes = bytes
   }
 
-  /// Encodes a value: bytes as they are, a ``ByteStorable`` one by itself, every other as JSON.
+  /// Encodes a value: bytes as they are, a ``ByteStorable`` value as its own bytes, every other value as JSON.
   init<Value: Codable & Sendable>(
     _ value: Value, key: String, for operation: ObjectStoreError.Operation
   ) throws(ObjectStoreError) {
     do {
-      // Types are compared before values are cast, which takes longer.
+      // Types are compared before values are cast, because a cast takes longer.
       switch EncodedObject.coding(of: Value.self) {
       case .bytes:
         if let bytes = value as? [UInt8] {
@@ -54,7 +54,7 @@ struct EncodedObject: Sendable {
     } catch { throw ObjectStoreError(operation, key: key, .unencodable(error)) }
   }
 
-  /// Decodes the value; throws `typeMismatch` or `undecodable`.
+  /// Decodes the value. Throws `typeMismatch` or `undecodable`.
   func value<Value: Codable & Sendable>(
     _ type: Value.Type, key: String, for operation: ObjectStoreError.Operation
   ) throws(ObjectStoreError) -> Value {
@@ -79,7 +79,7 @@ struct EncodedObject: Sendable {
     throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: coding.words))
   }
 
-  /// How values of a type lie in the file.
+  /// The coding of values of a type.
   static func coding(of type: Any.Type) -> ObjectCoding {
     if type == Data.self || type == [UInt8].self { return .bytes }
     return type is any ByteStorable.Type ? .own : .json

@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// What the store knows about a value, without the value.
+/// The metadata of a value.
 public struct ObjectMetadata: Sendable, Hashable {
   /// The key.
   public let key: String
@@ -12,22 +12,22 @@ public struct ObjectMetadata: Sendable, Hashable {
   public let created: Date
   /// When the value was last put.
   public let updated: Date
-  /// From when on it is absent; nil where it stays.
+  /// The date from which the value is absent; nil if it does not expire.
   public let expires: Date?
-  /// How often it was asked for by key and found, since it was created: by this process up to now, by others as far as
-  /// they have written their counts.
+  /// How often the value was requested by key and found since it was created. Includes all requests of this process,
+  /// and those of other processes whose counts they have written.
   public let timesRequested: Int
   /// The encoded value's length in bytes.
   public let size: Int
-  /// Its labels, in order of their UTF-8 bytes.
+  /// The labels, in the order of their UTF-8 bytes.
   public let labels: [String]
-  /// How it lies in the file.
+  /// How the value is encoded in the file.
   public let coding: ObjectCoding
 }
 
-/// Moments as the file keeps them: microseconds since 1970.
+/// Timestamps as stored in the file: microseconds since 1970.
 enum Moment {
-  /// The moment of a date; dates beyond what fits are the last that does.
+  /// The timestamp of a date. Dates outside the range of the number become its limit.
   static func of(_ date: Date) -> Int64 {
     let seconds = date.timeIntervalSince1970
     guard seconds.isFinite else { return seconds < 0 ? .min : .max }
@@ -38,7 +38,7 @@ enum Moment {
 }
 
 extension ObjectStore {
-  /// The moment at which a value that comes now has lived its time; nil where it stays.
+  /// The expiry date of a value that is stored now; nil if it does not expire.
   func expiry(_ lifetime: Duration?) -> Date? {
     guard let lifetime else { return nil }
     let seconds = Double(lifetime.components.seconds) + Double(lifetime.components.attoseconds) / 1e18

@@ -8,7 +8,7 @@ public import LarderHTTP
   import Foundation
 #endif
 
-/// A reverse proxy: gives clients the resources of one upstream server, by way of a content cache.
+/// A reverse proxy: serves clients the resources of one upstream server, through a content cache.
 ///
 /// ```swift
 /// let engine = HTTPCache(cache: MemoryCache(), transport: transport)
@@ -16,48 +16,51 @@ public import LarderHTTP
 /// let server = try HTTPServer(atOnce: { proxy.respondAtOnce(to: $0) }) { await proxy.respond(to: $0) }
 /// ```
 ///
-/// The transport must hand content on as it is (`CurlTransport.Options.decodesContent = false`) and add no fields of its own.
+/// The transport must pass content on unchanged (`CurlTransport.Options.decodesContent = false`) and add no fields.
 ///
-/// What passes and what changes:
-/// - Fields of the connection stay on each side, those that `Connection` names too (RFC 9110 §7.6.1). `Host` becomes
-///   upstream's. `Via` is added to requests. `Forwarded` (RFC 7239) only on demand: a server that trusts it would take
-///   every client for a local one.
-/// - Ranges, conditions and codings are the client's own and are answered by the cache's rules; content is never recoded.
-/// - `Location` and `Content-Location` that lead to upstream lead to the proxy. Cookies pass as they are.
-/// - Redirects are answers. Interim responses (1xx) of upstream are passed on to the client whose request they are for.
-/// - 502: upstream cannot be reached or does not speak HTTP; 504: it took too long, or `only-if-cached` was not;
-///   a stored response takes their place where the rules allow it. Content that breaks off breaks off at the client too.
+/// What the proxy forwards and what it changes:
+/// - Fields of the connection are not forwarded, including those that `Connection` lists (RFC 9110 §7.6.1). `Host`
+///   becomes upstream's. `Via` is added to requests. `Forwarded` (RFC 7239) is added only if enabled: a server that
+///   trusts it would treat every client as a local one.
+/// - The client's ranges, conditions and codings are handled by the cache's rules. Content is never recoded.
+/// - `Location` and `Content-Location` that refer to upstream are changed to refer to the proxy. Cookies are forwarded
+///   unchanged.
+/// - Redirects are returned to the client. Interim responses (1xx) of upstream are passed on to the client of that
+///   request.
+/// - 502: upstream cannot be reached or does not speak HTTP. 504: it took too long, or there is no stored response for
+///   `only-if-cached`. If the rules allow it, a stored response is returned instead. If content from upstream is
+///   interrupted, it is interrupted at the client too.
 /// - 508: the request has passed this proxy before, so upstream leads back to it (RFC 9110 §7.6.3).
-/// - 403: a page of another site sent a request that may change something, and the transport has credentials of its own.
-/// - 405: `CONNECT` and `TRACE`. 421: a target of another host, or a `Host` that is not this proxy's. `OPTIONS *` is
-///   answered here.
+/// - 403: a page of another site sent a request that may change something, and the transport has its own credentials.
+/// - 405: `CONNECT` and `TRACE`. 421: a target of another host, or a `Host` that is not this proxy's. The proxy itself
+///   responds to `OPTIONS *`.
 /// - A stored response whose validation is due but not urgent (`stale-while-revalidate`) is renewed in the background.
 public final class CachingProxy: Sendable {
-  /// How a proxy forwards.
+  /// The options of a proxy.
   public struct Options: Sendable {
     /// Limits on the time of an exchange with upstream.
     public var timeouts = HTTPTimeouts()
-    /// The name in `Via`: a token. Digits by chance are added, by which the proxy recognises its own requests.
+    /// The name in `Via`: a token. Random digits are appended, by which the proxy recognises its own requests.
     public var name = "larder"
-    /// How far stored responses are relied on; by default stale ones answer where upstream does not.
+    /// When stored responses are used. By default, stale responses are used if upstream does not respond.
     public var policy = ContentPolicy.staleWhenUnreachable
-    /// Lets pages of other sites send requests that may change something (POST, PUT, …) although the transport has credentials
-    /// of its own, such as a client certificate. By default they are rejected with 403: such a page would act in the name of
-    /// these credentials. Where the transport has none, all requests pass.
+    /// Accepts requests from pages of other sites that may change something (POST, PUT, …) although the transport has
+    /// its own credentials, such as a client certificate. By default they are rejected with 403, because such a page
+    /// would act with these credentials. If the transport has no credentials, all requests are accepted.
     public var allowsCrossSite = false
-    /// Adds `Forwarded` with the client's address, the host it asked for and the scheme.
+    /// Adds `Forwarded` with the client's address, the requested host and the scheme.
     public var addsForwarded = false
-    /// Content up to this size is read before it is forwarded, so that it can be sent again where a kept connection to
-    /// upstream turns out to be closed.
+    /// Request content up to this size is read before it is forwarded, so that it can be sent again if a kept
+    /// connection to upstream turns out to be closed.
     public var readsContentFirst = 64 << 10
-    /// Names by which clients may call the proxy, in lower case, besides addresses, `localhost` and upstream's own name; a
-    /// `*` among them lets any pass. What is called otherwise is refused with 421, as a page in a browser could have its own
-    /// name pointed at this machine.
+    /// Host names of the proxy, in lower case, in addition to addresses, `localhost` and upstream's name. `*` accepts
+    /// any name. Requests for other hosts are rejected with 421, because a page in a browser could make its own name
+    /// resolve to this machine.
     public var hosts: Set<String> = []
-    /// Is told of each request when its response has been sent.
+    /// Called for each request after its response has been sent.
     public var onExchange: (@Sendable (ProxyRecord) -> Void)?
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
   }
 
@@ -66,7 +69,7 @@ public final class CachingProxy: Sendable {
   private let options: Options
   private let passage: Passage
 
-  /// Joins an engine and an upstream server.
+  /// Creates a proxy from an engine and an upstream server.
   public init(_ engine: HTTPCache, upstream: Upstream, options: Options = Options()) {
     self.engine = engine
     self.upstream = upstream
@@ -74,14 +77,14 @@ public final class CachingProxy: Sendable {
     passage = Passage(name: options.name)
   }
 
-  /// The fields for responses that the server gives without asking the proxy (``HTTPServer/Options/refusalFields``).
+  /// The fields for responses that the server sends without calling the proxy (``HTTPServer/Options/refusalFields``).
   public var refusalFields: HTTPFields {
     var fields = HTTPFields()
     ProxyFailure.status(cache: engine.options.name, forward: nil).append(to: &fields)
     return fields
   }
 
-  /// Answers one request. It does not suspend where the answer is in memory.
+  /// Returns the response to a request. Does not suspend if the response is in memory.
   public func respond(to request: HTTPServerRequest) async -> HTTPServerResponse {
     let start = options.onExchange == nil ? nil : Optional(ContinuousClock.now)
     var response: HTTPServerResponse
@@ -95,8 +98,8 @@ public final class CachingProxy: Sendable {
     return response
   }
 
-  /// Answers a request without waiting for anything, where the cache has its answer at hand and may use it as it is: the
-  /// same as ``respond(to:)`` would. Nil where that has to be asked.
+  /// Returns the response to a request without waiting, if the cache holds it in memory and may use it as it is. It is
+  /// the response that ``respond(to:)`` would return. Returns nil if ``respond(to:)`` must be called.
   public func respondAtOnce(to request: HTTPServerRequest) -> HTTPServerResponse? {
     guard request.method == .get || request.method == .head, request.content == nil else { return nil }
     let start = options.onExchange == nil ? nil : Optional(ContinuousClock.now)
@@ -109,7 +112,7 @@ public final class CachingProxy: Sendable {
     return response
   }
 
-  /// Has the log told of the exchange when the response has been sent.
+  /// Makes the response call the log when it has been sent.
   private func report(
     _ response: inout HTTPServerResponse, _ request: HTTPServerRequest, since start: ContinuousClock.Instant
   ) {
@@ -123,7 +126,7 @@ public final class CachingProxy: Sendable {
     }
   }
 
-  /// An answer of the proxy's own.
+  /// A response that the proxy itself creates instead of forwarding the request.
   private struct Refusal: Error {
     var failure = ProxyFailure(500, "")
     var response: HTTPServerResponse?
@@ -171,7 +174,7 @@ public final class CachingProxy: Sendable {
     return forwarded
   }
 
-  /// A request's head as upstream gets it: the text of the URL, and the fields.
+  /// A request's head for upstream: the text of the URL, and the fields.
   private func forwardedHead(_ request: HTTPServerRequest) throws(Refusal) -> (url: String, fields: HTTPFields) {
     if request.method.rawValue == "CONNECT" || request.method.rawValue == "TRACE" {
       throw Refusal(405, "Method Not Allowed: \(request.method)")
@@ -196,14 +199,15 @@ public final class CachingProxy: Sendable {
 
   private static var noPath: Refusal { Refusal(400, "Bad Request: the target is no path of a URL") }
 
-  /// OPTIONS may be meant for one on the way (RFC 9110 §7.6.2); `*` is meant for the server that hears it.
+  /// Applies `Max-Forwards`: OPTIONS may be addressed to an intermediary (RFC 9110 §7.6.2), and `*` to the server that
+  /// receives it.
   private func countForwards(_ fields: inout HTTPFields, _ request: HTTPServerRequest) throws(Refusal) {
     let left = fields["Max-Forwards"].flatMap { Int($0) }
     if request.target == "*" || left == 0 { throw Refusal(HTTPServerResponse(status: 204)) }
     if let left, left > 0 { fields["Max-Forwards"] = "\(left - 1)" }
   }
 
-  /// The target as path and query. In absolute form it must name this host, as the client knows it, or upstream.
+  /// The target as path and query. A target in absolute form must name this host, as the client knows it, or upstream.
   private func originForm(_ request: HTTPServerRequest) throws(Refusal) -> String {
     if let host = request.fields[ForwardedFields.host], !isServed(host) {
       throw Refusal(421, CachingProxy.misdirected(host))
@@ -223,8 +227,8 @@ public final class CachingProxy: Sendable {
     throw Refusal(421, "Misdirected Request: this proxy is for one server")
   }
 
-  /// True for hosts by which this proxy may be called. Any other name could be one that a page in a browser has had pointed
-  /// at this machine, to read through the proxy what its own origin must not (RFC 9110 §17.1).
+  /// True for the hosts of this proxy. A page in a browser could make any other name resolve to this machine, and so
+  /// read through the proxy what its own origin must not read (RFC 9110 §17.1).
   private func isServed(_ authority: String) -> Bool {
     let host = Upstream.host(ofAuthority: authority[...])
     if host.utf8.first == UInt8(ascii: "[") || CachingProxy.isAddress(host) { return true }
@@ -233,7 +237,7 @@ public final class CachingProxy: Sendable {
       || options.hosts.contains("*")
   }
 
-  /// True for an IPv4 address: no name ends in a number.
+  /// True for an IPv4 address: no host name ends in a number.
   private static func isAddress(_ host: Substring) -> Bool {
     !host.isEmpty && host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
   }
@@ -260,7 +264,7 @@ public final class CachingProxy: Sendable {
 
   // To the client
 
-  /// A response's fields as the client gets them.
+  /// The fields of a response for the client.
   private func returned(_ fields: HTTPFields) -> HTTPFields {
     guard ForwardedFields.mayChange(fields) else { return fields }
     var fields = fields

@@ -1,9 +1,9 @@
 import LarderHTTP
 
-/// What becomes of header fields when a message passes a proxy (RFC 9110 §7.6).
+/// Converts header fields of messages that pass a proxy (RFC 9110 §7.6).
 enum ForwardedFields {
-  /// A request's fields for upstream: without those of the connection, and without `Host`, `Content-Length` and `Expect`,
-  /// which the transport and the server deal with.
+  /// A request's fields for upstream: without those of the connection, and without `Host`, `Content-Length` and
+  /// `Expect`, which the transport and the server handle.
   static func request(_ fields: HTTPFields) -> HTTPFields {
     let named = fields.namedByConnection
     var kept: [HTTPField] = []
@@ -14,16 +14,16 @@ enum ForwardedFields {
     return HTTPFields(kept)
   }
 
-  /// A response's fields for the client, in place where nothing is to be dropped: the server leaves out the usual fields
-  /// of a connection by itself, and `Content-Length` it still wants to see.
+  /// Removes the connection's fields from a response for the client, in place. Does nothing without a `Connection`
+  /// field: the server itself omits the usual fields of a connection, and it needs `Content-Length`.
   static func dropConnection(_ fields: inout HTTPFields) {
     guard fields.contains(connection) else { return }
     let named = fields.namedByConnection.subtracting(neverNamed)
     fields = HTTPFields(fields.filter { $0.name != connection && !named.contains($0.name.canonicalName) })
   }
 
-  /// False where a response's fields are the client's as they are, as nearly always: neither `Connection` nor one of
-  /// ``references`` is among them. Told by the lengths of the names first, which costs next to nothing.
+  /// Whether a response's fields must be changed for the client: whether `Connection` or one of ``references`` is among
+  /// them. This is rare. The lengths of the names are compared first, which costs next to nothing.
   static func mayChange(_ fields: HTTPFields) -> Bool {
     fields.contains { field in
       switch field.name.canonicalName.utf8.count {
@@ -33,15 +33,15 @@ enum ForwardedFields {
     }
   }
 
-  /// The fields of a response whose values are references.
+  /// The response fields whose values are references.
   static let references: [HTTPFieldName] = [.location, "Content-Location"]
 
-  /// Made once: a name from a literal costs an allocation.
+  /// Created once, because a name from a literal costs an allocation.
   static let connection: HTTPFieldName = "Connection"
   static let host: HTTPFieldName = "Host"
   static let via: HTTPFieldName = "Via"
 
-  /// A peer that names one of these for its connection is mistaken (RFC 9110 §7.6.1).
+  /// Fields that a valid `Connection` field never lists (RFC 9110 §7.6.1). In responses they are kept even if it does.
   private static let neverNamed: Set<String> = ["cache-control", "content-length", "date", "age", "cache-status"]
 
   private static func isDropped(_ name: String) -> Bool {

@@ -1,11 +1,11 @@
 import LarderContent
 import LarderHTTP
 
-/// What a client is told where there is no answer from upstream.
+/// The failure that is returned to a client when upstream sent no response.
 struct ProxyFailure {
   let status: Int
   let text: String
-  /// Why the request was forwarded; nil where it was not.
+  /// Why the request was forwarded; nil if it was not.
   var forward: ForwardReason?
 
   init(_ status: Int, _ text: String) {
@@ -13,7 +13,7 @@ struct ProxyFailure {
     self.text = text
   }
 
-  /// Reads the failure of an exchange with upstream.
+  /// Converts the error of an exchange with upstream.
   init(_ error: HTTPTransportError) {
     switch error {
     case .timeout: self.init(504, "Gateway Timeout: \(error)")
@@ -26,8 +26,8 @@ struct ProxyFailure {
     }
   }
 
-  /// The response, with a `Cache-Status` though it comes from no server: RFC 9211 §2 advises against it, and whoever looks
-  /// for a fault wants to know whether, and why, the request was forwarded.
+  /// The response to the client, with a `Cache-Status` although it comes from no server. RFC 9211 §2 advises against
+  /// that, but the field shows whether, and why, the request was forwarded, which helps to find a fault.
   func response(cache: String) -> HTTPServerResponse {
     var response = HTTPServerResponse(status: status, text: text + "\n")
     ProxyFailure.status(cache: cache, forward: forward).append(to: &response.fields)
@@ -35,7 +35,7 @@ struct ProxyFailure {
     return response
   }
 
-  /// What such a response says of the cache.
+  /// The `Cache-Status` of such a response.
   static func status(cache: String, forward: ForwardReason?) -> CacheStatus {
     var status = CacheStatus(cache)
     status.forward = forward

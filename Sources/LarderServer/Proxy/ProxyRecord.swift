@@ -4,20 +4,20 @@ public import LarderHTTP
 public struct ProxyRecord: Sendable {
   /// The client's address.
   public let client: String
-  /// What was asked.
+  /// The method of the request.
   public let method: HTTPMethod
   /// The target as it was sent.
   public let target: String
-  /// The status that was answered; 0 where the connection was closed without an answer.
+  /// The status that was sent; 0 if the connection was closed without a response.
   public let status: Int
   /// Bytes of content that were sent.
   public let contentBytes: Int
-  /// False where the client left or the content broke off.
+  /// False if the client left or the content was interrupted.
   public let isComplete: Bool
-  /// From the head of the request to the last byte of the response.
+  /// The time from the head of the request to the last byte of the response.
   public let duration: Duration
-  /// What the cache did, in one word of RFC 9211: `hit`, or why the request went on (`uri-miss`, `stale`, …); `-` where
-  /// the cache had no part in it.
+  /// The cache's result, in one word of RFC 9211: `hit`, or why the request was forwarded (`uri-miss`, `stale`, …); `-`
+  /// if the cache was not used.
   public let cacheStatus: String
 
   init(
@@ -34,7 +34,7 @@ public struct ProxyRecord: Sendable {
     self.cacheStatus = cacheStatus
   }
 
-  /// A request that the server refused by itself.
+  /// Creates the record of a request that the server rejected without calling the proxy.
   public init(_ refusal: HTTPServerRejection) {
     client = refusal.client
     method = HTTPMethod(rawValue: refusal.method.isEmpty ? "-" : refusal.method)

@@ -1,18 +1,18 @@
 import LarderHTTP
 
-/// Whose page in a browser a request comes from, as the browser says it.
+/// The site of the page that sent a request, as the browser declares it.
 enum RequestSite {
   private static let site: HTTPFieldName = "Sec-Fetch-Site"
   private static let origin: HTTPFieldName = "Origin"
 
-  /// True for a request of another site's page that may change something.
+  /// True if a page of another site sent the request and it may change something.
   ///
-  /// `Sec-Fetch-Site` (Fetch Metadata §2.4) decides where it is `cross-site`, `same-origin` or `none`. Where it is
-  /// `same-site`, unknown or missing, `Origin` does (Fetch §3.2): browsers send it with every method but GET and HEAD, and
-  /// send no Fetch Metadata to an address that they do not trust. A host other than the one that was asked is another site;
-  /// another port of the same host is not. Without both it is no browser that asks.
+  /// `Sec-Fetch-Site` (Fetch Metadata §2.4) decides if it is `cross-site`, `same-origin` or `none`. If it is
+  /// `same-site`, unknown or missing, `Origin` decides (Fetch §3.2): browsers send it with every method but GET and
+  /// HEAD, and send no Fetch Metadata to an address that they do not trust. A host other than the requested one is
+  /// another site; another port of the same host is not. Without both fields, the client is not a browser.
   ///
-  /// What a GET may change nobody can tell from outside: it passes (RFC 9110 §9.2.1).
+  /// Whether a GET changes something cannot be detected from outside, so it is accepted (RFC 9110 §9.2.1).
   static func isForeignChange(_ request: HTTPServerRequest) -> Bool {
     guard !request.method.isSafe else { return false }
     let said = request.fields.values(of: site).map { $0.lowercased() }

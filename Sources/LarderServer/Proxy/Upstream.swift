@@ -6,21 +6,21 @@ public import LarderCore
   public import Foundation
 #endif
 
-/// The server that a proxy stands before: an `http` or `https` URL, whose path begins every path there.
+/// The upstream server of a proxy: an `http` or `https` URL. Every forwarded path is appended to its path.
 public struct Upstream: Sendable {
-  /// Why a URL is no upstream server.
+  /// Why a URL is not a valid upstream server.
   public struct Invalid: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, and how it is right.
+    /// What is wrong, and how to fix it.
     public let description: String
   }
 
-  /// Scheme and authority in lower case, without a default port.
+  /// The scheme and authority in lower case, without a default port.
   let origin: String
-  /// Where all paths begin: empty, or `/…` without a slash at its end.
+  /// The path before all forwarded paths: empty, or `/…` without a slash at its end.
   let basePath: String
   private let base: String
 
-  /// Checks a URL.
+  /// Creates an upstream server from a URL, or throws if it is not valid.
   public init(_ url: URL) throws(Invalid) {
     guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
       throw Invalid(description: "its scheme must be http or https")
@@ -42,15 +42,16 @@ public struct Upstream: Sendable {
     base = origin + path
   }
 
-  /// The text of the URL of a request target in origin form; nil where it is none, or leads out of the base path.
+  /// The upstream URL, as text, of a request target in origin form. Nil if the target has another form, or leads out of
+  /// the base path.
   func address(target: String) -> String? {
     guard target.utf8.first == UInt8(ascii: "/"), !target.utf8.contains(UInt8(ascii: "#")) else { return nil }
     if !basePath.isEmpty && Upstream.leadsOut(target) { return nil }
     return base + Upstream.encoded(target)
   }
 
-  /// The target with what no URI may hold percent-encoded (RFC 3986 §2), and all else as it is. Left to the parser of
-  /// URLs, one such character would have the escapes beside it encoded again.
+  /// The target with characters that a URI must not contain percent-encoded (RFC 3986 §2), and all else unchanged. If
+  /// such a character were left to the URL parser, the parser would encode existing escapes again.
   private static func encoded(_ target: String) -> String {
     if target.utf8.allSatisfy(isPlain) { return target }
     let bytes = Array(target.utf8)
@@ -82,7 +83,8 @@ public struct Upstream: Sendable {
     return String(decoding: encoded, as: UTF8.self)
   }
 
-  /// True for what needs no look at its neighbours: neither the percent sign nor what no URI may hold.
+  /// True for bytes that need no look at their neighbours: neither the percent sign nor bytes that a URI must not
+  /// contain.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x22, 0x25, 0x3C, 0x3E, 0x5B...0x5E, 0x60, 0x7B...0x7D: false
@@ -90,11 +92,11 @@ public struct Upstream: Sendable {
     }
   }
 
-  /// Where a reference to something on this server is found by clients of the proxy: the path and what follows it. Nil
-  /// where it leads elsewhere, or is relative to a path that both share.
+  /// The path under which clients of the proxy find a reference to this server, with what follows the path. Nil if the
+  /// reference leads elsewhere, or is relative to a path that both share.
   func ownReference(_ reference: String) -> String? {
     var rest = Substring(reference)
-    // A reference without a scheme has that of the server that said it (RFC 3986 §5.2.2).
+    // A reference without a scheme has the scheme of the server that sent it (RFC 3986 §5.2.2).
     let absolute = reference.hasPrefix("//") ? origin.prefix { $0 != "/" } + reference : reference
     if let authority = Upstream.splitOrigin(absolute) {
       guard authority.origin == origin else { return nil }
@@ -105,15 +107,16 @@ public struct Upstream: Sendable {
     guard rest.hasPrefix(basePath) else { return nil }
     rest = rest.dropFirst(basePath.count)
     if rest.isEmpty || rest.first == "?" || rest.first == "#" { return "/" + rest }
-    // What begins with two slashes would name another host (RFC 3986 §4.2); the dot segment in front changes nothing else.
+    // A path that begins with two slashes would name another host (RFC 3986 §4.2); the added dot segment changes
+    // nothing else.
     if rest.hasPrefix("//") { return "/." + rest }
     return rest.first == "/" ? String(rest) : nil
   }
 
-  /// The host alone, as it stands in ``origin``.
+  /// The host alone, as written in ``origin``.
   var host: Substring { Upstream.host(ofAuthority: origin.drop { $0 != "/" }.dropFirst(2)) }
 
-  /// An authority's host, an IPv6 address in its brackets.
+  /// An authority's host; an IPv6 address keeps its brackets.
   static func host(ofAuthority authority: Substring) -> Substring {
     if authority.utf8.first == UInt8(ascii: "["), let end = authority.utf8.firstIndex(of: UInt8(ascii: "]")) {
       return authority[...end]
@@ -121,7 +124,7 @@ public struct Upstream: Sendable {
     return authority[..<(authority.utf8.firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex)]
   }
 
-  /// An absolute reference's origin in the form of ``origin``, and what stands behind it.
+  /// Splits an absolute reference into its origin, in the form of ``origin``, and the text that follows.
   static func splitOrigin(_ reference: String) -> (origin: String, rest: Substring)? {
     guard let colon = reference.firstIndex(of: ":") else { return nil }
     let scheme = reference[..<colon].lowercased()
@@ -135,8 +138,8 @@ public struct Upstream: Sendable {
     return ("\(scheme)://\(authority)", behind[end...])
   }
 
-  /// True where the path's dot segments (RFC 3986 §5.2.4) climb above its beginning, also as a server may read them that
-  /// decodes first, takes backslashes for slashes, or leaves out what stands behind a semicolon.
+  /// True if the path's dot segments (RFC 3986 §5.2.4) climb above its beginning. Also covers servers that decode
+  /// first, treat backslashes as slashes, or ignore text after a semicolon.
   private static func leadsOut(_ target: String) -> Bool {
     let path = target.prefix { $0 != "?" }.dropFirst()
     guard path.contains("..") || path.contains("%") else { return false }
@@ -159,7 +162,7 @@ extension Upstream.Invalid: LarderError {
   /// The stable number: 1.
   public var errorIdentity: ErrorIdentity { ErrorIdentity(1, "Invalid", .invalidInput) }
 
-  /// What is wrong and what to do about it.
+  /// What is wrong and how to fix it.
   public var explanation: ErrorExplanation {
     ErrorExplanation("The URL is no upstream server: \(description)", cure: "Give an http or https URL with a host.")
   }

@@ -10,24 +10,25 @@ import Synchronization
 
 /// A client's connection, from accepting to closing.
 ///
-/// libmicrohttpd owns the descriptor and closes it after the connection has left ``ConnectionTable``: whoever finds the
-/// connection there, and holds the table's lock, may use the descriptor.
+/// libmicrohttpd owns the descriptor and closes it after the connection has left ``ConnectionTable``. Code that finds
+/// the connection in the table, and holds the table's lock, may use the descriptor.
 final class ClientConnection: Sendable {
   let descriptor: Int32
   /// The client's address, without port.
   let client: String
-  /// Which of the server's threads serves it.
+  /// The index of the server thread that serves the connection.
   let thread: Int
-  /// Since when the head of a request is waited for, in the clock's milliseconds; 0 while an exchange runs.
+  /// When the connection began to wait for the head of a request, in the clock's milliseconds; 0 while an exchange
+  /// runs.
   let awaitingSince: Atomic<Int64>
-  /// The daemon's thread that serves it, once it does.
+  /// The daemon's thread that serves the connection, once it does.
   let servingThread = Atomic<UInt>(0)
-  /// The client has ended its side, as far as the listener has heard.
+  /// The listener was notified that the client has ended its side.
   private let departure = Atomic(false)
-  /// True once a request has been answered here.
+  /// True once a response has been sent on this connection.
   private let isKept = Atomic(false)
   private let hasShutReceiving = Atomic(false)
-  /// It was the client who ended its side.
+  /// True if the client ended its side, rather than the server.
   private let hasLeft = Atomic(false)
   private let current = Locked<Exchange?>(nil)
 
@@ -38,13 +39,13 @@ final class ClientConnection: Sendable {
     awaitingSince = Atomic(now)
   }
 
-  /// The exchange under way.
+  /// The running exchange.
   var exchange: Exchange? { current.withLock { $0 } }
 
-  /// The first line of a request is there.
+  /// Called when the first line of a request was received.
   func begin(_ exchange: Exchange) { _ = current.withLock { Swift.exchange(&$0, with: exchange) } }
 
-  /// All of its head is.
+  /// Called when the whole head of a request was received.
   func headIsWhole() { awaitingSince.store(0, ordering: .relaxed) }
 
   func end(now: Int64) {
@@ -53,15 +54,15 @@ final class ClientConnection: Sendable {
     awaitingSince.store(now, ordering: .relaxed)
   }
 
-  /// True where the head of a request is overdue. A kept connection may be idle before the head begins, and nothing tells
-  /// when it began: it gets the time of both.
+  /// True if the head of a request is overdue. A kept connection may be idle before the head begins, and the begin of
+  /// the head is not known, so the connection gets both times.
   func isLate(now: Int64, head: Int64, idle: Int64) -> Bool {
     let since = awaitingSince.load(ordering: .relaxed)
     guard since != 0 else { return false }
     return now - since > (isKept.load(ordering: .relaxed) ? head + idle : head)
   }
 
-  /// True once the listener has heard that the client has ended its side, and hears no more of it.
+  /// True once the listener was notified that the client has ended its side. It is not notified again.
   var isDeparting: Bool { departure.load(ordering: .sequentiallyConsistent) }
 
   func noteDeparture() {
@@ -69,19 +70,20 @@ final class ClientConnection: Sendable {
     departure.store(true, ordering: .sequentiallyConsistent)
   }
 
-  /// Sends bytes past libmicrohttpd, while that sends nothing; whoever calls keeps the connection from being closed
-  /// meanwhile. Returns how many bytes went out.
+  /// Sends bytes to the socket directly, while libmicrohttpd sends nothing. The caller must keep the connection from
+  /// being closed during the call. Returns how many bytes were sent.
   @discardableResult
   func send(_ bytes: [UInt8]) -> Int {
-    // They are read during the call.
+    // The bytes are read during the call.
     unsafe bytes.withUnsafeBytes { unsafe larder_send(descriptor, $0.baseAddress, $0.count) }
   }
 
   func send(_ text: String) { send(Array(text.utf8)) }
 
-  /// True where the client has ended its side. Whoever asks keeps the connection from being closed meanwhile.
+  /// True if the client has ended its side. The caller must keep the connection from being closed during the call.
   ///
-  /// Where this side receives no more, the system says the same of both: then only what was heard before counts, and a reset.
+  /// After this side has shut down receiving, the system does not distinguish the two sides. Then only an earlier
+  /// notification counts, or a reset.
   var isPeerGone: Bool {
     if hasLeft.load(ordering: .relaxed) { return true }
     let events = hasShutReceiving.load(ordering: .relaxed) ? 0 : Int16(larder_poll_peer_closed)
@@ -90,15 +92,15 @@ final class ClientConnection: Sendable {
     return unsafe poll(&request, 1, 0) > 0
   }
 
-  /// Ends the flow of bytes, in one direction or in both; libmicrohttpd then closes the connection.
+  /// Shuts the socket down in one direction or in both; libmicrohttpd then closes the connection.
   func shut(_ direction: Direction) {
-    // Before the call, so that what it brings about is not taken for the client's.
+    // Set before the call, so that the resulting event is not attributed to the client.
     if direction == .receiving { hasShutReceiving.store(true, ordering: .sequentiallyConsistent) }
     _ = shutdown(descriptor, direction.flag)
   }
 
   enum Direction {
-    /// What has arrived is still read.
+    /// Shuts down receiving. Bytes that have arrived are still read.
     case receiving
     case both
 
@@ -126,7 +128,7 @@ final class ConnectionTable: Sendable {
 
   var count: Int { state.withLock { $0.open.count } }
 
-  /// How many connections each thread has.
+  /// The number of connections of each thread.
   var perThread: [Int] { state.withLock { $0.perThread } }
 
   func count(of client: String) -> Int { state.withLock { $0.perClient[client] ?? 0 } }
@@ -151,7 +153,7 @@ final class ConnectionTable: Sendable {
     whenEmpty?()
   }
 
-  /// Once all daemons have ended, and their connections with them.
+  /// Removes all connections, after all daemons have ended and closed them.
   func removeAll() {
     _ = state.withLock { state in
       state.perClient = [:]
@@ -162,7 +164,8 @@ final class ConnectionTable: Sendable {
 
   subscript(descriptor: Int32) -> ClientConnection? { state.withLock { $0.open[descriptor] } }
 
-  /// Calls a function for one where it is still open, and cannot be closed meanwhile; false where it has gone.
+  /// Calls a function with a connection that is still open, which cannot be closed during the call. Returns false if it
+  /// is closed.
   func whileOpen(_ connection: ClientConnection, _ body: (ClientConnection) -> Void) -> Bool {
     state.withLock { state in
       guard state.open[connection.descriptor] === connection else { return false }
@@ -173,20 +176,20 @@ final class ConnectionTable: Sendable {
 
   var all: [ClientConnection] { state.withLock { Array($0.open.values) } }
 
-  /// Calls a function for each while none of them can be closed; it must not block.
+  /// Calls a function for each connection. None of them can be closed during the calls; the function must not block.
   func forEach(_ body: (ClientConnection) -> Void) {
     state.withLock { state in
       for connection in state.open.values { body(connection) }
     }
   }
 
-  /// Is called each time the last connection goes.
+  /// Sets a handler that is called each time the last connection is removed.
   func onEmpty(_ handler: @escaping @Sendable () -> Void) {
     _ = state.withLock { exchange(&$0.whenEmpty, with: handler) }
   }
 }
 
-/// Milliseconds of a clock that never goes back; read on every request, so the coarse one.
+/// Milliseconds of a clock that never goes back. It is read on every request, so the coarse clock is used.
 enum CoarseClock {
   static var now: Int64 {
     var time = timespec()

@@ -1,13 +1,14 @@
-/// Connections whose clients have left while libmicrohttpd reads, or is about to: it is made to look again until it sees.
+/// Connections whose clients have left while libmicrohttpd reads, or is about to read. It reminds libmicrohttpd until
+/// that notices.
 ///
-/// It reads the bytes before the end of the stream, and waits for the next event, which does not come. Ending the receiving
-/// side, which has ended, is one; what has arrived is still read. Two such events may be taken for one, so it is repeated,
-/// with growing pauses.
+/// libmicrohttpd reads the bytes before the end of the stream, and then waits for the next event, which does not come.
+/// Shutting down the receiving side, although it has ended, causes such an event; bytes that have arrived are still
+/// read. Two such events may be merged into one, so the shutdown is repeated, with growing pauses.
 struct DisconnectedClients {
   private struct Entry {
     let connection: ClientConnection
     var next: Int64
-    /// Milliseconds to the reminder after that.
+    /// Milliseconds between the next reminder and the one after it.
     var pause: Int64
   }
 
@@ -20,10 +21,10 @@ struct DisconnectedClients {
     entries.append(Entry(connection: connection, next: now, pause: DisconnectedClients.shortestPause))
   }
 
-  /// Milliseconds until the next reminder; nil where there is none.
+  /// Milliseconds until the next reminder; nil if there is none.
   func pause(now: Int64) -> Int64? { entries.lazy.map { max(1, $0.next - now) }.min() }
 
-  /// Reminds libmicrohttpd of those that are still open, where it is time.
+  /// Reminds libmicrohttpd of the connections whose reminder is due, and removes those that are closed.
   mutating func remind(_ table: ConnectionTable, now: Int64) {
     entries.removeAll { entry in entry.next <= now && !table.whileOpen(entry.connection) { $0.shut(.receiving) } }
     for index in entries.indices where entries[index].next <= now {

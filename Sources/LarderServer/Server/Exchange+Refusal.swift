@@ -2,15 +2,15 @@ import CLarderMicroHTTPD
 import LarderCore
 import LarderHTTP
 
-// Requests that libmicrohttpd refuses by itself.
+// Requests that libmicrohttpd rejects on its own.
 extension Exchange {
-  /// libmicrohttpd refuses a head with a Content-Length that it cannot read before anybody is asked, and sends the head of
-  /// its answer twice. It speaks of it in its log before, and this answers in its place; its own answer then finds the
-  /// connection ended.
+  /// Responds to a request that libmicrohttpd rejects before it calls the server: a head with an unreadable
+  /// Content-Length, for which it sends the head of its response twice. libmicrohttpd first writes to its log, and this
+  /// function then sends a response instead. libmicrohttpd's own response finds the connection ended.
   ///
-  /// A request whose head is whole has been handed to ``handleHead(_:)`` already, except while that happens.
+  /// A request whose head is complete has been passed to ``handleHead(_:)`` already, except while that call runs.
   func answerUnheard() {
-    // Called for whatever libmicrohttpd logs: where the state is being changed, it is not about this exchange.
+    // Called for every log message: if the state is locked for a change, the message is not about this exchange.
     let isUnheard =
       state.withLockIfAvailable { state in
         guard case .head = state.stage, !state.isStarted, !state.isRefused, handle.headSize > 0 else { return false }
@@ -19,7 +19,7 @@ extension Exchange {
       } ?? false
     guard isUnheard else { return }
     var length = DeclaredContentLength()
-    // The value stays in place while the fields are walked through.
+    // The value stays in place during the iteration over the fields.
     unsafe withUnsafeMutablePointer(to: &length) { unsafe handle.forEachField($0, serverSeeksLength) }
     let answer =
       switch length {
@@ -31,7 +31,7 @@ extension Exchange {
     connection.shut(.both)
   }
 
-  /// Adds ``HTTPServer/Options/refusalFields`` to a response that no responder has made.
+  /// Adds ``HTTPServer/Options/refusalFields`` to a response that was not created by a responder.
   func addRefusalFields(to response: inout HTTPServerResponse) {
     for field in engine.options.refusalFields { response.fields.append(field.name, field.value) }
   }
@@ -45,7 +45,8 @@ extension Exchange {
 }
 
 extension [UInt8] {
-  /// Appends the lines of header fields; those that delimit content are left out, for the server writes them itself.
+  /// Appends the lines of header fields. Fields that delimit content are omitted, because the server writes them
+  /// itself.
   mutating func append(_ fields: HTTPFields) {
     for field in fields where field.isValid && FramingField(field.name) == nil {
       self += Array("\(field.name): ".utf8) + field.bytes + Array("\r\n".utf8)
@@ -53,7 +54,7 @@ extension [UInt8] {
   }
 }
 
-/// What the first Content-Length of a head is.
+/// The kind of a head's first Content-Length.
 private enum DeclaredContentLength {
   case none, number, malformed
 

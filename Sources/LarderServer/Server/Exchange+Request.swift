@@ -7,9 +7,9 @@ import LarderHTTP
   import Musl
 #endif
 
-// What libmicrohttpd's calls for a request do, on the connection's thread.
+// Handles libmicrohttpd's calls for a request, on the connection's thread.
 extension Exchange {
-  /// The head is there; it is called again where the connection was suspended meanwhile.
+  /// Handles a complete head. It is called again after the connection was suspended.
   func handleHead(_ head: () -> Result<RequestHead, HeadRejection>) -> Step {
     let (isStarted, isAborted) = state.withLock { ($0.isStarted, $0.isAborted) }
     if isAborted { return .close }
@@ -34,7 +34,8 @@ extension Exchange {
         client: connection.client, content: content,
         sendInterim: { [weak self, isOld = head.isOld] in if !isOld { self?.sendInterim($0) } })
       if content == nil, let response = engine.atOnce?(request) { answer(response) } else { start(request) }
-      // Without content libmicrohttpd calls a second time at once: an answer to this call would close the connection.
+      // For a request without content, libmicrohttpd calls again at once; a response to this call would close the
+      // connection.
       return content == nil ? .proceed : continueHead()
     }
   }
@@ -47,12 +48,12 @@ extension Exchange {
     }
   }
 
-  /// Content is received as soon as it is wanted, or once nobody wants it any more.
+  /// Continues after the head: content is received once a reader wants it, or once no reader will.
   private func continueHead() -> Step {
     state.withLock { state in
       if state.isAborted { return .close }
       if state.expectsContinue, let answer = state.answer.take() {
-        // The client has not been told to go on: the answer takes the place of 100 (Continue), and ends the connection.
+        // The client has not been asked to continue: the response replaces 100 (Continue), and ends the connection.
         return .respond(answer)
       }
       if state.incoming.isAwaited || (state.incoming.isUnwanted && !state.expectsContinue) {
@@ -63,7 +64,7 @@ extension Exchange {
     }
   }
 
-  /// A piece of content; false in `isTaken` where it has to come again.
+  /// Handles a piece of content. If `isTaken` is false, libmicrohttpd must pass the piece again.
   func handleContent(_ bytes: UnsafeRawBufferPointer) -> (step: Step, isTaken: Bool) {
     let limit = engine.options.maximumContent
     let result = state.withLock {
@@ -81,9 +82,9 @@ extension Exchange {
     return (result.step, result.isTaken)
   }
 
-  /// Sends an interim response past libmicrohttpd, which has one response for each request (`MHD_queue_response` refuses a
-  /// second). It sends nothing by itself between the head of a request and the response but 100 (Continue), where the client
-  /// waits for that.
+  /// Sends an interim response to the socket directly, because libmicrohttpd allows one response for each request
+  /// (`MHD_queue_response` rejects a second one). Between the head of a request and the response, libmicrohttpd sends
+  /// nothing on its own except 100 (Continue), if the client waits for that.
   private func sendInterim(_ response: HTTPInterimResponse) {
     let head = Exchange.interimHead(response)
     let isWhole = state.withLock { state in
@@ -91,7 +92,7 @@ extension Exchange {
       let sent = connection.send(head)
       return sent <= 0 || sent == head.count
     }
-    // A part of it in a full buffer: what follows would not be read as a response.
+    // The buffer was full and only a part was sent: what follows would not be read as a response.
     if !isWhole {
       abort()
       connection.shut(.both)
@@ -104,8 +105,8 @@ extension Exchange {
     return head + Array("\r\n".utf8)
   }
 
-  /// Content of unknown length has gone past the limit. libmicrohttpd takes no answer in the middle of content, so it
-  /// goes to the socket directly; nothing else is sent there at this time.
+  /// Rejects content of unknown length that exceeds the limit. libmicrohttpd accepts no response in the middle of
+  /// content, so the response is written to the socket directly; nothing else is sent at this time.
   private func breakOff(limit: Int) {
     sendRefusal("413 Content Too Large")
     let reader = state.withLock { $0.incoming.fail(.bodyTooLarge(limit: limit)) }
@@ -113,7 +114,7 @@ extension Exchange {
     abort()
   }
 
-  /// The request is whole; it is called again after the connection was suspended.
+  /// Handles the end of the request. It is called again after the connection was suspended.
   func handleEnd() -> Step {
     let (step, reader) = state.withLock { state -> (Step, IncomingContent.Reader?) in
       if state.isAborted { return (.close, nil) }

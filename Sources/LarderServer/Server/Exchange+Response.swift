@@ -8,37 +8,38 @@ import LarderHTTP
   import Musl
 #endif
 
-// A response on its way out, on the connection's thread.
+// Sends a response, on the connection's thread.
 extension Exchange {
-  /// Content up to this size is copied to libmicrohttpd and goes out with the head in one call; more goes piece by piece.
+  /// Content up to this size is copied to libmicrohttpd and sent with the head in one call; larger content is sent in
+  /// pieces.
   private static let copiedAtOnce = 64 << 10
   private static let pieceSize = 64 << 10
 
-  /// What the status line, the framing and libmicrohttpd's own fields take of a head at most.
+  /// The maximum size of the status line, the framing and libmicrohttpd's own fields in a head.
   private static let ownHead = 1 << 10
 
-  /// What fields take of a head.
+  /// The size of fields in a head.
   private static func headSize(_ fields: HTTPFields) -> Int {
     var size = 0
     for field in fields { size += field.name.rawName.utf8.count + field.value.utf8.count + 4 }
     return size
   }
 
-  /// Hands a response to libmicrohttpd; false where it refuses, and the connection is to be closed.
+  /// Passes a response to libmicrohttpd. Returns false if libmicrohttpd rejects it; the connection must be closed then.
   func queue(_ response: HTTPServerResponse, on pointer: OpaquePointer, isHead: Bool) -> Bool {
     var response = response
     if !(200...999).contains(response.status) {
       response.replace(status: 500, "The responder gave no final status.\n")
       addRefusalFields(to: &response)
     }
-    // libmicrohttpd would close the connection without a word.
+    // libmicrohttpd would close the connection without a response.
     if Exchange.headSize(response.fields) > engine.options.maximumHead - Exchange.ownHead {
       response.replace(status: 502, "The head of the response is larger than this server hands on.\n")
       addRefusalFields(to: &response)
     }
     state.withLock { $0.status = response.status }
     guard let made = unsafe make(response, isHead: isHead) else { return false }
-    // The one reference that making it gave; queueing takes another.
+    // Releases the reference from the creation; queueing takes another one.
     defer { unsafe MHD_destroy_response(made) }
     unsafe addFields(response.fields, to: made)
     return unsafe MHD_queue_response(pointer, UInt32(response.status), made) == .YES
@@ -54,7 +55,7 @@ extension Exchange {
       return unsafe Exchange.empty()
     case .bytes(let bytes) where bytes.count <= Exchange.copiedAtOnce:
       begin(OutgoingContent(held: bytes.count), response.onEnd)
-      // Copied during the call; libmicrohttpd does not write to it.
+      // The bytes are copied during the call; libmicrohttpd does not write to them.
       return unsafe bytes.withUnsafeBytes { bytes in
         unsafe larder_mhd_response(bytes.baseAddress, bytes.count)
       }
@@ -70,7 +71,7 @@ extension Exchange {
     }
   }
 
-  /// From here on this content goes out; an exchange has one response.
+  /// Sets the content that is sent from now on; an exchange has one response.
   private func begin(_ content: OutgoingContent, _ onEnd: (@Sendable (HTTPServerResponse.End) -> Void)?) {
     _ = state.withLock { state in
       (exchange(&state.outgoing, with: content), exchange(&state.onEnd, with: onEnd))
@@ -81,15 +82,15 @@ extension Exchange {
     unsafe larder_mhd_response(nil, 0)
   }
 
-  /// The length that content would have had is said where it is known (RFC 9110 §8.6). Where it is not, libmicrohttpd
-  /// can only leave it out by ending the connection.
+  /// Creates a response without content. It contains the length that the content would have had, if that is known (RFC
+  /// 9110 §8.6). If it is unknown, libmicrohttpd can omit the length only by ending the connection.
   private func makeWithoutContent(_ response: HTTPServerResponse) -> OpaquePointer? {
     var length = response.fields[.contentLength].flatMap { Int($0) }
     switch response.body {
     case .none: break
     case .bytes(let bytes): if !bytes.isEmpty { length = bytes.count }
     case .stream(let stream):
-      // Of an answer that came without its content, only the field tells.
+      // If a response came without its content, only the field has the length.
       length = length ?? stream.length.flatMap { $0 > 0 ? $0 : nil }
       stream.cancel()
     }
@@ -106,10 +107,10 @@ extension Exchange {
     _ content: OutgoingContent, length: Int?, _ onEnd: (@Sendable (HTTPServerResponse.End) -> Void)?
   ) -> OpaquePointer? {
     begin(content, onEnd)
-    // Content in chunks is read into libmicrohttpd's own buffer.
+    // Content without a length is read into libmicrohttpd's own buffer.
     let size = length.map { min(max($0, 1), Exchange.pieceSize) } ?? 4096
     let total = length.flatMap { UInt64(exactly: $0) } ?? UInt64.max
-    // The response holds the exchange until it calls serverReleasesContent.
+    // The response retains the exchange until it calls serverReleasesContent.
     let context = unsafe Unmanaged.passRetained(self).toOpaque()
     let made = unsafe MHD_create_response_from_callback(total, size, serverReadsContent, context, serverReleasesContent)
     if unsafe made == nil { unsafe Unmanaged<Exchange>.fromOpaque(context).release() }
@@ -128,10 +129,11 @@ extension Exchange {
     if closes { unsafe _ = MHD_add_response_header(response, "Connection", "close") }
   }
 
-  /// A field that is none, or could end its line, is left out. Other control characters, which no value may hold, become
-  /// spaces (RFC 9110 §5.5), and so does the tab, which libmicrohttpd refuses.
+  /// Adds a field. A field with an invalid name, or with a value that could end its line, is omitted. Other control
+  /// characters, which a value must not contain, become spaces (RFC 9110 §5.5), and so does the tab, which
+  /// libmicrohttpd rejects.
   private static func add(_ field: HTTPField, to response: OpaquePointer) {
-    // libmicrohttpd takes no empty value; white space around a value means nothing.
+    // libmicrohttpd accepts no empty value; white space around a value has no meaning.
     if field.value.isEmpty { return unsafe add(field.name, " ", to: response) }
     if field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
       return unsafe add(field.name, field.value, to: response)
@@ -141,16 +143,16 @@ extension Exchange {
     unsafe _ = MHD_add_response_header(response, field.name.rawName, text)
   }
 
-  /// Adds a value of visible ASCII and spaces, where the name is one.
+  /// Adds a value of visible ASCII and spaces, if the name is a token.
   private static func add(_ name: HTTPFieldName, _ value: String, to response: OpaquePointer) {
     guard !name.rawName.isEmpty, name.rawName.utf8.allSatisfy(isTokenByte) else { return }
-    // libmicrohttpd copies both. As arguments the texts would be copied to be given here, too.
+    // libmicrohttpd copies both. Passing the texts as arguments would copy them once more.
     unsafe name.rawName.withCString { name in
       unsafe value.withCString { unsafe _ = MHD_add_response_header(response, name, $0) }
     }
   }
 
-  /// Fills libmicrohttpd's buffer, or makes the connection wait for content.
+  /// Fills libmicrohttpd's buffer, or suspends the connection until there is content.
   func readContent(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     while true {
       let reading = state.withLock { state -> OutgoingContent.Reading in
@@ -174,7 +176,7 @@ extension Exchange {
     }
   }
 
-  /// Fetches the next piece; a stream that has it at hand delivers before this returns.
+  /// Fetches the next piece. If the stream has it already, it is delivered before this returns.
   private func pull(_ iterator: HTTPBodyStream.Iterator) {
     let task = Task.immediate {
       var iterator = iterator
@@ -184,7 +186,7 @@ extension Exchange {
       if state.outgoing.isPulling { state.task = task }
       return state.isAborted || state.stage == .over
     }
-    // Without the lock: what hears of the cancellation may want it.
+    // Cancel without the lock: a cancellation handler may take it.
     if isOver { task.cancel() }
   }
 

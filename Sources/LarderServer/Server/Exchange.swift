@@ -4,21 +4,22 @@ import LarderHTTP
 
 /// One request and its response, between libmicrohttpd's thread and the responder's task.
 ///
-/// libmicrohttpd calls from the connection's thread: the head, pieces of content, the end, and later for pieces of the
-/// response. Where it has to wait, the connection is suspended; who changes the state so that the waiting has an end
-/// resumes it, under the same lock, so that it happens once. ``Listener`` notices a client that leaves meanwhile.
+/// libmicrohttpd calls from the connection's thread: for the head, for pieces of content, for the end, and later for
+/// pieces of the response. If it must wait, the connection is suspended. The code whose state change ends the wait
+/// resumes the connection under the same lock, so that this happens once. ``Listener`` detects a client that leaves in
+/// the meantime.
 ///
-/// libmicrohttpd's functions are called under the lock: suspending and resuming call nothing back.
+/// libmicrohttpd's functions are called under the lock: suspending and resuming do not call back.
 final class Exchange: Sendable {
-  /// How far the request is.
+  /// The progress of the request.
   enum Stage {
-    /// The head is there; content, where there is any, has not been asked for.
+    /// The head was received; content, if there is any, has not been requested.
     case head
-    /// Content comes in.
+    /// Content is being received.
     case content
-    /// The request is whole.
+    /// The request is complete.
     case whole
-    /// libmicrohttpd has ended the exchange; its connection must not be touched any more.
+    /// libmicrohttpd has ended the exchange; its connection must not be used any more.
     case over
   }
 
@@ -26,22 +27,22 @@ final class Exchange: Sendable {
     var stage = Stage.head
     var isStarted = false
     var isSuspended = false
-    /// The connection is to be closed at the next call.
+    /// The connection must be closed at the next call.
     var isAborted = false
     var expectsContinue = false
-    /// The responder's, later that of a piece of the response.
+    /// The responder's task; later the task that fetches a piece of the response.
     var task: Task<Void, Never>?
-    /// What has been answered and not been queued yet.
+    /// A response that has not been queued yet.
     var answer: HTTPServerResponse?
     var hasAnswered = false
     var incoming = IncomingContent()
     var outgoing = OutgoingContent()
     var onEnd: (@Sendable (HTTPServerResponse.End) -> Void)?
-    /// For the log of refusals.
+    /// The method, for the log of rejections.
     var method = ""
-    /// The server has refused the request by itself.
+    /// The server rejected the request without calling the responder.
     var isRefused = false
-    /// Of the response that was queued; 0 where none was.
+    /// The status of the queued response; 0 if none was queued.
     var status = 0
   }
 
@@ -59,7 +60,7 @@ final class Exchange: Sendable {
     self.handle = handle
   }
 
-  /// True where the head has not been dealt with.
+  /// True if the head has not been handled.
   var isAtHead: Bool {
     state.withLock { state in
       if case .head = state.stage { return true }
@@ -67,27 +68,27 @@ final class Exchange: Sendable {
     }
   }
 
-  // Waiting, under the lock
+  // Suspending and resuming, under the lock
 
-  /// What a call of libmicrohttpd does next.
+  /// What a callback of libmicrohttpd does next.
   enum Step {
-    /// Returns; libmicrohttpd goes on, or waits where the connection was suspended.
+    /// Return; libmicrohttpd continues, or waits if the connection was suspended.
     case proceed
     case respond(HTTPServerResponse)
     case close
   }
 
-  /// Makes the connection wait, on its own thread.
+  /// Suspends the connection, on its own thread.
   func suspend(_ state: inout State) -> Step {
     if engine.isClosing || state.isAborted { return .close }
     state.isSuspended = true
     handle.suspend()
-    // Otherwise it is still watched.
+    // A connection that is not departing is still watched.
     if connection.isDeparting { engine.listener.watchAgain(connection) }
     return .proceed
   }
 
-  /// Ends the waiting, from any thread; nothing where the connection does not wait.
+  /// Resumes the connection, from any thread. Does nothing if it is not suspended.
   func resume(_ state: inout State) {
     guard state.isSuspended else { return }
     state.isSuspended = false
@@ -96,7 +97,7 @@ final class Exchange: Sendable {
 
   // The responder's side
 
-  /// Starts the responder; where it does not suspend, its answer is there when this returns.
+  /// Starts the responder. If the responder does not suspend, its response exists when this returns.
   func start(_ request: HTTPServerRequest) {
     let task = Task.immediate {
       let response = await engine.responder(request)
@@ -106,12 +107,12 @@ final class Exchange: Sendable {
       if !state.hasAnswered { state.task = task }
       return state.isAborted || state.stage == .over
     }
-    // Without the lock: what hears of the cancellation may want it.
+    // Cancel without the lock: a cancellation handler may take it.
     if isOver { task.cancel() }
   }
 
-  /// Content that is still coming in goes on to whoever holds its stream: an answer may be given before the request is whole,
-  /// and be about all of it. Where nobody holds it, it is dropped.
+  /// Sets the response. A responder may respond before the request is complete. Content that is still being received is
+  /// delivered to the holder of its stream, or dropped if the stream was released.
   func answer(_ response: HTTPServerResponse) {
     let (isWanted, _) = state.withLock { state in
       let ended = state.task.take()
@@ -126,7 +127,7 @@ final class Exchange: Sendable {
 
   // The end
 
-  /// Breaks the exchange off: its client has left, or the server ends.
+  /// Aborts the exchange, because its client has left or the server stops.
   func abort() {
     let leftover = state.withLock { state -> ReleasedResources? in
       guard state.stage != .over, !state.isAborted else { return nil }
@@ -138,14 +139,15 @@ final class Exchange: Sendable {
     leftover?.release()
   }
 
-  /// Breaks the exchange off where the client is gone while the connection waits; false where it does not wait.
+  /// Aborts the exchange if the connection is suspended and the client is gone. Returns false if it is not suspended or
+  /// the client is there.
   func abortIfDeparted() -> Bool {
     let isGone = state.withLock { state in state.isSuspended && connection.isPeerGone }
     if isGone { abort() }
     return isGone
   }
 
-  /// libmicrohttpd is done with the exchange.
+  /// Called when libmicrohttpd has finished the exchange.
   func end(isComplete: Bool, status: Int) {
     let (leftover, onEnd, end, refused) = state.withLock { state in
       state.stage = .over
@@ -166,7 +168,7 @@ final class Exchange: Sendable {
   }
 }
 
-/// What is taken out of an exchange that ends, to be let go without the lock.
+/// The resources of an exchange that ends, to be released without the lock.
 struct ReleasedResources {
   private let task: Task<Void, Never>?
   private let answer: HTTPServerResponse?
@@ -182,8 +184,8 @@ struct ReleasedResources {
     reader = state.incoming.fail(error)
   }
 
-  /// Content is given up before the task that makes its next piece is cancelled: a producer whose task was cancelled
-  /// throws, and would not be told otherwise, or sometimes.
+  /// Releases the resources. The content's stream is cancelled before the task that creates its next piece: a producer
+  /// whose task was cancelled throws, and would then not, or not always, be notified of the cancellation.
   func release() {
     answer?.giveUp()
     outgoing.cancel()
@@ -193,13 +195,14 @@ struct ReleasedResources {
 }
 
 extension HTTPServerResponse {
-  /// Lets go of a response that nobody will get.
+  /// Discards a response that will not be sent.
   func giveUp() {
     if case .stream(let stream) = body { stream.cancel() }
     onEnd?(End(status: 0, contentBytes: 0, isComplete: false))
   }
 
-  /// Puts a text of the server in the place of a response that cannot be sent; who waits for its end is told of this one's.
+  /// Replaces a response that cannot be sent by a text of the server. The original `onEnd` handler is called for the
+  /// replacement.
   mutating func replace(status: Int, _ text: String) {
     if case .stream(let stream) = body { stream.cancel() }
     let onEnd = onEnd
@@ -210,17 +213,17 @@ extension HTTPServerResponse {
 
 /// libmicrohttpd's connection.
 ///
-/// Sendable: the two functions are called under the exchange's lock and while its connection exists, `suspend` on the
-/// connection's thread, `resume` from any, which libmicrohttpd allows.
+/// Sendable: the two functions are called under the exchange's lock and while its connection exists: `suspend` on the
+/// connection's thread, `resume` on any thread, which libmicrohttpd allows.
 @safe struct ConnectionHandle: @unchecked Sendable {
   private let pointer: OpaquePointer
 
   init(_ pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
-  /// The bytes of the request's head where it is whole, otherwise 0; on the connection's thread.
+  /// The size of the request's head in bytes if it is complete, otherwise 0; on the connection's thread.
   var headSize: Int { unsafe larder_mhd_head_size(pointer) }
 
-  /// Walks the request's fields; on the connection's thread.
+  /// Iterates over the request's fields; on the connection's thread.
   func forEachField(_ context: UnsafeMutableRawPointer, _ body: MHD_KeyValueIteratorN) {
     _ = unsafe larder_mhd_each_field(pointer, body, context)
   }

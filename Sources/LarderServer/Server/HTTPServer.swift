@@ -10,63 +10,64 @@ public import LarderHTTP
 /// await server.stop()
 /// ```
 ///
-/// A responder starts on the connection's thread. One that answers without suspending is answered at once; when it first
-/// suspends it goes on elsewhere, and the thread serves others. So it must never block.
-/// A client that leaves cancels the responder's task.
+/// A responder starts on the connection's thread. If it returns without suspending, its response is sent at once. When
+/// it first suspends, it continues on another thread, and the connection's thread serves other connections. So a
+/// responder must never block. If a client leaves, the responder's task is cancelled.
 ///
-/// What is refused without asking the responder, with `Connection: close`:
-/// - 400: a malformed head, and whatever different readers could read differently: `Content-Length` together with
+/// What is rejected without calling the responder, with `Connection: close`:
+/// - 400: a malformed head, and anything that different readers could read differently: `Content-Length` together with
 ///   `Transfer-Encoding`, or twice; white space before a colon; folded lines; line feeds without carriage return; NUL;
-///   no `Host`, several, or one that is no host; `Expect: 100-continue` without content (RFC 9112 §§2 to 7);
-/// - 408, without an answer: a head that takes longer than ``Options/headTimeout``, however it trickles;
+///   no `Host`, several, or an invalid one; `Expect: 100-continue` without content (RFC 9112 §§2 to 7);
+/// - 408, without a response: a head that takes longer than ``Options/headTimeout``, even if its bytes arrive steadily;
 /// - 413, 414, 431: content, target or head beyond the limits; 417: an expectation other than `100-continue`;
 /// - 501: a transfer coding other than `chunked`; 505: another major version.
 ///
-/// The framing of content is taken off here and never handed on, so leniency in it (line feeds in chunk sizes) cannot
-/// lead another server astray.
+/// The framing of content is removed here and never passed on. So leniency in it (line feeds in chunk sizes) cannot
+/// mislead another server.
 public final class HTTPServer: Sendable {
-  /// Answers a request.
+  /// Returns the response to a request.
   public typealias Responder = @Sendable (HTTPServerRequest) async -> HTTPServerResponse
 
-  /// Answers a request without waiting for anything, or nil where the responder has to be asked.
+  /// Returns the response to a request without waiting, or nil if the responder must be called.
   public typealias ImmediateResponder = @Sendable (HTTPServerRequest) -> HTTPServerResponse?
 
-  /// Where a server listens, and what it puts up with.
+  /// The address and the limits of a server.
   public struct Options: Sendable {
     /// The IP address to listen on, version 4 or 6.
     public var host = "127.0.0.1"
-    /// Whether this machine alone reaches the address (RFC 6890 §2.2.2, §2.2.3); false also for what is no address.
+    /// Whether the address is reachable from this machine only (RFC 6890 §2.2.2, §2.2.3); false also if it is not an
+    /// address.
     public var isLoopback: Bool {
       guard let address = try? SocketAddress(host: host, port: 0).text else { return false }
       return address.hasPrefix("127.") || address == "::1" || address.hasPrefix("::ffff:127.")
     }
-    /// The port; 0 for any that is free.
+    /// The port; 0 for any free port.
     public var port = 0
-    /// Threads that serve connections, 1 to 64; nil for one a processor, up to 4.
+    /// The number of threads that serve connections, 1 to 64; nil for one for each processor, up to 4.
     public var threads: Int?
-    /// Connections at once; more wait to be accepted.
+    /// The maximum number of connections; more wait to be accepted.
     public var maximumConnections = 4096
-    /// Connections at once from one address; more are closed. Nil is without limit.
+    /// The maximum number of connections from one address; more are closed. Nil for no limit.
     public var maximumConnectionsPerClient: Int?
-    /// Bytes of a request's head, its target included, and of a response's; 4 KiB to 1 MiB. A connection takes three times
-    /// as much memory. A request past it gets 431, and so does one with more than one field to 128 bytes of it (256); one
-    /// whose response is past it gets 502.
+    /// The maximum size in bytes of a request's head, including its target, and of a response's; 4 KiB to 1 MiB. A
+    /// connection uses three times as much memory. A larger request is rejected with 431, and so is one with more than
+    /// one field for each 128 bytes of this size (256). A larger response is replaced by 502.
     public var maximumHead = 32 << 10
-    /// Bytes of a request's target.
+    /// The maximum size of a request's target in bytes.
     public var maximumTarget = 16 << 10
-    /// Bytes of a request's content.
+    /// The maximum size of a request's content in bytes.
     public var maximumContent = Int.max
-    /// How long a request's head may take.
+    /// The maximum time to receive a request's head.
     public var headTimeout = Duration.seconds(20)
-    /// How long a connection may be silent between requests, and how long a client may neither send nor take a byte.
+    /// How long a connection may be idle between requests, and how long a client may neither send nor receive a byte.
     public var idleTimeout = Duration.seconds(60)
-    /// Header fields of responses that the server sends without asking the responder, such as `Cache-Status`. Fields that delimit
-    /// the content are left out.
+    /// Header fields of responses that the server sends without calling the responder, such as `Cache-Status`. Fields
+    /// that delimit the content are omitted.
     public var refusalFields: HTTPFields = [:]
-    /// Is told of requests that the server answered by itself.
+    /// Called for requests that the server rejected without calling the responder.
     public var onRefusal: (@Sendable (HTTPServerRejection) -> Void)?
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
   }
 
@@ -75,13 +76,13 @@ public final class HTTPServer: Sendable {
 
   private let engine: ServerEngine
 
-  /// Binds the address and begins to serve.
+  /// Binds the address and starts to serve.
   ///
   /// - Parameters:
   ///   - options: the address and the limits.
-  ///   - atOnce: is asked first for requests without content, on the connection's thread, which it must not block: an answer
-  ///     that it has costs no task.
-  ///   - responder: answers all other requests, each in a task of its own.
+  ///   - atOnce: called first for requests without content, on the connection's thread, which it must not block. If it
+  ///     returns a response, no task is needed.
+  ///   - responder: responds to all other requests, each in a task of its own.
   public init(
     _ options: Options = Options(), atOnce: ImmediateResponder? = nil, responder: @escaping Responder
   ) throws(HTTPServerError) {
@@ -92,17 +93,18 @@ public final class HTTPServer: Sendable {
     try engine.start(listener)
   }
 
-  /// How many connections are open.
+  /// The number of open connections.
   public var connectionCount: Int { engine.connections.count }
 
-  /// Ends in order: accepts nothing more, closes idle connections, waits for running exchanges, then cancels them.
+  /// Stops the server in order: accepts no more connections, closes idle ones, waits for running exchanges, then
+  /// cancels them.
   ///
-  /// - Parameter grace: how long exchanges may take to end by themselves.
+  /// - Parameter grace: how long running exchanges may take to end.
   ///
-  /// Returns when all connections are closed. Calling it again waits for the same end; a shorter grace counts.
+  /// Returns when all connections are closed. A second call waits for the same end; a shorter grace counts.
   public func stop(grace: Duration = .seconds(10)) async { await engine.stop(grace: grace) }
 
-  /// A server that is dropped stops in the background, without grace.
+  /// A server that is released stops in the background, without grace.
   deinit { engine.requestStop(grace: .zero) }
 }
 

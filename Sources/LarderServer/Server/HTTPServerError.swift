@@ -2,20 +2,20 @@ public import LarderCore
 
 /// Why a server could not start.
 public enum HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Another program listens there.
+  /// Another program listens on this address and port.
   case addressInUse(host: String, port: Int)
-  /// The address is none of this machine's.
+  /// The address does not belong to this machine.
   case addressNotAvailable(host: String)
-  /// The system does not let this user listen there (ports below 1024, as a rule).
+  /// The system does not let this user listen on this port (usually ports below 1024).
   case notPermitted(host: String, port: Int)
-  /// The text is no IP address.
+  /// The text is not an IP address.
   case invalidAddress(String)
   /// An option is out of its range; the text names it.
   case invalidOption(String)
-  /// Anything else that the system reports.
+  /// Any other error that the system reports.
   case failed(String)
 
-  /// What happened and what helps.
+  /// What happened and how to fix it.
   public var description: String {
     switch self {
     case .addressInUse(let host, let port):
@@ -42,7 +42,7 @@ extension HTTPServerError: LarderError {
     }
   }
 
-  /// What happened and what to do about it.
+  /// What happened and how to fix it.
   public var explanation: ErrorExplanation {
     switch self {
     case .addressInUse(let host, let port):

@@ -1,12 +1,13 @@
 import LarderCore
 import LarderHTTP
 
-/// A request's content between the connection and its reader. Pure: the exchange acts on what it answers.
+/// A request's content between the connection and its reader. It is pure: the exchange performs the actions that it
+/// returns.
 struct IncomingContent {
   typealias Chunk = Result<[UInt8]?, HTTPTransportError>
   typealias Reader = CheckedContinuation<Chunk, Never>
 
-  /// Bytes that wait for the reader; more makes the client wait.
+  /// The maximum number of bytes that are buffered for the reader. Beyond it, the client must wait.
   static let highWater = 128 << 10
 
   private enum End {
@@ -14,26 +15,26 @@ struct IncomingContent {
     case failed(HTTPTransportError)
   }
 
-  /// Nobody will read: what comes is dropped.
+  /// No reader will read: received content is dropped.
   var isUnwanted = false
   private var end = End.open
   private var waiting: [UInt8] = []
   private var reader: Reader?
   private(set) var received = 0
 
-  /// True where the reader waits for more.
+  /// True if the reader waits for more.
   var isAwaited: Bool { reader != nil }
 
   enum Reception {
-    /// Taken in; the reader, where one waited, gets it.
+    /// The piece was taken. If a reader was waiting, it gets the piece.
     case taken(Reader?, [UInt8])
-    /// Not now: the reader is behind.
+    /// The piece was not taken, because the reader is behind.
     case later
-    /// More than is allowed.
+    /// The content exceeds the limit.
     case tooMuch
   }
 
-  /// Takes in a piece or leaves it.
+  /// Takes a piece of content, or leaves it to be passed again.
   mutating func receive(_ bytes: UnsafeRawBufferPointer, limit: Int) -> Reception {
     if bytes.count > limit - received { return .tooMuch }
     if isUnwanted {
@@ -52,7 +53,7 @@ struct IncomingContent {
     return .taken(nil, [])
   }
 
-  /// What a reader gets at once; nil where it has to wait.
+  /// The content that a reader gets at once; nil if the reader must wait.
   mutating func read(or reader: Reader) -> Chunk? {
     if !waiting.isEmpty {
       let chunk = waiting
@@ -68,13 +69,13 @@ struct IncomingContent {
     }
   }
 
-  /// All has come.
+  /// Marks the content as complete. Returns the reader to resume.
   mutating func finish() -> Reader? {
     if case .open = end { end = .complete }
     return reader.take()
   }
 
-  /// No more will come; what has come is dropped.
+  /// Ends the content with an error, and drops what the reader has not read. Returns the reader to resume.
   mutating func fail(_ error: HTTPTransportError) -> Reader? {
     if case .open = end {
       end = .failed(error)
@@ -110,7 +111,7 @@ extension Exchange {
     return try chunk.get()
   }
 
-  /// What is still to come is received and dropped.
+  /// Makes the server receive and drop the rest of the content.
   private func abandonContent() {
     let reader = state.withLock { state in
       state.incoming.isUnwanted = true

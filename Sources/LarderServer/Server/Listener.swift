@@ -8,10 +8,11 @@ import Synchronization
   import Musl
 #endif
 
-/// The thread that accepts connections, keeps their limits, and watches for what libmicrohttpd does not notice: that the
-/// client of a suspended connection has left, or one that left right behind the last bytes it sent, as the end of the
-/// stream is then reported together with the bytes, which is what libmicrohttpd hears; and a head that trickles in never
-/// looks idle.
+/// The thread that accepts connections, enforces their limits, and watches for events that libmicrohttpd misses.
+///
+/// libmicrohttpd does not notice that the client of a suspended connection has left. It also misses a client that left
+/// right after its last bytes: the end of the stream is then reported together with the bytes, and libmicrohttpd
+/// handles only those. And a head that arrives in small pieces never looks idle to it.
 final class Listener: Sendable {
   private struct State {
     var stopDeadline: ContinuousClock.Instant?
@@ -27,7 +28,7 @@ final class Listener: Sendable {
   private let poller: Int32
   private let waker: Int32
   private let state = Locked(State())
-  /// Too many connections: nothing is accepted until one goes.
+  /// There are too many connections: no connection is accepted until one is closed.
   private let isFull = Atomic(false)
 
   init() throws(HTTPServerError) {
@@ -44,10 +45,10 @@ final class Listener: Sendable {
 
   // From any thread
 
-  /// Begins to notice that a connection's client leaves, once, until the descriptor is closed.
+  /// Starts to watch for the departure of a connection's client. It is reported once, until the descriptor is closed.
   func watch(_ connection: ClientConnection) { watch(EPOLL_CTL_ADD, connection) }
 
-  /// The connection's client has left, and this has been noticed before it was waited for.
+  /// Watches a connection again whose client's departure was reported before the connection was suspended.
   func watchAgain(_ connection: ClientConnection) { watch(EPOLL_CTL_MOD, connection) }
 
   private func watch(_ operation: Int32, _ connection: ClientConnection) {
@@ -56,7 +57,7 @@ final class Listener: Sendable {
       mark: UInt64(connection.descriptor))
   }
 
-  /// A connection has gone.
+  /// Called when a connection was removed.
   func noteRoom() { if isFull.load(ordering: .relaxed) { wake() } }
 
   func wake() { eventfd_write(waker, 1) }
@@ -90,7 +91,7 @@ final class Listener: Sendable {
 
   // The thread
 
-  /// Starts the thread, which holds the engine until all has ended.
+  /// Starts the thread, which holds the engine until everything has ended.
   func start(_ engine: ServerEngine, _ socket: ListeningSocket) throws(HTTPServerError) {
     let start = unsafe Unmanaged.passRetained(ThreadStart(engine, socket))
     guard unsafe startThread(start.toOpaque()) else {
@@ -137,7 +138,7 @@ final class Listener: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Waits for something to happen; true where clients want to connect.
+  /// Waits for events. Returns true if clients want to connect.
   private func wait(_ milliseconds: Int32, _ engine: ServerEngine, _ departures: inout DisconnectedClients) -> Bool {
     unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
       let count = unsafe Int(epoll_wait(poller, events.baseAddress, Int32(events.count), milliseconds))
@@ -150,7 +151,7 @@ final class Listener: Sendable {
           unsafe _ = eventfd_read(waker, &number)
         case let descriptor:
           guard let connection = engine.connections[Int32(truncatingIfNeeded: descriptor)] else { break }
-          // Noted first: who suspends it from here on watches it again.
+          // Recorded first: an exchange that is suspended from here on watches the connection again.
           connection.noteDeparture()
           if connection.exchange?.abortIfDeparted() != true { departures.add(connection, now: CoarseClock.now) }
         }
@@ -167,7 +168,7 @@ final class Listener: Sendable {
         unsafe larder_accept(socket.descriptor, address, length)
       }
       if descriptor < 0 {
-        // Out of descriptors: the ones there are must go first.
+        // Out of descriptors: some connections must be closed first.
         if errno == EMFILE || errno == ENFILE { isFull.store(true, ordering: .relaxed) }
         if errno == EINTR || errno == ECONNABORTED { continue }
         return
@@ -181,7 +182,7 @@ final class Listener: Sendable {
     isFull.store(true, ordering: .relaxed)
   }
 
-  /// Stops listening where there is no room, and begins again where there is.
+  /// Stops listening if there are too many connections, and starts again when there is room.
   private func keepLimit(_ engine: ServerEngine, _ socket: ListeningSocket, _ isListening: Bool) -> Bool {
     guard isFull.load(ordering: .relaxed) else { return isListening }
     if isListening { return listen(socket, false) }
@@ -196,7 +197,7 @@ final class Listener: Sendable {
   }
 }
 
-/// What the thread is given.
+/// The argument of the thread.
 private final class ThreadStart {
   let engine: ServerEngine
   let socket: ListeningSocket
@@ -207,7 +208,7 @@ private final class ThreadStart {
   }
 }
 
-/// Starts a detached thread that owns what is passed to it.
+/// Starts a detached thread that owns its argument.
 private func startThread(_ start: UnsafeMutableRawPointer) -> Bool {
   var attributes = pthread_attr_t()
   // Pointers to local values, for the calls alone.

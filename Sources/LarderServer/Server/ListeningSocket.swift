@@ -20,7 +20,7 @@ struct ListeningSocket: Sendable {
     do throws(HTTPServerError) {
       var one: Int32 = 1
       let size = socklen_t(MemoryLayout<Int32>.size)
-      // Pointers to local values, for the calls alone; so below.
+      // Pointers to local values, for the calls alone, here and below.
       _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, size)
       if address.family == AF_INET6 { _ = unsafe setsockopt(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &one, size) }
       guard unsafe address.withPointer({ unsafe bind(descriptor, $0, $1) }) == 0 else {
@@ -51,20 +51,20 @@ struct ListeningSocket: Sendable {
   static func text(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 }
 
-/// An IP address with a port, in the system's form.
+/// An IP address with a port, in the system's format.
 struct SocketAddress {
   private var storage = sockaddr_storage()
   private var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
 
-  /// Room for whatever the system fills in.
+  /// An empty address that the system fills in.
   init() {}
 
-  /// Reads an address of version 4 or 6.
+  /// Parses an address of version 4 or 6.
   init(host: String, port: Int) throws(HTTPServerError) {
     guard let number = UInt16(exactly: port) else { throw .invalidOption("a port is a number from 0 to 65535") }
     var v4 = sockaddr_in()
     var v6 = sockaddr_in6()
-    // inet_pton fills the local value that it is given.
+    // inet_pton fills in the local value.
     if unsafe inet_pton(AF_INET, host, &v4.sin_addr) == 1 {
       v4.sin_family = sa_family_t(AF_INET)
       v4.sin_port = number.bigEndian
@@ -90,13 +90,13 @@ struct SocketAddress {
     }
   }
 
-  /// The address without the port, as people write it; empty for another family.
+  /// The address as text, without the port; empty for another family.
   var text: String {
     var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     var v4 = read(as: sockaddr_in.self).sin_addr
     var v6 = read(as: sockaddr_in6.self).sin6_addr
     let size = socklen_t(buffer.count)
-    // The buffer is as long as the longest text, its ending zero included.
+    // The buffer is as long as the longest text with its terminating zero.
     let written: Bool =
       switch family {
       case AF_INET: unsafe inet_ntop(AF_INET, &v4, &buffer, size) != nil
@@ -107,7 +107,7 @@ struct SocketAddress {
     return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Both structures are smaller than the storage, and any bytes are values of them.
+  /// Both structures are smaller than the storage, and any bytes are valid values of them.
   private func read<Address>(as type: Address.Type) -> Address {
     unsafe withUnsafeBytes(of: storage) { unsafe $0.loadUnaligned(as: type) }
   }
@@ -118,7 +118,7 @@ struct SocketAddress {
     }
   }
 
-  /// For calls that fill an address in: the length is the room beforehand, the address's afterwards.
+  /// For calls that fill in an address: before the call the length is the capacity, afterwards the address's length.
   mutating func withMutablePointer<Result>(
     _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Result
   ) -> Result {

@@ -1,6 +1,7 @@
 import LarderHTTP
 
-/// A response's content between its stream and the connection. Pure: the exchange acts on what it answers.
+/// A response's content between its stream and the connection. It is pure: the exchange performs the actions that it
+/// returns.
 struct OutgoingContent {
   private enum End {
     case open, complete, failed
@@ -8,24 +9,24 @@ struct OutgoingContent {
 
   private var stream: HTTPBodyStream?
   private var iterator: HTTPBodyStream.Iterator?
-  /// What the responder said or the content's own length; nil where it is not known.
+  /// The length that the responder declared, or the length of content in memory; nil if it is unknown.
   private var length: Int?
   private var end = End.open
   private var chunk: [UInt8] = []
   private var offset = 0
   private var copied = 0
-  /// What counts as sent without having been copied: content that libmicrohttpd holds.
+  /// The number of bytes that count as sent without having been copied, because libmicrohttpd holds them.
   private var held = 0
-  /// A piece is being fetched.
+  /// Whether a piece is being fetched.
   private(set) var isPulling = false
 
-  /// No content, or such that libmicrohttpd has got already.
+  /// No content, or content that libmicrohttpd already holds.
   init(held: Int = 0) {
     self.held = held
     end = .complete
   }
 
-  /// Content in memory that is too much to be handed over at once.
+  /// Content in memory that is too large to be passed at once.
   init(_ bytes: [UInt8]) {
     chunk = bytes
     length = bytes.count
@@ -46,9 +47,9 @@ struct OutgoingContent {
     case bytes(Int)
     case end
     case failure
-    /// The next piece has to be fetched with this first.
+    /// Fetch the next piece from this iterator first.
     case pull(HTTPBodyStream.Iterator)
-    /// It is being fetched.
+    /// The next piece is being fetched.
     case pulling
   }
 
@@ -77,7 +78,7 @@ struct OutgoingContent {
     return .pull(iterator)
   }
 
-  /// The next piece, nil at the end; an error in place of it.
+  /// Delivers the next piece, nil at the end, or an error.
   mutating func deliver(_ piece: Result<[UInt8]?, any Error>) {
     isPulling = false
     guard case .open = end else { return }
@@ -88,7 +89,7 @@ struct OutgoingContent {
     }
   }
 
-  /// Nothing more goes out. Returns what was to go out: its stream is to be cancelled, and released without the lock.
+  /// Ends the content and returns what was left. The caller must cancel its stream, and release it without the lock.
   mutating func giveUp() -> OutgoingContent {
     let rest = self
     if case .open = end { end = .failed }
@@ -99,6 +100,6 @@ struct OutgoingContent {
     return rest
   }
 
-  /// Ends the content's stream, where it has one.
+  /// Cancels the content's stream, if there is one.
   func cancel() { stream?.cancel() }
 }

@@ -6,7 +6,7 @@ struct RequestHead {
   var method: HTTPMethod
   var fields: HTTPFields
   var framing: Framing
-  /// True where the client waits for 100 (Continue) before it sends its content.
+  /// True if the client waits for 100 (Continue) before it sends its content.
   var expectsContinue: Bool
   /// True for HTTP/1.0.
   var isOld: Bool
@@ -19,7 +19,7 @@ struct RequestHead {
   }
 }
 
-/// Why a request is refused without asking anybody.
+/// Why a request is rejected without calling a responder.
 enum HeadRejection: Error, Equatable {
   case malformed(String)
   case contentTooLarge
@@ -51,15 +51,15 @@ enum HeadRejection: Error, Equatable {
   }
 }
 
-/// Reads a head out of libmicrohttpd's memory, and refuses what it let pass.
+/// Reads a head out of libmicrohttpd's memory, and rejects what libmicrohttpd accepts by mistake.
 ///
-/// libmicrohttpd puts zeros in the place of line ends and colons, in one buffer, and keeps the parts where they were
-/// received. So the places tell what has been there: the name of a field stands exactly two zeros behind the value
-/// before it, unless a line ended in a line feed alone, held NUL, or was folded, which it joins elsewhere.
+/// libmicrohttpd replaces line ends and colons by zeros, in one buffer, and leaves the parts where they were received.
+/// So the addresses show what was there: the name of a field begins exactly two zeros after the value before it, unless
+/// a line ended in a line feed alone, contained NUL, or was folded. libmicrohttpd joins folded lines elsewhere.
 struct HeadReader {
   private var fields: [HTTPField]
   private var refusal: HeadRejection?
-  /// Where the next field's name has to stand.
+  /// The address at which the next field's name must begin.
   private var expectedPlace: UInt
   private let start: UInt
 
@@ -73,10 +73,10 @@ struct HeadReader {
   private let method: HTTPMethod
   private let isOld: Bool
 
-  /// How many fields a browser sends, about.
+  /// About how many fields a browser sends.
   private static let usualFields = 16
 
-  /// Takes the request line's parts as libmicrohttpd gives them; `target` is its copy of the text as it was sent.
+  /// Reads the request line's parts as libmicrohttpd passes them; `target` is a copy of the text as it was sent.
   init(method: UnsafePointer<CChar>, target: String, version: UnsafePointer<CChar>, maximumTarget: Int) {
     let methodLength = unsafe HeadReader.length(method)
     unsafe self.method = HeadReader.method(method, methodLength)
@@ -98,7 +98,7 @@ struct HeadReader {
     }
   }
 
-  /// Takes the next field. Its two texts end in zeros.
+  /// Reads the next field. Its two texts end in zeros.
   mutating func take(
     name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
   ) {
@@ -116,7 +116,7 @@ struct HeadReader {
       refusal = .malformed("the value of a field holds control characters")
       return
     }
-    // libmicrohttpd knows the coding by the bytes alone, white space behind it included.
+    // libmicrohttpd recognises the coding only by its exact bytes, which include white space after it.
     if fieldName.canonicalName == "transfer-encoding", value.count != text.utf8.count {
       refusal = .unknownTransferCoding
       return
@@ -126,7 +126,7 @@ struct HeadReader {
   }
 
   private mutating func note(_ name: HTTPFieldName, _ value: String) {
-    // Most names are told from these by their lengths.
+    // The lengths of most names show that they need no check.
     switch name.canonicalName.utf8.count {
     case 4, 6, 14, 17: break
     default: return
@@ -150,9 +150,9 @@ struct HeadReader {
     }
   }
 
-  /// The head, once all fields are taken.
+  /// Returns the head, after all fields were read.
   ///
-  /// - Parameter size: the head's bytes in all.
+  /// - Parameter size: the size of the whole head in bytes.
   consuming func head(size: Int, maximumHead: Int, maximumContent: Int) -> Result<RequestHead, HeadRejection> {
     if let refusal { return .failure(refusal) }
     if size > maximumHead || fields.count > maximumHead / 128 { return .failure(.headTooLarge) }
@@ -173,7 +173,7 @@ struct HeadReader {
       if length > maximumContent { return .failure(.contentTooLarge) }
       framing = .length(length)
     }
-    // libmicrohttpd would send 100 (Continue), and then take the next request for content.
+    // libmicrohttpd would send 100 (Continue), and then read the next request as content.
     if expectsContinue && framing == .none {
       return .failure(.malformed("it expects 100 (Continue) without having content"))
     }
@@ -196,8 +196,8 @@ struct HeadReader {
     return unsafe HTTPMethod(rawValue: String(decoding: bytes, as: UTF8.self))
   }
 
-  /// A value without white space behind it (before it there is none). Nil for control characters other than the tab
-  /// (RFC 9110 §5.5).
+  /// A value without trailing white space (leading white space is removed already). Nil for control characters other
+  /// than the tab (RFC 9110 §5.5).
   private static func text(_ value: UnsafeRawBufferPointer) -> String? {
     var count = value.count
     while unsafe count > 0 && (value[count - 1] == 0x20 || value[count - 1] == 0x09) { count -= 1 }
@@ -212,7 +212,7 @@ struct HeadReader {
   }
 }
 
-/// A byte of a token (RFC 9110 §5.6.2).
+/// Whether a byte may be in a token (RFC 9110 §5.6.2).
 func isTokenByte(_ byte: UInt8) -> Bool {
   switch byte {
   case 0x61...0x7A, 0x41...0x5A, 0x2D, 0x30...0x39: true
@@ -221,19 +221,19 @@ func isTokenByte(_ byte: UInt8) -> Bool {
   }
 }
 
-/// A byte of a host with a port (RFC 3986 §3.2.2 and §3.2.3).
+/// Whether a byte may be in a host with a port (RFC 3986 §3.2.2 and §3.2.3).
 private func isHostByte(_ byte: UInt8) -> Bool {
   switch byte {
   case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-  // Those of names and of their percent-encoding, then those of addresses and ports.
+  // The bytes of names and of their percent-encoding, then those of addresses and ports.
   case 0x21, 0x24...0x2E, 0x3B, 0x3D, 0x5F, 0x7E, 0x3A, 0x5B, 0x5D: true
   default: false
   }
 }
 
-/// Field names that clients send all the time, made once.
+/// Field names that clients send often, created once.
 enum FieldNames {
-  /// The name in these bytes; nil where they are no token.
+  /// The name in these bytes; nil if they are not a token.
   static func name(_ bytes: UnsafeRawBufferPointer) -> HTTPFieldName? {
     guard unsafe !bytes.isEmpty else { return nil }
     if let known = unsafe known[slot(bytes)], unsafe known.rawName.utf8.elementsEqual(bytes) { return known }
@@ -241,7 +241,7 @@ enum FieldNames {
     return unsafe HTTPFieldName(String(decoding: bytes, as: UTF8.self))
   }
 
-  /// One name a slot; of two that meet, the first stays.
+  /// One name for each slot; if two names have the same slot, the first stays.
   private static let known: [HTTPFieldName?] = makeTable()
 
   private static func makeTable() -> [HTTPFieldName?] {

@@ -8,14 +8,14 @@ import Synchronization
   import Musl
 #endif
 
-// The functions that libmicrohttpd calls, on the threads of its daemons. Plain functions: a closure could be taken to
-// belong to an actor. `context` is the engine, which outlives its daemons.
+// The functions that libmicrohttpd calls, on the threads of its daemons. They are plain functions, because the compiler
+// could assign a closure to an actor. `context` is the engine, which outlives its daemons.
 
 private func engine(_ context: UnsafeMutableRawPointer?) -> ServerEngine? {
   unsafe context.map { unsafe Unmanaged<ServerEngine>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// A connection begins or ends. It holds the ``ClientConnection`` meanwhile.
+/// Called when a connection begins or ends. The connection retains the ``ClientConnection`` in between.
 func serverNotesConnection(
   _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
   _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_ConnectionNotificationCode
@@ -32,7 +32,8 @@ func serverNotesConnection(
   }
 }
 
-/// The first line of a request is there, untouched. Makes the exchange, which the request holds until it is completed.
+/// Called with the unchanged first line of a request. Creates the exchange, which the request retains until it is
+/// completed.
 func serverReadsTarget(
   _ context: UnsafeMutableRawPointer?, _ text: UnsafePointer<CChar>?, _ connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
@@ -48,9 +49,9 @@ func serverReadsTarget(
   return unsafe Unmanaged.passRetained(exchange).toOpaque()
 }
 
-/// libmicrohttpd would take the query apart, in time that grows with the square of its length and with memory of the
-/// head's. The target has been copied, so the query is made to look empty: the text lies in the connection's own buffer,
-/// which libmicrohttpd itself is about to change.
+/// Makes the query look empty to libmicrohttpd. libmicrohttpd would parse the query, in time that grows with the square
+/// of its length, and with memory of the head's. The target has been copied before, and the text is in the connection's
+/// own buffer, which libmicrohttpd itself is about to change.
 private func hideQuery(_ text: UnsafePointer<CChar>) {
   var place = 0
   while unsafe text[place] != 0 && text[place] != 0x3F { place += 1 }
@@ -67,7 +68,7 @@ func serverUnescapes(
   return count
 }
 
-/// A request's head, a piece of its content, or its end.
+/// Called for a request's head, a piece of its content, or its end.
 func serverHandles(
   _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ path: UnsafePointer<CChar>?,
   _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ content: UnsafePointer<CChar>?,
@@ -102,7 +103,7 @@ private func readHead(
   let options = exchange.engine.options
   var reader = unsafe HeadReader(
     method: method, target: exchange.target, version: version, maximumTarget: options.maximumTarget)
-  // The reader stays in place while the fields are walked through.
+  // The reader stays in place during the iteration over the fields.
   unsafe withUnsafeMutablePointer(to: &reader) { reader in
     _ = unsafe larder_mhd_each_field(connection, serverReadsField, reader)
   }
@@ -110,7 +111,7 @@ private func readHead(
     size: larder_mhd_head_size(connection), maximumHead: options.maximumHead, maximumContent: options.maximumContent)
 }
 
-/// libmicrohttpd has something to say for its log: above all that it is about to refuse a request by itself.
+/// Called when libmicrohttpd writes to its log, in particular before it rejects a request on its own.
 func serverNotices(_ context: UnsafeMutableRawPointer?) {
   unsafe engine(context)?.answerUnheard(thread: larder_thread())
 }
@@ -127,7 +128,7 @@ private func serverReadsField(
   return .YES
 }
 
-/// A request is over, whatever became of it.
+/// Called when a request is over, whether it succeeded or not.
 func serverCompletes(
   _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
   _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
@@ -140,7 +141,7 @@ func serverCompletes(
     isComplete: larder_mhd_is_complete(code) != 0, status: Int(larder_mhd_status(connection)))
 }
 
-/// Wants the next bytes of a response's content.
+/// Called for the next bytes of a response's content.
 func serverReadsContent(
   _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ count: Int
 ) -> Int {

@@ -9,16 +9,17 @@ import Synchronization
   import Musl
 #endif
 
-/// What the parts of a running server share: libmicrohttpd's daemons, one a thread, and the listener that feeds them.
+/// The shared state of a running server: libmicrohttpd's daemons, one for each thread, and the listener that passes
+/// connections to them.
 ///
-/// The listener accepts connections in libmicrohttpd's place, as that can neither stop accepting safely under load nor
-/// limit connections over several threads. Its thread owns the engine and ends the daemons.
+/// The listener accepts connections instead of libmicrohttpd, because libmicrohttpd can neither stop accepting safely
+/// under load nor limit connections over several threads. The listener's thread owns the engine and ends the daemons.
 final class ServerEngine: Sendable {
   private enum Phase: UInt8, AtomicRepresentable {
     case serving
-    /// Running exchanges end; their connections are closed.
+    /// Running exchanges may end; their connections are closed then.
     case stopping
-    /// Everything is broken off; no connection may be suspended any more.
+    /// Everything is aborted; no connection may be suspended any more.
     case closing
   }
 
@@ -45,7 +46,7 @@ final class ServerEngine: Sendable {
   var isStopping: Bool { phase.load(ordering: .relaxed) != .serving }
   var isClosing: Bool { phase.load(ordering: .sequentiallyConsistent) == .closing }
 
-  /// Starts all threads; on failure none is left and the socket is closed.
+  /// Starts all threads. If this fails, no thread is left and the socket is closed.
   func start(_ socket: ListeningSocket) throws(HTTPServerError) {
     do throws(HTTPServerError) {
       for _ in 0..<threadCount { try addDaemon() }
@@ -59,7 +60,7 @@ final class ServerEngine: Sendable {
   }
 
   private func addDaemon() throws(HTTPServerError) {
-    // The engine outlives its daemons: the listener's thread, which stops them, holds it.
+    // The engine outlives its daemons: the listener's thread, which stops them, retains it.
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     guard let daemon = unsafe Daemon(options, context: context) else {
       throw .failed("libmicrohttpd cannot be started: \(ListeningSocket.text(errno))")
@@ -67,24 +68,25 @@ final class ServerEngine: Sendable {
     daemons.withLock { $0.append(daemon) }
   }
 
-  /// Gives an accepted connection to the thread that has the fewest.
+  /// Passes an accepted connection to the thread that has the fewest.
   func add(_ descriptor: Int32, _ address: SocketAddress) {
     let load = connections.perThread
     let thread = load.indices.min { load[$0] < load[$1] } ?? 0
     let connection = ClientConnection(
       descriptor: descriptor, client: address.text, thread: thread, now: CoarseClock.now)
-    // Known before libmicrohttpd's thread can ask for it.
+    // Inserted before libmicrohttpd's thread can look it up.
     connections.insert(connection)
     listener.watch(connection)
-    // They are ended by the thread that calls this.
+    // The daemons are ended by the thread that calls this.
     let daemon = daemons.withLock { $0[thread] }
     let isTaken = daemon.add(descriptor, address)
     if !isTaken { connections.remove(connection) }
   }
 
-  /// Answers requests that libmicrohttpd is about to refuse without having asked, of connections of this thread.
+  /// Sends responses to requests that libmicrohttpd is about to reject without calling the server, on connections of
+  /// this thread.
   func answerUnheard(thread: UInt) {
-    // None of them can be closed meanwhile: their thread is this one.
+    // None of them can be closed during the loop: they belong to this thread.
     for connection in connections.all where connection.servingThread.load(ordering: .relaxed) == thread {
       connection.exchange?.answerUnheard()
     }
@@ -96,13 +98,13 @@ final class ServerEngine: Sendable {
 
   func stop(grace: Duration) async { await listener.stop(grace: grace) }
 
-  /// Running exchanges may end; who waits for a request goes.
+  /// Begins to stop: running exchanges may end, and connections without a request are closed.
   func beginStopping() {
     phase.store(.stopping, ordering: .sequentiallyConsistent)
     closeIdle()
   }
 
-  /// Closes connections that wait for a request; one that has arrived already is still answered.
+  /// Closes idle connections. A request that has already arrived still gets its response.
   func closeIdle() {
     connections.forEach { if $0.awaitingSince.load(ordering: .relaxed) != 0 { $0.shut(.receiving) } }
   }
@@ -115,13 +117,13 @@ final class ServerEngine: Sendable {
     connections.forEach { if $0.isLate(now: now, head: head, idle: idle) { $0.shut(.both) } }
   }
 
-  /// Breaks off what still runs, and ends libmicrohttpd's threads.
+  /// Aborts what is still running, and ends libmicrohttpd's threads.
   func finish() {
     phase.store(.closing, ordering: .sequentiallyConsistent)
     for connection in connections.all { connection.exchange?.abort() }
     connections.forEach { $0.shut(.both) }
     stopDaemons()
-    // One that its daemon had been given but not taken up yet is closed without a word.
+    // A connection that its daemon had received but not started is closed without a response.
     connections.removeAll()
   }
 
@@ -136,11 +138,11 @@ final class ServerEngine: Sendable {
 
 /// One of libmicrohttpd's daemons, with its thread.
 ///
-/// Sendable: adding connections and stopping are allowed from any thread, and stopping happens once, when nobody else has
-/// the daemon any more.
+/// Sendable: connections may be added and the daemon stopped from any thread. It is stopped once, when no other code
+/// has the daemon any more.
 @safe private struct Daemon: @unchecked Sendable {
   private let pointer: OpaquePointer
-  /// What the daemon's log leads to.
+  /// The context of the daemon's log.
   private let log: UnsafeMutablePointer<larder_mhd_log>
 
   init?(_ options: HTTPServer.Options, context: UnsafeMutableRawPointer) {
@@ -150,8 +152,8 @@ final class ServerEngine: Sendable {
       unescape: serverUnescapes)
     unsafe log = .allocate(capacity: 1)
     unsafe log.initialize(to: larder_mhd_log(notices: serverNotices, context: context))
-    // libmicrohttpd reads into one half: a head, and what is behind it. The other has room for what it notes of the
-    // fields, 64 bytes each, and for the head of the response.
+    // libmicrohttpd reads into one half: a head, and the bytes after it. The other half holds its records of the
+    // fields, 64 bytes each, and the head of the response.
     let memory = 3 * options.maximumHead
     let seconds = UInt32(min(idleSeconds, Int64(Int32.max / 1000)))
     guard let pointer = unsafe larder_mhd_start(callbacks, context, log, memory, seconds) else {
@@ -161,7 +163,7 @@ final class ServerEngine: Sendable {
     unsafe self.pointer = pointer
   }
 
-  /// False where the connection was not taken; its descriptor is closed then.
+  /// Passes a connection to the daemon. Returns false if it was not accepted; its descriptor is closed then.
   func add(_ descriptor: Int32, _ address: SocketAddress) -> Bool {
     unsafe address.withPointer { unsafe MHD_add_connection(pointer, descriptor, $0, $1) } == .YES
   }
@@ -173,7 +175,7 @@ final class ServerEngine: Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded up, within what a century has.
+  /// The duration in whole milliseconds, rounded up, and limited to the length of a century.
   var milliseconds: Int64 {
     let (seconds, attoseconds) = components
     let limited = min(max(seconds, 0), 3_155_760_000)

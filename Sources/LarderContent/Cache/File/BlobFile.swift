@@ -7,9 +7,9 @@ import LarderStorage
   import Foundation
 #endif
 
-/// A content in a file of its own, open: read in pieces, each block checked before any byte of it is handed out.
+/// An open content file of its own: read in pieces, where each block is checked before any byte of it is returned.
 ///
-/// It stays readable when the cache drops it meanwhile: the system keeps the file until it is closed.
+/// The content stays readable if the cache drops it in the meantime: the system keeps the file until it is closed.
 final class BlobFile: Sendable {
   private let file: Descriptor
   private let disk: Disk
@@ -19,12 +19,13 @@ final class BlobFile: Sendable {
   let length: Int
   private let marks: BlockMarks
   private let keys: FolderKeys?
-  /// Called once a block is found damaged.
+  /// Called when a block is damaged.
   private let onDamage: @Sendable () -> Void
-  /// The block that the last read ended in the midst of: where pieces are smaller than blocks, the next begins there.
+  /// The block in whose middle the last read ended. If pieces are smaller than blocks, the next read begins there.
   private let last = Locked<(place: Int, bytes: [UInt8])?>(nil)
 
-  /// Blocks read at once: few calls, and the bytes are still near the processor when they are checked.
+  /// The number of blocks that are read at once: few calls, and the bytes are still in the processor's cache when they
+  /// are checked.
   private static let run = 2
 
   init(
@@ -41,9 +42,9 @@ final class BlobFile: Sendable {
     self.onDamage = onDamage
   }
 
-  /// The bytes of a range within the content; throws `corrupt` where a block of them is not what was written.
+  /// Reads a range of the content. Throws `corrupt` if one of its blocks is not what was written.
   ///
-  /// `beginning` are bytes that the range begins with, read before: they are copied, the others read.
+  /// `beginning` holds the first bytes of the range, which were read before: they are copied, the others read.
   func read(_ range: Range<Int>, behind beginning: [UInt8] = []) throws(CacheError) -> [UInt8] {
     let range = range.clamped(to: 0..<length)
     if range.count <= beginning.count { return beginning.count == range.count ? beginning : [] }
@@ -64,7 +65,7 @@ final class BlobFile: Sendable {
     return bytes
   }
 
-  /// All of the content, read to the place where it stays.
+  /// Reads all of the content directly into the returned buffer.
   func readData() throws(CacheError) -> Data {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, length), alignment: 16)
     do throws(CacheError) {
@@ -74,7 +75,7 @@ final class BlobFile: Sendable {
       throw error
     }
     guard let base = buffer.baseAddress else { return Data() }
-    // Freed by whom it was allocated, with the last copy of the data.
+    // Freed by the matching deallocation, with the last copy of the data.
     return unsafe Data(
       bytesNoCopy: base, count: length, deallocator: .custom { pointer, _ in unsafe pointer.deallocate() })
   }
@@ -103,7 +104,7 @@ final class BlobFile: Sendable {
     return start..<min(start + EntryFile.blockLength, length)
   }
 
-  /// Reads as many whole blocks as fit and are read at once; answers their length.
+  /// Reads as many whole blocks as fit, up to the number that is read at once. Returns their length.
   private func readWhole(_ place: Int, _ rest: UnsafeMutableRawBufferPointer) throws(CacheError) -> Int {
     let start = place * EntryFile.blockLength
     var end = start
@@ -121,7 +122,7 @@ final class BlobFile: Sendable {
     return end - start
   }
 
-  /// A block that is wanted in part.
+  /// Reads a block of which only a part is requested.
   private func edge(_ place: Int, _ block: Range<Int>, keeping: Bool) throws(CacheError) -> [UInt8] {
     if let held = last.withLock({ $0?.place == place ? $0?.bytes : nil }) { return held }
     var failure: CacheError?
@@ -150,7 +151,7 @@ final class BlobFile: Sendable {
     guard count == buffer.count else { throw damage("it ends at byte \(offset + count)") }
   }
 
-  /// Checks a block, which is in plain text then.
+  /// Checks a block and decrypts it in place if necessary.
   private func check(_ raw: UnsafeMutableRawBufferPointer, _ place: Int) throws(CacheError) {
     guard unsafe marks.open(raw, of: id, at: place, keys) else {
       throw damage("block \(place) is not what was written")

@@ -1,18 +1,18 @@
 import LarderStorage
 
-/// What the blocks of a content are checked by, in their order: the sum of each, or in an encrypted folder what each was
-/// sealed with.
+/// The check values of a content's blocks, in their order: the checksum of each block, or in an encrypted folder the
+/// nonce and tag that the block was sealed with.
 struct BlockMarks: Hashable, Sendable {
-  /// One after another, as they lie in an entry's file.
+  /// The check values one after another, as they are stored in an entry's file.
   private(set) var bytes: [UInt8] = []
   private let length: Int
 
-  /// The bytes that a block has in an entry's file.
+  /// The size of a block's check value in an entry's file.
   static func length(isSealed: Bool) -> Int { isSealed ? SealingKey.markLength : 8 }
 
   init(isSealed: Bool) { length = BlockMarks.length(isSealed: isSealed) }
 
-  /// Takes them as they were read.
+  /// Creates check values from the bytes in a file.
   init(_ raw: UnsafeRawBufferPointer, isSealed: Bool) {
     bytes = unsafe Array(raw)
     length = BlockMarks.length(isSealed: isSealed)
@@ -20,13 +20,13 @@ struct BlockMarks: Hashable, Sendable {
 
   var count: Int { bytes.count / length }
 
-  /// Adds the sum of the next block.
+  /// Appends the checksum of the next block.
   mutating func add(_ block: UnsafeRawBufferPointer, of blob: BlobID) {
     let sum = unsafe EntryFile.blockSum(block, of: blob, at: count)
     unsafe withUnsafeBytes(of: sum.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
-  /// Seals the next block in place and adds its mark; false where the platform's library fails.
+  /// Seals the next block in place and appends its nonce and tag. Returns false if the platform's library fails.
   mutating func seal(_ block: UnsafeMutableRawBufferPointer, of blob: BlobID, _ keys: FolderKeys) -> Bool {
     let place = BlockMarks.place(blob, count)
     return unsafe withUnsafeTemporaryAllocation(byteCount: SealingKey.markLength, alignment: 8) { mark in
@@ -38,7 +38,8 @@ struct BlockMarks: Hashable, Sendable {
     }
   }
 
-  /// True where a block is what was written at its place, where it is in plain text then.
+  /// Checks that a block is what was written at its place, and decrypts it in place if necessary. Returns false if it
+  /// is not.
   func open(_ block: UnsafeMutableRawBufferPointer, of blob: BlobID, at index: Int, _ keys: FolderKeys?) -> Bool {
     guard index >= 0, index < count else { return false }
     return unsafe bytes.withUnsafeBytes { marks in
@@ -54,7 +55,7 @@ struct BlockMarks: Hashable, Sendable {
     }
   }
 
-  /// What is authenticated with a block: whose it is, and which.
+  /// The authenticated data of a block: its content's file and its index.
   private static func place(_ blob: BlobID, _ index: Int) -> [UInt64] {
     [0x314B_4352_4452_414C, blob.high, blob.low, UInt64(truncatingIfNeeded: index)].map(\.littleEndian)
   }

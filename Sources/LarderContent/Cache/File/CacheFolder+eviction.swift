@@ -1,24 +1,25 @@
 import Synchronization
 
-// Which entry was used last is written on its file: the time it was last modified. So no index is in memory, and a hit
-// costs no write where the recorded time is recent enough. When the files take more than the limit, some shelves are
-// looked through until a thousand entries were seen; of these, those go that were not used for longest. The next sample
-// begins with the shelf behind the last one's, like the hand of a clock, so that each shelf has its turn before any has a
-// second. Where the hand stands when a folder is opened is chance. A small folder is looked through as a whole, so there
-// the order is exact.
+// Eviction. The last use of an entry is recorded as its file's modification time. So no index is in memory, and a hit
+// needs no write if the recorded time is recent enough. If the files exceed the limit, shelves are scanned until about
+// a thousand entries were seen, and the least recently used of them are removed. The next sample begins with the shelf
+// after the last one, like the hand of a clock, so that each shelf is scanned before any is scanned twice. When a
+// folder is opened, the hand starts at a random shelf. A small folder is scanned completely, so its order of eviction
+// is exact.
 extension CacheFolder {
-  /// So many entries are looked at before some go.
+  /// The number of entries that are scanned before some are removed.
   private static let sampleSize = 1024
-  /// So many go at most at once. Of a large shelf more are looked at than a sample needs, and as much more may go: else
-  /// its entries would be looked at again and again for few of them.
+  /// The maximum number of entries that are removed at once. On a large shelf, more entries are scanned than a sample
+  /// needs, and correspondingly more may be removed. Otherwise its entries would be scanned again and again to remove
+  /// only a few of them.
   private static let victimCount = 1024
 
-  /// Below the limit by this, so that the next entries find room.
+  /// How far eviction goes below the limit, so that the next entries have room.
   private var slack: Int { limit / 64 }
 
-  /// Removes entries until the files take no more than the limit. Answers true where more has to go: call again.
+  /// Removes entries until the files are within the limit. Returns true if more must be removed: call it again.
   ///
-  /// `kept` stays: it was stored just now.
+  /// `kept` is not removed: it was stored just now.
   func evict(keeping kept: String) -> Bool {
     guard let usage = try? usage(), usage.bytes > limit else { return false }
     guard isEvicting.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
@@ -28,7 +29,7 @@ extension CacheFolder {
     do throws(CacheError) {
       let name = try name(of: kept)
       if try removeOldest(usage.shelves, besides: name) > 0 { return true }
-      // Nothing went, so the numbers are wrong, or all that is left was used meanwhile.
+      // Nothing was removed, so the numbers are wrong, or all remaining entries were used in the meantime.
       for shelf in 0..<EntryName.shelves { try recount(shelf) }
       guard let now = try? self.usage(), now.bytes > limit else { return false }
       return try removeOldest(now.shelves, besides: name) > 0
@@ -38,14 +39,14 @@ extension CacheFolder {
     }
   }
 
-  /// Removes the oldest of a sample; answers the bytes that are free then.
+  /// Removes the oldest entries of a sample. Returns the number of bytes that this freed.
   private func removeOldest(_ shelves: [ShelfUsage?], besides kept: EntryName) throws(CacheError) -> Int {
     var sample = EvictionSample(capacity: CacheFolder.victimCount)
     let start = hand.load(ordering: .relaxed)
     var isAll = true
     for step in 0..<EntryName.shelves {
       let shelf = (start + step) % EntryName.shelves
-      // A damaged slot may stand for anything.
+      // The contents of a shelf with a damaged slot are unknown.
       if let usage = shelves[shelf], usage.entries == 0 { continue }
       if sample.seen >= CacheFolder.sampleSize {
         isAll = false
@@ -53,7 +54,7 @@ extension CacheFolder {
         break
       }
       let seen = look(through: shelf, besides: kept, &sample)
-      // Files were deleted by hand, or stored at this moment.
+      // Files were deleted by hand, or are being stored right now.
       if let usage = shelves[shelf], usage.entries != seen { try recount(shelf) }
     }
     var freed = 0
@@ -64,7 +65,7 @@ extension CacheFolder {
     return freed
   }
 
-  /// Answers how many entries are on the shelf.
+  /// Scans a shelf for the sample. Returns how many entries are on it.
   private func look(through shelf: Int, besides kept: EntryName, _ sample: inout EvictionSample) -> Int {
     var seen = 0
     try? unsafe disk.list(root.number, FolderNames.shelf(shelf)) { bytes in
@@ -80,7 +81,7 @@ extension CacheFolder {
     return seen
   }
 
-  /// Removes one, unless it was used or replaced since it was looked at.
+  /// Removes an entry, unless it was used or replaced since it was scanned.
   private func remove(_ victim: EvictionSample.Candidate) throws(CacheError) -> Int {
     try exclusively { () throws(CacheError) in
       guard let status = try? disk.status(root.number, victim.name.path), status.time == victim.recorded else {

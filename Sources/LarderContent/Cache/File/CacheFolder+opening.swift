@@ -1,8 +1,8 @@
 import LarderStorage
 
-// Reading entries of an encrypted folder: a file is opened as a whole.
+// Reads entries of an encrypted folder: a file is decrypted as a whole.
 extension CacheFolder {
-  /// Reads the rest of an entry of which the beginning was read, and opens it.
+  /// Reads the rest of an entry whose beginning was read, and decrypts the entry.
   func readSealed(
     _ file: Int32, _ name: EntryName, _ begun: UnsafeMutableRawBufferPointer, isAll: Bool, _ key: String,
     _ keys: FolderKeys
@@ -60,7 +60,7 @@ extension CacheFolder {
     return try unsafe found.opened(header, UnsafeRawBufferPointer(sealed), key: key)
   }
 
-  /// Reads an entry with its content to the place where the content stays, and opens it there.
+  /// Reads an entry with its content directly into the returned array, and decrypts it there.
   private func readInline(
     _ file: Int32, _ found: SealedEntry, _ header: UnsafeRawBufferPointer, _ begun: UnsafeRawBufferPointer,
     _ name: EntryName, _ key: String, _ keys: FolderKeys
@@ -71,16 +71,16 @@ extension CacheFolder {
     }
     var failure: Errno?
     var result: Result<SealedEntry.Opened?, EntryFile.Damage> = .success(nil)
-    // One byte more is asked for, so that a file that does not end there is noticed.
+    // One byte more is requested, to detect a file that does not end there.
     let content = unsafe [UInt8](unsafeUninitializedCapacity: length + 1) { target, count in
-      // The array has room for so much, and for what was read before.
+      // The array has room for this many bytes, and for those that were read before.
       let room = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[...length])
       unsafe room.copyMemory(from: begun)
       let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: room[begun.count...])
       do throws(Errno) {
         let start = EntryFile.headerLength + begun.count
         var read = try unsafe disk.readOnce(file, into: missing, at: start)
-        // Less than asked for is no surprise: there is nothing behind the content. Less than the content is looked into.
+        // A shorter read is expected, because the file ends after the content. Less than the content is examined.
         if begun.count + read < length {
           let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: missing[read...])
           read += try unsafe disk.read(file, into: rest, at: start + read)
@@ -96,7 +96,7 @@ extension CacheFolder {
       let sealed = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<length])
       do throws(EntryFile.Damage) {
         guard let opened = try unsafe opened(found, header, sealed, name, key, keys) else { return }
-        // What else was sealed with it is behind the content.
+        // The other data that was sealed with the content follows it.
         count = opened.length
         result = .success(opened)
       } catch {

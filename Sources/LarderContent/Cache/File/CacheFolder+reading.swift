@@ -9,12 +9,12 @@ import LarderStorage
 #endif
 
 extension CacheFolder {
-  /// The entry of a key. A damaged one is removed, and throws `corrupt`.
+  /// The entry of a key. A damaged entry is removed, and `corrupt` is thrown.
   func entry(_ key: String) throws(CacheError) -> CacheEntry? {
     let name = try name(of: key)
     let path = name.path
     var missing: BlobID?
-    // Between the two files of an entry another process may replace it; the next look sees the new one.
+    // Another process may replace an entry between the reads of its two files; the next attempt reads the new entry.
     for _ in 0..<8 {
       guard let file = try load(name, path, key) else { return nil }
       switch file.body {
@@ -30,14 +30,14 @@ extension CacheFolder {
     throw .corrupt(path: fullPath(path), reason: "the file of its content is missing")
   }
 
-  /// What lies under an entry's name.
+  /// The result of reading an entry's file.
   enum Finding: Sendable {
     case none
     case entry(EntryFile)
     case damaged(Disk.Status?, reason: String)
   }
 
-  /// Reads an entry's file and records the use; nil where there is none or it is of another key.
+  /// Reads an entry's file and records the use. Returns nil if there is none or it belongs to another key.
   private func load(_ name: EntryName, _ path: String, _ key: String) throws(CacheError) -> EntryFile? {
     switch try find(name, path, key) {
     case .none: return nil
@@ -54,7 +54,7 @@ extension CacheFolder {
     } catch {
       switch error.code {
       case ENOENT, ENOTDIR: return .none
-      // A link, a socket (on Linux ENXIO, on Darwin EOPNOTSUPP), a device: nothing that was put there by a cache.
+      // A link, a socket (on Linux ENXIO, on Darwin EOPNOTSUPP) or a device: a cache did not create it.
       case ELOOP, ENXIO, EOPNOTSUPP, EISDIR, ENODEV:
         return .damaged(try? disk.status(root.number, path), reason: "it is no readable file")
       default: throw error.cacheError(fullPath(path))
@@ -66,7 +66,7 @@ extension CacheFolder {
         touch(file, name)
         return .entry(entry)
       }
-      // What is known was read from a shelf, and is the same wherever it lies now.
+      // A known head was read from a shelf, and its entry is the same wherever the file is now.
       guard try shelfKind(name.shelf) == .folder else { return .none }
       switch try read(file, name, key) {
       case .failure(let found): return .damaged(try disk.status(file), reason: found.reason)
@@ -81,7 +81,8 @@ extension CacheFolder {
     }
   }
 
-  /// What is in a shelf's place, nil where nothing is. Files behind a link would be neither counted nor evicted.
+  /// The kind of file at a shelf's path; nil if there is none. Files behind a link would be neither counted nor
+  /// evicted.
   func shelfKind(_ shelf: Int) throws(Errno) -> Disk.Status.Kind? {
     do throws(Errno) {
       return try disk.status(root.number, FolderNames.shelf(shelf)).kind
@@ -94,19 +95,19 @@ extension CacheFolder {
   private func read(
     _ file: Int32, _ name: EntryName, _ key: String
   ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
-    // Freed at the end of this function; nothing of it is kept. So is the other.
+    // This buffer and the next one are freed at the end of this function; nothing of them is kept.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: CacheFolder.firstRead, alignment: 16)
     defer { unsafe buffer.deallocate() }
     let first: Int
     do throws(Errno) {
       first = try unsafe disk.readOnce(file, into: buffer)
     } catch {
-      // A folder, a pipe, a terminal: there is no place in it to read from.
+      // A folder, a pipe or a terminal: it has no offset to read from.
       guard [EISDIR, ESPIPE, EAGAIN, EINVAL].contains(error.code) else { throw error }
       return .failure(EntryFile.Damage(reason: "it is no file"))
     }
     let begun = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<first])
-    // A regular file gives less than was asked for only where it ends.
+    // A read of a regular file is short only at the end of the file.
     let isAll = first < buffer.count
     if let keys {
       let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<first])
@@ -119,7 +120,7 @@ extension CacheFolder {
     } catch {
       return .failure(error)
     }
-    // Where an inline content goes on, its end is seen when it is read.
+    // If inline content continues, reading it shows where the file ends.
     if isAll || header.blob == nil && header.headLength <= first {
       return try unsafe read(file, header, begun, isAll: isAll, key)
     }
@@ -134,10 +135,10 @@ extension CacheFolder {
     return try unsafe read(file, header, UnsafeRawBufferPointer(longer), isAll: false, key)
   }
 
-  /// So much is read at first: many entries are no longer.
+  /// The number of bytes of the first read: many entries are no longer.
   private static let firstRead = 20_480
 
-  /// Reads the rest of an entry of which the beginning was read, with the whole head.
+  /// Reads the rest of an entry of which the beginning, with the whole head, was read.
   private func read(
     _ file: Int32, _ header: EntryFile.Header, _ begun: UnsafeRawBufferPointer, isAll: Bool, _ key: String
   ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
@@ -158,10 +159,10 @@ extension CacheFolder {
     var failure: Errno?
     var damage: EntryFile.Damage?
     let rest = unsafe UnsafeRawBufferPointer(rebasing: begun[header.headLength...])
-    // One byte more is asked for, so that a file that does not end there is noticed.
+    // One byte more is requested, to detect a file that does not end there.
     let content = unsafe [UInt8](unsafeUninitializedCapacity: header.contentLength + 1) { target, count in
       do throws(Errno) {
-        // The array has room for so much.
+        // The array has room for this many bytes.
         let room = unsafe UnsafeMutableRawBufferPointer(
           rebasing: UnsafeMutableRawBufferPointer(target)[...header.contentLength])
         damage = try unsafe fill(room, from: rest, isAll: isAll, file, header)
@@ -175,7 +176,7 @@ extension CacheFolder {
     return .success(EntryFile(head: known, body: .inline(content)))
   }
 
-  /// Copies what was read of a content and reads the rest, where that is not all; answers what is wrong with it.
+  /// Copies the part of a content that was read, and reads the rest. Returns what is wrong with it.
   ///
   /// `room` is one byte longer than the content.
   private func fill(
@@ -189,7 +190,7 @@ extension CacheFolder {
         let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...])
         count += try unsafe disk.readOnce(file, into: missing, at: header.headLength + count)
       }
-      // Less than asked for is no surprise: there is nothing behind the content. Less than the content is looked into.
+      // A shorter read is expected, because the file ends after the content. Less than the content is examined.
       if count < header.contentLength {
         let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...])
         count += try unsafe disk.read(file, into: missing, at: header.headLength + count)
@@ -203,7 +204,7 @@ extension CacheFolder {
     return nil
   }
 
-  /// The longest file of an entry: other processes may have set a larger limit, up to a tebibyte.
+  /// The maximum length of an entry's file: other processes may have set a larger limit, up to a tebibyte.
   var longestEntryFile: Int {
     EntryFile.headerLength + SealedEntry.lengthsLength + EntryFile.headLimit
       + max(
@@ -211,7 +212,7 @@ extension CacheFolder {
         EntryFile.blockCount(min(max(limit, 1 << 40), 1 << 56)) * BlockMarks.length(isSealed: keys != nil))
   }
 
-  /// Records that an entry is used now, where the last record is not recent enough.
+  /// Records that an entry is used now, if the last record is not recent enough.
   private func touch(_ file: Int32, _ name: EntryName) {
     guard session != nil else { return }
     let now = clock.now
@@ -227,7 +228,7 @@ extension CacheFolder {
     }
   }
 
-  /// Opens a content's file; nil where it is not there.
+  /// Opens a content file. Returns nil if it does not exist.
   private func openBlob(
     _ name: EntryName, _ id: BlobID, _ length: Int, _ marks: BlockMarks
   ) throws(CacheError) -> BlobFile? {
@@ -250,13 +251,14 @@ extension CacheFolder {
       onDamage: { [self] in drop(name, blob: id) })
   }
 
-  /// Removes a damaged entry, unless another has taken its place; answers the error to throw.
+  /// Removes a damaged entry, unless another one has replaced it. Returns the error to throw.
   private func damage(_ name: EntryName, _ status: Disk.Status?, _ reason: String) -> CacheError {
     if session != nil {
       try? exclusively { () throws(CacheError) in
         guard let found = try? disk.status(root.number, name.path), status.map(found.isSame) ?? true else { return }
         try remove(name)
-        // Where the head is damaged nothing says which content was its own; counting finds what no entry is of.
+        // A damaged head does not show which content file belonged to it; counting finds content files without an
+        // entry.
         try? rewrite(name.shelf)
       }
     }

@@ -8,10 +8,10 @@ import Synchronization
   import Darwin
 #endif
 
-// What dead processes left: files that were not complete, contents whose entry was not written yet, numbers that are too
-// large. Runs in the background after the folder was opened, a step at a time.
+// Clears up after dead processes: incomplete files, content files without an entry, usage numbers that are too large.
+// Runs in the background after the folder was opened, one step at a time.
 extension CacheFolder {
-  /// Clears up after processes that have died, then deletes what was thrown away.
+  /// Clears up after processes that have died, then deletes discarded files.
   func sweep() throws(CacheError) {
     guard session != nil else { return }
     do throws(Errno) {
@@ -29,13 +29,13 @@ extension CacheFolder {
     }
   }
 
-  /// The folder of a dead process; `lock` is held, so that nobody else clears it up meanwhile.
+  /// The folder of a dead process. `lock` is held, so that no other process clears it up at the same time.
   private struct DeadSession {
     let name: String
     let lock: Descriptor?
   }
 
-  /// At most a thousand: the others are found the next time.
+  /// Finds at most a thousand sessions; the others are found the next time.
   private func deadSessions() throws(Errno) -> [DeadSession] {
     var dead: [DeadSession] = []
     for name in try disk.names(root.number, FolderNames.temporary, atMost: 1000) {
@@ -52,7 +52,7 @@ extension CacheFolder {
     return dead
   }
 
-  /// Counts every shelf; stops early where the cache is closed, and then throws, so that the next to open counts again.
+  /// Counts every shelf. Stops early if the cache is closed, and then throws, so that the next opening counts again.
   private func countAll() throws(Errno) {
     for shelf in 0..<EntryName.shelves {
       if isStopped { throw Errno(ECANCELED) }
@@ -63,18 +63,18 @@ extension CacheFolder {
     }
   }
 
-  /// Deletes what was thrown away. A folder within a folder is moved up first, so that no depth is too much.
+  /// Deletes discarded files. A folder within a folder is moved up first, so that no depth is too large.
   func emptyRemoved() throws(Errno) {
     while !isStopped {
       let names = try disk.names(root.number, FolderNames.removed, atMost: 64)
       var deleted = 0
       for name in names { deleted += delete(FolderNames.removed + "/" + name) }
-      // What cannot be deleted stays; the next to open tries again.
+      // Files that cannot be deleted stay; the next opening tries again.
       if deleted == 0 { return }
     }
   }
 
-  /// Deletes a file, or a folder's files; answers how much of it went.
+  /// Deletes a file, or a folder's files. Returns how many were deleted.
   private func delete(_ path: String) -> Int {
     guard let status = try? disk.status(root.number, path) else { return 0 }
     guard status.kind == .folder else { return (try? disk.unlink(root.number, path)) == nil ? 0 : 1 }

@@ -7,7 +7,7 @@
 #endif
 
 extension CacheFolder {
-  /// What all files take; a damaged slot counts as nothing until its shelf is counted again.
+  /// The usage of all files. A damaged slot counts as nothing until its shelf is counted again.
   func usage() throws(Errno) -> (bytes: Int, entries: Int, shelves: [ShelfUsage?]) {
     let slots = try disk.read(state.number, FolderState.length - FolderState.headerLength, at: FolderState.headerLength)
     var total = ShelfUsage()
@@ -32,32 +32,32 @@ extension CacheFolder {
     try disk.write(state.number, FolderState.slot(usage, shelf), at: FolderState.slotOffset(shelf))
   }
 
-  /// Counts one shelf's files anew, removes contents that no entry is of, and writes the slot.
+  /// Counts the files of one shelf again, removes content files without an entry, and writes the slot.
   func recount(_ shelf: Int) throws(CacheError) {
     try exclusively { () throws(CacheError) in
       do throws(Errno) { try rewrite(shelf) } catch { throw error.cacheError(path) }
     }
   }
 
-  /// The same, called with the lock held.
+  /// Recounts one shelf as ``recount(_:)`` does; called with the lock held.
   func rewrite(_ shelf: Int) throws(Errno) {
     let usage = try count(shelf)
     try disk.write(state.number, FolderState.slot(usage, shelf), at: FolderState.slotOffset(shelf))
   }
 
-  /// Counts a shelf; called with the lock held. Contents of which it is certain that no entry is of them are removed.
+  /// Counts a shelf; called with the lock held. Content files that certainly belong to no entry are removed.
   private func count(_ shelf: Int) throws(Errno) -> ShelfUsage {
     var usage = ShelfUsage()
     var failure: Errno?
     do throws(Errno) {
       try unsafe disk.list(root.number, FolderNames.shelf(shelf)) { bytes in
-        // Another's file is not counted: it is none of the cache's.
+        // Files that the cache did not create are not counted.
         guard let item = unsafe ShelfItem(shelf: shelf, name: bytes) else { return true }
         do throws(Errno) {
           try count(item, &usage)
           return true
         } catch {
-          // Somebody has deleted it by hand since it was listed.
+          // The file was deleted by hand after it was listed.
           if error.code == ENOENT { return true }
           failure = error
           return false

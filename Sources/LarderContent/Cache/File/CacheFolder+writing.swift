@@ -8,27 +8,27 @@ import LarderCore
   import Darwin
 #endif
 
-/// A content's file on its way to its shelf.
+/// A content file that has not been moved to its shelf yet.
 struct PendingContentFile: Sendable {
   let file: FolderSession.File
   let id: BlobID
   let length: Int
 }
 
-/// What lies under an entry's name.
+/// The existing files under an entry's name.
 struct ExistingEntry: Sendable {
   let status: Disk.Status
-  /// The content's file that it speaks of.
+  /// The content file that the entry refers to.
   let claimed: BlobID?
-  /// That file's length; 0 where it is not there.
+  /// The content file's length; 0 if it does not exist.
   let blobLength: Int
 
-  /// The bytes of its files.
+  /// The total size of its files in bytes.
   var bytes: Int { (status.kind == .file ? status.size : 0) + blobLength }
 }
 
 extension CacheFolder {
-  /// The bytes of an entry's file, sealed where the folder is encrypted.
+  /// The bytes of an entry's file, sealed if the folder is encrypted.
   func bytes(
     _ name: EntryName, _ key: String, _ metadata: CacheMetadata, length: Int, _ body: EntryFile.Body
   ) throws(CacheError) -> [UInt8] {
@@ -36,7 +36,7 @@ extension CacheFolder {
     return try SealedEntry.bytes(name, key: key, metadata: metadata, length: length, body: body, keys)
   }
 
-  /// Writes an entry's file and makes it visible, with its content's where that is a file of its own.
+  /// Writes an entry's file and makes it visible, together with its content file if there is one.
   func publish(_ name: EntryName, _ bytes: [UInt8], blob: PendingContentFile? = nil) throws(CacheError) {
     let session = try writable()
     let total = bytes.count + (blob?.length ?? 0)
@@ -52,7 +52,7 @@ extension CacheFolder {
     }
   }
 
-  /// Writes a new file for an entry, not visible yet.
+  /// Writes a new file for an entry; it is not visible yet.
   private func write(_ bytes: [UInt8], _ session: FolderSession) throws(CacheError) -> FolderSession.File {
     var made: FolderSession.File?
     do throws(Errno) {
@@ -68,7 +68,7 @@ extension CacheFolder {
     }
   }
 
-  /// Gives a file the name of an entry; called with the lock held.
+  /// Moves a file to the name of an entry; called with the lock held.
   private func replace(
     _ name: EntryName, by file: FolderSession.File, _ length: Int, _ blob: PendingContentFile?, _ session: FolderSession
   ) throws(CacheError) {
@@ -96,12 +96,12 @@ extension CacheFolder {
       if let blob = old.claimed, old.blobLength > 0 { try disk.unlink(root.number, blob.path(of: name)) }
       try change(name.shelf, bytes: -old.bytes, entries: 0)
     } catch {
-      // The new entry is there; only the old one's bytes stay counted until the folder is counted again.
+      // The new entry is stored; the old one's bytes stay counted until the folder is counted again.
       diagnose(error.cacheError(path))
     }
   }
 
-  /// Moves a file to its place; makes the folders there and clears what has no business there.
+  /// Moves a file to its place. Creates the folders there, and removes foreign files that are in the way.
   private func move(_ file: String, to path: String, _ session: FolderSession) throws(Errno) {
     do throws(Errno) {
       try session.move(file, to: path)
@@ -127,10 +127,10 @@ extension CacheFolder {
     }
   }
 
-  /// What lies under a name; nil where nothing does. Throws where that cannot be known.
+  /// The existing entry under a name; nil if there is none. Throws if that cannot be determined.
   ///
-  /// Called with the lock held. What is no folder is removed from the shelf's place: files behind a link are none of the
-  /// cache's.
+  /// Called with the lock held. If the shelf's path is not a folder, it is removed: files behind a link do not belong
+  /// to the cache.
   func occupant(_ name: EntryName) throws(Errno) -> ExistingEntry? {
     guard let kind = try shelfKind(name.shelf) else { return nil }
     if kind != .folder {
@@ -161,7 +161,8 @@ extension CacheFolder {
     }
   }
 
-  /// The content's file that the first bytes of an entry's file speak of, where it has the length that they say.
+  /// The content file that the first bytes of an entry's file refer to, if the entry's file has the length that they
+  /// state.
   private func claim(_ bytes: [UInt8], size: Int) -> BlobID? {
     unsafe bytes.withUnsafeBytes { raw in
       if keys != nil {
@@ -173,7 +174,7 @@ extension CacheFolder {
     }
   }
 
-  /// Removes an entry; called with the lock held. Answers the bytes that are free then.
+  /// Removes an entry; called with the lock held. Returns the number of bytes that this freed.
   @discardableResult
   func remove(_ name: EntryName) throws(CacheError) -> Int {
     do throws(Errno) {
@@ -184,7 +185,7 @@ extension CacheFolder {
       }
       try disk.unlink(root.number, name.path)
       var freed = old.status.kind == .file ? old.status.size : 0
-      // Where this one stays it is counted on, and found when the folder is counted again.
+      // If the content file stays, it remains counted, and is found when the folder is counted again.
       if let blob = old.claimed, (try? disk.unlink(root.number, blob.path(of: name))) != nil { freed += old.blobLength }
       if old.status.kind == .file { try change(name.shelf, bytes: -freed, entries: -1) }
       return freed
@@ -194,14 +195,14 @@ extension CacheFolder {
     }
   }
 
-  /// Forgets an entry.
+  /// Removes an entry.
   func removeEntry(_ key: String) throws(CacheError) {
     _ = try writable()
     let name = try name(of: key)
     _ = try changing(name) { () throws(CacheError) in try remove(name) }
   }
 
-  /// Replaces an entry's metadata where the entry is still the one that `seen` is of; its content stays where it is.
+  /// Replaces an entry's metadata if the entry still has the metadata `seen`; its content stays where it is.
   func update(_ seen: CacheMetadata, length: Int, to metadata: CacheMetadata, _ key: String) throws(CacheError) {
     let session = try writable()
     let name = try name(of: key)
@@ -228,7 +229,7 @@ extension CacheFolder {
     if synchronizes { try syncShelf(name) }
   }
 
-  /// Forgets everything: one rename; the files are deleted later.
+  /// Removes all entries with one rename; the files are deleted later.
   func removeAll() throws(CacheError) {
     _ = try writable()
     try changing(nil) { () throws(CacheError) in

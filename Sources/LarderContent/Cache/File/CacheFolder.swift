@@ -10,16 +10,16 @@ import Synchronization
   import Darwin
 #endif
 
-/// A cache's folder, open.
+/// A cache's open folder.
 ///
-/// Looking entries up takes no lock: every file is whole before it has its name. What changes the folder holds the lock,
-/// a mutex among the threads of this cache and `flock` on the state file among caches and processes.
+/// Lookups take no lock, because every file is complete before it gets its name. Changes of the folder hold the lock: a
+/// mutex among the threads of this cache, and `flock` on the state file among caches and processes.
 final class CacheFolder: Sendable {
   let path: String
   let root: Descriptor
   let state: Descriptor
   let header: FolderState.Header
-  /// Those of an encrypted folder.
+  /// The keys of an encrypted folder.
   let keys: FolderKeys?
   let disk: Disk
   let limit: Int
@@ -28,22 +28,22 @@ final class CacheFolder: Sendable {
   let environment: LarderEnvironment
   let uses = RecordedUses()
   let heads = EntryHeadCache()
-  /// What tells other processes of changes; nil where the file system cannot share memory, or nobody may write here.
+  /// Notifies other processes of changes; nil if the file system cannot share memory, or the folder is not writable.
   let changes: SharedChanges?
-  /// The last use of what was evicted last, or when the folder was opened: entries have stayed for so long at least.
+  /// The last use of the entry evicted last, or when the folder was opened: entries have stayed at least since then.
   let horizon: Atomic<Int64>
   /// The shelf that the next sample begins with: where the last one ended.
   let hand: Atomic<Int>
-  /// Nil where the folder cannot be written.
+  /// Nil if the folder cannot be written.
   let session: FolderSession?
   let onDiagnostic: (@Sendable (CacheError) -> Void)?
-  /// Changed when the cache is closed or suspended: work in the background ends at its next step.
+  /// Changed when the cache is closed or suspended: background work ends at its next step.
   let use = Atomic(StoreUse.open)
-  /// True while one thread evicts: others need not.
+  /// True while a thread evicts entries, so that others do not.
   let isEvicting = Atomic(false)
   private let exclusive = Exclusive(())
 
-  /// What a folder is opened with.
+  /// The options for opening a folder.
   struct Options: Sendable {
     var limit: Int
     var synchronizes = false
@@ -51,12 +51,12 @@ final class CacheFolder: Sendable {
     var protection = FileProtection.completeUntilFirstUserAuthentication
     var setProtection = FileProtection.system
     var faults: DiskFaults?
-    /// The clock of uses, and random numbers: the seed of names, the hand's first place, the names of files.
+    /// The clock of uses, and random numbers for the seed of names, the hand's first shelf and the names of files.
     var environment = LarderEnvironment.system
     var onDiagnostic: (@Sendable (CacheError) -> Void)?
   }
 
-  /// Opens a folder; makes it where it is missing.
+  /// Opens a folder, and creates it if it does not exist.
   init(_ path: String, _ options: Options) throws(CacheError) {
     let disk = Disk(faults: options.faults, protection: options.protection, setProtection: options.setProtection)
     self.path = path
@@ -67,14 +67,14 @@ final class CacheFolder: Sendable {
     onDiagnostic = options.onDiagnostic
     hand = Atomic(Int(options.environment.random() % UInt64(EntryName.shelves)))
     let (root, opened) = try CacheFolder.system(path) { () throws(Errno) in
-      // The system would take such a path for a shorter one.
+      // The system would read such a path as a shorter one.
       if path.utf8.contains(0) { throw Errno(EINVAL) }
       try CacheFolder.makeFolders(path, disk)
       let root = Descriptor(try disk.openFolder(AT_FDCWD, path, isLink: true))
       return (root, try CacheFolder.openState(root, disk))
     }
     (self.root, state) = (root, opened.file)
-    // Before the lock is taken: a passphrase takes its time.
+    // Before the lock is taken, because deriving a key from a passphrase takes time.
     let found = try CacheFolder.system(path) { () throws(Errno) in try CacheFolder.header(opened.file, disk) }
     let keys = try found.map { (found) throws(CacheError) in try CacheFolder.keys(found, options.key, path) } ?? nil
     if opened.isWritable {
@@ -122,7 +122,7 @@ final class CacheFolder: Sendable {
       guard error.code == ENOENT, let slash = path.dropLast().lastIndex(of: "/"), slash > path.startIndex else {
         throw error
       }
-      // One level a turn; a path is at most some thousand characters long.
+      // One level for each call; a path is at most some thousand characters long.
       try makeFolders(String(path[..<slash]), disk)
       try disk.makeFolder(AT_FDCWD, path)
     }
@@ -138,7 +138,7 @@ final class CacheFolder: Sendable {
       do throws(Errno) { return (Descriptor(try disk.open(root.number, FolderNames.state)), false) } catch {
         refusal = error
       }
-      // On a locked device nobody may even read it.
+      // On a locked device the file cannot even be read.
       throw refusal.code == EPERM ? refusal : error
     }
   }
@@ -147,7 +147,7 @@ final class CacheFolder: Sendable {
     FolderState.header(try disk.read(state.number, FolderState.headerLength, at: 0))
   }
 
-  /// The keys that a folder is opened with; nil for a plain one.
+  /// The keys to open a folder with; nil for a plain one.
   private static func keys(
     _ header: FolderState.Header, _ key: StorageKey?, _ path: String
   ) throws(CacheError) -> FolderKeys? {
@@ -162,7 +162,7 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// What a new folder says of itself.
+  /// The header and the keys of a new folder.
   private static func new(
     _ options: Options, _ path: String
   ) throws(CacheError) -> (FolderState.Header, FolderKeys?) {
@@ -175,8 +175,8 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// Reads the state under its lock, or writes a new one where there is none or a damaged one; `found` is what it was before
-  /// the lock, with its keys.
+  /// Reads the state under its lock, or writes a new one if there is none or it is damaged. `found` is the state before
+  /// the lock was taken, with its keys.
   private static func prepare(
     _ root: Descriptor, _ state: Descriptor, _ disk: Disk, _ options: Options, _ path: String,
     _ found: FolderState.Header?, _ keys: FolderKeys?
@@ -187,7 +187,7 @@ final class CacheFolder: Sendable {
       try disk.read(state.number, FolderState.headerLength, at: 0)
     }
     if let header = FolderState.header(bytes) {
-      // Another process may have made it meanwhile.
+      // Another process may have created the state in the meantime.
       let keys = header == found ? keys : try self.keys(header, options.key, path)
       try system(path) { () throws(Errno) in try keepShelves(root, disk, options.environment) }
       return (header, keys)
@@ -195,7 +195,7 @@ final class CacheFolder: Sendable {
     if FolderState.isLater(bytes) { throw laterVersion(path) }
     let made = try new(options, path)
     try system(path) { () throws(Errno) in
-      // Entries are found by the header alone: without it they are of no use.
+      // Entries are found only with the header: without it they are useless.
       try disk.makeFolder(root.number, FolderNames.removed)
       CacheFolder.discard(FolderNames.entries, root, disk, options.environment)
       try disk.makeFolder(root.number, FolderNames.entries)
@@ -205,7 +205,8 @@ final class CacheFolder: Sendable {
     return made
   }
 
-  /// Opens what tells other processes of changes, with the lock held that whoever changes something holds.
+  /// Opens the shared numbers that notify other processes of changes. Called with the lock held that every change
+  /// holds.
   private static func openChanges(
     _ path: String, _ state: Descriptor, _ disk: Disk
   ) throws(CacheError) -> SharedChanges? {
@@ -221,14 +222,15 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// The shelves are below a folder of their own, not behind a link to one.
+  /// Ensures that the shelves are in a folder of their own, not behind a link to one.
   private static func keepShelves(_ root: Descriptor, _ disk: Disk, _ environment: LarderEnvironment) throws(Errno) {
     guard let entries = try? disk.status(root.number, FolderNames.entries), entries.kind != .folder else { return }
     try disk.makeFolder(root.number, FolderNames.removed)
     CacheFolder.discard(FolderNames.entries, root, disk, environment)
   }
 
-  /// Makes a folder one that no key opens and every key makes anew; one of a later version stays and throws `notSupported`.
+  /// Resets a folder so that no key opens it and every key can create it again. A folder of a later version is not
+  /// changed and throws `notSupported`.
   static func forget(_ path: String) throws(CacheError) {
     let disk = Disk(faults: nil)
     let isForgotten = try system(path) { () throws(Errno) -> Bool in
@@ -243,25 +245,25 @@ final class CacheFolder: Sendable {
     if !isForgotten { throw laterVersion(path) }
   }
 
-  /// Waits for the lock of other processes, which they hold for moments only.
+  /// Waits for the lock of other processes, which they hold only briefly.
   private static func lock(_ state: Descriptor, _ disk: Disk) throws(Errno) {
     var pause = 0
     var waited = 0
     while try !disk.lock(state.number) {
-      // A process that was stopped while it held the lock must not stop this one for ever.
+      // A process that was stopped while it held the lock must not block this one forever.
       guard waited < 10_000_000_000 else { throw Errno(ETIMEDOUT) }
       pause = min(pause + 20_000, 1_000_000)
       waited += pause
       var time = timespec(tv_sec: 0, tv_nsec: pause)
-      // The variable is local; no rest is asked for.
+      // The variable is local; the remaining time is not requested.
       _ = unsafe nanosleep(&time, nil)
     }
   }
 
-  /// Runs with the folder's lock held: nobody else changes anything meanwhile.
+  /// Runs with the folder's lock held: no other thread or process changes anything in the meantime.
   func exclusively<R: Sendable>(_ body: () throws(CacheError) -> R) throws(CacheError) -> R {
     try exclusive.run { (_) throws(CacheError) -> R in
-      // Here, so that nobody takes the lock once the cache is suspended.
+      // Checked here, so that no thread takes the lock after the cache was suspended.
       if isSuspended { throw .suspended }
       do throws(Errno) {
         try CacheFolder.lock(state, disk)
@@ -279,7 +281,7 @@ final class CacheFolder: Sendable {
 
   private var isSuspended: Bool { use.load(ordering: .acquiring) == .suspended }
 
-  /// Why nothing can be changed any more: the cache is closed or suspended; nil while it is open.
+  /// The error to throw if the cache is closed or suspended; nil while it is open.
   var stopError: CacheError? {
     switch use.load(ordering: .acquiring) {
     case .open: nil
@@ -288,19 +290,19 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// Runs `body`; what fails because the cache is closed or suspended meanwhile fails with that.
+  /// Runs `body`. If it fails because the cache is closed or suspended in the meantime, that error is thrown instead.
   func unlessStopped<R>(_ body: () async throws(CacheError) -> R) async throws(CacheError) -> R {
     do throws(CacheError) { return try await body() } catch { throw stopError ?? error }
   }
 
-  /// Gives the locks of a stopped folder back, after who holds them.
+  /// Releases the locks of a stopped folder, after their current holders.
   func release() {
     exclusive.run { _ in }
     changes?.end()
     session?.end()
   }
 
-  /// Changes one entry, or all of them without a name, with the folder's lock held; other processes notice that.
+  /// Changes one entry, or all of them if `name` is nil, with the folder's lock held. Other processes are notified.
   func changing<R: Sendable>(
     _ name: EntryName?, _ body: () throws(CacheError) -> R
   ) throws(CacheError) -> R {
@@ -309,20 +311,21 @@ final class CacheFolder: Sendable {
       let parts = name.map { $0.part..<$0.part + 1 } ?? 0..<SharedCounter.partCount
       counter.beginChange(of: parts)
       defer { counter.endChange(of: parts) }
-      // Responses that are on their way to any process may be of before.
+      // Responses that any process is still receiving may be older than this change.
       if name == nil { for index in 0..<SharedCounter.invalidationCount { counter.countInvalidation(of: index) } }
       return try body()
     }
   }
 
-  /// True where the folder, or what this cache needs in it, has been deleted: nobody would find what it writes.
+  /// True if the folder, or a part that this cache needs, was deleted: data written now could not be found again.
   var isRemoved: Bool {
     func isGone(_ file: Int32) -> Bool { (try? disk.status(file))?.links == 0 }
     return isGone(state.number) || isGone(root.number) || session?.isRemoved ?? false
   }
 
-  /// Throws where the folder has been deleted, or emptied and made anew: what this cache wrote nobody would find, and where the folder
-  /// is encrypted now it must not have it. Asked before bytes are written to a file, and again before that gets its place.
+  /// Throws if the folder was deleted, or emptied and created again. Data that this cache writes could not be found
+  /// again, and must not be written if the folder is encrypted now. Called before bytes are written to a file, and
+  /// again before the file is moved to its place.
   func checkState() throws(CacheError) {
     let bytes: [UInt8]
     do throws(Errno) {
@@ -331,7 +334,7 @@ final class CacheFolder: Sendable {
     } catch {
       throw error.cacheError(path)
     }
-    // Where there is none, or a damaged one, the next to open makes the folder anew.
+    // If there is no state, or a damaged one, the next opening creates the folder again.
     guard FolderState.header(bytes).map({ $0 == header }) ?? !FolderState.isLater(bytes) else {
       throw .failed(
         path: path, reason: "It was emptied and made anew while it was open. Close the cache and open it again.")
@@ -347,24 +350,24 @@ final class CacheFolder: Sendable {
     return name
   }
 
-  /// The folder for files on their way; throws `readOnly` where there can be none.
+  /// The folder for incomplete files. Throws `readOnly` if there can be none.
   func writable() throws(CacheError) -> FolderSession {
     guard let session else { throw CacheError.readOnly(path: path) }
     return session
   }
 
-  /// The full path of something in the folder, for messages.
+  /// The full path of a file in the folder, for messages.
   func fullPath(_ below: String) -> String { path + "/" + below }
 
   func diagnose(_ error: CacheError) { onDiagnostic?(error) }
 
-  /// How far back a recorded use may be before a new one is recorded: a sixteenth of how long entries stay.
+  /// The age at which a recorded use is renewed: a sixteenth of the time that entries stay.
   func granularity(_ now: Int64) -> Int64 {
     let span = UseClock.difference(now, horizon.load(ordering: .relaxed)) / 16
     return min(max(span, 1_000_000_000), 3_600_000_000_000)
   }
 
-  /// Puts something out of the way, to be deleted later.
+  /// Moves a file or folder out of the way, to be deleted later.
   static func discard(_ name: String, _ root: Descriptor, _ disk: Disk, _ environment: LarderEnvironment) {
     // A link would lead out of the cache.
     guard (try? disk.status(root.number, FolderNames.removed))?.kind == .folder else { return }
@@ -379,7 +382,8 @@ final class CacheFolder: Sendable {
 }
 
 extension FileCache {
-  /// Whether a folder is a cache's already; one that may not be looked into counts as one, so that opening it says why.
+  /// Whether a folder already belongs to a cache. A folder that cannot be read counts as one, so that opening it throws
+  /// the reason.
   package static func isPresent(at path: String) -> Bool {
     do throws(Errno) {
       _ = try Disk(faults: nil).status(AT_FDCWD, path + "/" + FolderNames.state)
@@ -391,6 +395,6 @@ extension FileCache {
 }
 
 extension FolderSeed {
-  /// A new one.
+  /// Creates a random seed.
   init(_ draw: () -> UInt64) { self.init(high: draw(), low: draw()) }
 }

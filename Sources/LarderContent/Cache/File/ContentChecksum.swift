@@ -1,13 +1,13 @@
-/// A fast 64-bit sum under a seed: tells damaged bytes from whole ones, and makes names of keys.
+/// A fast 64-bit checksum with a seed: detects damaged bytes, and creates names from keys.
 ///
-/// Against accidents of the disk, not against an attacker, who could write a file with a right sum anyway. It costs less
-/// than copying the bytes: two additions for 16 of them.
+/// It protects against accidents of the disk, not against an attacker, who could write a file with a correct checksum
+/// anyway. It costs less than copying the bytes: two additions for each 16 bytes.
 enum ContentChecksum {
   // Odd numbers with about as many ones as zeros, no two related: the digits of square roots of primes.
   private static let first: UInt64 = 0x6A09_E667_F3BC_C909
   private static let second: UInt64 = 0xBB67_AE85_84CA_A73B
 
-  /// The sum of bytes.
+  /// The checksum of bytes.
   static func of(_ raw: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
     let count = raw.count
     var sum = mix(seed ^ first, UInt64(truncatingIfNeeded: count) &+ second)
@@ -26,11 +26,12 @@ enum ContentChecksum {
     return mix(rest ^ sum, first) ^ sum
   }
 
-  /// Rounds of 64 bytes: each of eight places has the sum of its words, and the sum of those sums, turned by half a word
-  /// a round.
+  /// Processes rounds of 64 bytes. Each of eight lanes has the sum of its words, and the sum of those sums, which is
+  /// rotated by half a word each round.
   ///
-  /// One damaged word always changes the first. Two that make up for each other in it change the second, as each stands
-  /// in there as often as rounds follow it; without the turn that would miss highest bits, whose even multiples vanish.
+  /// One damaged word always changes the first sum. Two damaged words that cancel out in it change the second, which
+  /// includes each as often as rounds follow it. Without the rotation, the second sum would miss the highest bits,
+  /// whose even multiples vanish.
   private static func addRounds(_ raw: UnsafeRawBufferPointer, _ offset: inout Int, _ sum: inout UInt64) {
     var a = SIMD2(first, second)
     var b = a
@@ -59,12 +60,12 @@ enum ContentChecksum {
     sum = fold(sumD, fold(sumC, fold(sumB, fold(sumA, sum))))
   }
 
-  /// The sum of an array's bytes.
+  /// The checksum of an array's bytes.
   static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 {
     unsafe bytes.withUnsafeBytes { raw in unsafe of(raw, seed: seed) }
   }
 
-  /// Two numbers made one: the product's halves.
+  /// Combines two numbers into one: the two halves of their product.
   static func mix(_ left: UInt64, _ right: UInt64) -> UInt64 {
     let product = left.multipliedFullWidth(by: right)
     return product.high ^ product.low
@@ -75,7 +76,7 @@ enum ContentChecksum {
     mix(mix(part[0] ^ sum, first) ^ part[1], second) ^ (sum &<< 1 | sum &>> 63)
   }
 
-  /// The four half words, each one place on.
+  /// Rotates the four half words by one place.
   @inline(__always)
   private static func turned(_ value: SIMD2<UInt64>) -> SIMD2<UInt64> {
     // Both types are 16 bytes without any padding; every pattern of bits is a value of both.

@@ -10,7 +10,7 @@ import LarderStorage
 
 /// A system call's error number.
 struct Errno: Error, Hashable, Sendable {
-  /// What the call was for, where the number alone does not tell what it means.
+  /// The purpose of the call, if the number alone does not show what it means.
   enum Purpose: Sendable { case reading, protecting, other }
 
   let code: Int32
@@ -21,7 +21,7 @@ struct Errno: Error, Hashable, Sendable {
     self.purpose = purpose
   }
 
-  /// The cache's word for it; `path` is what was worked on.
+  /// This error as a ``CacheError``; `path` is the file or folder of the call.
   func cacheError(_ path: String) -> CacheError {
     if purpose == .protecting {
       let reason = "The class of protection cannot be set (errno \(code)). Try again when the device is unlocked."
@@ -39,25 +39,26 @@ struct Errno: Error, Hashable, Sendable {
   }
 }
 
-/// What a system call is for, so that a test can make it fail.
+/// The kind of a system call, so that a test can make it fail.
 package enum DiskStep: Sendable, Hashable, CaseIterable {
   case open, create, read, write, rename, remove, makeFolder, status, setTime, sync, lock, list
 }
 
-/// Makes system calls fail: answers the error number that a step ends with instead of being done, or nil.
+/// Makes system calls fail: returns the error number with which a step fails instead of running, or nil.
 package typealias DiskFaults = @Sendable (DiskStep) -> Int32?
 
-/// The system calls that the cache makes, each retried where a signal interrupts it.
+/// The system calls of the cache. Each is retried if a signal interrupts it.
 ///
-/// Names are relative to an open folder; no call follows a symbolic link at the end of a name, none waits for a pipe.
+/// Names are relative to an open folder. No call follows a symbolic link at the end of a name, and none waits for a
+/// pipe.
 struct Disk: Sendable {
   let faults: DiskFaults?
-  /// The class of the files that it makes.
+  /// The protection class of the files that it creates.
   var protection = FileProtection.completeUntilFirstUserAuthentication
-  /// The system's call that sets a file's class; nil where files have none.
+  /// The system's call that sets a file's protection class; nil if files have none.
   var setProtection = FileProtection.system
 
-  /// What is known of a file.
+  /// The status of a file.
   struct Status: Hashable, Sendable {
     enum Kind: Sendable { case file, folder, other }
     let kind: Kind
@@ -66,10 +67,10 @@ struct Disk: Sendable {
     let device: UInt64
     let inode: UInt64
     let links: UInt64
-    /// Last modified: nanoseconds since 1970.
+    /// When the file was last modified: nanoseconds since 1970.
     let time: Int64
 
-    /// True where both are of one file.
+    /// True if both describe the same file.
     func isSame(as other: Status) -> Bool { inode == other.inode && device == other.device }
   }
 
@@ -78,7 +79,7 @@ struct Disk: Sendable {
     if let faults, let code = faults(step) { throw Errno(code, purpose) }
   }
 
-  /// The result of a call that answers -1 for an error, again while signals interrupt it.
+  /// The result of a call that returns -1 for an error. The call is repeated while signals interrupt it.
   @inline(__always)
   private func retried<Number: SignedInteger>(
     _ purpose: Errno.Purpose = .other, _ call: () -> Number
@@ -91,16 +92,16 @@ struct Disk: Sendable {
     }
   }
 
-  /// Opens a file that is there. `folder` is an open folder, or `AT_FDCWD`.
+  /// Opens an existing file. `folder` is an open folder, or `AT_FDCWD`.
   func open(_ folder: Int32, _ name: String, _ flags: Int32 = O_RDONLY) throws(Errno) -> Int32 {
     let purpose: Errno.Purpose = flags == O_RDONLY ? .reading : .other
     try check(.open, purpose)
-    // The name's bytes outlive the call; so below.
+    // The name's bytes outlive the call, here and below.
     return try retried(purpose) { unsafe openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0) }
   }
 
-  /// Makes a file that must not be there yet, or with `isNew` false opens it where it is. A file that is only a lock has no
-  /// content, so its class is `none`.
+  /// Creates a file that must not exist yet; with `isNew` false, opens it if it exists. A file that is only a lock has
+  /// no content, so its class is `none`.
   func create(_ folder: Int32, _ name: String, isNew: Bool = true, isLock: Bool = false) throws(Errno) -> Int32 {
     try check(.create)
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isNew ? O_EXCL : 0)
@@ -120,13 +121,13 @@ struct Disk: Sendable {
     return try retried { unsafe openat(folder, name, flags, 0) }
   }
 
-  /// Fills the buffer from an offset on; answers fewer bytes only at the file's end.
+  /// Fills the buffer from an offset on. Returns fewer bytes only at the file's end.
   func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Errno) -> Int {
     try check(.read, .reading)
     guard let base = buffer.baseAddress else { return 0 }
     var done = 0
     while done < buffer.count {
-      // `done` bytes of the buffer are filled; the rest is offered.
+      // `done` bytes of the buffer are filled; the rest is passed.
       let count = try retried(.reading) {
         unsafe pread(file, base + done, buffer.count &- done, off_t(offset &+ done))
       }
@@ -141,7 +142,7 @@ struct Disk: Sendable {
     _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int = 0
   ) throws(Errno) -> Int {
     try check(.read, .reading)
-    // The buffer takes as many bytes as it says.
+    // The buffer has room for as many bytes as its count.
     return try retried(.reading) { unsafe pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
@@ -151,14 +152,14 @@ struct Disk: Sendable {
     _ third: UnsafeMutableRawBufferPointer = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
   ) throws(Errno) -> Int {
     try check(.read, .reading)
-    // Each buffer takes as many bytes as it says.
+    // Each buffer has room for as many bytes as its count.
     var all = unsafe (
       iovec(iov_base: first.baseAddress, iov_len: first.count),
       iovec(iov_base: second.baseAddress, iov_len: second.count),
       iovec(iov_base: third.baseAddress, iov_len: third.count)
     )
     return try unsafe withUnsafeBytes(of: &all) { raw throws(Errno) in
-      // A tuple of one type lies in memory as an array does.
+      // A tuple of one type has the memory layout of an array.
       let vectors = unsafe raw.assumingMemoryBound(to: iovec.self)
       return try retried(.reading) { unsafe preadv(file, vectors.baseAddress, Int32(vectors.count), 0) }
     }
@@ -170,7 +171,7 @@ struct Disk: Sendable {
     guard let base = bytes.baseAddress else { return }
     var done = 0
     while done < bytes.count {
-      // `done` bytes are written; the rest is offered.
+      // `done` bytes are written; the rest is passed.
       let count = try retried { unsafe pwrite(file, base + done, bytes.count &- done, off_t(offset &+ done)) }
       if count == 0 { throw Errno(EIO) }
       done &+= count
@@ -185,7 +186,7 @@ struct Disk: Sendable {
     try result.get()
   }
 
-  /// Up to `count` bytes from an offset on; fewer at the file's end.
+  /// Reads up to `count` bytes from an offset on; fewer at the file's end.
   func read(_ file: Int32, _ count: Int, at offset: Int) throws(Errno) -> [UInt8] {
     var failure: Errno?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -199,7 +200,7 @@ struct Disk: Sendable {
     return bytes
   }
 
-  /// Renames, in place of what has the new name.
+  /// Renames a file, and replaces an existing one of the new name.
   func rename(_ from: Int32, _ name: String, to: Int32, _ newName: String) throws(Errno) {
     try check(.rename)
     _ = try retried { unsafe renameat(from, name, to, newName) }
@@ -217,19 +218,20 @@ struct Disk: Sendable {
     _ = try retried { unsafe unlinkat(folder, name, AT_REMOVEDIR) }
   }
 
-  /// Makes a folder that only its owner reads; fine where it is there, but not where a link or a file has its name.
+  /// Creates a folder that only its owner can read. An existing folder is accepted, but not a link or a file of that
+  /// name.
   func makeFolder(_ folder: Int32, _ name: String) throws(Errno) {
     try check(.makeFolder)
     do throws(Errno) {
       _ = try retried { unsafe mkdirat(folder, name, 0o700) }
     } catch {
       if error.code != EEXIST { throw error }
-      // A cache's own folder may be reached through a link; what is in it may not.
+      // A cache's own folder may be reached through a link; folders in it may not.
       if folder != AT_FDCWD, try status(folder, name).kind != .folder { throw Errno(ENOTDIR) }
     }
   }
 
-  /// What is known of an open file.
+  /// The status of an open file.
   func status(_ file: Int32) throws(Errno) -> Status {
     try check(.status)
     var buffer = stat()
@@ -238,7 +240,7 @@ struct Disk: Sendable {
     return Disk.status(buffer)
   }
 
-  /// What is known of a name.
+  /// The status of the file with a name.
   func status(_ folder: Int32, _ name: String) throws(Errno) -> Status {
     try check(.status)
     var buffer = stat()
@@ -270,13 +272,13 @@ struct Disk: Sendable {
     _ = try retried { unsafe futimens(file, both) }
   }
 
-  /// Waits until a file is on the disk itself.
+  /// Waits until a file is written to the disk itself.
   func sync(_ file: Int32) throws(Errno) {
     try check(.sync)
     _ = try retried { FileFlush.flush(file) }
   }
 
-  /// Takes a file's advisory lock; false where another holds it.
+  /// Takes a file's advisory lock. Returns false if it is held elsewhere.
   func lock(_ file: Int32) throws(Errno) -> Bool {
     try check(.lock)
     do throws(Errno) {
@@ -288,10 +290,10 @@ struct Disk: Sendable {
     }
   }
 
-  /// Gives the lock back.
+  /// Releases the lock.
   func unlock(_ file: Int32) { _ = flock(file, LOCK_UN) }
 
-  /// Calls with the name of each item of a folder until `body` answers false; `.` and `..` are left out.
+  /// Calls `body` with the name of each item of a folder until it returns false; `.` and `..` are omitted.
   func list(_ folder: Int32, _ name: String, _ body: (UnsafeBufferPointer<UInt8>) -> Bool) throws(Errno) {
     try check(.list)
     let opened = try openFolder(folder, name)
@@ -301,7 +303,7 @@ struct Disk: Sendable {
       throw Errno(code)
     }
     defer { _ = unsafe closedir(stream) }
-    // The record that `readdir` answers lives until the next call; its name ends with a zero.
+    // The record that `readdir` returns is valid until the next call; its name ends with a zero.
     while let item = unsafe readdir(stream), let characters = unsafe item.pointer(to: \.d_name) {
       let first = unsafe UnsafeRawPointer(characters).assumingMemoryBound(to: CChar.self)
       let bytes = unsafe UnsafeBufferPointer(

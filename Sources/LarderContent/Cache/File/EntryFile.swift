@@ -6,20 +6,21 @@
   import Darwin
 #endif
 
-// An entry's file, all of it written before it gets its name, never changed after. Numbers are little-endian.
+// An entry's file. It is written completely before it gets its name, and never changed afterwards. Numbers are
+// little-endian.
 //
 //    0  magic              "LARDERF1"; the digit is the version
-//    8  head's sum         of the 48 bytes behind it, the key, the metadata and the blocks' sums, under the seed 1
+//    8  head's checksum    of the 48 bytes after it, the key, the metadata and the blocks' checksums, with the seed 1
 //   16  key's length       four bytes
 //   20  metadata's length  four bytes
 //   24  content's length   eight bytes
-//   32  blob               two times eight bytes; zero where the content is in this file
-//   48  content's sum      under the seed 2; zero where the content is in a file of its own
+//   32  blob               two times eight bytes; zero if the content is in this file
+//   48  content's checksum with the seed 2; zero if the content is in a file of its own
 //   56  zero
-//   64  key, metadata, then the content, or the sum of each block of it, eight bytes each
+//   64  key, metadata, then the content, or the checksum of each block of it, eight bytes each
 //
-// A blob's file is the content and nothing else. Its blocks' sums stand under the blob's number and the block's place,
-// so that no block can stand for another. In an encrypted folder both look different: SealedEntry.swift.
+// A blob's file consists of the content alone. The checksums of its blocks include the blob's number and the block's
+// index, so that no block can replace another. In an encrypted folder both files differ: see SealedEntry.swift.
 
 /// An entry's file, read or to be written.
 struct EntryFile: Sendable {
@@ -32,17 +33,17 @@ struct EntryFile: Sendable {
   /// The length of the entry's own file.
   var fileLength: Int { head.header.fileLength }
 
-  /// Where the content is.
+  /// Where the content is stored.
   enum Body: Sendable {
     case inline([UInt8])
     case blob(BlobID, BlockMarks)
   }
 
-  /// Contents up to this length are in the entry's file: one file to open.
+  /// Content up to this length is stored in the entry's file, so that only one file is opened.
   static let inlineLimit = 131_072
-  /// The bytes that one sum is of.
+  /// The number of bytes that one checksum covers.
   static let blockLength = 65_536
-  /// Keys and metadata together are no longer.
+  /// The maximum length of key and metadata together.
   static let headLimit = 16_777_216
   static let headerLength = 64
 
@@ -56,19 +57,19 @@ struct EntryFile: Sendable {
     let metadataLength: Int
     let contentLength: Int
     let contentSum: UInt64
-    /// Where the content is in a file of its own.
+    /// The number of the content's file, if the content has a file of its own.
     let blob: BlobID?
 
-    /// In an encrypted folder the bytes that the file begins with, and nil elsewhere.
+    /// In an encrypted folder, the first bytes of the file; otherwise nil.
     var sealed: [UInt8]?
 
-    /// The length of all of the file.
+    /// The length of the whole file.
     var fileLength: Int { headLength + (blob == nil ? contentLength : 0) }
 
-    /// Where key and metadata, and the blocks' sums where there are any, end.
+    /// The length of the header, the key, the metadata and, if there are any, the blocks' checksums.
     let headLength: Int
 
-    /// What an opened file of an encrypted folder says.
+    /// Creates the header from a decrypted file of an encrypted folder.
     init(sealed: [UInt8], key: Int, metadata: Int, content: Int, blob: BlobID?) {
       (sum, contentSum) = (0, 0)
       (keyLength, metadataLength, contentLength) = (key, metadata, content)
@@ -78,7 +79,8 @@ struct EntryFile: Sendable {
       headLength = EntryFile.headerLength + SealedEntry.lengthsLength + key + metadata + marks
     }
 
-    /// Reads them; lengths are within their limits then, and what they add up to has yet to be compared with the file's.
+    /// Reads a header. Its lengths are within their limits then, but their sum must still be compared with the file's
+    /// length.
     init(_ raw: UnsafeRawBufferPointer) throws(Damage) {
       guard raw.count >= EntryFile.headerLength else { throw Damage(reason: "shorter than any entry") }
       // All loads are inside the 64 bytes.
@@ -102,7 +104,7 @@ struct EntryFile: Sendable {
       headLength = EntryFile.headerLength + key + metadata + (isBlob ? EntryFile.blockCount(length) * 8 : 0)
     }
 
-    /// Throws where a file has another length than it says.
+    /// Throws if the file's length is not the one that its header states.
     func check(size: Int) throws(Damage) {
       if fileLength != size { throw Damage(reason: "its length is not what it says") }
     }
@@ -113,15 +115,15 @@ struct EntryFile: Sendable {
   private static let headSeed: UInt64 = 1
   static let contentSeed: UInt64 = 2
 
-  /// How many blocks a content has.
+  /// The number of blocks of a content.
   static func blockCount(_ length: Int) -> Int { length / blockLength + (length % blockLength == 0 ? 0 : 1) }
 
-  /// Key, metadata and blocks' sums of a file.
+  /// The key, the metadata and the blocks' checksums of a file.
   struct Head {
     let metadata: CacheMetadata
     let marks: BlockMarks
 
-    /// Reads the head, which is all of the buffer; nil where it is of another key.
+    /// Reads the head, which fills the buffer. Nil if it belongs to another key.
     init?(_ raw: UnsafeRawBufferPointer, _ header: Header, key: String) throws(Damage) {
       // The header's lengths add up to the buffer's, so every slice is inside it.
       guard unsafe EntryFile.headSum(raw) == header.sum else {
@@ -140,7 +142,7 @@ struct EntryFile: Sendable {
     }
   }
 
-  /// The sum of a head, the header's 16 first bytes left out, which are there.
+  /// The checksum of a head, without the header's first 16 bytes, which must be in the buffer.
   static func headSum(_ raw: UnsafeRawBufferPointer) -> UInt64 {
     unsafe ContentChecksum.of(UnsafeRawBufferPointer(rebasing: raw[16...]), seed: headSeed)
   }
@@ -149,14 +151,14 @@ struct EntryFile: Sendable {
     guard found.count == key.utf8.count else { return false }
     if found.count == 0 { return true }
     var key = key
-    // Both live during the comparison alone and have the same length.
+    // Both exist during the comparison alone and have equal lengths.
     return key.withUTF8 { bytes in
       guard let left = bytes.baseAddress, let right = found.baseAddress else { return false }
       return unsafe memcmp(left, right, bytes.count) == 0
     }
   }
 
-  /// The file's bytes; throws `tooLarge` where key and metadata are longer than any may be.
+  /// The file's bytes. Throws `tooLarge` if key and metadata exceed their limit.
   static func bytes(key: String, metadata: CacheMetadata, length: Int, body: Body) throws(CacheError) -> [UInt8] {
     let encoded = metadata.encoded()
     let keyLength = key.utf8.count
@@ -195,7 +197,7 @@ struct EntryFile: Sendable {
     for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value &>> shift)) }
   }
 
-  /// The sum of one block of a blob.
+  /// The checksum of one block of a blob.
   static func blockSum(_ raw: UnsafeRawBufferPointer, of blob: BlobID, at place: Int) -> UInt64 {
     unsafe ContentChecksum.of(
       raw, seed: blob.low ^ blob.high &+ UInt64(truncatingIfNeeded: place) &* 0x9E37_79B9_7F4A_7C15)

@@ -1,14 +1,15 @@
 import LarderCore
 
-/// The head of an entry's file as it was read before, and what was parsed of it.
+/// The head of an entry's file as it was read before, in parsed form.
 ///
-/// A file whose head has the same key, lengths and sum is taken to have the same head: that is what a sum is for.
+/// If a file's head has the same key, lengths and checksum, the two heads are assumed to be equal, as the checksum is
+/// meant to show.
 final class EntryHead: Sendable {
   let key: String
   let header: EntryFile.Header
   let metadata: CacheMetadata
   let rules: StoredRules
-  /// Those of the content's blocks, where it is a file of its own.
+  /// The check values of the content's blocks, if the content has a file of its own.
   let marks: BlockMarks
 
   init(key: String, header: EntryFile.Header, metadata: CacheMetadata, rules: StoredRules, marks: BlockMarks) {
@@ -20,24 +21,24 @@ final class EntryHead: Sendable {
   }
 }
 
-/// The heads of some thousand entries that were read lately, so that a hit of one of them parses nothing and reads its
-/// content to the place where it stays.
+/// The heads of some thousand recently read entries. With a cached head, a hit parses nothing and reads its content
+/// directly into the returned array.
 ///
-/// Bounded memory, whatever the number of entries: so many places, and no long head in any.
+/// The memory is bounded for any number of entries: the number of slots is fixed, and no slot holds a long head.
 struct EntryHeadCache: ~Copyable, Sendable {
   private static let count = 2048
   /// Longer heads are parsed each time.
   static let longest = 2048
-  // What is at a place was noted last of all that have it.
+  // A slot holds the entry that was noted last among all that share the slot.
   private let table = Locked([EntryHead?](repeating: nil, count: EntryHeadCache.count))
 
-  /// The head of a key's entry as it was when it was read last, where that is known.
+  /// The head of a key's entry as it was last read, if it is cached.
   func head(_ name: EntryName, _ key: String) -> EntryHead? {
     guard let known = table.withLock({ $0[EntryHeadCache.place(name)] }), known.key == key else { return nil }
     return known
   }
 
-  /// Notes a head that was read; forgets whatever had the same place.
+  /// Caches a head that was read. It replaces the previous head in its slot.
   func note(_ name: EntryName, _ head: EntryHead) {
     guard head.header.headLength <= EntryHeadCache.longest else { return }
     table.withLock { $0[EntryHeadCache.place(name)] = head }
@@ -47,15 +48,15 @@ struct EntryHeadCache: ~Copyable, Sendable {
 }
 
 extension CacheFolder {
-  /// Reads a file of which the head is known, in one call; nil where it is another by now, or anything is wrong with it:
-  /// then it has yet to be read as if nothing were known.
+  /// Reads a file whose head is known, in one call. Returns nil if the file has changed or anything is wrong with it:
+  /// then it must be read as if nothing were known.
   func read(_ file: Int32, _ name: EntryName, as known: EntryHead) -> EntryFile? {
     let header = known.header
     let inline = header.blob == nil ? header.contentLength : 0
     var isSame = false
-    // One byte more is asked for, so that a file that does not end there is noticed.
+    // One byte more is requested, to detect a file that does not end there.
     let content = unsafe [UInt8](unsafeUninitializedCapacity: inline + 1) { room, count in
-      // The array has room for so much.
+      // The array has room for this many bytes.
       let raw = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[...inline])
       isSame = unsafe isRead(file, name, header, raw)
       count = isSame ? inline : 0
@@ -65,7 +66,7 @@ extension CacheFolder {
     return EntryFile(head: known, body: body)
   }
 
-  /// Reads the head, and behind it what fills all of the room but its last byte; true where both are right.
+  /// Reads the head, and after it all of `room` but its last byte. Returns true if both are right.
   private func isRead(
     _ file: Int32, _ name: EntryName, _ header: EntryFile.Header, _ room: UnsafeMutableRawBufferPointer
   ) -> Bool {
@@ -75,7 +76,7 @@ extension CacheFolder {
       guard let count = unsafe try? disk.readOnce(file, into: head, room), count == header.headLength + room.count - 1
       else { return false }
       let content = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<(room.count - 1)])
-      // Lengths, sum and the sum of what the head holds are the known ones.
+      // The lengths, the checksum, and the checksum of the head's data are the known ones.
       guard let found = unsafe try? EntryFile.Header(UnsafeRawBufferPointer(head)), found == header,
         unsafe EntryFile.headSum(UnsafeRawBufferPointer(head)) == header.sum
       else { return false }
@@ -84,20 +85,20 @@ extension CacheFolder {
     }
   }
 
-  /// The same in an encrypted folder, where the head lies behind the content.
+  /// Reads a file of an encrypted folder, where the head follows the content. Returns true if it is the known one.
   private func isOpened(
     _ file: Int32, _ name: EntryName, _ header: EntryFile.Header, _ room: UnsafeMutableRawBufferPointer,
     _ keys: FolderKeys
   ) -> Bool {
     let content = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<(room.count - 1)])
-    // One byte more, so that a file that does not end there is noticed.
+    // One byte more, to detect a file that does not end there.
     return unsafe withUnsafeTemporaryAllocation(byteCount: header.headLength + 1, alignment: 16) { head in
       // A known head is longer than its header.
       let begin = unsafe UnsafeMutableRawBufferPointer(rebasing: head[..<EntryFile.headerLength])
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: head[EntryFile.headerLength...])
       guard let count = unsafe try? disk.readOnce(file, into: begin, content, rest),
         count == header.headLength + content.count,
-        // Nonce and tag are the known ones: what opens with them is what was read before.
+        // If nonce and tag are the known ones, the decrypted data equals what was read before.
         let sealed = header.sealed, unsafe begin.elementsEqual(sealed)
       else { return false }
       let behind = unsafe UnsafeMutableRawBufferPointer(rebasing: rest[..<(rest.count - 1)])

@@ -1,17 +1,17 @@
 import LarderCore
 import LarderStorage
 
-/// Where the entry of a key lies: 128 bits made of the key under the folder's seed, so that names cannot be foreseen.
+/// The name of a key's entry: 128 bits computed from the key with the folder's seed, so that names cannot be predicted.
 ///
 /// The first byte names the shelf (one of 256 sub-folders), the others the file in it.
 struct EntryName: Hashable, Sendable {
   let high: UInt64
   let low: UInt64
 
-  /// How many sub-folders there are.
+  /// The number of sub-folders.
   static let shelves = 256
 
-  /// The name of a key.
+  /// Creates the name of a key.
   init(key: String, seed: FolderSeed) {
     var key = key
     self = key.withUTF8 { bytes in
@@ -22,8 +22,7 @@ struct EntryName: Hashable, Sendable {
     }
   }
 
-  /// The name of a key in an encrypted folder: nothing but the folder's own key makes it of the entry's; nil where the
-  /// platform's library fails.
+  /// Creates the name of a key in an encrypted folder, with the folder's own key. Nil if the platform's library fails.
   init?(key: String, keys: FolderKeys) {
     var key = key
     // Read during this call alone.
@@ -39,7 +38,7 @@ struct EntryName: Hashable, Sendable {
   /// The shelf, 0 to 255.
   var shelf: Int { Int(high &>> 56) }
 
-  /// The part of the folder's changes that it belongs to.
+  /// The part of the folder's shared change numbers that the entry belongs to.
   var part: Int { Int(low % UInt64(SharedCounter.partCount)) }
 
   /// The path below the cache's folder.
@@ -62,7 +61,7 @@ struct EntryName: Hashable, Sendable {
   }
 }
 
-/// The random number that a folder's names begin with.
+/// The random number that all names of a folder are computed with.
 struct FolderSeed: Hashable, Sendable {
   let high: UInt64
   let low: UInt64
@@ -78,7 +77,7 @@ struct BlobID: Hashable, Sendable {
     self.low = low
   }
 
-  /// A new one. Both halves zero mean none, so that is never drawn.
+  /// Creates a new name. Two zero halves mean none, so they are never drawn.
   static func new(_ environment: LarderEnvironment) -> BlobID {
     BlobID(high: max(1, environment.random()), low: max(1, environment.random()))
   }
@@ -89,12 +88,12 @@ struct BlobID: Hashable, Sendable {
   }
 }
 
-/// What a file's name on a shelf says.
+/// The meaning of a file's name on a shelf.
 enum ShelfItem: Hashable, Sendable {
   case entry(EntryName)
   case blob(BlobID, of: EntryName)
 
-  /// Nil for a name that the cache does not give.
+  /// Nil for a name that the cache does not use.
   init?(shelf: Int, name: some Collection<UInt8>) {
     guard name.count == 30 || name.count == 63, let upper = HexadecimalText.number(name.prefix(14)),
       let low = HexadecimalText.number(name.dropFirst(14).prefix(16))
@@ -112,18 +111,18 @@ enum ShelfItem: Hashable, Sendable {
   }
 }
 
-/// Names of the folders and files that are the cache's own, within its folder.
+/// The names of the cache's own files and folders, within its folder.
 enum FolderNames {
-  /// The shelves with what is stored.
+  /// The shelves with the stored entries.
   static let entries = "larder.entries"
-  /// A folder for each process that writes, with what is not complete.
+  /// A folder with incomplete files for each process that writes.
   static let temporary = "larder.temporary"
-  /// What is thrown away, bit by bit.
+  /// Discarded files, which are deleted gradually.
   static let removed = "larder.removed"
   /// Seed, usage and lock.
   static let state = "larder.state"
 
-  /// What tells other processes of changes.
+  /// The shared numbers that notify other processes of changes.
   static let changes = "larder.changes"
 
   /// The path of a shelf below the cache's folder.
@@ -132,7 +131,7 @@ enum FolderNames {
   }
 }
 
-/// Numbers in lower-case hexadecimal digits of fixed width.
+/// Converts numbers to lower-case hexadecimal digits of fixed width, and back.
 enum HexadecimalText {
   /// The lowest digits of a number.
   static func text(_ value: UInt64, digits: Int) -> String {
@@ -156,7 +155,7 @@ enum HexadecimalText {
     }
   }
 
-  /// The number that at most 16 digits say; nil where another character is among them or none is there.
+  /// Parses at most 16 digits. Nil if there are other characters or no digits.
   static func number(_ digits: some Collection<UInt8>) -> UInt64? {
     guard !digits.isEmpty, digits.count <= 16 else { return nil }
     var value: UInt64 = 0

@@ -1,17 +1,17 @@
-/// The least recently used of the entries that were looked at; holds few of them, however many they are.
+/// The least recently used of the scanned entries. It holds only a few of them, however many were scanned.
 struct EvictionSample {
-  /// An entry that may go.
+  /// An entry that may be removed.
   struct Candidate: Hashable {
     let name: EntryName
     /// Its last recorded use.
     let time: Int64
-    /// Its file's time as it stands: another by now means that it was used or replaced.
+    /// The time in its file's status. If the time has changed, the entry was used or replaced.
     let recorded: Int64
   }
 
-  /// How many are held at the end.
+  /// How many entries are held at the end.
   let capacity: Int
-  /// How many were looked at.
+  /// How many entries were scanned.
   private(set) var seen = 0
   private var held: [Candidate] = []
 
@@ -20,7 +20,7 @@ struct EvictionSample {
     held.reserveCapacity(capacity * 2)
   }
 
-  /// Takes one in, or leaves it where others were used longer ago.
+  /// Adds an entry, or ignores it if enough others were used longer ago.
   mutating func add(_ candidate: Candidate) {
     seen += 1
     held.append(candidate)
@@ -32,8 +32,8 @@ struct EvictionSample {
     if held.count > capacity { held.removeSubrange(capacity...) }
   }
 
-  /// Those that may go, longest unused first. Where only some of the folder was looked at, a sixteenth of that: among
-  /// so many, those were not used for long in the whole folder either.
+  /// The entries that may be removed, least recently used first. If only a part of the folder was scanned, only a
+  /// sixteenth of the scanned entries is returned: these are likely to be among the oldest of the whole folder too.
   mutating func victims(isAll: Bool) -> [Candidate] {
     prune()
     return isAll ? held : Array(held.prefix(max(1, seen / 16)))

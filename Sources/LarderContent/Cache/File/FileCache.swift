@@ -3,29 +3,30 @@ package import LarderCore
 public import LarderStorage
 import Synchronization
 
-/// Keeps each entry in files of its own, within a limit of bytes.
+/// Stores each entry in files of its own, within a limit of bytes.
 ///
-/// Metadata and content become visible together: both are written under other names, and one rename is the commit. A
-/// process that is killed at any moment leaves whole entries, and others not at all; what it had begun is cleared up when
-/// the folder is next opened. Every byte is checked before it is handed out: what the disk has damaged is removed, and
-/// throws ``CacheError/corrupt(path:reason:)`` once.
+/// Metadata and content become visible together: both are written under other names, and one rename commits them. If a
+/// process is killed, each entry is either complete or absent; its incomplete files are removed when the folder is next
+/// opened. Every byte is checked before it is returned: an entry that the disk has damaged is removed, and throws
+/// ``CacheError/corrupt(path:reason:)`` once.
 ///
-/// When the files take more than the limit, entries go that were not used for long. There is no index in memory, whatever
-/// the number of entries: the last use stands on the file, recorded with an exactness that suits how long entries stay
-/// (from a second on), and a sample of a thousand decides. Up to that number the order is exact but for that.
+/// If the files exceed the limit, the least recently used entries are removed. No index is in memory, whatever the
+/// number of entries. The last use is recorded on the file, with a precision that depends on how long entries stay (one
+/// second or more), and a sample of a thousand entries decides. Up to that number of entries, the order is exact except
+/// for this precision.
 ///
-/// Contents up to 128 KiB are read when the entry is looked up; larger ones in pieces, from a file that the entry holds
-/// open. Several caches and processes may use one folder at once. A folder that is deleted while it is open holds nothing any
-/// more; the next change makes it again.
+/// Content up to 128 KiB is read when the entry is looked up; larger content is read in pieces, from a file that the
+/// entry holds open. Several caches and processes may use one folder at once. A folder that is deleted while it is open
+/// is empty from then on; the next change creates it again.
 public final class FileCache: Cache, SharedCache {
   /// The folder.
   public let path: String
-  /// The most bytes that the files take.
+  /// The maximum size of all files in bytes.
   public let limit: Int
 
   private let state: Locked<State>
   private let calls: SerialCalls
-  /// MemoryEntry by who makes a deleted folder again.
+  /// Held while a deleted folder is created again.
   private let making = Exclusive(())
 
   private enum State {
@@ -34,25 +35,26 @@ public final class FileCache: Cache, SharedCache {
     case closed
   }
   private let options: CacheFolder.Options
-  /// Where what is not urgent is done: clearing up, deleting.
+  /// Runs work that is not urgent: clearing up and deleting.
   private let background = DispatchQueue(label: "larder.file-cache", qos: .utility)
 
-  /// Opens a folder; makes it where it is missing.
+  /// Opens a folder, and creates it if it does not exist.
   ///
   /// - Parameters:
-  ///   - path: a folder for the cache alone. Names that begin with `larder.` are its own in there.
-  ///   - limit: in bytes: the sum of the lengths of the files. Larger contents throw `tooLarge`.
-  ///   - synchronizes: true waits at each entry until the disk itself has it. Without, an entry outlives the process, however
-  ///     that ends, but where power is lost the last ones may be missing. A damaged one is served in neither case.
-  ///   - key: encrypts all of the files, and makes their names. Opening with a passphrase takes about a tenth of a second
-  ///     of work on the caller's thread. The key of a folder is not changed: ``clear(path:)`` empties it, so that it can be
-  ///     opened with another or with none.
+  ///   - path: a folder for the cache alone. Names in it that begin with `larder.` belong to the cache.
+  ///   - limit: the maximum sum of the files' lengths in bytes. Larger content throws `tooLarge`.
+  ///   - synchronizes: if true, each store waits until the disk itself has the entry. If false, an entry survives any
+  ///     end of the process, but the last entries may be lost if the power fails. A damaged entry is returned in
+  ///     neither case.
+  ///   - key: encrypts all files, and determines their names. Opening with a passphrase takes about a tenth of a second
+  ///     of work on the caller's thread. The key of a folder cannot be changed: ``clear(path:)`` empties the folder, so
+  ///     that it can be opened with another key or without one.
   ///   - fileProtection: when entries can be read and stored, on Apple's devices.
-  ///   - onDiagnostic: is told what went wrong where no call can throw it: while room was made, or in the background.
-  /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain folder, each at once and changing
-  ///   nothing; `readOnly` where the folder neither can be written nor is a cache's already, `full`, `failed`,
-  ///   `notSupported` for the folder of a later version. A cache's folder that cannot be written opens and gives what it
-  ///   holds; all that would change it throws `readOnly`.
+  ///   - onDiagnostic: called with errors that no call can throw: during eviction, or in the background.
+  /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain folder, each at once and
+  ///   without a change; `readOnly` if the folder is neither writable nor already a cache's, `full`, `failed`,
+  ///   `notSupported` for the folder of a later version. A cache's folder that cannot be written opens and returns its
+  ///   entries; every change throws `readOnly`.
   public convenience init(
     path: String, limit: Int = 512 << 20, synchronizes: Bool = false, key: StorageKey? = nil,
     fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
@@ -92,7 +94,7 @@ public final class FileCache: Cache, SharedCache {
   private func sweep(_ folder: CacheFolder) {
     background.async {
       do throws(CacheError) { try folder.sweep() } catch {
-        // Of a folder that is deleted meanwhile nothing is left to be cleared up.
+        // If the folder was deleted in the meantime, nothing is left to clear up.
         if !folder.isStopped, !folder.isRemoved { folder.diagnose(error) }
       }
     }
@@ -106,11 +108,11 @@ public final class FileCache: Cache, SharedCache {
     }
   }
 
-  /// The folder for a change: made again where it was deleted.
+  /// The folder for a change: created again if it was deleted.
   private func presentFolder() throws(CacheError) -> CacheFolder {
     let present = try open()
     guard present.isRemoved else { return present }
-    // Of several that come at once one makes it, and who suspends the cache waits for that.
+    // If several calls arrive at once, one creates the folder, and a suspension waits for it.
     return try making.run { (_) throws(CacheError) -> CacheFolder in
       let former = try open()
       guard former.isRemoved else { return former }
@@ -125,16 +127,16 @@ public final class FileCache: Cache, SharedCache {
     }
   }
 
-  /// The entry under a key, or nil where there is none (any more); never waits but for the disk.
+  /// The entry under a key, or nil if there is none (any more). Never waits except for the disk.
   public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? {
     let folder = try open()
     if let entry = try folder.entry(key) { return entry }
-    // Another process may have made a deleted folder again; looking for an entry makes none.
+    // Another process may have created a deleted folder again; a lookup does not create one.
     guard folder.isRemoved, FileCache.isPresent(at: path) else { return nil }
     return try presentFolder().entry(key)
   }
 
-  /// Keeps an entry, in place of what was under that key, and makes room for it where that is needed.
+  /// Stores an entry in place of the previous one under that key, and makes room for it if necessary.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
     let folder = try presentFolder()
     guard entry.length <= folder.limit else { throw CacheError.tooLarge(limit: folder.limit) }
@@ -168,20 +170,20 @@ public final class FileCache: Cache, SharedCache {
     _ = try await writer.commit(entry.metadata, forKey: key)
   }
 
-  /// Forgets one entry; nothing happens where there is none.
+  /// Removes one entry. Does nothing if there is none.
   public func removeEntry(forKey key: String) async throws(CacheError) {
     let folder = try presentFolder()
     try await folder.unlessStopped { () throws(CacheError) in try folder.removeEntry(key) }
   }
 
-  /// Forgets everything at once; the files are deleted in the background.
+  /// Removes all entries at once; the files are deleted in the background.
   public func removeAll() async throws(CacheError) {
     let folder = try presentFolder()
     try await folder.unlessStopped { () throws(CacheError) in try folder.removeAll() }
     background.async { try? folder.emptyRemoved() }
   }
 
-  /// Replaces an entry's metadata where it is still the entry that was seen; the file of a large content is left alone.
+  /// Replaces an entry's metadata if it is still the given entry; the file of large content is not written again.
   public func update(_ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String) async throws(CacheError) {
     let folder = try presentFolder()
     try await folder.unlessStopped { () throws(CacheError) in
@@ -190,16 +192,16 @@ public final class FileCache: Cache, SharedCache {
     while folder.evict(keeping: key) { await Task.yield() }
   }
 
-  /// Begins to take in content: in memory up to 128 KiB, then in a file.
+  /// Creates a writer: content is kept in memory up to 128 KiB, then in a file.
   public func makeWriter() async throws(CacheError) -> any CacheWriter { try FileCacheWriter(presentFolder()) }
 
-  /// The sum of the lengths of all files in use, in bytes: exact, but for what a process that died had begun, until that
-  /// is cleared up.
+  /// The sum of the lengths of all files in use, in bytes. It is exact, except for incomplete files of a process that
+  /// died, until these are cleared up.
   public var usedBytes: Int {
     get throws(CacheError) { try usage().bytes }
   }
 
-  /// How many entries there are, as exact as ``usedBytes``. Two keys of one URL count as two.
+  /// The number of entries, as exact as ``usedBytes``. Two keys of one URL count as two.
   public var count: Int {
     get throws(CacheError) { try usage().entries }
   }
@@ -214,7 +216,8 @@ public final class FileCache: Cache, SharedCache {
     }
   }
 
-  /// Ends the use of the folder; what is in it stays. Entries that are held stay readable; all other calls throw `closed`.
+  /// Ends the use of the folder and keeps its files. Entries that are held stay readable; all other calls throw
+  /// `closed`.
   public func close() async {
     await calls.run { [self] () async throws(Never) in
       guard let closing = stop(.closed) else { return }
@@ -223,10 +226,11 @@ public final class FileCache: Cache, SharedCache {
     }
   }
 
-  /// Gives every lock back, so that the system may suspend the process; see the article "Suspension".
+  /// Releases every lock, so that the system may suspend the process; see the article "Suspension".
   ///
-  /// Writers under way end; entries that are held stay readable. All other calls throw `suspended` until ``resume()``. Two calls at
-  /// once, and any mixture with ``resume()`` and ``close()``, run one after another; a closed cache stays so.
+  /// Open writers end; entries that are held stay readable. All other calls throw `suspended` until ``resume()``.
+  /// Concurrent calls of this function, ``resume()`` and ``close()`` run one after another; a closed cache stays
+  /// closed.
   public func suspend() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       guard let suspended = stop(.suspended) else { return }
@@ -236,9 +240,10 @@ public final class FileCache: Cache, SharedCache {
     }
   }
 
-  /// Opens the folder of a suspended cache again, as at first. A cache that is not suspended stays as it is.
+  /// Opens the folder of a suspended cache again, with all checks of the first opening. A cache that is not suspended
+  /// stays as it is.
   ///
-  /// Throws what opening throws; the cache stays suspended then.
+  /// Throws the errors of opening; the cache stays suspended then.
   public func resume() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       guard case .suspended = state.withLock({ $0 }) else { return }
@@ -248,28 +253,28 @@ public final class FileCache: Cache, SharedCache {
     }
   }
 
-  /// Waits until what is done in the background is done.
+  /// Waits until the background work is done.
   package func drained() async {
     await withCheckedContinuation { continuation in background.async { continuation.resume() } }
   }
 
-  /// The path below the folder of the file that a key's entry has, or would have.
+  /// The path, below the folder, of the file that a key's entry has or would have.
   package func place(of key: String) throws(CacheError) -> String {
     try open().name(of: key).path
   }
 
-  /// Forgets everything that a closed cache's folder holds, whatever key it has, so that it can be opened with another key or
-  /// without one. A cache that has it open meanwhile stores nothing in it from the next opening on; a file that it has begun
-  /// by then stays, as it is, until its content fails or ends.
+  /// Removes everything that a closed cache's folder holds, whatever its key is, so that it can be opened with another
+  /// key or without one. A cache that has the folder open in the meantime stores nothing in it after the next opening.
+  /// A file that it has begun by then stays, as it is, until its content fails or ends.
   ///
-  /// Nothing happens where no cache has been. Throws `readOnly`, `failed`, and `notSupported` for the folder of a later
-  /// version, which stays as it is.
+  /// Nothing happens if there is no cache. Throws `readOnly`, `failed`, and `notSupported` for the folder of a later
+  /// version, which is not changed.
   public static func clear(path: String) throws(CacheError) {
     guard isPresent(at: path) else { return }
     try CacheFolder.forget(path)
     let folder = try CacheFolder(path, CacheFolder.Options(limit: .max))
     defer { folder.session?.end() }
-    // Processes that have it open do not use what they hold of it in memory any more.
+    // Processes that have the folder open no longer use their copies in memory.
     try folder.changing(nil) { () throws(CacheError) in }
     try folder.sweep()
     try CacheFolder.forget(path)
@@ -282,7 +287,7 @@ public final class FileCache: Cache, SharedCache {
     return (changes, name.part)
   }
 
-  /// The folder that was in use; nil where there was none.
+  /// Changes the state and returns the folder that was in use; nil if there was none.
   private func stop(_ use: StoreUse) -> CacheFolder? {
     let (folder, _) = state.withLock { state -> (CacheFolder?, State?) in
       switch (state, use) {

@@ -2,22 +2,22 @@ import LarderCore
 import LarderStorage
 import Synchronization
 
-/// Content on its way into a folder: in memory while it is short, then in a file of its own, block by block.
+/// Writes content into a folder: in memory while it is short, then in a file of its own, block by block.
 final class FileCacheWriter: CacheWriter {
   private let folder: CacheFolder
   private let session: FolderSession
   private let state: Exclusive<State>
 
-  /// Bytes that are sealed, then written.
+  /// The number of bytes that are sealed before they are written.
   private static let sealedAtOnce = 16 * EntryFile.blockLength
 
   private struct State {
     var file: FolderSession.File?
     let id: BlobID
-    /// The bytes in the file: whole blocks until the commit.
+    /// The number of bytes in the file: whole blocks until the commit.
     var written = 0
     var marks: BlockMarks
-    /// The bytes behind those.
+    /// The bytes after those in the file.
     var pending: [UInt8] = []
     var phase = Phase.open
 
@@ -37,13 +37,13 @@ final class FileCacheWriter: CacheWriter {
   }
 
   deinit {
-    // After a commit the file has another name, and nothing is found under this one.
+    // After a commit the file has another name, and no file has this one.
     if let file = state.run({ $0.file }) { session.remove(file.name) }
   }
 
   func append(_ bytes: [UInt8]) async throws(CacheError) { try take(bytes) }
 
-  /// Takes in the next bytes.
+  /// Appends bytes.
   func take(_ bytes: [UInt8]) throws(CacheError) {
     try state.run { (state) throws(CacheError) in
       switch state.phase {
@@ -63,7 +63,7 @@ final class FileCacheWriter: CacheWriter {
     }
   }
 
-  /// What was appended before stays as it is where writing fails.
+  /// If writing fails, the bytes appended before stay as they are.
   private func add(_ bytes: [UInt8], _ state: inout State) throws(CacheError) {
     if state.file == nil, state.length + bytes.count <= EntryFile.inlineLimit {
       state.pending += bytes
@@ -90,9 +90,9 @@ final class FileCacheWriter: CacheWriter {
     state.pending += bytes[offset...]
   }
 
-  /// Writes blocks at the end of the file, the last of which may be shorter.
+  /// Writes blocks at the end of the file; the last of them may be shorter.
   private func write(_ bytes: [UInt8], _ state: inout State) throws(CacheError) {
-    // Sealed are some at a time, so that a long content is not in memory twice.
+    // Sealed in pieces, so that long content is not in memory twice.
     let piece = folder.keys == nil ? bytes.count : FileCacheWriter.sealedAtOnce
     for start in stride(from: 0, to: bytes.count, by: max(1, piece)) {
       let part = piece >= bytes.count ? bytes : Array(bytes[start..<min(start + piece, bytes.count)])
@@ -110,11 +110,12 @@ final class FileCacheWriter: CacheWriter {
     }
   }
 
-  /// Blocks as they are written, with their marks noted. Where writing fails there are some too many, which nobody asks for.
+  /// Prepares blocks for writing and records their check values. If writing fails, there are too many check values,
+  /// which no reader uses.
   private func marked(_ bytes: [UInt8], _ state: inout State) throws(CacheError) -> [UInt8] {
     let starts = stride(from: 0, to: bytes.count, by: EntryFile.blockLength)
     guard let keys = folder.keys else {
-      // Every slice is inside the array; below too.
+      // Every slice is inside the array, here and below.
       unsafe bytes.withUnsafeBytes { raw in
         for start in starts {
           let block = unsafe raw[start..<min(start + EntryFile.blockLength, raw.count)]
@@ -141,7 +142,7 @@ final class FileCacheWriter: CacheWriter {
     let range = range.clamped(to: 0..<written + pending.count)
     let stored = range.clamped(to: 0..<written)
     var bytes: [UInt8] = []
-    // Checked as a kept content is: the disk may have changed what was written just now.
+    // Checked like stored content, because the disk may have changed what was just written.
     if let content, !stored.isEmpty { bytes = try content.read(stored) }
     if range.upperBound > written {
       bytes += pending[(max(range.lowerBound, written) - written)..<(range.upperBound - written)]
@@ -149,7 +150,7 @@ final class FileCacheWriter: CacheWriter {
     return bytes
   }
 
-  /// What has been written so far, to be read.
+  /// The content written so far, for reading.
   private func writtenContent(_ file: FolderSession.File, _ state: State) -> BlobFile {
     BlobFile(
       file.descriptor, disk: folder.disk, path: folder.path, id: state.id, length: state.written, marks: state.marks,

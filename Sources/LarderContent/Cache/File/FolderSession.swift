@@ -9,10 +9,10 @@ import Synchronization
   import Darwin
 #endif
 
-/// One cache's folder for files that are not complete, and the lock that shows others that it is alive.
+/// One cache's folder for incomplete files, and the lock that shows other processes that it is alive.
 ///
-/// The system drops the lock when the process ends, however it ends. The lock's file is there before the folder and is
-/// removed after it: a folder whose lock is free or missing belongs to a dead process.
+/// The system releases the lock when the process ends, however it ends. The lock's file is created before the folder
+/// and removed after it: if the lock of a folder is free or missing, its process is dead.
 final class FolderSession: Sendable {
   private let root: Descriptor
   private let disk: Disk
@@ -23,7 +23,7 @@ final class FolderSession: Sendable {
 
   private var path: String { FolderNames.temporary + "/" + identifier }
 
-  /// Makes the folder.
+  /// Creates the folder.
   init(_ root: Descriptor, _ disk: Disk, _ environment: LarderEnvironment) throws(Errno) {
     self.root = root
     self.disk = disk
@@ -32,7 +32,7 @@ final class FolderSession: Sendable {
       let identifier = HexadecimalText.text(environment.random(), digits: 16)
       let path = FolderNames.temporary + "/" + identifier
       let lock = Descriptor(try disk.create(root.number, path + ".lock", isLock: true))
-      // Another process that sweeps may have seen the file before it was locked, and removed it.
+      // Another process that clears up may have seen the file before it was locked, and removed it.
       guard try disk.lock(lock.number), try disk.status(lock.number).links > 0 else { continue }
       do throws(Errno) {
         try disk.makeFolder(root.number, path)
@@ -47,31 +47,31 @@ final class FolderSession: Sendable {
     }
   }
 
-  /// True where the folder has been deleted.
+  /// True if the folder has been deleted.
   var isRemoved: Bool { (try? disk.status(folder.number))?.links == 0 }
 
-  /// A file on its way.
+  /// A file that is being written.
   struct File: Sendable {
     let descriptor: Descriptor
     let name: String
   }
 
-  /// Makes a file.
+  /// Creates a file.
   func makeFile() throws(Errno) -> File {
     let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
     let name = HexadecimalText.text(number, digits: 16)
     return File(descriptor: Descriptor(try disk.create(folder.number, name)), name: name)
   }
 
-  /// Gives a file its place below the cache's folder.
+  /// Moves a file to its place below the cache's folder.
   func move(_ name: String, to path: String) throws(Errno) {
     try disk.rename(folder.number, name, to: root.number, path)
   }
 
-  /// Removes a file that is not wanted.
+  /// Removes a file that is no longer needed.
   func remove(_ name: String) { try? disk.unlink(folder.number, name) }
 
-  /// Removes the folder with what is in it, and gives the lock back. Files that are open stay readable.
+  /// Removes the folder with its files, and releases the lock. Open files stay readable.
   func end() {
     if let names = try? disk.names(root.number, path, atMost: .max) {
       for name in names { remove(name) }

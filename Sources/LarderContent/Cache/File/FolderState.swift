@@ -10,23 +10,23 @@ import LarderStorage
 
 // The state file: a header of 64 bytes, then a slot of 16 bytes for each shelf. Numbers are little-endian.
 //
-//   0  magic "LARDERC1"   8, 16  seed   24  zero   56  sum of the 56 bytes before
+//   0  magic "LARDERC1"   8, 16  seed   24  zero   56  checksum of the 56 bytes before
 //
-// Of an encrypted folder
+// In an encrypted folder
 //
-//   0  magic "LARDERK1"   8  what its key is looked for with: salt, scrypt's parameters, check value (docs/Security.md)
-//   44  zero   56  sum of the 56 bytes before
+//   0  magic "LARDERK1"   8  data that its key is found with: salt, scrypt's parameters, check value (docs/Security.md)
+//   44  zero   56  checksum of the 56 bytes before
 //
-// A slot holds the bytes of all files on its shelf (8), the number of entries (4) and a check of both (4). It is changed
-// by who holds the file's lock; before a file comes and after it has gone, so that a process that is killed in between
-// leaves a number that is too large, never one too small. Who finds that a process has died counts again.
+// A slot holds the bytes of all files on its shelf (8), the number of entries (4) and a checksum of both (4). It is
+// changed with the file's lock held, before a file is added and after a file was removed. So if a process is killed in
+// between, the number is too large, never too small. A process that detects a dead process counts again.
 
-/// What the files of one shelf take.
+/// The usage of one shelf.
 struct ShelfUsage: Hashable, Sendable {
   var bytes = 0
   var entries = 0
 
-  /// Never below zero: the numbers come from a file.
+  /// Adds to the usage. It is never below zero, because the numbers come from a file.
   mutating func add(bytes more: Int, entries moreEntries: Int) {
     let sum = bytes.addingReportingOverflow(more)
     bytes = sum.overflow ? .max : max(0, sum.partialValue)
@@ -34,7 +34,7 @@ struct ShelfUsage: Hashable, Sendable {
   }
 }
 
-/// The state file's bytes; the file itself is the folder's lock.
+/// The bytes of the state file. The file itself is the folder's lock.
 enum FolderState {
   static let headerLength = 64
   static let slotLength = 16
@@ -43,14 +43,14 @@ enum FolderState {
   private static let keyedMagic: UInt64 = 0x314B_5245_4452_414C
   private static let seed: UInt64 = 2
 
-  /// What the names of entries are made with.
+  /// The data that the names of entries are computed with.
   enum Header: Hashable, Sendable {
     case plain(FolderSeed)
     /// An encrypted folder: the header of its ``FolderKeys``.
     case encrypted([UInt8])
   }
 
-  /// The header that bytes begin with; nil where they are no state of this version.
+  /// Parses the header at the beginning of bytes. Nil if they are not a state of this version.
   static func header(_ bytes: [UInt8]) -> Header? {
     guard bytes.count >= headerLength, number(bytes, 56) == ContentChecksum.of(Array(bytes[..<56]), seed: seed) else {
       return nil
@@ -62,7 +62,7 @@ enum FolderState {
     }
   }
 
-  /// True for the state of a version that this code does not know.
+  /// True for the state of a later version, which this code does not know.
   static func isLater(_ bytes: [UInt8]) -> Bool {
     guard bytes.count >= 8 else { return false }
     let found = number(bytes, 0)
@@ -71,7 +71,7 @@ enum FolderState {
       && (0x32...0x39).contains(found &>> 56)
   }
 
-  /// A new folder's state: nothing on any shelf.
+  /// A new folder's state, with empty shelves.
   static func bytes(_ header: Header) -> [UInt8] {
     headerBytes(header) + emptySlots
   }
@@ -101,14 +101,14 @@ enum FolderState {
     return bytes
   }
 
-  /// The usage of a shelf; nil where the slot is damaged. `slots` begins behind the header.
+  /// The usage of a shelf; nil if the slot is damaged. `slots` begins after the header.
   static func usage(_ slots: [UInt8], _ shelf: Int) -> ShelfUsage? {
     let offset = shelf * slotLength
     guard slots.count >= offset + slotLength else { return nil }
     return usage(slots, at: offset, shelf)
   }
 
-  /// The usage that one slot's bytes say; nil where they are damaged.
+  /// The usage in the bytes of one slot; nil if they are damaged.
   static func singleUsage(_ slot: [UInt8], _ shelf: Int) -> ShelfUsage? {
     slot.count == slotLength ? usage(slot, at: 0, shelf) : nil
   }
@@ -129,7 +129,7 @@ enum FolderState {
     for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value &>> shift)) }
   }
 
-  /// Eight bytes that the caller knows are there.
+  /// Reads eight bytes; the caller has checked that they exist.
   private static func number(_ bytes: [UInt8], _ offset: Int) -> UInt64 {
     var value: UInt64 = 0
     for place in 0..<8 { value |= UInt64(bytes[offset + place]) &<< UInt64(8 * place) }

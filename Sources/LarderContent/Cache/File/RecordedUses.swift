@@ -1,6 +1,6 @@
 import LarderCore
 
-/// What the files of some thousand entries say of their last use, so that a hit of one of them need not ask.
+/// The recorded last uses of some thousand entries, so that a hit of one of them need not read it from the file.
 struct RecordedUses: ~Copyable, Sendable {
   struct Use: Sendable {
     var low: UInt64 = 0
@@ -8,10 +8,10 @@ struct RecordedUses: ~Copyable, Sendable {
   }
 
   private static let count = 8192
-  // What is at a place was noted last of all that have it.
+  // A slot holds the entry that was noted last among all that share the slot.
   private let table = Locked([Use](repeating: Use(), count: RecordedUses.count))
 
-  /// When an entry's use was recorded last, where that is known.
+  /// When an entry's use was last recorded, if that is known.
   func recorded(_ name: EntryName) -> Int64? {
     table.withLock { uses in
       let use = uses[RecordedUses.place(name)]
@@ -19,7 +19,7 @@ struct RecordedUses: ~Copyable, Sendable {
     }
   }
 
-  /// Notes when an entry's use was recorded; forgets whatever had the same place.
+  /// Stores when an entry's use was recorded. It replaces the previous entry in its slot.
   func note(_ name: EntryName, recorded: Int64) {
     table.withLock { uses in uses[RecordedUses.place(name)] = Use(low: name.low, recorded: recorded) }
   }

@@ -3,35 +3,36 @@ import LarderStorage
 // An entry's file in an encrypted folder. Numbers are little-endian.
 //
 //    0  magic              "LARDERE1"; the digit is the version
-//    8  blob               two times eight bytes; zero where the content is in this file
-//   24  content's length   eight bytes; zero where the content is in this file
-//   32  length             four bytes: of all that is sealed
+//    8  blob               two times eight bytes; zero if the content is in this file
+//   24  content's length   eight bytes; zero if the content is in this file
+//   32  length             four bytes: the length of the sealed data
 //   36  nonce              12 bytes, random
 //   48  tag                16 bytes
-//   64  sealed as one: the content, or of each block of it nonce and tag (28 bytes); key, metadata; the key's length and
-//       the metadata's (four bytes each). So the content is opened where it stays.
+//   64  sealed as one: the content, or for each block of it nonce and tag (28 bytes); key, metadata; the key's length
+//       and the metadata's (four bytes each). So the content is decrypted where it stays.
 //
-// Authenticated with what is sealed: the bytes 0 to 35 and the entry's name, so that no file can stand for another. A
-// blob's file is the sealed content and nothing else, each block sealed by itself; authenticated with a block: the text
-// "LARDRCK1", the blob's number and the block's, so that no block can stand for another. How many there are, how long they
-// are and what their tags are stands in the entry's file: nothing can be cut off or put back unnoticed.
+// The bytes 0 to 35 and the entry's name are authenticated with the sealed data, so that no file can replace another. A
+// blob's file consists of the sealed content alone, and each block is sealed separately. The text "LARDRCK1", the
+// blob's number and the block's index are authenticated with a block, so that no block can replace another. The entry's
+// file holds the number of blocks, their lengths and their tags: blocks cannot be removed or restored without being
+// noticed.
 
-/// The first bytes of an entry's file in an encrypted folder: what can be known before it is opened.
+/// The first bytes of an entry's file in an encrypted folder: what is known before it is decrypted.
 struct SealedEntry {
   let blob: BlobID?
-  /// Where the content is in a file of its own.
+  /// The content's length, if the content has a file of its own.
   let contentLength: Int
-  /// The length of all of the file.
+  /// The length of the whole file.
   let fileLength: Int
 
   /// `LARDERE1`.
   private static let magic: UInt64 = 0x3145_5245_4452_414C
-  /// Where the nonce begins, and the tag behind it.
+  /// Where the nonce begins; the tag follows it.
   private static let markStart = 36
-  /// The bytes of the two lengths.
+  /// The size of the two lengths.
   static let lengthsLength = 8
 
-  /// Reads them. Nothing is certain before the file is opened.
+  /// Reads the fields. Nothing is verified before the file is decrypted.
   init(_ raw: UnsafeRawBufferPointer) throws(EntryFile.Damage) {
     guard raw.count >= EntryFile.headerLength else { throw EntryFile.Damage(reason: "shorter than any entry") }
     // All loads are inside the 64 bytes.
@@ -51,12 +52,12 @@ struct SealedEntry {
     fileLength = EntryFile.headerLength + sealed
   }
 
-  /// Throws where a file has another length than it says.
+  /// Throws if the file's length is not the one that its header states.
   func check(size: Int) throws(EntryFile.Damage) {
     if fileLength != size { throw EntryFile.Damage(reason: "its length is not what it says") }
   }
 
-  /// The file's bytes; throws `tooLarge` where key and metadata are longer than any may be.
+  /// The file's bytes. Throws `tooLarge` if key and metadata exceed their limit.
   static func bytes(
     _ name: EntryName, key: String, metadata: CacheMetadata, length: Int, body: EntryFile.Body, _ keys: FolderKeys
   ) throws(CacheError) -> [UInt8] {
@@ -80,14 +81,14 @@ struct SealedEntry {
     EntryFile.append(blob?.low ?? 0, to: &bytes)
     EntryFile.append(blob == nil ? 0 : UInt64(length), to: &bytes)
     EntryFile.append(UInt64(sealed), to: &bytes)
-    // The number has four bytes; behind them is room for nonce and tag.
+    // The number has four bytes; after it there is room for nonce and tag.
     bytes += repeatElement(0, count: EntryFile.headerLength - bytes.count)
     bytes += tail
     bytes.append(contentsOf: key.utf8)
     bytes += encoded
     EntryFile.append(UInt64(keyLength) | UInt64(encoded.count) &<< 32, to: &bytes)
     let isSealed = unsafe bytes.withUnsafeMutableBytes { raw in
-      // The header is there, and what is sealed behind it.
+      // The buffer contains the header and the data to seal after it.
       let data = unsafe place(UnsafeRawBufferPointer(raw), name)
       let mark = unsafe UnsafeMutableRawBufferPointer(rebasing: raw[markStart..<EntryFile.headerLength])
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: raw[EntryFile.headerLength...])
@@ -97,7 +98,7 @@ struct SealedEntry {
     return bytes
   }
 
-  /// What is authenticated with what is sealed.
+  /// The data that is authenticated with the sealed data.
   private static func place(_ raw: UnsafeRawBufferPointer, _ name: EntryName) -> [UInt8] {
     var data = unsafe Array(raw[..<markStart])
     EntryFile.append(name.high, to: &data)
@@ -105,8 +106,8 @@ struct SealedEntry {
     return data
   }
 
-  /// Opens in place what was sealed, in two buffers of which the second may be missing; false where it is not what was
-  /// written under this name. `header` is the 64 bytes that the file begins with.
+  /// Decrypts sealed data in place, in two buffers of which the second is optional. Returns false if it is not what was
+  /// written under this name. `header` contains the file's first 64 bytes.
   static func open(
     _ header: UnsafeRawBufferPointer, _ first: UnsafeMutableRawBufferPointer, _ second: UnsafeMutableRawBufferPointer?,
     _ name: EntryName, _ keys: FolderKeys
@@ -117,14 +118,14 @@ struct SealedEntry {
     return unsafe data.withUnsafeBytes { unsafe keys.contents.open(first, second, mark: mark, with: $0) }
   }
 
-  /// What an opened file says.
+  /// The contents of a decrypted file.
   struct Opened {
     let head: EntryHead
-    /// The length of the content in what was sealed, or of what its blocks were sealed with: it comes first.
+    /// The length of the content, or of its blocks' nonces and tags. They are the first part of the sealed data.
     let length: Int
   }
 
-  /// Reads an opened file, of which all that was sealed is in the buffer; nil where it is of another key.
+  /// Reads a decrypted file, whose complete data is in the buffer. Nil if it belongs to another key.
   func opened(
     _ header: UnsafeRawBufferPointer, _ raw: UnsafeRawBufferPointer, key: String
   ) throws(EntryFile.Damage) -> Opened? {
@@ -142,7 +143,7 @@ struct SealedEntry {
         : start == EntryFile.blockCount(contentLength) * BlockMarks.length(isSealed: true)
     else { throw EntryFile.Damage(reason: "impossible lengths") }
     let keyEnd = start + keyLength
-    // Every slice is inside the buffer: its ends are in order and not behind its own.
+    // Every slice is inside the buffer: its ends are in order and not after the buffer's end.
     guard unsafe EntryFile.isSame(UnsafeRawBufferPointer(rebasing: raw[start..<keyEnd]), key) else { return nil }
     let metadata: CacheMetadata
     do throws(CacheMetadata.DecodingError) {

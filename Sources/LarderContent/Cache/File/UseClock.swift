@@ -1,19 +1,20 @@
 import LarderCore
 import Synchronization
 
-/// The time that says which entry was used last: runs on with the system's steady clock, and is never behind a time that
-/// was seen on a file.
+/// The clock that orders entries by their last use. It advances with the system's steady clock, and is never behind a
+/// time that was read from a file.
 ///
-/// So entries are ordered rightly also where the wall clock jumps or two processes differ; a clock that was wrong once
-/// puts this one ahead for good, which harms nothing, as nothing but the order counts. Nanoseconds since 1970.
+/// So the order of entries is right even if the wall clock jumps or two processes have different clocks. A clock that
+/// was wrong once leaves this one ahead permanently. That does no harm, because only the order matters. Nanoseconds
+/// since 1970.
 struct UseClock: ~Copyable, Sendable {
   private let environment: LarderEnvironment
-  /// What is added to the steady clock.
+  /// The difference between this clock and the steady clock.
   private let lead: Atomic<Int64>
-  /// Times further ahead of the wall clock than a hundred years were not set by a clock.
+  /// A hundred years: times further ahead of the wall clock were not set by a clock.
   private static let century: Int64 = 3_155_760_000_000_000_000
 
-  /// Starts at the wall clock, or at a time that was used before where that is later.
+  /// Starts at the wall clock, or at a time that was used before if that is later.
   init(_ environment: LarderEnvironment, after earlier: Int64) {
     self.environment = environment
     let wall = UseClock.wall(environment)
@@ -21,10 +22,10 @@ struct UseClock: ~Copyable, Sendable {
     lead = Atomic(UseClock.difference(start, environment.uptimeNanoseconds))
   }
 
-  /// The present moment.
+  /// The current time.
   var now: Int64 { UseClock.sum(environment.uptimeNanoseconds, lead.load(ordering: .relaxed)) }
 
-  /// A file's time, 0 where no clock can have set it; later ones put this clock on.
+  /// Returns a file's time, or 0 if no clock can have set it. A later time advances this clock.
   func seen(_ time: Int64) -> Int64 {
     let present = now
     if time <= present { return max(time, 0) }
@@ -41,7 +42,7 @@ struct UseClock: ~Copyable, Sendable {
     return overflow ? .max : time
   }
 
-  /// Saturating: a file may bear any time.
+  /// Adds with saturation, because a file may have any time.
   static func nanoseconds(seconds: Int64, nanoseconds: Int64) -> Int64 {
     let product = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     if product.overflow { return seconds < 0 ? .min : .max }

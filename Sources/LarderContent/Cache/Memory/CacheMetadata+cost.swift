@@ -1,7 +1,7 @@
 import LarderHTTP
 
 extension CacheMetadata {
-  /// About how many bytes of memory these metadata take, with what is parsed of them.
+  /// The approximate size of the metadata in memory in bytes, including their parsed rules.
   package var memoryCost: Int {
     var cost = 512 + url.utf8.count + CacheMetadata.cost(fields) + CacheMetadata.cost(selecting)
     for group in groups { cost += 32 + group.name.utf8.count + group.generation.utf8.count }
@@ -13,7 +13,7 @@ extension CacheMetadata {
     return cost
   }
 
-  /// A name may be held twice, as given and in lower case.
+  /// A name may be stored twice, as given and in lower case.
   private static func cost(_ fields: HTTPFields) -> Int {
     fields.reduce(0) { $0 + 48 + 2 * $1.name.rawName.utf8.count + $1.value.utf8.count }
   }

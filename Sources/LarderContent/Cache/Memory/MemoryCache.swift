@@ -1,41 +1,42 @@
 import LarderCore
 @_spi(Stores) import LarderStorage
 
-/// Keeps responses in memory, those used last, up to a number of bytes.
+/// Stores the most recently used responses in memory, up to a number of bytes.
 ///
-/// What an entry costs is its content, its key and about what its metadata take. It is gone with the process.
+/// The cost of an entry is its content, its key and about the size of its metadata. The entries are lost when the
+/// process ends.
 public final class MemoryCache: Cache {
-  /// The most bytes that all entries take together.
+  /// The maximum number of bytes of all entries together.
   public let limit: Int
-  /// The most bytes of content that one entry may have.
+  /// The maximum number of bytes of one entry's content.
   public let entryLimit: Int
 
   private let entries = Locked(RecentlyUsed<String, CacheEntry>())
 
-  /// An empty cache.
+  /// Creates an empty cache.
   ///
   /// - Parameters:
-  ///   - limit: the most bytes that all entries take together; 64 MiB by default.
-  ///   - entryLimit: the most bytes of content of one entry; a quarter of `limit` by default.
+  ///   - limit: the maximum number of bytes of all entries together; 64 MiB by default.
+  ///   - entryLimit: the maximum number of bytes of one entry's content; a quarter of `limit` by default.
   public init(limit: Int = 64 << 20, entryLimit: Int? = nil) {
     self.limit = max(0, limit)
     self.entryLimit = min(max(0, entryLimit ?? limit / 4), self.limit)
   }
 
-  /// How many entries there are.
+  /// The number of entries.
   public var count: Int { entries.withLock { $0.count } }
-  /// What they cost together, in bytes.
+  /// The cost of all entries in bytes.
   public var usedBytes: Int { entries.withLock { $0.total } }
 
-  /// The entry under a key, at the cost of a look into a dictionary.
+  /// The entry under a key, at the cost of a dictionary lookup.
   public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { entryAtHand(forKey: key) }
 
-  /// The same: everything is at hand here.
+  /// The entry under a key. It is always available at once, because all entries are in memory.
   public func entryAtHand(forKey key: String) -> CacheEntry? { entries.withLock { $0.use(key) } }
 
-  /// Keeps an entry and forgets those that were not used for longest, as far as it needs their room.
+  /// Stores an entry, and removes the least recently used ones if it needs their space.
   ///
-  /// Content that is not in memory is read into it. Throws `tooLarge`, which changes nothing.
+  /// Content that is not in memory is read into it. Throws `tooLarge` without a change.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
     guard entry.length <= entryLimit else { throw .tooLarge(limit: entryLimit) }
     let cost = MemoryCache.cost(entry.length, entry.metadata, key)
@@ -44,13 +45,13 @@ public final class MemoryCache: Cache {
     put(kept, cost, key)
   }
 
-  /// Forgets one entry.
+  /// Removes one entry.
   public func removeEntry(forKey key: String) async throws(CacheError) {
-    // What is taken out dies outside of the lock.
+    // The removed entry is released outside of the lock.
     _ = entries.withLock { $0.remove(key) }
   }
 
-  /// Forgets everything.
+  /// Removes all entries.
   public func removeAll() async throws(CacheError) {
     _ = entries.withLock { entries in
       defer { entries = RecentlyUsed() }
@@ -58,11 +59,11 @@ public final class MemoryCache: Cache {
     }
   }
 
-  /// Replaces the metadata where the entry under the key is the one seen, as one step.
+  /// Replaces the metadata if the given entry is still under the key, in one step.
   public func update(
     _ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String
   ) async throws(CacheError) {
-    // Compared outside of the lock; where another has been put there meanwhile, that one is compared.
+    // Compared outside of the lock. If another entry was stored in the meantime, that one is compared.
     while let present = entries.withLock({ $0.peek(key) }), present.isSame(as: entry) {
       let renewed = present.with(metadata)
       let cost = MemoryCache.cost(present.length, metadata, key)
@@ -71,14 +72,14 @@ public final class MemoryCache: Cache {
     }
   }
 
-  /// A writer that holds the content in memory and refuses more than an entry may have.
+  /// A writer that holds the content in memory and rejects more than an entry may have.
   public func makeWriter() async throws(CacheError) -> any CacheWriter {
     SpoolWriter(for: self, limit: entryLimit, spool: Spool(memoryLimit: .max))
   }
 
   // MARK: Inside
 
-  /// The keys, the one used last first.
+  /// The keys, most recently used first.
   var keys: [String] { entries.withLock { $0.keys } }
 
   static func cost(_ length: Int, _ metadata: CacheMetadata, _ key: String) -> Int {
@@ -90,14 +91,14 @@ public final class MemoryCache: Cache {
     return entry.moved(to: .memory, bytes: try await entry.read(0..<entry.length))
   }
 
-  /// False where something else than `expected` is there.
+  /// Stores an entry. Returns false if the existing entry is not `expected`.
   @discardableResult
   private func put(_ entry: CacheEntry, _ cost: Int, _ key: String, inPlaceOf expected: CacheEntry? = nil) -> Bool {
     let dropped: [CacheEntry]? = entries.withLock { entries in
       if let expected, entries.peek(key) !== expected { return nil }
       var dropped: [CacheEntry] = []
       if let old = entries.set(entry, cost: cost, for: key) { dropped.append(old) }
-      // What was just put there is the last to go, and fits by itself.
+      // The new entry is the last in the order of eviction, and fits on its own.
       while entries.total > limit, let old = entries.removeOldest() { dropped.append(old) }
       return dropped
     }

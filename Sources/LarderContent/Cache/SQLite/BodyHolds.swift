@@ -1,24 +1,24 @@
 import LarderCore
 
-/// The bodies that entries or writers of this process are reading, so that no chunk goes away under them.
+/// Counts the uses of bodies by entries and writers of this process, so that no chunk is deleted while it is in use.
 final class BodyHolds: Sendable {
   private struct State {
     var counts: [Int64: Int] = [:]
-    /// Doomed while they are held.
+    /// Bodies that are doomed but still in use.
     var doomed: Set<Int64> = []
-    /// Doomed and held by nobody: their chunks are to be deleted.
+    /// Bodies that are doomed and no longer in use: their chunks can be deleted.
     var deletable: [Int64] = []
     var isDeleting = false
   }
 
   private let state = Locked(State())
 
-  /// True where no deletion is under way.
+  /// True if no deletion is running.
   var isIdle: Bool { state.withLock { !$0.isDeleting } }
 
   func take(_ body: Int64) { state.withLock { $0.counts[body, default: 0] += 1 } }
 
-  /// True where a deletion is to be begun.
+  /// Ends a use of a body. Returns true if a deletion must be started.
   func release(_ body: Int64) -> Bool {
     state.withLock { state in
       let left = (state.counts[body] ?? 1) - 1
@@ -28,7 +28,7 @@ final class BodyHolds: Sendable {
     }
   }
 
-  /// Called once the file says that they are doomed; true where a deletion is to be begun.
+  /// Called after bodies were marked as doomed in the file. Returns true if a deletion must be started.
   func doom(_ bodies: [Int64]) -> Bool {
     state.withLock { state in
       var free: [Int64] = []
@@ -46,7 +46,7 @@ final class BodyHolds: Sendable {
     return true
   }
 
-  /// Some of the bodies to delete chunks of; none ends the deletion.
+  /// Some of the bodies whose chunks can be deleted. An empty result ends the deletion.
   func deletable(_ count: Int) -> [Int64] {
     state.withLock { state in
       if state.deletable.isEmpty { state.isDeleting = false }
@@ -54,14 +54,15 @@ final class BodyHolds: Sendable {
     }
   }
 
-  /// Bodies are gone, or cannot be deleted now: the next one that opens the file alone tries again.
+  /// Removes bodies that were deleted, or cannot be deleted now. The next process that opens the file alone tries
+  /// again.
   func finish(_ bodies: [Int64]) {
     let bodies = Set(bodies)
     state.withLock { $0.deletable.removeAll(where: bodies.contains) }
   }
 }
 
-/// A hold on a body: its chunks stay as long as this.
+/// A use of a body: its chunks are kept as long as this object.
 final class BodyHold: Sendable {
   let body: Int64
   private let store: SQLiteStore
@@ -74,7 +75,7 @@ final class BodyHold: Sendable {
 
   deinit { store.release(body) }
 
-  /// Bytes of the body's content, which has `length` bytes so far.
+  /// Reads bytes of the body's content, which has `length` bytes so far.
   func read(_ range: Range<Int>, length: Int) throws(CacheError) -> [UInt8] {
     try store.read(range, ofBody: body, length: length)
   }

@@ -1,7 +1,7 @@
 import LarderStorage
 
 extension CacheError {
-  /// What the engine says of the cache's file.
+  /// Converts an error of the database engine for the cache's file.
   init(_ error: StorageError, path: String) {
     switch error.category {
     case .full: self = .full(path: path)

@@ -3,14 +3,14 @@ import LarderStorage
 /// Reads a range out of a body's chunks, each of which is checked.
 struct ChunkReading {
   let body: Int64
-  /// The bytes that the body has so far; its last chunk may be short.
+  /// The number of bytes that the body has so far; its last chunk may be short.
   let length: Int
-  /// Within the length.
+  /// The range to read, within the length.
   let range: Range<Int>
 
   enum Outcome {
     case bytes([UInt8])
-    /// A chunk is not there: the body has been deleted.
+    /// A chunk does not exist: the body has been deleted.
     case missing
     /// A chunk is not what was written.
     case damaged

@@ -10,16 +10,17 @@ import LarderStorage
   import Darwin
 #endif
 
-/// The lock beside a cache's file, shared by all that have it open: it tells who comes alone.
+/// The lock file beside a cache's file. All caches that have the file open share its lock, which shows whether a cache
+/// opens it alone.
 ///
-/// Who is alone may clear up what others left when they were killed, and may replace a damaged file. The lock file holds
-/// nothing, or a mark that damage was met. The system drops the lock when a process ends, however it ends.
+/// A cache that is alone may clear up what killed processes left, and may replace a damaged file. The lock file is
+/// empty, or contains a mark that damage was found. The system releases the lock when a process ends, however it ends.
 final class FileClaim: Sendable {
-  /// True where nothing else had the file open when the claim was made.
+  /// True if no other cache had the file open when the claim was created.
   let isAlone: Bool
   private let descriptor: Locked<Int32?>
 
-  /// Waits, off the caller's thread, while another one that is alone is still opening.
+  /// Takes the lock. Waits, off the caller's thread, while another cache that is alone is still opening the file.
   static func make(_ path: String) async throws(CacheError) -> FileClaim {
     let made: Result<FileClaim, CacheError> = await withCheckedContinuation { waiting in
       DispatchQueue.global(qos: .userInitiated).async {
@@ -30,7 +31,7 @@ final class FileClaim: Sendable {
   }
 
   private init(_ path: String) throws(CacheError) {
-    // Whoever can write to the folder may have put a link here, to a file of somebody else.
+    // Anyone who can write to the folder may have put a link here, to a file of another user.
     let opened = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode_t(0o600))
     guard opened >= 0 else { throw CacheError(errno: errno, path: path) }
     var status = stat()
@@ -53,10 +54,10 @@ final class FileClaim: Sendable {
     descriptor = Locked(opened)
   }
 
-  /// Lets others in; called when the file is in order.
+  /// Admits other caches; called when the file has been checked.
   func share() { withDescriptor { while flock($0, LOCK_SH) != 0, errno == EINTR {} } }
 
-  /// True where somebody met damage in the file since it was last looked through.
+  /// True if damage was found in the file since it was last checked.
   var isMarked: Bool {
     var status = stat()
     var isMarked = false
@@ -64,7 +65,7 @@ final class FileClaim: Sendable {
     return isMarked
   }
 
-  /// Notes that damage was met; where that fails too, the next to meet it notes it.
+  /// Records that damage was found. If this fails too, the next cache that finds the damage records it.
   func mark() {
     withDescriptor { descriptor in
       let letter: [UInt8] = [0x64]
@@ -73,7 +74,7 @@ final class FileClaim: Sendable {
     }
   }
 
-  /// The file is new or has been looked through.
+  /// Clears the mark: the file is new or has been checked.
   func unmark() { withDescriptor { _ = ftruncate($0, 0) } }
 
   private func withDescriptor(_ body: (Int32) -> Void) {
@@ -82,11 +83,12 @@ final class FileClaim: Sendable {
     }
   }
 
-  /// Gives the lock back; a second call does nothing.
+  /// Releases the lock; a second call does nothing.
   func release() {
     descriptor.withLock { held in
       if let open = held {
-        // Closing alone would leave the lock to a child process that has been made at this moment and has not closed its copy yet.
+        // Closing alone would leave the lock with a child process that was just created and has not closed its copy
+        // yet.
         _ = flock(open, LOCK_UN)
         _ = close(open)
       }

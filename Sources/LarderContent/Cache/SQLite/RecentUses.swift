@@ -1,8 +1,9 @@
 import LarderCore
 
-/// When rows were used, as far as the file does not know it yet: a look-up writes nothing to the disk.
+/// The uses of rows that are not written to the file yet: a lookup writes nothing to the disk.
 ///
-/// Moments are numbers that only rise; no clock is asked, so none that jumps can change the order.
+/// A use is recorded as a number that only rises. It does not depend on a clock, so a clock that jumps cannot change
+/// the order.
 final class RecentUses: Sendable {
   private struct State {
     var last: Int64
@@ -10,16 +11,16 @@ final class RecentUses: Sendable {
     var isFlushing = false
   }
 
-  /// Uses held before some are written in the background.
+  /// The number of uses that are held before some are written in the background.
   static let limit = 16_384
-  /// Uses written by one such transaction.
+  /// The number of uses that one background transaction writes.
   static let slice = 2048
 
   private let state: Locked<State>
 
   init(after last: Int64) { state = Locked(State(last: last)) }
 
-  /// Notes a use; true where it is time to write some.
+  /// Records a use. Returns true if some uses must be written now.
   func note(_ row: Int64) -> Bool {
     state.withLock { state in
       state.last &+= 1
@@ -30,7 +31,7 @@ final class RecentUses: Sendable {
     }
   }
 
-  /// The next moment, later than all that were seen; `seen` is the last in the file, which other processes write too.
+  /// The next use number, greater than all before; `seen` is the last one in the file, which other processes write too.
   func next(after seen: Int64) -> Int64 {
     state.withLock { state in
       state.last = max(state.last, seen) &+ 1
@@ -38,10 +39,10 @@ final class RecentUses: Sendable {
     }
   }
 
-  /// The noted use of a row, which is not noted any more.
+  /// Removes the recorded use of a row and returns it.
   func take(_ row: Int64) -> Int64? { state.withLock { $0.uses.removeValue(forKey: row) } }
 
-  /// Some of the uses, which are not noted any more.
+  /// Removes some of the recorded uses and returns them.
   func takeSlice() -> [(row: Int64, moment: Int64)] {
     state.withLock { state in
       let slice = state.uses.prefix(RecentUses.slice).map { (row: $0.key, moment: $0.value) }
@@ -50,7 +51,7 @@ final class RecentUses: Sendable {
     }
   }
 
-  /// True where enough are noted for another slice; else the writing in the background has ended.
+  /// True if there are enough uses for another slice. Otherwise the background write ends.
   func goesOn() -> Bool {
     state.withLock { state in
       state.isFlushing = state.uses.count >= RecentUses.limit / 2

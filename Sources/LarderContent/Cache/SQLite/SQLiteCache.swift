@@ -2,36 +2,36 @@ import LarderCore
 public import LarderStorage
 import Synchronization
 
-/// Keeps responses in one SQLite file, within a limit of bytes.
+/// Stores responses in one SQLite file, within a limit of bytes.
 ///
-/// A look-up is one point read, on the caller's thread. Content up to 64 KiB comes with it; larger content is read in
-/// pieces, and written in pieces too, so that neither fills memory nor keeps others from writing. Every byte is checked
-/// before it is handed out: an entry that the disk has damaged is removed, and throws
+/// A lookup is one point read, on the caller's thread. It includes content up to 64 KiB. Larger content is read and
+/// written in pieces, so that it neither fills the memory nor blocks other writers for long. Every byte is checked
+/// before it is returned: an entry that the disk has damaged is removed, and throws
 /// ``CacheError/corrupt(path:reason:)`` once.
 ///
-/// An entry stays readable while it is held, also where it has been replaced or removed meanwhile by this process. Where
-/// another process has removed it, its content may be gone from then on, which throws ``CacheError/gone``.
+/// An entry stays readable while it is held, even if this process has replaced or removed it in the meantime. If
+/// another process has removed it, its content may be deleted, and reading it throws ``CacheError/gone``.
 ///
-/// When entries go that were not used for longest, a use counts that a process has noted but not written yet: uses are
-/// written with other changes, in the background, and by ``close()``. The file does not shrink; its pages are used again.
-/// Several caches and processes may have one file open at once. Where the file is deleted while it is open, the next change
-/// makes it again.
+/// Eviction removes the least recently used entries. It includes uses that a process has recorded but not written yet:
+/// uses are written with other changes, in the background, and by ``close()``. The file does not shrink; its pages are
+/// reused. Several caches and processes may have one file open at once. If the file is deleted while it is open, the
+/// next change creates it again.
 ///
-/// What a call has stored outlives the process, however that ends. See `synchronizes` for a loss of power.
+/// A stored entry survives any end of the process. For a power failure, see `synchronizes`.
 public final class SQLiteCache: Cache, SharedCache {
   /// The file's path.
   public let path: String
-  /// The most bytes that the entries take.
+  /// The maximum number of bytes of all entries.
   public let limit: Int
-  /// The most bytes of content that one entry may have.
+  /// The maximum number of bytes of one entry's content.
   public let entryLimit: Int
-  /// Why the file was damaged in whose place a new one was made at opening; nil where that did not happen.
+  /// Why opening replaced a damaged file by a new one; nil if it did not.
   public let replacedDamage: String?
 
   private struct State {
     var store: SQLiteStore
     var use = StoreUse.open
-    /// Those of deleted files, as long as somebody reads from them.
+    /// The stores of deleted files, as long as their entries are being read.
     var formers: [Former] = []
   }
 
@@ -47,26 +47,28 @@ public final class SQLiteCache: Cache, SharedCache {
   /// The open file.
   var store: SQLiteStore { state.withLock { $0.store } }
 
-  /// Opens a file; makes it where it is missing, and its folder.
+  /// Opens a file. Creates the file and its folder if they do not exist.
   ///
-  /// A cache's file that is damaged is replaced by an empty one, where nothing else has it open; one that is so damaged
-  /// that it might be another's is kept beside it, with `.damaged` behind its name. Files up to 64 MiB are looked
-  /// through for damage each time, larger ones after some was met.
+  /// A damaged cache file is replaced by an empty one, unless another cache has it open. If the damage hides whether it
+  /// is a cache file at all, the file is kept beside the new one, with `.damaged` appended to its name. Files up to 64
+  /// MiB are checked for damage each time, larger ones after damage was found.
   ///
   /// - Parameters:
-  ///   - path: the file; `-wal`, `-shm`, `-changes` and `.lock` behind its name are taken too.
-  ///   - limit: in bytes; what entries are counted with is their content, metadata and key, in whole pages of 4 KiB where
-  ///     they are larger than most of one.
-  ///   - entryLimit: the most bytes of content of one entry; by default `limit`.
-  ///   - synchronizes: true waits at each change until the disk itself has it. Without, the last changes may be missing
-  ///     after a loss of power; the file is whole all the same.
-  ///   - key: encrypts the file and its log; ``changeKey(path:from:to:)`` encrypts one that is there. Writers stage what is
-  ///     large in the file itself, and what SQLite puts into temporary files it seals too: no plain text reaches the disk.
+  ///   - path: the file. The cache also uses the files with `-wal`, `-shm`, `-changes` and `.lock` appended to this
+  ///     name.
+  ///   - limit: the limit in bytes. An entry counts with its content, metadata and key, in whole pages of 4 KiB if they
+  ///     are larger than most of one.
+  ///   - entryLimit: the maximum number of bytes of one entry's content; by default `limit`.
+  ///   - synchronizes: if true, each change waits until the disk itself has it. If false, the last changes may be lost
+  ///     if the power fails; the file stays intact all the same.
+  ///   - key: encrypts the file and its log; ``changeKey(path:from:to:)`` encrypts an existing file. Writers stage
+  ///     large content in the file itself, and SQLite's temporary files are encrypted too: no plain text reaches the
+  ///     disk.
   ///   - fileProtection: when the file can be read and written, on Apple's devices.
-  ///   - onDiagnostic: is told what went wrong where no call can throw it: in the background.
-  /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain file, each at once and changing
-  ///   nothing; `foreign` for a file of something else or of a later version, which is left as it is; `corrupt` for a
-  ///   damaged one that something else has open; `readOnly`, `full`, `failed`.
+  ///   - onDiagnostic: called with errors that no call can throw, from background work.
+  /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain file, each at once and
+  ///   without a change; `foreign` for another program's file or one of a later version, which is not changed;
+  ///   `corrupt` for a damaged file that another cache has open; `readOnly`, `full`, `failed`.
   public convenience init(
     path: String, limit: Int = 512 << 20, entryLimit: Int? = nil, synchronizes: Bool = false, key: StorageKey? = nil,
     fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
@@ -77,7 +79,7 @@ public final class SQLiteCache: Cache, SharedCache {
       protection: fileProtection, onDiagnostic: onDiagnostic)
   }
 
-  /// - Parameter maximumPageCount: the most pages of 4 KiB that the file may have, as a disk that is full would have it.
+  /// - Parameter maximumPageCount: the maximum number of pages of 4 KiB in the file, to simulate a full disk.
   package init(
     path: String, limit: Int, entryLimit: Int? = nil, maximumPageCount: Int?, synchronizes: Bool = false,
     key: StorageKey? = nil, protection: FileProtection = .completeUntilFirstUserAuthentication,
@@ -115,17 +117,17 @@ public final class SQLiteCache: Cache, SharedCache {
       throw CacheError(error, path: opening.path)
     }
     do throws(CacheError) { try await store.clearUp() } catch {
-      // The file is full, or somebody else writes for long: the next opening clears up.
+      // The file is full, or another process writes for a long time: the next opening clears up.
       onDiagnostic?(error)
     }
     return (store, opened.replaced)
   }
 
-  /// The open file for a change: made again where it was deleted. Entries that are held read on from the deleted one.
+  /// The open file for a change: created again if it was deleted. Held entries continue to read from the deleted file.
   private func presentStore() async throws(CacheError) -> SQLiteStore {
     let (present, use) = state.withLock { ($0.store, $0.use) }
     guard use == .open, !present.database.isInPlace else { return present }
-    // Of several that come at once one makes it, and who suspends the cache waits for that.
+    // If several calls arrive at once, one creates the file, and a suspension waits for it.
     try await calls.run { [self] () throws(CacheError) in
       let (former, use) = state.withLock { ($0.store, $0.use) }
       guard use == .open, !former.database.isInPlace else { return }
@@ -136,12 +138,13 @@ public final class SQLiteCache: Cache, SharedCache {
     return store
   }
 
-  /// Gives the file of a closed cache another key, encrypts a plain one (`from` is nil), or the reverse (`to` is nil); the
-  /// entries stay.
+  /// Changes the key of a closed cache's file, encrypts a plain file (`from` is nil), or decrypts one (`to` is nil).
+  /// The entries stay.
   ///
-  /// After a crash at any instant the old key opens it, or the new one. Throws `failed` where anybody has it open, and for
-  /// what the disk refuses: the reason says so where the new key opens it all the same; `foreign` for a file of something else
-  /// or of a later version, which is left as it is; `wrongKey`, `encrypted`, `notEncrypted`, `corrupt`, `full`.
+  /// After a crash at any instant, either the old key or the new one opens the file. Throws `failed` if any process has
+  /// the file open, and for errors of the disk: the reason states whether the new key opens the file all the same.
+  /// Throws `foreign` for another program's file or one of a later version, which is not changed; `wrongKey`,
+  /// `encrypted`, `notEncrypted`, `corrupt`, `full`.
   public static func changeKey(
     path: String, from old: StorageKey?, to new: StorageKey?
   ) async throws(CacheError) {
@@ -159,9 +162,9 @@ public final class SQLiteCache: Cache, SharedCache {
   /// The entry under a key.
   public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? { try store.entry(key) }
 
-  /// Keeps an entry and removes those that were not used for longest, as far as it needs their room.
+  /// Stores an entry, and removes the least recently used ones if it needs their space.
   ///
-  /// Throws `tooLarge`, `full`, `readOnly`, `closed`, `failed`; what was under the key is still there then.
+  /// Throws `tooLarge`, `full`, `readOnly`, `closed`, `failed`; the previous entry is still there then.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
     guard entry.length <= entryLimit else { throw .tooLarge(limit: entryLimit) }
     let store = try await presentStore()
@@ -176,7 +179,7 @@ public final class SQLiteCache: Cache, SharedCache {
     _ = try await writer.commit(entry.metadata, forKey: key)
   }
 
-  /// Forgets one entry.
+  /// Removes one entry.
   public func removeEntry(forKey key: String) async throws(CacheError) {
     let store = try await presentStore()
     try await store.change(.entry(key)) { (connection, doomed) throws(StorageError) in
@@ -184,7 +187,7 @@ public final class SQLiteCache: Cache, SharedCache {
     }
   }
 
-  /// Forgets everything; the file keeps its length, its pages are used again.
+  /// Removes all entries. The file keeps its length; its pages are reused.
   public func removeAll() async throws(CacheError) {
     let store = try await presentStore()
     try await store.change(.everything) { (connection, doomed) throws(StorageError) in
@@ -192,7 +195,7 @@ public final class SQLiteCache: Cache, SharedCache {
     }
   }
 
-  /// Replaces the metadata where the entry under the key is the one seen, as one step; the content is not written again.
+  /// Replaces the metadata if the given entry is still under the key, in one step. The content is not written again.
   public func update(
     _ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String
   ) async throws(CacheError) {
@@ -205,7 +208,8 @@ public final class SQLiteCache: Cache, SharedCache {
     }
   }
 
-  /// A writer that stages what is large in the file, 256 KiB at a time, and makes it visible by one short transaction.
+  /// A writer that stages large content in the file, 256 KiB at a time, and makes it visible with one short
+  /// transaction.
   public func makeWriter() async throws(CacheError) -> any CacheWriter {
     let store = try await presentStore()
     switch state.withLock({ $0.use }) {
@@ -220,31 +224,31 @@ public final class SQLiteCache: Cache, SharedCache {
     return store.changes.map { ($0, store.part(of: key)) }
   }
 
-  /// How many bytes the entries take, as `limit` counts them.
+  /// The number of bytes of all entries, as `limit` counts them.
   public func usedBytes() throws(CacheError) -> Int { try store.number("SELECT total FROM usage") }
 
-  /// How many entries there are.
+  /// The number of entries.
   public func count() throws(CacheError) -> Int { try store.number("SELECT count(*) FROM entry") }
 
-  /// Writes what is noted in memory and closes the file; calls from then on throw `closed`. A second call does nothing.
+  /// Writes the uses recorded in memory and closes the file. Later calls throw `closed`. A second call does nothing.
   public func close() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       let (store, former) = state.withLock { state in (state.store, exchange(&state.use, with: .closed)) }
       switch former {
       case .open: try await store.close()
-      // Nothing is open: calls throw `closed` from now on.
+      // No file is open: calls throw `closed` from now on.
       case .suspended, .closed:
         do throws(StorageError) { try await store.database.close() } catch { throw store.failure(error) }
       }
     }
   }
 
-  /// Writes what is noted in memory, moves the log into the file, and gives every lock back, so that the system may suspend the
-  /// process; see the article "Suspension".
+  /// Writes the uses recorded in memory, moves the log into the file, and releases every lock, so that the system may
+  /// suspend the process; see the article "Suspension".
   ///
-  /// Writers under way end. Calls, and reading the content of held entries, throw `suspended` until ``resume()``. Two calls at
-  /// once, and any mixture with ``resume()`` and ``close()``, run one after another; a closed cache stays so. Throws `failed`;
-  /// the cache is suspended all the same.
+  /// Open writers end. Calls, and reading the content of held entries, throw `suspended` until ``resume()``. Concurrent
+  /// calls of this function, ``resume()`` and ``close()`` run one after another; a closed cache stays closed. Throws
+  /// `failed`; the cache is suspended all the same.
   public func suspend() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       let stores = state.withLock { state -> [SQLiteStore] in
@@ -260,11 +264,11 @@ public final class SQLiteCache: Cache, SharedCache {
     }
   }
 
-  /// Opens the file of a suspended cache again, as at first. A damaged file is replaced if nothing else has it open, and
-  /// `onDiagnostic` gets the reason. Entries from before the suspension throw `gone` when their content is read. A cache that is
-  /// not suspended stays as it is.
+  /// Opens the file of a suspended cache again, with all checks of the first opening. A damaged file is replaced if no
+  /// other cache has it open, and `onDiagnostic` gets the reason. Entries from before the suspension throw `gone` when
+  /// their content is read. A cache that is not suspended stays as it is.
   ///
-  /// Throws what opening throws; the cache stays suspended then.
+  /// Throws the errors of opening; the cache stays suspended then.
   public func resume() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       guard state.withLock({ $0.use }) == .suspended else { return }

@@ -1,30 +1,31 @@
 import LarderStorage
 
-/// The file of a ``SQLiteCache``.
+/// The schema of a ``SQLiteCache``'s file.
 ///
-/// `entry` holds one stored response a row, with its content where that is small. Larger content is in `chunk`, in pieces
-/// of one length, whose ids are the id of their `body` and their number. A body is staged while it is written, live while
-/// a row of `entry` names it, and doomed from then on, until its chunks have been deleted a few at a time. No id is ever
-/// used twice. `used` orders the entries by their last use; it is no time. `usage` holds the sum of `entry.cost`.
+/// `entry` holds one stored response a row, with its content if that is small. Larger content is in `chunk`, in pieces
+/// of one length, whose ids consist of the id of their `body` and their number. A body is staged while it is written,
+/// live while a row of `entry` refers to it, and doomed from then on, until its chunks have been deleted a few at a
+/// time. No id is ever reused. `used` orders the entries by their last use; it is not a time. `usage` holds the sum of
+/// `entry.cost`.
 enum SQLiteCacheSchema {
-  /// `LrdR`.
+  /// The application id: `LrdR`.
   static let applicationID: Int32 = 0x4C72_6452
 
   static var schema: Schema { Schema(applicationID: applicationID, steps: [FirstTables()]) }
 
-  /// The most bytes of content that lie in the entry's own row.
+  /// The maximum number of content bytes in the entry's own row.
   static let inlineLimit = 64 << 10
-  /// The bytes in a chunk; the last one of a body has fewer.
+  /// The number of bytes in a chunk; the last chunk of a body has fewer.
   static let chunkBytes = 64 << 10
-  /// How many chunks a body may have: one less than its share of the ids.
+  /// The maximum number of chunks of a body, which is also the number of ids for its chunks.
   static let chunkLimit: Int64 = 1 << 24
-  /// The most bytes that one body can have.
+  /// The maximum number of bytes of one body.
   static let bodyLimit = Int(chunkLimit) * chunkBytes
 
   /// The id of a chunk.
   static func chunk(_ number: Int, of body: Int64) -> Int64 { body &* chunkLimit &+ Int64(number) }
 
-  /// `body.state`.
+  /// The values of `body.state`.
   enum BodyState: Int64 {
     case staged = 0
     case live = 1
@@ -32,7 +33,7 @@ enum SQLiteCacheSchema {
   }
 }
 
-/// Version 1.
+/// Creates the tables of version 1.
 private struct FirstTables: SchemaStep {
   func run(on connection: Connection) throws(StorageError) {
     try connection.run(

@@ -1,21 +1,22 @@
 import LarderCore
 
-/// Takes content into a cache file: small content waits in memory, larger content goes into chunks that nobody sees yet.
+/// Writes content into a cache file. Small content is kept in memory until the commit; larger content is written to
+/// chunks that are not visible yet.
 final class SQLiteCacheWriter: CacheWriter {
   private struct State {
     var phase = WriterPhase.open
     /// True while chunks are being written.
     var isWriting = false
-    /// Where the content is staged; nil while it is small.
+    /// The body in which the content is staged; nil while the content is small.
     var hold: BodyHold?
-    /// The bytes that are in chunks.
+    /// The number of bytes in chunks.
     var staged = 0
-    /// The bytes after those.
+    /// The bytes after those in chunks.
     var rest: [UInt8] = []
     var length: Int { staged + rest.count }
   }
 
-  /// Bytes that go into chunks at once.
+  /// The number of bytes that are written into chunks at once.
   private static let sliceBytes = 4 * SQLiteCacheSchema.chunkBytes
 
   private let store: SQLiteStore
@@ -113,7 +114,7 @@ final class SQLiteCacheWriter: CacheWriter {
     do throws(CacheError) {
       return try await commit(metadata, key, hold, staged, rest)
     } catch {
-      // So that what is staged goes with the writer.
+      // Releases the hold, so that the staged content is deleted with the writer.
       state.withLock { $0.phase = .failed(error) }
       throw error
     }
@@ -141,7 +142,7 @@ final class SQLiteCacheWriter: CacheWriter {
     return SQLiteStore.entry(metadata, length: length, hold)
   }
 
-  /// The body; made where nothing has been staged yet.
+  /// The body, which is created if nothing has been staged yet.
   private func stagedBody(_ hold: BodyHold?) async throws(CacheError) -> BodyHold {
     if let hold { return hold }
     let made = BodyHold(try await store.stage([], first: 0, of: nil), in: store)

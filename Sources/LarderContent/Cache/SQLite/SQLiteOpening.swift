@@ -6,7 +6,7 @@ import LarderStorage
   import Foundation
 #endif
 
-/// Looks at a cache's file before it is trusted, opens it, and puts a new one in the place of a damaged one.
+/// Opens a cache's file after checking it, and replaces a damaged one by a new file.
 struct SQLiteOpening: Sendable {
   let path: String
   let key: StorageKey?
@@ -16,11 +16,11 @@ struct SQLiteOpening: Sendable {
   struct Opened: Sendable {
     let database: Database
     let claim: FileClaim
-    /// Why a new file was made in the place of a damaged one; nil where none was.
+    /// Why a damaged file was replaced by a new one; nil if it was not.
     let replaced: String?
   }
 
-  /// Files up to this size are looked through for damage each time; larger ones after some was met.
+  /// Files up to this size are checked for damage each time, larger ones after damage was found.
   private static let checkedBytes = 64 << 20
 
   func open() async throws(CacheError) -> Opened {
@@ -42,12 +42,12 @@ struct SQLiteOpening: Sendable {
     switch content {
     case .absent: try DatabaseFile(path).make()
     case .database(SQLiteCacheSchema.applicationID): break
-    case .encrypted: break  // Whose it is, its key tells; without one, opening says so.
-    case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
+    case .encrypted: break  // The check of its key decides; without a key, opening reports it.
+    case .database(0): break  // Truncated before its first transaction, or another program's file: the schema decides.
     case .damaged: return try await replaced(claim, because: "its header is damaged", isOurs: false)
     case .database, .other: throw StorageError.foreign(path)
     }
-    // What the header does not say the schema has told once the file is open.
+    // If the header does not identify the file, the schema does once the file is open.
     var isOurs = content == .database(applicationID: SQLiteCacheSchema.applicationID)
     do throws(StorageError) {
       let database = try await connect()
@@ -71,13 +71,13 @@ struct SQLiteOpening: Sendable {
     try await Database.open(path, key: key, schema: SQLiteCacheSchema.schema, options: options)
   }
 
-  /// What cannot be told from another's file is kept under another name, unless it is open; a cache's own content is
-  /// fetched again.
+  /// Replaces a damaged file. A file that may not be a cache's is kept under another name, unless it is open; a cache's
+  /// own content is downloaded again.
   private func replaced(_ claim: FileClaim, because reason: String, isOurs: Bool) async throws(StorageError) -> Opened {
     guard claim.isAlone else {
       throw StorageError.damaged(path, "\(reason); it is replaced when nothing else has it open")
     }
-    // Others know nothing of the claim.
+    // Other programs do not know the claim.
     if !isOurs { try DatabaseFile(path).checkUnused() }
     let aside = try DatabaseFile(path).setAside()
     if isOurs { for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: aside + suffix) } }

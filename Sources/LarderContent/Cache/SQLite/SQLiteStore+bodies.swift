@@ -1,14 +1,15 @@
 import LarderCore
 import LarderStorage
 
-// Large content: written piece by piece where no reader looks, deleted piece by piece when nobody reads it any more.
+// Large content. It is written piece by piece where no reader sees it, and deleted piece by piece when no reader uses
+// it any more.
 extension SQLiteStore {
-  /// Chunks that one transaction deletes.
+  /// The number of chunks that one transaction deletes.
   private static let deletionSlice = 32
-  /// After so many seconds what is staged or doomed is nobody's, whoever has the file open.
+  /// After this many seconds a staged or doomed body is considered abandoned, even if other caches have the file open.
   private static let orphanAge: Int64 = 3600
 
-  /// Writes chunks of a staged body, from number `first` on; makes the body where there is none yet. Answers its id.
+  /// Writes chunks of a staged body, from number `first` on. Creates the body if there is none yet. Returns its id.
   func stage(_ chunks: [[UInt8]], first: Int, of body: Int64?) async throws(CacheError) -> Int64 {
     let made = WrittenBody()
     try await change(weight: chunks.reduce(0) { $0 + $1.count }) { (connection, _) throws(StorageError) in
@@ -41,7 +42,8 @@ extension SQLiteStore {
       .integer(body))
   }
 
-  /// Writes the last chunks of a staged body and makes it an entry, in one step; throws `gone` where it is staged no more.
+  /// Writes the last chunks of a staged body and stores it as an entry, in one step. Throws `gone` if the body is no
+  /// longer staged.
   func commit(_ chunks: [[UInt8]], first: Int, _ row: NewRow) async throws(CacheError) {
     let wasStaged = WrittenBody()
     let weight = chunks.reduce(0) { $0 + $1.count }
@@ -58,17 +60,17 @@ extension SQLiteStore {
     if wasStaged.id == 0 { throw .gone }
   }
 
-  /// Gives up a body that was staged.
+  /// Abandons a staged body.
   func abandon(_ body: Int64) {
     if holds.doom([body]) { database.whereWriting { [self] turn in deleteChunks(turn) } }
   }
 
-  /// Lets go of a hold.
+  /// Ends the use of a body.
   func release(_ body: Int64) {
     if holds.release(body) { database.whereWriting { [self] turn in deleteChunks(turn) } }
   }
 
-  /// Removes a damaged entry, soon.
+  /// Removes a damaged entry in the background.
   func discard(_ condition: String, _ value: Int64) {
     database.whereWriting { [self] turn in
       do throws(StorageError) {
@@ -82,7 +84,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Deletes some chunks, and the others in turns of their own, so that changes come in between.
+  /// Deletes some chunks; the others are deleted in later turns of the writer, so that changes can run in between.
   func deleteChunks(_ turn: Database.WriterTurn) {
     let bodies = holds.deletable(SQLiteStore.deletionSlice)
     guard !bodies.isEmpty else { return }
@@ -105,7 +107,8 @@ extension SQLiteStore {
     database.whereWriting { [self] turn in deleteChunks(turn) }
   }
 
-  /// Deletes chunks of a body, and the body where there are fewer than that many left; answers how many there were.
+  /// Deletes chunks of a body, and the body itself if fewer chunks than the maximum are left. Returns how many there
+  /// were.
   private static func deleteChunks(
     of body: Int64, most: Int, _ connection: Connection
   ) throws(StorageError) -> Int {
@@ -118,16 +121,16 @@ extension SQLiteStore {
     return count
   }
 
-  /// Lets what is being deleted go, up to some hundred megabytes: what is left the next opening deletes.
+  /// Waits for running deletions, up to some hundred megabytes. The next opening deletes the rest.
   func finishDeletion() async throws(CacheError) {
     for _ in 0..<64 where !holds.isIdle {
-      // It waits for the turns that were asked for before it.
+      // This change waits for the turns that were requested before it.
       try await change { (_, _) in }
     }
   }
 
-  /// Dooms what killed processes left staged or doomed: everything where nothing else has the file open, else what has
-  /// not been touched for an hour.
+  /// Dooms bodies that killed processes left staged or doomed: all of them if no other cache has the file open,
+  /// otherwise those that were not changed for an hour.
   func clearUp() async throws(CacheError) {
     let before = claim.isAlone ? Int64.max : seconds - SQLiteStore.orphanAge
     try await change { (connection, doomed) throws(StorageError) in
@@ -136,7 +139,7 @@ extension SQLiteStore {
         .integer(SQLiteCacheSchema.BodyState.live.rawValue), .integer(before)
       )
       for body in left {
-        // So that whoever still writes it finds it gone.
+        // A writer that is still writing the body finds that it is gone.
         try connection.run(
           "UPDATE body SET state = ? WHERE id = ?", .integer(SQLiteCacheSchema.BodyState.doomed.rawValue),
           .integer(body))
@@ -145,7 +148,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Writes some of the noted uses in the background.
+  /// Writes some of the recorded uses in the background.
   func flushSomeUses() {
     database.whereWriting { [self] turn in
       let slice = uses.takeSlice()

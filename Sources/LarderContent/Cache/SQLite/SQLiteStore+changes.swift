@@ -1,17 +1,17 @@
 import LarderCore
 import LarderStorage
 
-/// A change that waits for the writer.
+/// A change that is pending for the writer.
 struct WaitingChange {
-  /// Makes the change and adds the bodies that it dooms.
+  /// Applies the change, and appends the bodies that it dooms.
   var work: @Sendable (Connection, inout [Int64]) throws(StorageError) -> Void
-  /// What other processes notice of it.
+  /// Which entries other processes see changed.
   var scope: Scope
-  /// About how many bytes it writes.
+  /// About how many bytes the change writes.
   var weight: Int
   var done: CheckedContinuation<StorageError?, Never>
 
-  /// What a change is visible in.
+  /// The entries that a change affects.
   enum Scope {
     case nothing
     case entry(String)
@@ -19,12 +19,12 @@ struct WaitingChange {
   }
 }
 
-// Changes share transactions, and those that fail do not take others along.
+// Changes share transactions. A change that fails does not make others fail.
 extension SQLiteStore {
-  /// How many bytes one shared transaction writes: the lock is never held for long.
+  /// How many bytes one shared transaction writes. The limit keeps the time short for which the lock is held.
   private static let transactionBytes = 1 << 20
 
-  /// Makes a change, after all that were asked for before; committed when it returns.
+  /// Applies a change after all changes requested before. It is committed when this returns.
   func change(
     _ scope: WaitingChange.Scope = .nothing, weight: Int = 0,
     _ work: @escaping @Sendable (Connection, inout [Int64]) throws(StorageError) -> Void
@@ -34,7 +34,7 @@ extension SQLiteStore {
         waiting.append(WaitingChange(work: work, scope: scope, weight: weight, done: done))
         return waiting.count == 1
       }
-      // Whoever comes while the writer is busy is taken along in its next transaction.
+      // Changes that arrive while the writer is busy are included in its next transaction.
       if isFirst { database.whereWriting { [self] turn in writeWaiting(turn) } }
     }
     if let error { throw failure(error) }
@@ -55,7 +55,7 @@ extension SQLiteStore {
       all -= share.count
       let error = write(share, turn)
       if error != nil, share.count > 1 {
-        // One of them may be at fault: each gets a transaction of its own.
+        // One of the changes may have failed: retry each in a transaction of its own.
         for change in share { change.done.resume(returning: write([change], turn)) }
       } else {
         for change in share { change.done.resume(returning: error) }
@@ -65,7 +65,7 @@ extension SQLiteStore {
 
   private func write(_ changes: ArraySlice<WaitingChange>, _ turn: Database.WriterTurn) -> StorageError? {
     do throws(StorageError) {
-      // Before the lock beside the file is taken.
+      // Check before taking the lock beside the file.
       try turn.checkOpen()
       let doomed = try noticed(changes) { () throws(StorageError) in
         try turn.write { (connection) throws(StorageError) in
@@ -81,10 +81,10 @@ extension SQLiteStore {
 
   // MARK: Other processes
 
-  /// How long another process may hold the lock of changes: it commits meanwhile.
+  /// How long to wait for another process that holds the lock of changes while it commits.
   private static let lockMilliseconds: Int32 = 10_000
 
-  /// Makes changes that other processes notice when they are made, or may have been.
+  /// Applies changes so that other processes are notified if the changes were applied, or may have been.
   private func noticed(
     _ changes: ArraySlice<WaitingChange>, _ body: () throws(StorageError) -> [Int64]
   ) throws(StorageError) -> [Int64] {
@@ -104,7 +104,7 @@ extension SQLiteStore {
     return try body()
   }
 
-  /// Opens what tells other processes of changes, on a thread that may wait for another process.
+  /// Opens the shared numbers that notify other processes of changes, on a thread that may wait for another process.
   static func changes(_ database: Database) async throws(StorageError) -> SharedChanges? {
     let path = database.path
     let result = await withCheckedContinuation {
@@ -129,7 +129,7 @@ extension SQLiteStore {
 
   // MARK: The changes
 
-  /// Puts a row in place of what is under the key.
+  /// Inserts a row in place of the row under the key.
   func put(_ new: NewRow, _ connection: Connection, _ doomed: inout [Int64]) throws(StorageError) {
     try remove("key = ?", .text(new.key), connection, &doomed)
     let moment = uses.next(after: try SQLiteStore.lastUse(connection))
@@ -148,7 +148,7 @@ extension SQLiteStore {
     try makeRoom(keeping: id, connection, &doomed)
   }
 
-  /// Replaces the metadata of the row that `seen` was read from, where it is still there.
+  /// Replaces the metadata of the row that `seen` was read from, if that row still exists.
   func replace(
     _ metadata: CacheMetadata, of seen: CacheEntry, _ key: String, _ connection: Connection, _ doomed: inout [Int64]
   ) throws(StorageError) {
@@ -187,7 +187,7 @@ extension SQLiteStore {
     for body in bodies { try doom(body, connection, &doomed) }
   }
 
-  /// Deletes every row, and dooms every body that one of them named.
+  /// Deletes every row, and dooms every body that a row refers to.
   func removeEverything(_ connection: Connection, _ doomed: inout [Int64]) throws(StorageError) {
     let bodies = try connection.integers("SELECT body FROM entry WHERE body <> 0")
     for body in bodies { try doom(body, connection, &doomed) }
@@ -202,7 +202,7 @@ extension SQLiteStore {
     doomed.append(body)
   }
 
-  /// Past the limit, removes what was not used for longest; the row `kept` stays.
+  /// Removes the least recently used rows until the file is within the limit; the row `kept` stays.
   private func makeRoom(
     keeping kept: Int64, _ connection: Connection, _ doomed: inout [Int64]
   ) throws(StorageError) {
@@ -212,7 +212,7 @@ extension SQLiteStore {
       ) { (row) throws(StorageError) in (id: try row.int64(0), used: try row.int64(1)) }
       guard let oldest else { return }
       if let moment = uses.take(oldest.id), moment > oldest.used {
-        // Used since: it takes its later place, where it is met again if need be.
+        // The row was used since: it moves to its later place in the order, and is considered again there if necessary.
         try connection.run("UPDATE entry SET used = ? WHERE id = ?", .integer(moment), .integer(oldest.id))
       } else {
         try remove("id = ?", .integer(oldest.id), connection, &doomed)
@@ -220,7 +220,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The latest use that the file knows.
+  /// The latest use number in the file.
   static func lastUse(_ connection: Connection) throws(StorageError) -> Int64 {
     let last = try connection.first("SELECT used FROM entry ORDER BY used DESC LIMIT 1") { (row) throws(StorageError) in
       try row.int64(0)
@@ -233,12 +233,12 @@ extension SQLiteStore {
   }
 }
 
-/// A row to be put into `entry`.
+/// A row to be inserted into `entry`.
 struct NewRow: Sendable {
   let key: String
   let metadata: [UInt8]
   let size: Int
-  /// The body with the content; 0 where `content` is it.
+  /// The body with the content; 0 if the content is in `content`.
   let body: Int64
   let content: [UInt8]
 

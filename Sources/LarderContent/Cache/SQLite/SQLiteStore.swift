@@ -8,10 +8,10 @@ import Synchronization
   import Foundation
 #endif
 
-/// An open cache file: look-ups on the caller's thread, changes on the writer's.
+/// An open cache file: lookups on the caller's thread, changes on the writer's.
 ///
-/// A look-up is one point read: shorter than a way to another thread. Changes asked for at the same time share a
-/// transaction.
+/// A lookup is one point read, which takes less time than a switch to another thread. Changes that are requested at the
+/// same time share a transaction.
 final class SQLiteStore: Sendable {
   let path: String
   let limit: Int
@@ -20,9 +20,9 @@ final class SQLiteStore: Sendable {
   let holds = BodyHolds()
   let uses: RecentUses
   let waiting = Locked<[WaitingChange]>([])
-  /// What tells other processes of changes; nil where the file system cannot share memory.
+  /// Notifies other processes of changes; nil if the file system cannot share memory.
   let changes: SharedChanges?
-  /// True if the cache was resumed with another store: content that is held here is gone.
+  /// True if the cache was resumed with another store: the content of entries of this store is gone.
   let isReplaced = Atomic(false)
   private let isEncrypted: Bool
   private let onDiagnostic: (@Sendable (CacheError) -> Void)?
@@ -41,7 +41,7 @@ final class SQLiteStore: Sendable {
     self.onDiagnostic = onDiagnostic
   }
 
-  // MARK: Look-ups
+  // MARK: Lookups
 
   /// The entry under a key, checked. A damaged one is removed and throws `corrupt`.
   func entry(_ key: String) throws(CacheError) -> CacheEntry? {
@@ -53,7 +53,8 @@ final class SQLiteStore: Sendable {
       }
       if uses.note(row.id) { flushSomeUses() }
       if row.body == 0 { return CacheEntry(metadata: metadata, bytes: row.content, tier: .disk) }
-      // MemoryEntry first, then looked at: what is live now cannot be deleted any more. Else it has been replaced meanwhile.
+      // The hold is taken before the check: a body that is live now cannot be deleted any more. Otherwise the entry has
+      // been replaced in the meantime.
       let hold = BodyHold(row.body, in: self)
       if try isLive(row.body) { return SQLiteStore.entry(metadata, length: Int(clamping: row.size), hold) }
       if row.id == seen {
@@ -88,7 +89,7 @@ final class SQLiteStore: Sendable {
     }
   }
 
-  /// A single number.
+  /// Runs a query for a single number.
   func number(_ sql: String) throws(CacheError) -> Int {
     let number = try reading { (connection) throws(StorageError) in
       try connection.first(sql) { (row) throws(StorageError) in try row.int64(0) }
@@ -96,7 +97,7 @@ final class SQLiteStore: Sendable {
     return Int(clamping: number ?? 0)
   }
 
-  /// Runs point reads, blocking for their short time.
+  /// Runs point reads, which block for a short time.
   private func reading<Value>(
     _ body: (Connection) throws(StorageError) -> Value
   ) throws(CacheError) -> Value {
@@ -110,7 +111,7 @@ final class SQLiteStore: Sendable {
   /// How many bytes one statement reads.
   private static let readBytes = 1 << 20
 
-  /// Bytes of a body that has `length` so far; the range lies within them.
+  /// Reads bytes of a body that has `length` bytes so far; the range lies within them.
   func read(_ range: Range<Int>, ofBody body: Int64, length: Int) throws(CacheError) -> [UInt8] {
     let range = range.clamped(to: 0..<length)
     var all: [UInt8] = []
@@ -137,7 +138,7 @@ final class SQLiteStore: Sendable {
 
   // MARK: Storing
 
-  /// Keeps an entry with its content in its own row.
+  /// Stores an entry with its content in its own row.
   func put(_ entry: CacheEntry, _ key: String) async throws(CacheError) {
     let content: [UInt8]
     if let bytes = entry.bytesInMemory { content = bytes } else { content = try await entry.read(0..<entry.length) }
@@ -155,12 +156,13 @@ final class SQLiteStore: Sendable {
 
   // MARK: Other processes
 
-  /// The part of the changes that a key belongs to. In an encrypted file it is the same for all: nothing tells of keys.
+  /// The part of the changes that a key belongs to. In an encrypted file all keys have one part, so that the number
+  /// reveals nothing about keys.
   func part(of key: String) -> Int { isEncrypted ? 0 : SharedCounter.part(of: key) }
 
   // MARK: Failures
 
-  /// An engine's error as the cache's; damage is noted for the next opening.
+  /// Converts an engine's error to the cache's; damage is recorded for the next opening.
   func failure(_ error: StorageError) -> CacheError {
     if error.category == .corrupt || error.category == .notADatabase { claim.mark() }
     return CacheError(error, path: path)
@@ -171,7 +173,7 @@ final class SQLiteStore: Sendable {
 
   private func damage(_ reason: String) -> CacheError { .corrupt(path: path, reason: reason) }
 
-  /// Tells what no call can throw.
+  /// Reports an error that no call can throw.
   func diagnose(_ error: StorageError) {
     let error = failure(error)
     if error != .closed, error != .suspended { onDiagnostic?(error) }
@@ -184,7 +186,8 @@ final class SQLiteStore: Sendable {
     try await end { (database) throws(StorageError) in try await database.close() }
   }
 
-  /// Closes as ``close()`` does; calls throw `suspended`, and what was read counts as current no more.
+  /// Closes the file as ``close()`` does. Later calls throw `suspended`, and entries read before no longer count as
+  /// current.
   func suspend() async throws(CacheError) {
     try await end { (database) throws(StorageError) in try await database.suspend() }
     changes?.end()
@@ -201,12 +204,12 @@ final class SQLiteStore: Sendable {
     }
     defer { claim.release() }
     do throws(CacheError) { try await finishDeletion() } catch {
-      // Closed already, or the next opening deletes it.
+      // The file is already closed, or the next opening deletes the rest.
     }
     do throws(StorageError) { try await endUse(database) } catch { throw failure(error) }
   }
 
-  /// False where it failed, which is told.
+  /// Runs work and reports its error. Returns false if it failed.
   private func failing(_ work: () async throws(StorageError) -> Void) async -> Bool {
     do throws(StorageError) {
       try await work()

@@ -1,17 +1,17 @@
 import LarderStorage
 
-/// One row of `entry` as it lies in the file.
+/// One row of `entry` as stored in the file.
 struct StoredRow {
   var id: Int64
   /// The content's length in bytes.
   var size: Int64
-  /// The body that holds the content; 0 where `content` does.
+  /// The body with the content; 0 if the content is in `content`.
   var body: Int64
   var checksum: Int64
   var metadata: [UInt8]
   var content: [UInt8]
 
-  /// The row under a key, and what it costs.
+  /// Selects the row under a key, with its cost.
   static let query = "SELECT id, size, body, checksum, metadata, content, cost FROM entry WHERE key = ?"
 
   init(_ row: borrowing Row) throws(StorageError) {
@@ -23,28 +23,28 @@ struct StoredRow {
     content = try row.bytes(5)
   }
 
-  /// The metadata, where everything in the row is as it was written under that key.
+  /// The metadata, if everything in the row is as it was written under that key.
   func checkedMetadata(_ key: String) -> CacheMetadata? {
     let sum = StoredRow.checksum(key: key, size: size, body: body, metadata: metadata, content: content)
     guard sum == checksum, body != 0 || size == Int64(content.count), size >= 0 else { return nil }
     return try? CacheMetadata(encoded: metadata)
   }
 
-  /// The sum over everything that an answer depends on, the key included.
+  /// The checksum of everything that a result depends on, including the key.
   static func checksum(key: String, size: Int64, body: Int64, metadata: [UInt8], content: [UInt8]) -> Int64 {
     var sum = Checksum.of(metadata)
     for next in [Checksum.of(content), Checksum.of(Array(key.utf8)), size, body] { sum = join(sum, next) }
     return sum
   }
 
-  /// The sum of a chunk, which says where it belongs too.
+  /// The checksum of a chunk, which includes its id.
   static func checksum(chunk id: Int64, _ bytes: [UInt8]) -> Int64 { join(Checksum.of(bytes), id) }
 
   private static func join(_ sum: Int64, _ next: Int64) -> Int64 {
     (sum ^ (sum >> 29)) &* 0x2545_F491_4F6C_DD1D &+ next
   }
 
-  /// What an entry takes of the file, in bytes: what does not fit a page takes whole pages.
+  /// The space that an entry takes in the file, in bytes: data that does not fit in a page takes whole pages.
   static func cost(key: String, metadata: Int, size: Int) -> Int64 {
     let row = Int64(metadata) + 2 * Int64(key.utf8.count) + 128
     let (sum, overflow) = row.addingReportingOverflow(Int64(size))

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The body that a change made or used: set by the last attempt at it; 0 where there is none.
+/// The body that a change created or used: set by the last attempt to apply the change; 0 if there is none.
 final class WrittenBody: Sendable {
   private let value = Atomic<Int64>(0)
 

@@ -1,17 +1,17 @@
 import LarderCore
 
-/// Content that grows: in memory at first, past a limit in a temporary file, all but the last part of a chunk.
+/// Content that grows: in memory at first, and past a limit in a temporary file, except for the last part of a chunk.
 ///
-/// A byte that is there never changes, so it is read without waiting for those that are being written.
+/// Appended bytes never change, so they are read without waiting for bytes that are being written.
 final class Spool: Sendable {
-  /// Bytes that stay in memory by default.
+  /// The number of bytes that stay in memory by default.
   static let memoryLimit = 256 << 10
 
   private struct State {
     var file: SpoolFile?
-    /// The bytes in whole chunks of the file.
+    /// The number of bytes in whole chunks of the file.
     var stored = 0
-    /// The bytes behind those.
+    /// The bytes after those in the file.
     var bytes: [UInt8] = []
     var length: Int { stored + bytes.count }
   }
@@ -19,7 +19,7 @@ final class Spool: Sendable {
   private let memoryLimit: Int
   private let makeFile: @Sendable () throws(CacheError) -> SpoolFile
   private let state = Locked(State())
-  /// MemoryEntry while bytes go into the file, so that two that append never write to one place.
+  /// Held while bytes are written to the file, so that two appends never write to the same place.
   private let appending = Exclusive(())
 
   init(
@@ -30,10 +30,10 @@ final class Spool: Sendable {
     self.makeFile = makeFile
   }
 
-  /// How many bytes are there.
+  /// The number of appended bytes.
   var length: Int { state.withLock { $0.length } }
 
-  /// Takes in more; after an error what was there before stays as it was.
+  /// Appends bytes. After an error, the content is as it was before.
   func append(_ bytes: [UInt8]) throws(CacheError) {
     try appending.run { (_) throws(CacheError) in
       let isKept = state.withLock { state in
@@ -57,12 +57,12 @@ final class Spool: Sendable {
     }
   }
 
-  /// The part of a range that is there.
+  /// Reads the part of a range that has been appended.
   func read(_ range: Range<Int>) throws(CacheError) -> [UInt8] {
     let (file, below, above) = state.withLock { state -> (SpoolFile?, Range<Int>, [UInt8]) in
       let part = range.clamped(to: 0..<state.length)
       let above = max(part.lowerBound, state.stored)..<max(part.upperBound, state.stored)
-      // Copied under the lock: a second hold on the array would make the next append copy all of it.
+      // Copied under the lock: a second reference to the array would make the next append copy all of it.
       return (
         state.file, part.clamped(to: 0..<state.stored),
         Array(state.bytes[(above.lowerBound - state.stored)..<(above.upperBound - state.stored)])
@@ -73,7 +73,7 @@ final class Spool: Sendable {
     return above.isEmpty ? stored : stored + above
   }
 
-  /// The content as an entry, which keeps the spool for as long as it needs it; nothing may be appended any more.
+  /// The content as an entry, which keeps the spool as long as it needs it. Nothing may be appended any more.
   func entry(_ metadata: CacheMetadata) -> CacheEntry {
     let (bytes, isFile, length) = state.withLock { ($0.bytes, $0.file != nil, $0.length) }
     if isFile {
@@ -84,7 +84,7 @@ final class Spool: Sendable {
 }
 
 extension [UInt8] {
-  /// The same bytes without the room that growing has left behind them.
+  /// These bytes without the unused capacity that growing has left.
   func trimmed() -> [UInt8] {
     guard capacity - count > 1024 + count / 8 else { return self }
     return unsafe withUnsafeBufferPointer { unsafe Array($0) }

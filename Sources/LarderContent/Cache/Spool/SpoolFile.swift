@@ -14,23 +14,23 @@ import LarderStorage
   import Darwin
 #endif
 
-/// An open file without a name: gone with its last user, however that ends.
+/// An open file without a name. It is deleted when its last user ends, however that happens.
 ///
-/// What a cache of a user's own will keep in its own way is in nobody's plain text on its way there: each chunk lies sealed,
-/// with a key that is in memory alone and goes with the file.
+/// Content for a custom cache, which may encrypt what it stores, is never written here as plain text: each chunk is
+/// encrypted with a key that exists in memory only and is lost with the file.
 package final class SpoolFile: Sendable {
-  /// The bytes that are sealed together, and read together.
+  /// The number of bytes that are sealed and read together.
   package static let chunkLength = 64 << 10
-  /// What a chunk takes: its bytes, then its mark.
+  /// The size of a sealed chunk: its bytes, then its nonce and tag.
   private static let sealedLength = chunkLength + SealingKey.markLength
-  /// Chunks that are sealed before they are written.
+  /// The number of chunks that are sealed before they are written.
   private static let run = 4
 
   private let descriptor: Int32
   private let path: String
   private let key: SealingKey
 
-  /// Makes an empty file in a folder, readable for this user alone.
+  /// Creates an empty file in a folder, readable for this user alone.
   package init(folder: String = FileManager.default.temporaryDirectory.path) throws(CacheError) {
     path = folder
     key = try SpoolFile.newKey(folder)
@@ -56,7 +56,7 @@ package final class SpoolFile: Sendable {
     if descriptor < 0 { throw CacheError(errno: errno, path: folder) }
   }
 
-  /// Takes a file that exists, as a stand-in for one that fails.
+  /// Opens an existing file, as a stand-in for one that fails.
   package init(opening path: String) throws(CacheError) {
     self.path = path
     key = try SpoolFile.newKey(path)
@@ -72,7 +72,7 @@ package final class SpoolFile: Sendable {
 
   // MARK: Writing
 
-  /// Writes whole chunks at an offset that is a chunk's, all of them or an error.
+  /// Writes whole chunks at the offset of a chunk. Writes all of them or throws.
   package func write(_ chunks: ArraySlice<UInt8>, at offset: Int) throws(CacheError) {
     var rest = chunks
     var index = offset / SpoolFile.chunkLength
@@ -84,7 +84,7 @@ package final class SpoolFile: Sendable {
     }
   }
 
-  /// Chunks as they lie in the file.
+  /// The sealed form of chunks.
   private func sealed(_ chunks: ArraySlice<UInt8>, _ first: Int) throws(CacheError) -> [UInt8] {
     var sealed: [UInt8] = []
     sealed.reserveCapacity(chunks.count / SpoolFile.chunkLength * SpoolFile.sealedLength)
@@ -93,7 +93,7 @@ package final class SpoolFile: Sendable {
       sealed += repeatElement(0, count: SealingKey.markLength)
     }
     let isSealed = unsafe sealed.withUnsafeMutableBytes { raw in
-      // Each chunk and its mark are inside the array.
+      // Each chunk and its nonce and tag are inside the array.
       stride(from: 0, to: raw.count, by: SpoolFile.sealedLength).allSatisfy { start in
         let (chunk, mark) = unsafe SpoolFile.parts(raw, start)
         return unsafe SpoolFile.place(first + start / SpoolFile.sealedLength) {
@@ -108,14 +108,14 @@ package final class SpoolFile: Sendable {
   private static func parts(
     _ raw: UnsafeMutableRawBufferPointer, _ start: Int
   ) -> (chunk: UnsafeMutableRawBufferPointer, mark: UnsafeMutableRawBufferPointer) {
-    // The caller has checked that a sealed chunk lies there.
+    // The caller has checked that there is a sealed chunk.
     unsafe (
       UnsafeMutableRawBufferPointer(rebasing: raw[start..<start + chunkLength]),
       UnsafeMutableRawBufferPointer(rebasing: raw[start + chunkLength..<start + sealedLength])
     )
   }
 
-  /// What is authenticated with a chunk: its number.
+  /// The authenticated data of a chunk: its number.
   private static func place(_ index: Int, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
     unsafe withUnsafeBytes(of: UInt64(index).littleEndian) { unsafe body($0) }
   }
@@ -136,7 +136,7 @@ package final class SpoolFile: Sendable {
 
   // MARK: Reading
 
-  /// Reads exactly the bytes of a range that was written; opens the chunks that they are in, and no others.
+  /// Reads exactly the bytes of a range that was written. Decrypts the chunks of the range, and no others.
   package func read(_ range: Range<Int>) throws(CacheError) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(range.count)
@@ -162,7 +162,7 @@ package final class SpoolFile: Sendable {
   private func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(CacheError) {
     var done = 0
     while done < buffer.count {
-      // Both ends are inside the buffer; what is counted has been filled.
+      // Both ends are inside the buffer, and the counted bytes have been filled.
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
       let got = unsafe pread(descriptor, rest.baseAddress, rest.count, off_t(offset + done))
       if got > 0 {

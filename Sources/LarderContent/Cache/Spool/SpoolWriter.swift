@@ -1,13 +1,13 @@
 import LarderCore
 
-/// The writer of a cache that has none of its own: gathers the content and stores it at the end.
+/// The writer for caches without a writer of their own: collects the content and stores it at the end.
 final class SpoolWriter: CacheWriter {
   private let cache: any Cache
   private let limit: Int
   private let spool: Spool
   private let phase = Locked(WriterPhase.open)
 
-  /// - Parameter limit: the most bytes that it takes in.
+  /// - Parameter limit: the maximum number of bytes that it accepts.
   init(for cache: any Cache, limit: Int = .max, spool: Spool = Spool()) {
     self.cache = cache
     self.limit = limit

@@ -1,13 +1,13 @@
-/// How far a writer is; nothing leads back to open.
+/// The phase of a writer. No phase returns to `open`.
 enum WriterPhase: Sendable {
-  /// Takes in bytes.
+  /// The writer accepts bytes.
   case open
-  /// Its commit has begun.
+  /// The commit has begun.
   case committed
-  /// Something failed; what is there can be read.
+  /// An operation failed; the appended bytes can still be read.
   case failed(CacheError)
 
-  /// Throws where nothing can be appended or committed any more.
+  /// Throws if nothing can be appended or committed any more.
   func requireOpen() throws(CacheError) {
     switch self {
     case .open: return
@@ -16,7 +16,7 @@ enum WriterPhase: Sendable {
     }
   }
 
-  /// Lets the first commit pass.
+  /// Accepts the first commit only.
   mutating func beginCommit() throws(CacheError) {
     try requireOpen()
     self = .committed

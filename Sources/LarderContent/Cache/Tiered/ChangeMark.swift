@@ -9,32 +9,33 @@ import Synchronization
   import Darwin
 #endif
 
-/// A cache in a place that other processes use too, which tells when something may have been changed there.
+/// A cache whose storage other processes use too, and that detects their changes.
 protocol SharedCache: Cache {
-  /// The numbers that all processes share, and the part that a key belongs to. Nil where there are none: the file system has no
-  /// shared memory, or nobody may write to the folder.
+  /// The numbers that all processes share, and the part that a key belongs to. Nil if there are none, because the file
+  /// system has no shared memory or the folder is not writable.
   func sharedPart(ofKey key: String) -> (changes: SharedChanges, part: Int)?
 }
 
 extension SharedCache {
-  /// What to remember before an entry is read: as long as it is current, nobody has changed what lies under the key.
+  /// The mark to take before an entry is read. As long as the mark is current, the entry under the key has not changed.
   func changeMark(forKey key: String) -> ChangeMark? {
     sharedPart(ofKey: key).map { ChangeMark($0.changes, part: $0.part) }
   }
 
-  /// What to remember before a request is sent: as long as it is current, no process has declared invalid what the response
-  /// may be of.
+  /// The mark to take before a request is sent. As long as the mark is current, no process has invalidated the
+  /// resource's responses.
   func invalidationMark(of resource: String) -> InvalidationMark? {
     sharedPart(ofKey: resource).map { InvalidationMark($0.changes, part: $0.part) }
   }
 
-  /// Tells all processes that responses on their way to a resource may be older than a change that has just been made.
+  /// Notifies all processes that a response that they are still receiving for a resource may be older than a change
+  /// that was just applied.
   func noteInvalidation(of resource: String) {
     guard let (changes, part) = sharedPart(ofKey: resource) else { return }
     changes.counter.countInvalidation(of: part % SharedCounter.invalidationCount)
   }
 
-  /// Tells the same of all resources.
+  /// Notifies all processes that a response that they are still receiving for any resource may be outdated.
   func noteInvalidationOfAll() {
     guard let (changes, _) = sharedPart(ofKey: "") else { return }
     for index in 0..<SharedCounter.invalidationCount { changes.counter.countInvalidation(of: index) }
@@ -53,11 +54,11 @@ struct InvalidationMark: Sendable {
     number = changes.counter.invalidations(index)
   }
 
-  /// True where nothing of the part was declared invalid since.
+  /// True if no resource of the part was invalidated since.
   var isCurrent: Bool { changes.counter.invalidations(index) == number }
 }
 
-/// The state of one part of a shared cache that a reader remembers.
+/// The state of one part of a shared cache, as a reader remembers it.
 struct ChangeMark: Sendable {
   private let changes: SharedChanges
   private let part: Int
@@ -69,10 +70,10 @@ struct ChangeMark: Sendable {
     number = changes.counter.part(part)
   }
 
-  /// True where nothing of the part has been changed since. It costs a load from memory, and the time of day.
+  /// True if nothing of the part has been changed since. This costs a load from memory, and reading a clock.
   var isCurrent: Bool { number & 1 == 0 && changes.counter.part(part) == number && changes.isInPlace }
 
-  /// The mark, where one change alone lies between it and an earlier one; else nil.
+  /// This mark, if exactly one change separates it from an earlier one; otherwise nil.
   func following(_ earlier: ChangeMark?) -> ChangeMark? {
     guard let earlier, earlier.changes === changes, earlier.number & 1 == 0, number == earlier.number &+ 2 else {
       return nil
@@ -89,10 +90,10 @@ final class SharedChanges: Sendable {
 
   init(_ counter: SharedCounter) { self.counter = counter }
 
-  /// Nothing that was read until now counts as current: the cache is suspended, and another file may come in this one's place.
+  /// Makes all marks outdated: the cache is suspended, and another file may take this one's place.
   func end() { isGone.store(true, ordering: .relaxed) }
 
-  /// False from a second after the file was deleted at the latest: others do not see it any more.
+  /// False at the latest a second after the file was deleted: other processes do not see it any more.
   var isInPlace: Bool {
     if isGone.load(ordering: .relaxed) { return false }
     let now = SharedChanges.seconds

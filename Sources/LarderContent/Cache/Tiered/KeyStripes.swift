@@ -1,19 +1,20 @@
 import LarderCore
 
-/// Lets one change at a time be made under a key, and tells readers whether one was made meanwhile.
+/// Allows one change at a time under a key, and lets readers detect changes in the meantime.
 ///
-/// Keys share a fixed number of stripes, so that nothing grows. Who waits, waits without blocking a thread, in turn.
+/// Keys share a fixed number of stripes, so that the memory does not grow. Callers wait in turn, without blocking a
+/// thread.
 final class KeyStripes: Sendable {
   private typealias Waiting = CheckedContinuation<Void, Never>
 
   private struct Stripe {
     var isHeld = false
-    /// Raised by every change, while it holds the stripe.
+    /// Increased by every change, while it holds the stripe.
     var generation: UInt64 = 0
     var waiting: [Waiting] = []
   }
 
-  /// A state of a stripe that a reader remembers.
+  /// The state of a stripe, as a reader remembers it.
   struct Mark: Sendable {
     fileprivate let index: Int
     fileprivate let generation: UInt64
@@ -24,7 +25,7 @@ final class KeyStripes: Sendable {
 
   private func index(_ key: String) -> Int { Int(UInt(bitPattern: key.hashValue) % UInt(KeyStripes.count)) }
 
-  /// Makes a change under a key while no other one is made there.
+  /// Applies a change under a key while no other change runs there.
   func change<Value>(
     _ key: String, _ work: () async throws(CacheError) -> Value
   ) async throws(CacheError) -> Value {
@@ -34,15 +35,15 @@ final class KeyStripes: Sendable {
     return try await work()
   }
 
-  /// Makes a change under all keys.
+  /// Applies a change under all keys.
   func changeAll<Value>(_ work: () async throws(CacheError) -> Value) async throws(CacheError) -> Value {
-    // Always in the same order, so that two of them cannot wait for each other.
+    // Always in the same order, to prevent a deadlock of two calls.
     for index in 0..<KeyStripes.count { await acquire(index) }
     defer { for index in 0..<KeyStripes.count { release(index) } }
     return try await work()
   }
 
-  /// What to remember before something is read; nil while a change is being made.
+  /// The mark to take before something is read; nil while a change is running.
   func mark(_ key: String) -> Mark? {
     let index = index(key)
     return stripes.withLock { stripes in
@@ -50,7 +51,7 @@ final class KeyStripes: Sendable {
     }
   }
 
-  /// Runs `work` where no change has been made since the mark, and keeps changes out meanwhile; else does nothing.
+  /// Runs `work` if no change was applied since the mark, and blocks changes in the meantime. Otherwise does nothing.
   func unlessChanged(since mark: Mark, _ work: () async -> Void) async {
     let isMine = stripes.withLock { stripes in
       guard !stripes[mark.index].isHeld, stripes[mark.index].generation == mark.generation else { return false }
@@ -84,7 +85,7 @@ final class KeyStripes: Sendable {
     }
   }
 
-  /// Hands the stripe to the next that waits for it.
+  /// Passes the stripe to the next waiting caller.
   private func release(_ index: Int) {
     let next = stripes.withLock { stripes -> Waiting? in
       guard !stripes[index].waiting.isEmpty else {

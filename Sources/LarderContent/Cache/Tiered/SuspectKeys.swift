@@ -1,9 +1,9 @@
 import LarderCore
 import Synchronization
 
-/// Keys under which a tier may hold what should have been replaced or removed, because a change of it failed.
+/// Keys under which a tier may hold an outdated entry, because replacing or removing it failed.
 ///
-/// Bounded: past a number of keys all of them count.
+/// The memory is bounded: past a number of keys, all keys are suspect.
 final class SuspectKeys: Sendable {
   private enum State {
     case some(Set<String>)
@@ -11,11 +11,11 @@ final class SuspectKeys: Sendable {
   }
 
   private static let limit = 10_000
-  /// Read at every miss, nearly always false.
+  /// Read at every miss; nearly always false.
   private let isAny = Atomic(false)
   private let state = Locked(State.some([]))
 
-  /// True where what is under the key must not be used.
+  /// True if the entry under the key must not be used.
   func contains(_ key: String) -> Bool {
     guard isAny.load(ordering: .acquiring) else { return false }
     return state.withLock { state in
@@ -26,11 +26,11 @@ final class SuspectKeys: Sendable {
     }
   }
 
-  /// A change under a key failed.
+  /// Adds a key whose change failed.
   func add(_ key: String) {
     state.withLock { state in
       if case .some(var keys) = state {
-        state = .all  // Given up at once, so that the set is not copied.
+        state = .all  // Released first, so that the set is not copied.
         keys.insert(key)
         if keys.count <= SuspectKeys.limit { state = .some(keys) }
       }
@@ -38,7 +38,7 @@ final class SuspectKeys: Sendable {
     }
   }
 
-  /// A change of everything failed.
+  /// Adds all keys, because a change of everything failed.
   func addAll() {
     state.withLock { state in
       state = .all
@@ -46,7 +46,7 @@ final class SuspectKeys: Sendable {
     }
   }
 
-  /// What is under the key is as it should be again; once all keys count, only ``clear()`` helps.
+  /// Removes a key whose entry is correct again. If all keys are suspect, only ``clear()`` helps.
   func remove(_ key: String) {
     guard isAny.load(ordering: .acquiring) else { return }
     state.withLock { state in
@@ -58,7 +58,7 @@ final class SuspectKeys: Sendable {
     }
   }
 
-  /// Everything is as it should be again.
+  /// Removes all keys, because all entries are correct again.
   func clear() {
     state.withLock { state in
       state = .some([])

@@ -1,35 +1,38 @@
 import LarderStorage
 import Synchronization
 
-/// Two caches as one: a fast one before a lasting one.
+/// Combines two caches: a fast one in front of a persistent one.
 ///
-/// What the first has is answered from there. What only the second has is answered from there, and kept in the first too
-/// where its content is in memory anyway. Changes are made in the second, then in the first, one at a time under a key:
-/// what this object's second cache has replaced or removed, the first does not hold. Over a ``FileCache`` or an ``SQLiteCache``
-/// the same is true of what others do to its files, in this process and in others: an entry in memory counts as long as nobody
-/// has changed its part of the files, one of about five hundred, and is compared with theirs once afterwards. A deleted folder
-/// is noticed within a second. Nothing but this object should change a second cache of another type.
+/// A lookup uses the first cache's entry if there is one, otherwise the second's. The second's entry is also stored in
+/// the first if its content is in memory anyway. Changes are applied to the second, then to the first, one at a time
+/// for each key: the first never holds an entry that this object has replaced or removed in the second. Over a
+/// ``FileCache`` or an ``SQLiteCache`` this also holds for changes by other users of its files, in this process and in
+/// others. An entry in memory is current as long as its part of the files, one of about five hundred, is unchanged;
+/// after a change it is compared with the files once. A deleted folder is detected within a second. A second cache of
+/// another type must be changed through this object only.
 ///
-/// Where the second fails (a full or read-only disk) the error is thrown, and the first has the change all the same; what
-/// the second still holds under that key is not used any more. So the memory goes on while the disk cannot.
+/// If the second fails (a full or read-only disk), the error is thrown, and the first has the change all the same. The
+/// entry that the second still holds under that key is not used any more. So the memory continues to work while the
+/// disk fails.
 public final class TieredCache: Cache {
   let memory: any Cache
   let disk: any Cache
-  /// The most bytes of content that are kept in the first.
+  /// The maximum size in bytes of content that is stored in the first cache.
   let promotionLimit: Int
-  /// The second, where other processes may change it.
+  /// The second cache, if other processes may change it.
   let shared: (any SharedCache)?
   let stripes = KeyStripes()
   let distrust = SuspectKeys()
   private let isSuspended = Atomic(false)
   private let calls = SerialCalls()
 
-  /// Joins two caches.
+  /// Creates a cache from two caches.
   ///
   /// - Parameters:
-  ///   - memory: asked first.
-  ///   - disk: holds everything.
-  ///   - promotionLimit: the most bytes of content of one entry that are kept in `memory`; 256 KiB by default.
+  ///   - memory: the first cache.
+  ///   - disk: the second cache, which holds everything.
+  ///   - promotionLimit: the maximum size in bytes of an entry's content that is stored in `memory`; 256 KiB by
+  ///     default.
   public init(memory: any Cache, disk: any Cache, promotionLimit: Int = 256 << 10) {
     self.memory = memory
     self.disk = disk
@@ -37,28 +40,28 @@ public final class TieredCache: Cache {
     self.promotionLimit = max(0, promotionLimit)
   }
 
-  /// The first cache's entry, else the second's.
+  /// The first cache's entry, or else the second's.
   public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? {
     try checkUse()
-    // A failing first cache is no reason not to ask the second.
+    // If the first cache fails, the second is still used.
     let held = try? await memory.entry(forKey: key)
     if let held, isCurrent(held) { return held }
-    // What only the first could take is used where nobody can tell whether others have changed the second.
+    // An entry that only the first could store is used if changes of the second by others cannot be detected.
     guard !distrust.contains(key) else { return held?.mark == nil ? held : nil }
     let mark = stripes.mark(key)
     let change = shared?.changeMark(forKey: key)
     let found = try await disk.entry(forKey: key)
-    // A change that began meanwhile may have failed for the second.
+    // A change that began in the meantime may have failed in the second.
     guard let found, !distrust.contains(key) else { return nil }
     if let mark, let kept = kept(found, or: held) {
-      // Kept out by a change or refused for its size, it is read from the second again.
+      // If a change prevents this, or the entry is too large, it is read from the second again.
       await stripes.unlessChanged(since: mark) { try? await memory.store(kept.copied(at: change), forKey: key) }
       return kept
     }
     return found
   }
 
-  /// The first cache's entry, where that has it at hand, and nobody may have changed what the second has.
+  /// The first cache's entry, if it is available at once and the second cache cannot have changed.
   public func entryAtHand(forKey key: String) -> CacheEntry? {
     guard !isSuspended.load(ordering: .acquiring), let held = memory.entryAtHand(forKey: key), isCurrent(held) else {
       return nil
@@ -71,15 +74,15 @@ public final class TieredCache: Cache {
     return shared == nil
   }
 
-  /// What the first keeps of an entry that the second has: with the content that the first holds already, where the second
-  /// would have to read it; nil where it is too large.
+  /// The entry to store in the first for an entry of the second. It uses the content that the first already holds if
+  /// the second would have to read it. Nil if it is too large.
   private func kept(_ found: CacheEntry, or held: CacheEntry?) -> CacheEntry? {
     guard found.length <= promotionLimit else { return nil }
     if found.bytesInMemory != nil { return found }
     return held.flatMap { $0.isSame(as: found) ? $0 : nil }
   }
 
-  /// Keeps an entry in the second, and in the first where its content is in memory and small enough.
+  /// Stores an entry in the second, and in the first if its content is in memory and small enough.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
     try checkUse()
     try await stripes.change(key) { () throws(CacheError) in
@@ -90,7 +93,7 @@ public final class TieredCache: Cache {
     }
   }
 
-  /// Forgets an entry in both.
+  /// Removes an entry from both.
   public func removeEntry(forKey key: String) async throws(CacheError) {
     try checkUse()
     try await stripes.change(key) { () throws(CacheError) in
@@ -100,7 +103,7 @@ public final class TieredCache: Cache {
     }
   }
 
-  /// Forgets everything in both.
+  /// Removes all entries from both.
   public func removeAll() async throws(CacheError) {
     try checkUse()
     try await stripes.changeAll { () throws(CacheError) in
@@ -119,15 +122,15 @@ public final class TieredCache: Cache {
 
   /// Replaces an entry's metadata in both.
   ///
-  /// Where the second fails, the old metadata stay in both; those that only say that the entry must be validated are
-  /// taken into the first, and the second's are not used any more.
+  /// If the second fails, both keep the old metadata. But metadata that only mark the entry for validation are stored
+  /// in the first, and the second's entry is not used any more.
   public func update(
     _ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String
   ) async throws(CacheError) {
     try checkUse()
     try await stripes.change(key) { () throws(CacheError) in
       if distrust.contains(key) {
-        // Only the first has what the caller can have seen.
+        // Only the first can have the entry that the caller has read.
         try await memory.update(entry, to: metadata, forKey: key)
         return
       }
@@ -144,7 +147,7 @@ public final class TieredCache: Cache {
     }
   }
 
-  /// The second's writer; at the commit the first gets the content too where it is small enough.
+  /// The second's writer. At the commit, the content is also stored in the first if it is small enough.
   public func makeWriter() async throws(CacheError) -> any CacheWriter {
     try checkUse()
     do throws(CacheError) { return TieredWriter(for: self, disk: try await disk.makeWriter()) } catch {
@@ -165,8 +168,8 @@ public final class TieredCache: Cache {
     }
   }
 
-  /// Resumes both. What the first holds is compared with what the second then has, once, before it is used again. Where
-  /// one cannot be resumed, both stay suspended.
+  /// Resumes both. Before an entry of the first is used again, it is compared with the second's, once. If one cannot be
+  /// resumed, both stay suspended.
   public func resume() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       try await memory.resume()
@@ -184,10 +187,10 @@ public final class TieredCache: Cache {
 
   // MARK: Inside, with the key's stripe held
 
-  /// Changes the second, and notes whether what it holds under the key can be used.
+  /// Changes the second, and records whether its entry under the key can be used.
   ///
-  /// The mark is for a copy of what the second then has; without one the copy is compared when it is next asked for. What the
-  /// second refused counts as long as nobody else changes something.
+  /// The returned mark is for a copy of the second's new entry; a copy without a mark is compared at its next use. An
+  /// entry that the second rejected stays usable in the first as long as there are no changes by others.
   func changeDisk(
     _ key: String, _ change: () async throws(CacheError) -> Void
   ) async -> (failure: CacheError?, mark: ChangeMark?) {
@@ -197,25 +200,25 @@ public final class TieredCache: Cache {
       distrust.remove(key)
       return (nil, shared?.changeMark(forKey: key)?.following(before))
     } catch {
-      // What memory has is compared with the second when both are resumed.
+      // Entries in memory are compared with the second when both are resumed.
       if error == .suspended { return (error, nil) }
       distrust.add(key)
       return (error, shared?.changeMark(forKey: key))
     }
   }
 
-  /// Puts an entry into the first where it fits there; else what the first has under the key goes.
+  /// Stores an entry in the first if it fits. Otherwise removes the first's entry under the key.
   func keepInMemory(_ entry: CacheEntry, forKey key: String, _ mark: ChangeMark?) async {
     if entry.bytesInMemory != nil, entry.length <= promotionLimit {
       do throws(CacheError) {
         try await memory.store(entry.copied(at: mark), forKey: key)
         return
-      } catch {}  // Too large for it: as below.
+      } catch {}  // Too large for it: continue below.
     }
     try? await memory.removeEntry(forKey: key)
   }
 
-  /// Brings the first to what the second has after an update, which may have found something else there.
+  /// Makes the first equal to the second after an update, which may have found another entry there.
   private func follow(_ seen: CacheEntry, forKey key: String) async throws(CacheError) {
     let present: CacheEntry?
     let mark = shared?.changeMark(forKey: key)
@@ -227,7 +230,7 @@ public final class TieredCache: Cache {
     if present.bytesInMemory == nil, present.length == seen.length, present.length <= promotionLimit,
       let held = try await memory.entry(forKey: key), held.isSame(as: seen)
     {
-      // The second would have to read what the first holds already.
+      // The second would have to read content that the first already holds.
       return await keepInMemory(held.with(present.metadata), forKey: key, mark)
     }
     await keepInMemory(present, forKey: key, mark)

@@ -1,16 +1,16 @@
 import LarderCore
 
-/// Writes into the second of two caches, and holds what is small for the first.
+/// Writes into the second of two caches, and holds small content for the first.
 ///
-/// Where the second fails while the content is still small, the first alone is written.
+/// If the second fails while the content is still small, only the first is written.
 final class TieredWriter: CacheWriter {
   private struct State {
     var phase = WriterPhase.open
-    /// All content so far; nil once it is more than the first takes.
+    /// All content so far; nil once it is larger than the first accepts.
     var bytes: [UInt8]? = []
-    /// The second's writer; nil where there is none.
+    /// The second's writer; nil if there is none.
     var disk: (any CacheWriter)?
-    /// Why the second takes in no more.
+    /// Why the second accepts no more content.
     var failure: CacheError?
   }
 
@@ -39,7 +39,7 @@ final class TieredWriter: CacheWriter {
         return
       }
       if let failure = state.failure {
-        // The content so far stays readable where it is.
+        // The content so far stays readable.
         state.phase = .failed(failure)
         throw failure
       }
