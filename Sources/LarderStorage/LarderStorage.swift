@@ -43,7 +43,7 @@ package final class Database: Sendable {
   private let options: DatabaseOptions
   private let writer: Connection
   private let writing = DispatchQueue(label: "larder.storage.writer", qos: .userInitiated)
-  /// MemoryEntry by who writes: the queue's work, or a caller that found the writer free.
+  /// Taken by the one that writes: the work of the queue, or a caller if the writer is free.
   private let inTurn = Exclusive<Void>(())
   let readers: ReaderPool
   private let mover: LogMover

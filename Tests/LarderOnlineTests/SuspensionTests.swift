@@ -13,7 +13,7 @@ struct OnlineSuspensionTests {
   private static let rows = #"{"value":[{"ID":1,"Name":"A"}]}"#
 
   /// A service whose requests wait until their task is cancelled.
-  private final class MemoryEntry: HTTPTransport {
+  private final class HeldTransport: HTTPTransport {
     let arrivals = Tally("requests")
     /// False lets requests through.
     let isHolding = Atomic(true)
@@ -141,7 +141,7 @@ struct OnlineSuspensionTests {
   @Test("suspended while it opens or is resumed: that fails by name at once, and resuming opens the store")
   func opening() async throws {
     let rig = try StoreRig { _ in .ok(Self.rows) }
-    let transport = MemoryEntry(rig.service)
+    let transport = HeldTransport(rig.service)
     let store = try OnlineODataStore(serviceRoot: rig.root, transport: transport, options: rig.options())
     let opening = immediately { try await store.open() }
     try await transport.arrivals.wait(for: 1)

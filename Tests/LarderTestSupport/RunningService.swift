@@ -13,7 +13,7 @@ import Synchronization
 final class RunningService: Sendable {
   let processID: pid_t
   let output: OutputTail
-  /// MemoryEntry open as long as the service may live; never written to.
+  /// Kept open as long as the service may live; never written to.
   private let lifeline: Int32
 
   private init(processID: pid_t, lifeline: Int32, output: OutputTail) {

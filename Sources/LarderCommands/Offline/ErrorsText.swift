@@ -58,7 +58,7 @@ enum ErrorsText {
     return message.split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 
-  static func isHeld(_ row: JSONNode) -> Bool { row["MemoryEntry"] == .boolean(true) }
+  static func isHeld(_ row: JSONNode) -> Bool { row["Held"] == .boolean(true) }
 
   /// Whether nobody can tell if it took effect.
   private static func isUnclear(_ row: JSONNode) -> Bool { row["Reason"]?.string == "UnknownOutcome" }

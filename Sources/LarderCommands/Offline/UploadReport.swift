@@ -66,7 +66,7 @@ final class UploadReport: Sendable {
     }
     guard numbers.failed > 0 else { return }
     let rows = try await ArchiveSets.errors(provider)
-    for row in rows where row["MemoryEntry"] != .boolean(true) { context.warn(ErrorsText.summary(row)) }
+    for row in rows where row["Held"] != .boolean(true) { context.warn(ErrorsText.summary(row)) }
     context.note(
       "'larder \(folder.option)errors list' tells more, 'larder \(folder.option)errors diff ID' what differs.")
   }

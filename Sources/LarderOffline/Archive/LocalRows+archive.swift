@@ -157,7 +157,7 @@ struct ArchivedRequests {
     return found
   }
 
-  /// MemoryEntry requests that no failed one holds, directly or not; in their order.
+  /// Held requests that no failed one holds, directly or not; in their order.
   var released: [Int64] {
     entries.values.filter { $0.state == .held && held[$0.id] == nil }.map(\.id).sorted()
   }

@@ -80,17 +80,17 @@ struct RequestRows {
     _ entry: QueueEntry, _ archive: ArchivedRequests?, _ done: inout RequestRendering.ChangeSet,
     _ writer: inout JSONWriter
   ) {
-    writer.name("MemoryEntry")
+    writer.name("Held")
     writer.boolean(entry.state == .held)
     let failure = entry.state == .held ? nil : entry.failure
     let preview = preview(entry, in: &done)
     sent(told(failure, preview), &writer)
     guard let failure else {
-      text("Reason", "MemoryEntry", &writer)
+      text("Reason", "Held", &writer)
       let holders = archive?.holders(of: entry.id) ?? ""
       let reason =
         archive?.isOfTransaction(entry) == true
-        ? "MemoryEntry with its transaction for \(holders)" : "MemoryEntry for \(holders), which it depends on"
+        ? "Held with its transaction for \(holders)" : "Held for \(holders), which it depends on"
       text("Message", "\(reason): it is sent when that is.", &writer)
       return
     }

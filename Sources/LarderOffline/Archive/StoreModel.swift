@@ -66,7 +66,7 @@ enum StoreModel {
   private static let archiveProperties: [(String, EdmPrimitiveType)] = [
     ("RequestID", .int64), ("CustomTag", .string), ("HTTPStatusCode", .int32), ("Code", .string),
     ("Message", .string), ("InnerError", .string), ("Domain", .string), ("RequestMethod", .string),
-    ("RequestURL", .string), ("RequestBody", .string), ("TransactionID", .int64), ("MemoryEntry", .boolean),
+    ("RequestURL", .string), ("RequestBody", .string), ("TransactionID", .int64), ("Held", .boolean),
     ("Conflict", .boolean), ("Reason", .string), ("Time", .dateTimeOffset), ("Category", .string),
     ("EntityPath", .string), ("ETag", .string),
   ]
@@ -78,7 +78,7 @@ enum StoreModel {
   private static func request(_ name: String, _ properties: [(String, EdmPrimitiveType)]) -> EdmEntityType {
     var type = type(
       name, key: ["RequestID"], properties,
-      required: ["RequestID", "TransactionID", "Status", "MemoryEntry", "Conflict"])
+      required: ["RequestID", "TransactionID", "Status", "Held", "Conflict"])
     var headers = EdmNavigationProperty(name: headers, type: .collection(.named("Larder.CustomHeader")))
     headers.containsTarget = true
     type.navigationProperties = [

@@ -21,7 +21,7 @@ public final class ODataRequestExecution: Sendable {
     /// Who reads the steps, by number.
     var readers: [Int: Reader] = [:]
     var lastReader = 0
-    /// MemoryEntry until its last call.
+    /// Kept until its last call.
     var listener: (any ODataRequestListener)?
     var onCancel: (@Sendable () -> Void)?
     var isCancelled = false

@@ -136,7 +136,7 @@ final class StoreHand {
         path: row["EntityPath"].flatMap { $0 == .null ? nil : $0.plain })
       waiting.reason = row["Reason"]?.plain
       waiting.status = row["HTTPStatusCode"].flatMap { Int($0.plain) }
-      waiting.isHeld = row["MemoryEntry"] == .boolean(true)
+      waiting.isHeld = row["Held"] == .boolean(true)
       return waiting
     }
   }

@@ -234,7 +234,7 @@ struct ArchiveConflictTests {
     #expect(order(rig)?["Name"] == "\"theirs\"")
   }
 
-  @Test("ServerVersion is not known where the service cannot be asked, until a download tells")
+  @Test("The version of the server is not known where the service cannot be asked, until a download tells")
   func unknownTheirs() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))

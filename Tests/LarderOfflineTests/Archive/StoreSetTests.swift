@@ -43,9 +43,9 @@ struct StoreSetTests {
     #expect(
       try await read(
         rig,
-        "ErrorArchive?$orderby=RequestID&$select=RequestID,CustomTag,HTTPStatusCode,Code,Message,MemoryEntry,Reason")
+        "ErrorArchive?$orderby=RequestID&$select=RequestID,CustomTag,HTTPStatusCode,Code,Message,Held,Reason")
           == """
-          {"value":[{"RequestID":1,"CustomTag":"first","HTTPStatusCode":400,"Code":"E","Message":"poison","MemoryEntry":false,"Reason":"Refused"},{"RequestID":2,"CustomTag":null,"HTTPStatusCode":null,"Code":null,"Message":"MemoryEntry for 1, which it depends on: it is sent when that is.","MemoryEntry":true,"Reason":"MemoryEntry"}]}
+          {"value":[{"RequestID":1,"CustomTag":"first","HTTPStatusCode":400,"Code":"E","Message":"poison","Held":false,"Reason":"Refused"},{"RequestID":2,"CustomTag":null,"HTTPStatusCode":null,"Code":null,"Message":"Held for 1, which it depends on: it is sent when that is.","Held":true,"Reason":"Held"}]}
           """)
     #expect(
       try await read(rig, "ErrorArchive(1)?$select=RequestMethod,RequestURL,RequestBody,Domain,InnerError")

@@ -6,7 +6,7 @@ enum RequestState: Int, Codable, Sendable {
   case sent = 1
   /// Failed: in the error archive.
   case archived = 2
-  /// MemoryEntry, because one that it depends on is in the archive.
+  /// Held, because one that it depends on is in the archive.
   case held = 3
 }
 

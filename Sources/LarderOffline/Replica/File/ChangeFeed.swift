@@ -8,7 +8,7 @@ final class ChangeFeed: Sendable {
   private let counter: SharedCounter?
   private let environment: LarderEnvironment
   private let state = Locked(State())
-  /// MemoryEntry by who holds the counter's lock.
+  /// Locked while the counter is changed.
   private let counting = Exclusive(())
 
   private struct State {

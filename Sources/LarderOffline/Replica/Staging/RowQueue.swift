@@ -9,7 +9,7 @@ final class RowQueue: Sendable {
   private let writing: Exclusive<Writing>
   private let state = Locked(State())
 
-  /// MemoryEntry by who writes.
+  /// Taken by the one that writes.
   private struct Writing {
     var writer: GenerationWriter
     /// Rows that are written in part.
