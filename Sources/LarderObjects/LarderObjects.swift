@@ -188,7 +188,7 @@ public final class ObjectStore: Sendable {
   /// Throws `closed`, `storage`.
   @discardableResult
   public func deleteAll(notUpdatedSince date: Date) async throws(ObjectStoreError) -> Int {
-    let moment = Moment.of(date)
+    let moment = Timestamp.of(date)
     return try await change(.delete) { table in
       try table.deleteAll("SELECT id FROM object WHERE updated < ?", .integer(moment))
     }

@@ -58,7 +58,7 @@ extension ContentManager {
   ) async throws(ContentError) -> ContentResponse<Value> {
     let answer: CachedResponse
     do {
-      answer = try await self.answer(to: query, isSettled: true, ignoresStored: true)
+      answer = try await self.answer(to: query, isSettled: true, ignoresStoredResponse: true)
     } catch let failure {
       throw failure.isCancelled ? failure : error
     }
@@ -148,12 +148,12 @@ extension ContentManager {
   ///
   /// - Parameter isSettled: waits for the final response if there is an intermediate one.
   func answer<Value>(
-    to query: ContentQuery<Value>, isSettled: Bool, ignoresStored: Bool = false
+    to query: ContentQuery<Value>, isSettled: Bool, ignoresStoredResponse: Bool = false
   ) async throws(ContentError) -> CachedResponse {
     let first = query.request
     var last = first
     do throws(HTTPTransportError) {
-      guard query.followsRedirects else { return try await step(first, query, isSettled, ignoresStored) }
+      guard query.followsRedirects else { return try await step(first, query, isSettled, ignoresStoredResponse) }
       return try await first.followingRedirects(
         response: { $0.response },
         // A redirect that is due for validation is renewed in the background, and the next response is returned at
@@ -161,7 +161,7 @@ extension ContentManager {
         passed: { $0.revalidation?.runInBackground() }, environment: engine.options.environment,
         { request async throws(HTTPTransportError) in
           last = request
-          var answer = try await step(request, query, isSettled, ignoresStored)
+          var answer = try await step(request, query, isSettled, ignoresStoredResponse)
           answer.redirected = request
           return answer
         })
@@ -171,10 +171,11 @@ extension ContentManager {
   }
 
   private func step<Value>(
-    _ request: HTTPRequest, _ query: ContentQuery<Value>, _ isSettled: Bool, _ ignoresStored: Bool
+    _ request: HTTPRequest, _ query: ContentQuery<Value>, _ isSettled: Bool, _ ignoresStoredResponse: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
     try request.validate()
-    let answer = try await engine.answer(request, query.policy, query.freshness, ignoresStored: ignoresStored)
+    let answer = try await engine.answer(
+      request, query.policy, query.freshness, ignoresStoredResponse: ignoresStoredResponse)
     guard isSettled, let revalidation = answer.revalidation else { return answer }
     answer.response.body.cancel()
     return try await revalidation.answer()

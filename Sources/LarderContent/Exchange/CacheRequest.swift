@@ -13,9 +13,9 @@ struct CacheRequest: Sendable {
   /// The key of the resource for this caller.
   let key: String
   /// True after the stored response could not be read: it must not be used.
-  var ignoresStored = false
+  var ignoresStoredResponse = false
   /// Whether the request may use a transfer that another request started.
-  var mayShare = true
+  var canShareTransfer = true
   /// How many transfers had ended at the first lookup; -1 from the second lookup on.
   var seen: Int?
   /// Called with the reason when the request is forwarded to the network.
@@ -38,7 +38,7 @@ struct CacheRequest: Sendable {
       self.request.fields = Validation.endToEnd(request.fields)
     }
     let control = rules.cacheControl
-    mayShare =
+    canShareTransfer =
       rules.method == .get && !rules.hasRange && !rules.isConditional && policy != .reload
       && !control.contains(.noCache) && control.maxAge != 0
   }
@@ -56,14 +56,14 @@ struct CacheRequest: Sendable {
 
   /// This request for a revalidation by the server. It can share the transfer of other requests that want one too.
   var revalidating: CacheRequest {
-    var inquiry = self
-    inquiry.policy = .reload
-    inquiry.mayShare = rules.method == .get && !rules.hasRange && !rules.isConditional
-    return inquiry
+    var cacheRequest = self
+    cacheRequest.policy = .reload
+    cacheRequest.canShareTransfer = rules.method == .get && !rules.hasRange && !rules.isConditional
+    return cacheRequest
   }
 
   /// The input of a lookup's rules besides the request and the response.
-  func context(now: Int64, found: Found) -> LookupContext {
+  func context(now: Int64, found: CacheLookup) -> LookupContext {
     LookupContext(
       now: now, policy: policy, override: override, miss: found.miss, covers: found.covers,
       groupsAreValid: found.groupsAreValid, isHidden: found.hiddenBy != nil)
@@ -71,7 +71,7 @@ struct CacheRequest: Sendable {
 }
 
 /// The result of looking up a request in the cache.
-struct Found: Sendable {
+struct CacheLookup: Sendable {
   /// The response that matches the request.
   var entry: CacheEntry?
   /// The key that the response is stored under.
@@ -106,9 +106,9 @@ struct Found: Sendable {
   }
 
   /// The response to use: a response that hides the entry, otherwise the entry. Offline queries get the hidden entry.
-  func shown(offline: Bool) -> Found {
+  func shown(offline: Bool) -> CacheLookup {
     guard let hiding, entry == nil || !offline else { return self }
-    var shown = Found(entry: hiding.entry, key: hiding.key)
+    var shown = CacheLookup(entry: hiding.entry, key: hiding.key)
     shown.groupsAreValid = hiding.groupsAreValid
     return shown
   }

@@ -83,21 +83,21 @@ public enum ContentOrigin: Sendable, Hashable {
 /// The validation of a stored response that is due but need not be waited for (RFC 5861 §3).
 public struct Revalidation: Sendable {
   private let engine: HTTPCache
-  private let inquiry: CacheRequest
+  private let cacheRequest: CacheRequest
 
-  init(engine: HTTPCache, inquiry: CacheRequest) {
+  init(engine: HTTPCache, cacheRequest: CacheRequest) {
     self.engine = engine
-    self.inquiry = inquiry
+    self.cacheRequest = cacheRequest
   }
 
   /// Requests the server's response and waits for it. Shares the transfer if one is already running.
   public func answer() async throws(HTTPTransportError) -> CachedResponse {
-    try await engine.revalidate(inquiry)
+    try await engine.revalidate(cacheRequest)
   }
 
   /// Starts the validation as a background task of the engine: it renews the stored response, and delivers the content
   /// to no caller.
   ///
   /// Returns at once. ``HTTPCache/close()`` ends it.
-  public func runInBackground() { engine.revalidateInBackground(inquiry) }
+  public func runInBackground() { engine.revalidateInBackground(cacheRequest) }
 }

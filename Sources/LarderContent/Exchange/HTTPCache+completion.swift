@@ -4,29 +4,31 @@ extension HTTPCache {
   /// Completes a stored response and returns its content while the rest is being received. Returns false if something
   /// is still missing afterwards, or if the stored content cannot be read.
   func complete(
-    _ completion: Completion, _ response: HTTPResponse, _ arrival: OriginResponse, _ errand: OriginRequest,
+    _ completion: Completion, _ response: HTTPResponse, _ originResponse: OriginResponse,
+    _ originRequest: OriginRequest,
     _ transfer: Transfer
   ) async -> Bool {
     let combination = completion.combination
-    let isKept = await metadata(toStore: arrival, errand) != nil
-    guard var head = head(of: combination, errand.inquiry, isKept: isKept) else { return false }
-    guard await isReadable(completion, errand) else { return false }
-    head.forwardStatus = arrival.status
+    let isKept = await metadata(toStore: originResponse, originRequest) != nil
+    guard var head = head(of: combination, originRequest.cacheRequest, isKept: isKept) else { return false }
+    guard await isReadable(completion, originRequest) else { return false }
+    head.forwardStatus = originResponse.status
     let content = CombinedContent(combination, stored: completion.entry, received: response.body)
     var pump = Pump(
-      engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head, completion: completion)
+      engine: self, transfer: transfer, originRequest: originRequest, originResponse: originResponse, head: head,
+      completion: completion)
     await pump.run(HTTPBodyStream(length: combination.length, next: content.next))
     // Content that the server no longer wants stored was needed up to here.
-    if !isKept { await remove(errand.storedKey, errand.inquiry.resource) }
+    if !isKept { await remove(originRequest.storedKey, originRequest.cacheRequest.resource) }
     return true
   }
 
   /// The head of combined content for the request; nil if something is still missing.
-  private func head(of combination: Combination, _ inquiry: CacheRequest, isKept: Bool) -> TransferHead? {
+  private func head(of combination: Combination, _ cacheRequest: CacheRequest, isKept: Bool) -> TransferHead? {
     let metadata = combination.metadata
     let kept = isKept ? metadata : nil
     let outcome = RangeOutcome.of(
-      inquiry.request.fields, metadata, StoredRules(metadata), length: combination.length, boundary: "")
+      cacheRequest.request.fields, metadata, StoredRules(metadata), length: combination.length, boundary: "")
     switch outcome {
     case .whole:
       return TransferHead(
@@ -42,11 +44,11 @@ extension HTTPCache {
   }
 
   /// Restricts a whole response to the requested range, if the server sends everything instead of the missing part.
-  func cut(_ head: inout TransferHead, _ inquiry: CacheRequest) {
+  func cut(_ head: inout TransferHead, _ cacheRequest: CacheRequest) {
     guard head.status == 200, let metadata = head.metadata, let rules = head.rules, let length = head.length else {
       return
     }
-    let outcome = RangeOutcome.of(inquiry.request.fields, metadata, rules, length: length, boundary: "")
+    let outcome = RangeOutcome.of(cacheRequest.request.fields, metadata, rules, length: length, boundary: "")
     guard case .answer(let answer) = outcome, let view = answer.singleRange else { return }
     head.forwardStatus = head.status
     head.status = answer.status
@@ -55,7 +57,7 @@ extension HTTPCache {
   }
 
   /// Reads the parts of stored content that are checked when read, before the response is returned.
-  private func isReadable(_ completion: Completion, _ errand: OriginRequest) async -> Bool {
+  private func isReadable(_ completion: Completion, _ originRequest: OriginRequest) async -> Bool {
     let pieces = completion.combination.segments.compactMap { segment in
       if case .stored(let range) = segment { PartialResponse.Piece.stored(range) } else { nil }
     }
@@ -66,15 +68,15 @@ extension HTTPCache {
       try await StoredContent(completion.entry, pieces, length: length).start(checking: options.checkedFirst)
       return true
     } catch {
-      report(.read, errand.inquiry.resource, error)
-      await remove(errand.storedKey, errand.inquiry.resource)
+      report(.read, originRequest.cacheRequest.resource, error)
+      await remove(originRequest.storedKey, originRequest.cacheRequest.resource)
       return false
     }
   }
 
   /// Stores the received beginning of combined content that was interrupted, with the stored content after it.
   func keep(
-    beginning writer: any CacheWriter, _ count: Int, of completion: Completion, _ errand: OriginRequest
+    beginning writer: any CacheWriter, _ count: Int, of completion: Completion, _ originRequest: OriginRequest
   ) async -> CacheEntry? {
     guard let (metadata, rest) = completion.interrupted(after: count) else { return nil }
     do throws(CacheError) {
@@ -87,21 +89,21 @@ extension HTTPCache {
           left = left.dropFirst(bytes.count)
         }
       }
-      return try await writer.commit(metadata, forKey: errand.storedKey)
+      return try await writer.commit(metadata, forKey: originRequest.storedKey)
     } catch {
-      report(.store, errand.inquiry.resource, error)
+      report(.store, originRequest.cacheRequest.resource, error)
       return nil
     }
   }
 
   /// Stores combined content as the entry in place of the completed one; nil if the cache failed.
-  func commit(_ writer: any CacheWriter, completing errand: OriginRequest, _ metadata: CacheMetadata) async
+  func commit(_ writer: any CacheWriter, completing originRequest: OriginRequest, _ metadata: CacheMetadata) async
     -> CacheEntry?
   {
     do throws(CacheError) {
-      return try await writer.commit(metadata, forKey: errand.storedKey)
+      return try await writer.commit(metadata, forKey: originRequest.storedKey)
     } catch {
-      report(.store, errand.inquiry.resource, error)
+      report(.store, originRequest.cacheRequest.resource, error)
       return nil
     }
   }

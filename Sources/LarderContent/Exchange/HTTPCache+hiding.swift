@@ -13,12 +13,12 @@ extension HTTPCache {
   /// The success that a response without success affects: the success that the request selects, with its key. A
   /// response without `Vary` affects all variants of the URL, and gets their index.
   func success(
-    _ inquiry: CacheRequest, isVaried: Bool
+    _ cacheRequest: CacheRequest, isVaried: Bool
   ) async throws(CacheError) -> (entry: CacheEntry, key: String)? {
-    guard let first = try await cache.entry(forKey: inquiry.key) else { return nil }
-    guard first.rules.isIndex else { return first.rules.isSuccess ? (first, inquiry.key) : nil }
-    guard isVaried else { return (first, inquiry.key) }
-    for variant in VariantIndex.matching(first.metadata.variants, inquiry.request.fields) {
+    guard let first = try await cache.entry(forKey: cacheRequest.key) else { return nil }
+    guard first.rules.isIndex else { return first.rules.isSuccess ? (first, cacheRequest.key) : nil }
+    guard isVaried else { return (first, cacheRequest.key) }
+    for variant in VariantIndex.matching(first.metadata.variants, cacheRequest.request.fields) {
       if let entry = try await cache.entry(forKey: variant.key), entry.rules.isSuccess { return (entry, variant.key) }
     }
     return nil

@@ -2,51 +2,55 @@ import LarderHTTP
 
 extension HTTPCache {
   /// Looks a request up in the cache. Unreadable entries count as absent.
-  func lookup(_ inquiry: CacheRequest) async -> Found {
-    await lookup(inquiry, first: inquiry.ignoresStored ? nil : await entry(inquiry.key, inquiry.resource))
+  func lookup(_ cacheRequest: CacheRequest) async -> CacheLookup {
+    await lookup(
+      cacheRequest,
+      first: cacheRequest.ignoresStoredResponse ? nil : await entry(cacheRequest.key, cacheRequest.resource))
   }
 
   /// Looks a request up, starting with the entry under the request's key.
-  func lookup(_ inquiry: CacheRequest, first: CacheEntry?) async -> Found {
-    guard let first else { return Found(key: inquiry.key, miss: inquiry.ignoresStored ? .miss : .uriMiss) }
-    var found = Found(entry: first, key: inquiry.key)
-    if first.rules.isIndex {
-      found = await lookup(variantsOf: first, inquiry)
-    } else if !selects(inquiry.request.fields, first) {
-      found = Found(key: inquiry.key, miss: .varyMiss)
+  func lookup(_ cacheRequest: CacheRequest, first: CacheEntry?) async -> CacheLookup {
+    guard let first else {
+      return CacheLookup(key: cacheRequest.key, miss: cacheRequest.ignoresStoredResponse ? .miss : .uriMiss)
     }
-    await lookup(whatHides: &found, first, inquiry)
+    var found = CacheLookup(entry: first, key: cacheRequest.key)
+    if first.rules.isIndex {
+      found = await lookup(variantsOf: first, cacheRequest)
+    } else if !selects(cacheRequest.request.fields, first) {
+      found = CacheLookup(key: cacheRequest.key, miss: .varyMiss)
+    }
+    await lookup(whatHides: &found, first, cacheRequest)
     guard let entry = found.entry else { return found }
-    if inquiry.rules.isConditional,
-      case .notModified = ConditionalOutcome.of(inquiry.request.fields, entry.metadata, entry.rules)
+    if cacheRequest.rules.isConditional,
+      case .notModified = ConditionalOutcome.of(cacheRequest.request.fields, entry.metadata, entry.rules)
     {
       // RFC 9110 §13.2.2: no content is sent then, whatever part of it is stored.
       found.range = .whole
-    } else if entry.rules.isPartial, inquiry.rules.method == .head {
+    } else if entry.rules.isPartial, cacheRequest.rules.method == .head {
       found.range = .forward
-    } else if entry.rules.isPartial || inquiry.rules.hasRange {
-      found.range = RangeOutcome.of(inquiry.request.fields, entry, boundary: "")
+    } else if entry.rules.isPartial || cacheRequest.rules.hasRange {
+      found.range = RangeOutcome.of(cacheRequest.request.fields, entry, boundary: "")
     }
-    if entry.rules.hasGroups { found.groupsAreValid = await areValid(entry.metadata.groups, inquiry) }
+    if entry.rules.hasGroups { found.groupsAreValid = await areValid(entry.metadata.groups, cacheRequest) }
     return found
   }
 
   /// Finds the response that hides the stored one, or all variants of the URL.
   ///
   /// - Parameter first: the entry under the request's key.
-  private func lookup(whatHides found: inout Found, _ first: CacheEntry, _ inquiry: CacheRequest) async {
+  private func lookup(whatHides found: inout CacheLookup, _ first: CacheEntry, _ cacheRequest: CacheRequest) async {
     // A response without success is never hidden: it hides successes itself.
     if let entry = found.entry, !entry.rules.isSuccess { return }
-    var holders = first.rules.isHidden ? [(first, inquiry.key)] : []
+    var holders = first.rules.isHidden ? [(first, cacheRequest.key)] : []
     if let entry = found.entry, entry !== first, entry.rules.isHidden { holders.append((entry, found.key)) }
     for (holder, key) in holders {
       // A response from before the holder arrived no longer applies.
-      if let entry = await entry(ResourceKey.hiding(key), inquiry.resource),
+      if let entry = await entry(ResourceKey.hiding(key), cacheRequest.resource),
         entry.metadata.responseTime >= holder.metadata.responseTime
       {
-        guard selects(inquiry.request.fields, entry) else { continue }
-        found.hiding = Found.Hiding(entry: entry, key: ResourceKey.hiding(key))
-        if entry.rules.hasGroups { found.hiding?.groupsAreValid = await areValid(entry.metadata.groups, inquiry) }
+        guard selects(cacheRequest.request.fields, entry) else { continue }
+        found.hiding = CacheLookup.Hiding(entry: entry, key: ResourceKey.hiding(key))
+        if entry.rules.hasGroups { found.hiding?.groupsAreValid = await areValid(entry.metadata.groups, cacheRequest) }
       }
       found.hiddenBy = holder.metadata.hiddenBy
       found.hiddenKeys.append(key)
@@ -54,20 +58,20 @@ extension HTTPCache {
   }
 
   /// The latest variant that matches and still exists.
-  private func lookup(variantsOf index: CacheEntry, _ inquiry: CacheRequest) async -> Found {
+  private func lookup(variantsOf index: CacheEntry, _ cacheRequest: CacheRequest) async -> CacheLookup {
     let variants = index.metadata.variants
-    var found = Found(key: inquiry.key, variants: variants, miss: .varyMiss)
-    guard let selected = VariantIndex.selected(variants, inquiry.request.fields) else { return found }
-    if let entry = await entry(selected.key, inquiry.resource),
-      selects(inquiry.request.fields, entry, by: selected.names)
+    var found = CacheLookup(key: cacheRequest.key, variants: variants, miss: .varyMiss)
+    guard let selected = VariantIndex.selected(variants, cacheRequest.request.fields) else { return found }
+    if let entry = await entry(selected.key, cacheRequest.resource),
+      selects(cacheRequest.request.fields, entry, by: selected.names)
     {
       found.entry = entry
       found.key = selected.key
       return found
     }
-    for variant in VariantIndex.matching(variants, inquiry.request.fields) where variant.key != selected.key {
-      guard let entry = await entry(variant.key, inquiry.resource),
-        selects(inquiry.request.fields, entry, by: variant.names)
+    for variant in VariantIndex.matching(variants, cacheRequest.request.fields) where variant.key != selected.key {
+      guard let entry = await entry(variant.key, cacheRequest.resource),
+        selects(cacheRequest.request.fields, entry, by: variant.names)
       else {
         continue
       }
@@ -98,9 +102,9 @@ extension HTTPCache {
   }
 
   /// True if each group's record exists and has the generation that the response was stored with (RFC 9875).
-  private func areValid(_ groups: [CacheGroup], _ inquiry: CacheRequest) async -> Bool {
+  private func areValid(_ groups: [CacheGroup], _ cacheRequest: CacheRequest) async -> Bool {
     for group in groups {
-      guard let record = await entry(ResourceKey.group(group.name, of: inquiry.resource), inquiry.resource)
+      guard let record = await entry(ResourceKey.group(group.name, of: cacheRequest.resource), cacheRequest.resource)
       else { return false }
       if record.metadata.groups.first?.generation != group.generation { return false }
     }

@@ -4,51 +4,51 @@ import LarderHTTP
 extension HTTPCache {
   /// Requests a response from the network, in a transfer that other requests may share.
   func ask(
-    _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason, validates: Bool
+    _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason, validates: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
-    inquiry.onForward?(reason)
+    cacheRequest.onForward?(reason)
     // A HEAD has no content, and other requests must not get a response that must not be stored: both bypass transfers.
     var found = found
     // An entry that is neither validated nor completed is irrelevant for this request.
     if !validates, reason != .partial { found.entry = nil }
-    if inquiry.rules.method == .head || inquiry.rules.cacheControl.contains(.noStore) {
-      return try await passOrServeStale(inquiry, found, reason)
+    if cacheRequest.rules.method == .head || cacheRequest.rules.cacheControl.contains(.noStore) {
+      return try await passOrServeStale(cacheRequest, found, reason)
     }
     let place = transfers.place(
-      key: inquiry.key, fields: inquiry.request.fields, shareKey: OriginRequest.shareKey(inquiry, found),
-      timeouts: inquiry.request.timeouts, asReader: true, seen: inquiry.seen == -1 ? nil : inquiry.seen,
-      mark: sharedCache?.invalidationMark(of: inquiry.resource))
+      key: cacheRequest.key, fields: cacheRequest.request.fields, shareKey: OriginRequest.shareKey(cacheRequest, found),
+      timeouts: cacheRequest.request.timeouts, asReader: true, seen: cacheRequest.seen == -1 ? nil : cacheRequest.seen,
+      mark: sharedCache?.invalidationMark(of: cacheRequest.resource))
     switch place {
     case .begun(let transfer, let member):
-      let errand = OriginRequest(inquiry, found, reason, validates: validates)
-      guard transfers.start(transfer, { [self] in await run($0, errand) }) else {
-        return try await passOrServeStale(inquiry, found, reason)
+      let originRequest = OriginRequest(cacheRequest, found, reason, validates: validates)
+      guard transfers.start(transfer, { [self] in await run($0, originRequest) }) else {
+        return try await passOrServeStale(cacheRequest, found, reason)
       }
-      return try await lead(transfer, member, inquiry, found, reason)
+      return try await lead(transfer, member, cacheRequest, found, reason)
     case .joined(let transfer, let member):
-      return try await follow(transfer, member, inquiry, found, reason)
+      return try await follow(transfer, member, cacheRequest, found, reason)
     case .late:
-      return try await answer(inquiry)
+      return try await answer(cacheRequest)
     case .closed:
-      return try await passOrServeStale(inquiry, found, reason)
+      return try await passOrServeStale(cacheRequest, found, reason)
     }
   }
 
   /// Sends the request on its own. If it fails, the stored response is returned if the rules allow it (RFC 5861 §4).
   private func passOrServeStale(
-    _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
+    _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse {
     let answer: CachedResponse
     do {
-      answer = try await pass(inquiry, reason)
+      answer = try await pass(cacheRequest, reason)
     } catch {
       // A suspension is not a network failure.
-      if !transfers.isSuspended, let stale = try await staleAnswer(.unreachable, inquiry, found, reason) {
+      if !transfers.isSuspended, let stale = try await staleAnswer(.unreachable, cacheRequest, found, reason) {
         return stale
       }
       throw error
     }
-    guard let stale = try await staleAnswer(.status(answer.response.status), inquiry, found, reason) else {
+    guard let stale = try await staleAnswer(.status(answer.response.status), cacheRequest, found, reason) else {
       return answer
     }
     answer.response.body.cancel()
@@ -57,13 +57,13 @@ extension HTTPCache {
 
   /// Returns the response of a transfer to the request that began it, whatever the response is.
   private func lead(
-    _ transfer: Transfer, _ member: Int, _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
+    _ transfer: Transfer, _ member: Int, _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse {
     let outcome: TransferOutcome
     do {
       outcome = try await transfer.outcome(for: member)
     } catch {
-      if !transfers.isSuspended, let answer = try await staleAnswer(.unreachable, inquiry, found, reason) {
+      if !transfers.isSuspended, let answer = try await staleAnswer(.unreachable, cacheRequest, found, reason) {
         return answer
       }
       throw error
@@ -71,27 +71,31 @@ extension HTTPCache {
     switch outcome {
     case .validated(let entry, let isStored):
       transfer.leave(member)
-      return try await validated(entry, inquiry, found, reason, isStored: isStored, isCollapsed: false)
+      return try await validated(entry, cacheRequest, found, reason, isStored: isStored, isCollapsed: false)
     case .content(let head):
-      if let answer = try await staleAnswer(insteadOf: head, transfer, member, inquiry, found, reason) { return answer }
-      if let answer = notModified(head, inquiry, reason) {
+      if let answer = try await staleAnswer(insteadOf: head, transfer, member, cacheRequest, found, reason) {
+        return answer
+      }
+      if let answer = notModified(head, cacheRequest, reason) {
         transfer.leave(member)
         return answer
       }
-      return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: false)
+      return fromNetwork(transfer, member, head, cacheRequest, reason, isCollapsed: false)
     }
   }
 
   /// Returns 304 if the caller already has the new response: the caller's condition was replaced by the cache's own.
-  private func notModified(_ head: TransferHead, _ inquiry: CacheRequest, _ reason: ForwardReason) -> CachedResponse? {
-    guard inquiry.rules.isConditional, head.status == 200 else { return nil }
+  private func notModified(_ head: TransferHead, _ cacheRequest: CacheRequest, _ reason: ForwardReason)
+    -> CachedResponse?
+  {
+    guard cacheRequest.rules.isConditional, head.status == 200 else { return nil }
     let now = options.now()
     let metadata =
       head.metadata
       ?? CacheMetadata(
-        url: inquiry.resource, status: head.status, fields: head.fields, requestTime: now, responseTime: now)
+        url: cacheRequest.resource, status: head.status, fields: head.fields, requestTime: now, responseTime: now)
     let rules = head.rules ?? StoredRules(metadata)
-    guard case .notModified(var fields) = ConditionalOutcome.of(inquiry.request.fields, metadata, rules) else {
+    guard case .notModified(var fields) = ConditionalOutcome.of(cacheRequest.request.fields, metadata, rules) else {
       return nil
     }
     fields[.contentLength] = metadata.fields[.contentLength]
@@ -100,13 +104,13 @@ extension HTTPCache {
     status.forwardStatus = head.status
     status.append(to: &fields)
     return CachedResponse(
-      response: HTTPResponse(status: 304, fields: fields, url: inquiry.request.url), origin: .network)
+      response: HTTPResponse(status: 304, fields: fields, url: cacheRequest.request.url), origin: .network)
   }
 
   /// Returns the response of a transfer that the request joined, if its own rules allow that, or a failure of the
   /// network or the server. Otherwise the request continues on its own.
   private func follow(
-    _ transfer: Transfer, _ member: Int, _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
+    _ transfer: Transfer, _ member: Int, _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse {
     let outcome: TransferOutcome
     do {
@@ -114,60 +118,64 @@ extension HTTPCache {
     } catch {
       // The transfer itself is cancelled when the engine is closed.
       if Task.isCancelled || error == .cancelled { throw .cancelled }
-      if let answer = try await staleAnswer(.unreachable, inquiry, found, reason) { return answer }
+      if let answer = try await staleAnswer(.unreachable, cacheRequest, found, reason) { return answer }
       // If one request cannot reach the server, the waiting requests do not try again one by one.
       if error.isOfNetwork { throw error }
-      return try await alone(inquiry)
+      return try await alone(cacheRequest)
     }
     switch outcome {
     case .validated(let entry, let isStored):
       transfer.leave(member)
-      guard matches(entry.rules, entry.metadata.selecting, inquiry.request.fields), allows(entry.rules, inquiry) else {
-        return try await alone(inquiry)
+      guard matches(entry.rules, entry.metadata.selecting, cacheRequest.request.fields),
+        allows(entry.rules, cacheRequest)
+      else {
+        return try await alone(cacheRequest)
       }
-      return try await validated(entry, inquiry, found, reason, isStored: isStored, isCollapsed: true)
+      return try await validated(entry, cacheRequest, found, reason, isStored: isStored, isCollapsed: true)
     case .content(let head):
-      return try await share(head, of: transfer, member, inquiry, found, reason)
+      return try await share(head, of: transfer, member, cacheRequest, found, reason)
     }
   }
 
   private func share(
-    _ head: TransferHead, of transfer: Transfer, _ member: Int, _ inquiry: CacheRequest, _ found: Found,
+    _ head: TransferHead, of transfer: Transfer, _ member: Int, _ cacheRequest: CacheRequest, _ found: CacheLookup,
     _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse {
     if let metadata = head.metadata, let rules = head.rules {
-      guard matches(rules, metadata.selecting, inquiry.request.fields) else {
+      guard matches(rules, metadata.selecting, cacheRequest.request.fields) else {
         transfer.leave(member)
-        return try await otherVariant(inquiry, rules.vary?.names ?? [])
+        return try await otherVariant(cacheRequest, rules.vary?.names ?? [])
       }
-      if allows(rules, inquiry) {
-        return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: true)
+      if allows(rules, cacheRequest) {
+        return fromNetwork(transfer, member, head, cacheRequest, reason, isCollapsed: true)
       }
     }
-    if let answer = try await staleAnswer(insteadOf: head, transfer, member, inquiry, found, reason) { return answer }
+    if let answer = try await staleAnswer(insteadOf: head, transfer, member, cacheRequest, found, reason) {
+      return answer
+    }
     // They do not retry after a server error either, if its response may be stored.
-    if let failure = head.failure, matches(StoredRules(failure), failure.selecting, inquiry.request.fields) {
-      return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: true)
+    if let failure = head.failure, matches(StoredRules(failure), failure.selecting, cacheRequest.request.fields) {
+      return fromNetwork(transfer, member, head, cacheRequest, reason, isCollapsed: true)
     }
     transfer.leave(member)
-    return try await alone(inquiry)
+    return try await alone(cacheRequest)
   }
 
   /// Sends the request again, in a transfer shared with requests that select the same variant.
   private func otherVariant(
-    _ inquiry: CacheRequest, _ names: [String]
+    _ cacheRequest: CacheRequest, _ names: [String]
   ) async throws(HTTPTransportError) -> CachedResponse {
-    guard inquiry.varyNames.isEmpty else { return try await alone(inquiry) }
-    var inquiry = inquiry
-    inquiry.varyNames = names
-    inquiry.seen = nil
-    return try await answer(inquiry)
+    guard cacheRequest.varyNames.isEmpty else { return try await alone(cacheRequest) }
+    var cacheRequest = cacheRequest
+    cacheRequest.varyNames = names
+    cacheRequest.seen = nil
+    return try await answer(cacheRequest)
   }
 
-  private func alone(_ inquiry: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
-    var inquiry = inquiry
-    inquiry.mayShare = false
-    return try await answer(inquiry)
+  private func alone(_ cacheRequest: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
+    var cacheRequest = cacheRequest
+    cacheRequest.canShareTransfer = false
+    return try await answer(cacheRequest)
   }
 
   /// True if a request has the fields that selected a response (RFC 9111 §4.1).
@@ -176,12 +184,12 @@ extension HTTPCache {
   }
 
   /// True if a response that another request just received may be used for this one (RFC 9111 §4).
-  private func allows(_ rules: StoredRules, _ inquiry: CacheRequest) -> Bool {
-    guard mayKeep(rules, inquiry) else { return false }
+  private func allows(_ rules: StoredRules, _ cacheRequest: CacheRequest) -> Bool {
+    guard mayKeep(rules, cacheRequest) else { return false }
     // A revalidation needs the server's current response, and this is it.
-    let policy = inquiry.policy == .reload ? ContentPolicy.standard : inquiry.policy
-    let context = LookupContext(now: options.now(), policy: policy, override: inquiry.override)
-    switch LookupDecision.of(inquiry.rules, stored: rules, context) {
+    let policy = cacheRequest.policy == .reload ? ContentPolicy.standard : cacheRequest.policy
+    let context = LookupContext(now: options.now(), policy: policy, override: cacheRequest.override)
+    switch LookupDecision.of(cacheRequest.rules, stored: rules, context) {
     case .reuse, .reuseWhileRevalidating: return true
     case .validate, .forward, .unsatisfiable: return false
     }
@@ -190,7 +198,7 @@ extension HTTPCache {
   // MARK: Responses
 
   func fromNetwork(
-    _ transfer: Transfer, _ member: Int, _ head: TransferHead, _ inquiry: CacheRequest, _ reason: ForwardReason,
+    _ transfer: Transfer, _ member: Int, _ head: TransferHead, _ cacheRequest: CacheRequest, _ reason: ForwardReason,
     isCollapsed: Bool
   ) -> CachedResponse {
     var status = CacheStatus(options.name)
@@ -202,17 +210,17 @@ extension HTTPCache {
     var fields = isCollapsed ? StoredFields.toStore(head.fields, CacheControl(head.fields)) : head.fields
     status.append(to: &fields)
     let response = HTTPResponse(
-      status: head.status, fields: fields, url: inquiry.request.url,
-      body: body(of: head, transfer, member, inquiry))
+      status: head.status, fields: fields, url: cacheRequest.request.url,
+      body: body(of: head, transfer, member, cacheRequest))
     return CachedResponse(response: response, origin: .network, storing: transfer.storing)
   }
 
   private func body(
-    of head: TransferHead, _ transfer: Transfer, _ member: Int, _ inquiry: CacheRequest
+    of head: TransferHead, _ transfer: Transfer, _ member: Int, _ cacheRequest: CacheRequest
   ) -> HTTPBodyStream {
     if let view = head.view { return transfer.body(for: member, range: view) }
     return transfer.body(for: member, length: head.length) { [self] position, loss in
-      try await rest(of: head, from: position, inquiry, loss)
+      try await rest(of: head, from: position, cacheRequest, loss)
     }
   }
 
@@ -221,13 +229,13 @@ extension HTTPCache {
   /// Only content that is identical byte for byte can be continued (RFC 9110 §13.1.5). The server sends a range if it
   /// supports this, otherwise the whole content, whose beginning is dropped.
   private func rest(
-    of head: TransferHead, from position: Int, _ inquiry: CacheRequest, _ loss: Transfer.Loss
+    of head: TransferHead, from position: Int, _ cacheRequest: CacheRequest, _ loss: Transfer.Loss
   ) async throws(HTTPTransportError) -> HTTPBodyStream {
     let validator = head.rules.flatMap { StrongValidator($0) }
     guard position == 0 || validator != nil else {
       throw .other("\(loss.rawValue), and without a strong validator of the server's nothing can be resumed")
     }
-    var request = inquiry.request
+    var request = cacheRequest.request
     // The length must be that of the content as the server sent it: positions refer to the server's content.
     if position > 0, let validator, head.status == 200, head.fields.contains(.contentLength) {
       request.fields[.range] = "bytes=\(position)-"
@@ -271,48 +279,49 @@ extension HTTPCache {
   }
 
   private func validated(
-    _ entry: CacheEntry, _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason, isStored: Bool,
+    _ entry: CacheEntry, _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason, isStored: Bool,
     isCollapsed: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
     var found = found
     found.entry = entry
     found.hiddenBy = nil
     let freshness =
-      entry.rules.freshness(at: options.now(), inquiry.override) ?? Freshness(age: 0, softLifetime: 0, lifetime: 0)
+      entry.rules.freshness(at: options.now(), cacheRequest.override) ?? Freshness(age: 0, softLifetime: 0, lifetime: 0)
     var status = CacheStatus(options.name)
     status.forward = reason
     status.forwardStatus = 304
     status.timeToLive = freshness.remainingSeconds
     status.isStored = isStored
     status.isCollapsed = isCollapsed
-    return try await reuse(found, inquiry, freshness, isFinal: true, status: status, origin: .validated)
+    return try await reuse(found, cacheRequest, freshness, isFinal: true, status: status, origin: .validated)
   }
 
   /// The stored response to return instead of a failure, if the rules allow it (RFC 5861 §4); otherwise nil.
   private func staleAnswer(
-    _ failure: StaleVerdict.Failure, _ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason
+    _ failure: StaleVerdict.Failure, _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse? {
-    let found = found.shown(offline: inquiry.policy == .staleWhenUnreachable)
+    let found = found.shown(offline: cacheRequest.policy == .staleWhenUnreachable)
     guard let entry = found.entry, !Task.isCancelled else { return nil }
-    let context = inquiry.context(now: options.now(), found: found)
-    guard case .serve(let freshness) = StaleVerdict.of(failure, inquiry.rules, stored: entry.rules, context) else {
+    let context = cacheRequest.context(now: options.now(), found: found)
+    guard case .serve(let freshness) = StaleVerdict.of(failure, cacheRequest.rules, stored: entry.rules, context) else {
       return nil
     }
     var status = CacheStatus(options.name)
     status.forward = reason
     status.timeToLive = freshness.remainingSeconds
     if case .status(let code) = failure { status.forwardStatus = code }
-    return try await reuse(found, inquiry, freshness, isFinal: true, status: status)
+    return try await reuse(found, cacheRequest, freshness, isFinal: true, status: status)
   }
 
   /// The stored response to return instead of a failed response, if the rules allow it. The member leaves the transfer
   /// then, and also if this fails.
   private func staleAnswer(
-    insteadOf head: TransferHead, _ transfer: Transfer, _ member: Int, _ inquiry: CacheRequest, _ found: Found,
+    insteadOf head: TransferHead, _ transfer: Transfer, _ member: Int, _ cacheRequest: CacheRequest,
+    _ found: CacheLookup,
     _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse? {
     do {
-      let answer = try await staleAnswer(.status(head.status), inquiry, found, reason)
+      let answer = try await staleAnswer(.status(head.status), cacheRequest, found, reason)
       if answer != nil { transfer.leave(member) }
       return answer
     } catch {
@@ -324,34 +333,36 @@ extension HTTPCache {
   // MARK: Revalidation
 
   /// Requests the server's response after an intermediate one; shares the transfer if one is already running.
-  func revalidate(_ inquiry: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
-    try await unlessSuspended { () async throws(HTTPTransportError) in try await answer(inquiry.revalidating) }
+  func revalidate(_ cacheRequest: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
+    try await unlessSuspended { () async throws(HTTPTransportError) in try await answer(cacheRequest.revalidating) }
   }
 
-  func revalidateInBackground(_ inquiry: CacheRequest) {
+  func revalidateInBackground(_ cacheRequest: CacheRequest) {
     // A response to HEAD renews the stored response or marks it as outdated, and never replaces it (RFC 9111 §4.3.5).
-    if inquiry.rules.method == .head { return passInBackground(inquiry) }
-    transfers.runInBackground(inquiry.key) { [self] in
-      let inquiry = inquiry.revalidating
-      let found = await lookup(inquiry)
+    if cacheRequest.rules.method == .head { return passInBackground(cacheRequest) }
+    transfers.runInBackground(cacheRequest.key) { [self] in
+      let cacheRequest = cacheRequest.revalidating
+      let found = await lookup(cacheRequest)
       let place = transfers.place(
-        key: inquiry.key, fields: inquiry.request.fields, shareKey: OriginRequest.shareKey(inquiry, found),
-        timeouts: inquiry.request.timeouts, asReader: false, mark: sharedCache?.invalidationMark(of: inquiry.resource))
+        key: cacheRequest.key, fields: cacheRequest.request.fields,
+        shareKey: OriginRequest.shareKey(cacheRequest, found),
+        timeouts: cacheRequest.request.timeouts, asReader: false,
+        mark: sharedCache?.invalidationMark(of: cacheRequest.resource))
       switch place {
       case .joined(let transfer, let member): transfer.leave(member)
       case .closed, .late: break
       case .begun(let transfer, let member):
-        let errand = OriginRequest(inquiry, found, .stale, validates: found.covers)
-        guard transfers.start(transfer, { [self] in await run($0, errand) }) else { return }
+        let originRequest = OriginRequest(cacheRequest, found, .stale, validates: found.covers)
+        guard transfers.start(transfer, { [self] in await run($0, originRequest) }) else { return }
         await transfer.settled(for: member)
       }
     }
   }
 
-  private func passInBackground(_ inquiry: CacheRequest) {
-    transfers.runInBackground("HEAD " + inquiry.key) { [self] in
+  private func passInBackground(_ cacheRequest: CacheRequest) {
+    transfers.runInBackground("HEAD " + cacheRequest.key) { [self] in
       // If there is no response, the stored response stays as it is, and the next request tries again.
-      if let answer = try? await pass(inquiry.revalidating, .stale) { answer.response.body.cancel() }
+      if let answer = try? await pass(cacheRequest.revalidating, .stale) { answer.response.body.cancel() }
     }
   }
 }

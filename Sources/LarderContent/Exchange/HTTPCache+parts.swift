@@ -12,23 +12,23 @@ extension HTTPCache {
   ///
   /// - Parameter count: how many bytes of the announced part were received.
   func keep(
-    part writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: OriginRequest
+    part writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ originRequest: OriginRequest
   ) async -> CacheEntry? {
     guard let part = ReceivedPart(status: 206, fields: metadata.fields)?.prefix(count) else { return nil }
-    let present = await present(errand)
+    let present = await present(originRequest)
     if let present, let combination = Combination(present.entry, with: part, metadata, StoredRules(metadata)) {
-      await show(errand.hiddenKeys, errand.inquiry.resource)
+      await show(originRequest.hiddenKeys, originRequest.cacheRequest.resource)
       if combination.changesMetadataOnly || !HTTPCache.isWorthwhile(combination, count) {
         await update(
           present.entry, to: combination.changesMetadataOnly ? combination.metadata : present.entry.metadata,
-          forKey: present.key, errand.inquiry.resource)
+          forKey: present.key, originRequest.cacheRequest.resource)
         return nil
       }
       let combined = CombinedContent(combination, stored: present.entry, receive: HTTPCache.reader(writer, count))
-      return await store(combined, combination.metadata, present.key, errand.inquiry.resource)
+      return await store(combined, combination.metadata, present.key, originRequest.cacheRequest.resource)
     }
-    guard let stored = metadata.storing(part, answering: errand.request.fields) else { return nil }
-    return await commit(writer, stored, errand)
+    guard let stored = metadata.storing(part, answering: originRequest.request.fields) else { return nil }
+    return await commit(writer, stored, originRequest)
   }
 
   private static func isWorthwhile(_ combination: Combination, _ count: Int) -> Bool {
@@ -40,20 +40,20 @@ extension HTTPCache {
   /// It does not replace a complete response, which may still be used if the server fails, nor a part of this
   /// representation that is at least as long.
   func keep(
-    beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ errand: OriginRequest
+    beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ originRequest: OriginRequest
   ) async -> CacheEntry? {
     guard let stored = metadata.interrupted(after: count, StoredRules(metadata)) else { return nil }
-    if let present = await present(errand)?.entry {
+    if let present = await present(originRequest)?.entry {
       let isSame = StrongValidator(present.rules) == StrongValidator(StoredRules(metadata))
       if !present.rules.isPartial || (isSame && present.length >= count) { return nil }
     }
-    return await commit(writer, stored, errand)
+    return await commit(writer, stored, originRequest)
   }
 
   /// The entry that is stored for the request now.
-  private func present(_ errand: OriginRequest) async -> (entry: CacheEntry, key: String)? {
-    if let stored = errand.stored { return (stored, errand.storedKey) }
-    let found = await lookup(errand.inquiry)
+  private func present(_ originRequest: OriginRequest) async -> (entry: CacheEntry, key: String)? {
+    if let stored = originRequest.stored { return (stored, originRequest.storedKey) }
+    let found = await lookup(originRequest.cacheRequest)
     return found.entry.map { ($0, found.key) }
   }
 

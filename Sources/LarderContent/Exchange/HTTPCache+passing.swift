@@ -10,59 +10,62 @@ extension HTTPCache {
   /// Sends a request that is not served from the cache, and updates the cache as its response requires.
   ///
   /// A suspension cancels the request, and waits for its end.
-  func pass(_ inquiry: CacheRequest, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedResponse {
-    try await transfers.passing { [self] () async throws(HTTPTransportError) in try await send(inquiry, reason) }
+  func pass(_ cacheRequest: CacheRequest, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedResponse {
+    try await transfers.passing { [self] () async throws(HTTPTransportError) in try await send(cacheRequest, reason) }
   }
 
-  private func send(_ inquiry: CacheRequest, _ reason: ForwardReason) async throws(HTTPTransportError) -> CachedResponse
+  private func send(_ cacheRequest: CacheRequest, _ reason: ForwardReason) async throws(HTTPTransportError)
+    -> CachedResponse
   {
-    inquiry.onForward?(reason)
+    cacheRequest.onForward?(reason)
     // The entries are looked up before the request is sent: a change in the meantime is newer than the response.
     // Nothing is stored for a request with `no-store` (RFC 9111 §5.2.1.5).
-    let learns = inquiry.rules.method == .head && !inquiry.rules.cacheControl.contains(.noStore)
-    let known = learns ? await lookup(inquiry) : nil
+    let learns = cacheRequest.rules.method == .head && !cacheRequest.rules.cacheControl.contains(.noStore)
+    let known = learns ? await lookup(cacheRequest) : nil
     let sent = options.now()
     var response: HTTPResponse
     do {
-      response = try await transport.send(inquiry.request)
+      response = try await transport.send(cacheRequest.request)
     } catch {
       // The outcome is unknown, so the stored response may be outdated (RFC 9111 §4.4).
-      if inquiry.rules.method == .unsafe, !error.isBeforeSending {
-        await invalidate(inquiry.resource, caller: inquiry.caller)
+      if cacheRequest.rules.method == .unsafe, !error.isBeforeSending {
+        await invalidate(cacheRequest.resource, caller: cacheRequest.caller)
       }
       throw error
     }
     let came = options.now()
     response.addDate(came)
-    let arrival = OriginResponse(response, requestTime: sent, responseTime: came)
-    switch inquiry.rules.method {
+    let originResponse = OriginResponse(response, requestTime: sent, responseTime: came)
+    switch cacheRequest.rules.method {
     case .head:
-      if let known, let fields = await learn(fromHead: arrival, known, inquiry) { response.fields = fields }
-    case .unsafe: await invalidate(arrival, inquiry)
+      if let known, let fields = await learn(fromHead: originResponse, known, cacheRequest) { response.fields = fields }
+    case .unsafe: await invalidate(originResponse, cacheRequest)
     case .get, .safe: break
     }
-    try response.check(answering: inquiry.request)
-    return await keep(response, arrival, inquiry, reason)
+    try response.check(answering: cacheRequest.request)
+    return await keep(response, originResponse, cacheRequest, reason)
   }
 
   /// Returns a response, and stores that of a POST if it represents the resource itself.
   private func keep(
-    _ response: HTTPResponse, _ arrival: OriginResponse, _ inquiry: CacheRequest, _ reason: ForwardReason
+    _ response: HTTPResponse, _ originResponse: OriginResponse, _ cacheRequest: CacheRequest, _ reason: ForwardReason
   ) async -> CachedResponse {
-    let errand = OriginRequest(inquiry, Found(key: inquiry.key), reason)
-    if inquiry.request.method == .post, let metadata = await metadata(toStore: arrival, errand),
+    let originRequest = OriginRequest(cacheRequest, CacheLookup(key: cacheRequest.key), reason)
+    if cacheRequest.request.method == .post, let metadata = await metadata(toStore: originResponse, originRequest),
       case .begun(let transfer, let member) = transfers.place(
-        key: inquiry.key, fields: inquiry.request.fields, shareKey: nil, timeouts: inquiry.request.timeouts,
+        key: cacheRequest.key, fields: cacheRequest.request.fields, shareKey: nil,
+        timeouts: cacheRequest.request.timeouts,
         asReader: true)
     {
       let head = TransferHead(
         status: response.status, fields: response.fields, length: HTTPCache.length(of: response), metadata: metadata)
       let begins = transfers.start(transfer) { [self] transfer in
-        var pump = Pump(engine: self, transfer: transfer, errand: errand, arrival: arrival, head: head)
+        var pump = Pump(
+          engine: self, transfer: transfer, originRequest: originRequest, originResponse: originResponse, head: head)
         await pump.run(response.body)
         transfers.remove(transfer)
       }
-      if begins { return fromNetwork(transfer, member, head, inquiry, reason, isCollapsed: false) }
+      if begins { return fromNetwork(transfer, member, head, cacheRequest, reason, isCollapsed: false) }
     }
     var response = response
     var status = CacheStatus(options.name)
@@ -77,28 +80,31 @@ extension HTTPCache {
   /// §4.3.5).
   ///
   /// If it is, all fields that are now known of the representation are returned as the response to the HEAD.
-  private func learn(fromHead arrival: OriginResponse, _ found: Found, _ inquiry: CacheRequest) async -> HTTPFields? {
+  private func learn(fromHead originResponse: OriginResponse, _ found: CacheLookup, _ cacheRequest: CacheRequest) async
+    -> HTTPFields?
+  {
     guard let entry = found.entry else { return nil }
     let verdict = HeadResponse.of(
-      arrival.rules, fields: arrival.fields, stored: entry.rules, metadata: entry.metadata)
+      originResponse.rules, fields: originResponse.fields, stored: entry.rules, metadata: entry.metadata)
     switch verdict {
     case .none: return nil
     case .hide:
-      await update(entry, to: entry.metadata.hidden(by: arrival.status), forKey: found.key, inquiry.resource)
+      await update(
+        entry, to: entry.metadata.hidden(by: originResponse.status), forKey: found.key, cacheRequest.resource)
       return nil
     case .invalidate:
-      await update(entry, to: entry.metadata.invalidated.hidden(by: nil), forKey: found.key, inquiry.resource)
-      await show(found.hiddenKeys, inquiry.resource)
+      await update(entry, to: entry.metadata.invalidated.hidden(by: nil), forKey: found.key, cacheRequest.resource)
+      await show(found.hiddenKeys, cacheRequest.resource)
       return nil
     case .update:
       // A group may have been invalidated since the request was sent. So no generation is newer than the stored one,
       // and a new group has no generation, which makes the response need validation.
-      let groups = CacheGroups.names(of: arrival.fields).map { name in
+      let groups = CacheGroups.names(of: originResponse.fields).map { name in
         entry.metadata.groups.first { $0.name == name } ?? CacheGroup(name: name, generation: "")
       }
-      let renewed = entry.with(entry.metadata.confirmed(by: arrival.metadata(inquiry, groups: groups)))
-      await renew(entry, to: renewed, forKey: found.key, inquiry)
-      await show(found.hiddenKeys, inquiry.resource)
+      let renewed = entry.with(entry.metadata.confirmed(by: originResponse.metadata(cacheRequest, groups: groups)))
+      await renew(entry, to: renewed, forKey: found.key, cacheRequest)
+      await show(found.hiddenKeys, cacheRequest.resource)
       return entry.rules.isPartial ? nil : renewed.metadata.fields
     }
   }
@@ -106,22 +112,23 @@ extension HTTPCache {
   // MARK: Invalidation
 
   /// Invalidates stored responses after the response to an unsafe request (RFC 9111 §4.4, RFC 9875 §3).
-  private func invalidate(_ arrival: OriginResponse, _ inquiry: CacheRequest) async {
+  private func invalidate(_ originResponse: OriginResponse, _ cacheRequest: CacheRequest) async {
     let invalid = Invalidation(
-      method: inquiry.request.method, url: inquiry.request.url, status: arrival.status, fields: arrival.fields)
-    for url in invalid.urls { await invalidate(ResourceKey.normalised(url), caller: inquiry.caller) }
+      method: cacheRequest.request.method, url: cacheRequest.request.url, status: originResponse.status,
+      fields: originResponse.fields)
+    for url in invalid.urls { await invalidate(ResourceKey.normalised(url), caller: cacheRequest.caller) }
     if !invalid.groups.isEmpty {
-      let origin = ResourceKey.origin(of: inquiry.resource)
+      let origin = ResourceKey.origin(of: cacheRequest.resource)
       sharedCache?.noteInvalidationOfAll()
       transfers.markOutdated { ResourceKey.origin(of: $0) == origin }
     }
     for name in invalid.groups {
-      let key = ResourceKey.group(name, of: inquiry.resource)
+      let key = ResourceKey.group(name, of: cacheRequest.resource)
       do throws(CacheError) {
         _ = try await records.run(key) { () async throws(CacheError) in try await renew(group: name, key) }
       } catch {
-        report(.update, inquiry.resource, error)
-        await remove(key, inquiry.resource)
+        report(.update, cacheRequest.resource, error)
+        await remove(key, cacheRequest.resource)
       }
     }
   }

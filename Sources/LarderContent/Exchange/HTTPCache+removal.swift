@@ -5,12 +5,12 @@ extension HTTPCache {
   /// are not stored.
   package func removeContent(of request: HTTPRequest) async throws(CacheError) {
     if transfers.isSuspended { throw .suspended }
-    let inquiry = await inquiry(request, .standard, .none)
-    sharedCache?.noteInvalidation(of: inquiry.resource)
-    transfers.markOutdated { $0 == inquiry.key }
-    try await records.run(inquiry.key) { () async throws(CacheError) in
-      let variants = try await cache.entry(forKey: inquiry.key)?.metadata.variants ?? []
-      try await forget(inquiry.key)
+    let cacheRequest = await cacheRequest(request, .standard, .none)
+    sharedCache?.noteInvalidation(of: cacheRequest.resource)
+    transfers.markOutdated { $0 == cacheRequest.key }
+    try await records.run(cacheRequest.key) { () async throws(CacheError) in
+      let variants = try await cache.entry(forKey: cacheRequest.key)?.metadata.variants ?? []
+      try await forget(cacheRequest.key)
       for variant in variants { try await forget(variant.key) }
     }
   }
@@ -27,17 +27,17 @@ extension HTTPCache {
     knownCallers.forget()
   }
 
-  /// The response to a request; with `ignoresStored` from the network, without a condition.
+  /// The response to a request; with `ignoresStoredResponse` from the network, without a condition.
   func answer(
-    _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride, ignoresStored: Bool
+    _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride, ignoresStoredResponse: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
     try await unlessSuspended { () async throws(HTTPTransportError) in
-      var inquiry = await inquiry(request, policy, override)
-      if ignoresStored {
-        inquiry.ignoresStored = true
-        inquiry.mayShare = false
+      var cacheRequest = await cacheRequest(request, policy, override)
+      if ignoresStoredResponse {
+        cacheRequest.ignoresStoredResponse = true
+        cacheRequest.canShareTransfer = false
       }
-      return try await answer(inquiry)
+      return try await answer(cacheRequest)
     }
   }
 }

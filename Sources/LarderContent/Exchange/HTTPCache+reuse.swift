@@ -26,14 +26,15 @@ extension HTTPCache {
   ///
   /// If its content cannot be read, the network is used as if nothing were stored.
   func reuse(
-    _ found: Found, _ inquiry: CacheRequest, _ freshness: Freshness, isFinal: Bool, status: CacheStatus? = nil,
+    _ found: CacheLookup, _ cacheRequest: CacheRequest, _ freshness: Freshness, isFinal: Bool,
+    status: CacheStatus? = nil,
     origin: ContentOrigin? = nil
   ) async throws(HTTPTransportError) -> CachedResponse {
-    guard let entry = found.entry, var response = await response(of: entry, inquiry, under: found.key) else {
-      var inquiry = inquiry
-      inquiry.ignoresStored = true
-      inquiry.mayShare = false
-      return try await answer(inquiry)
+    guard let entry = found.entry, var response = await response(of: entry, cacheRequest, under: found.key) else {
+      var cacheRequest = cacheRequest
+      cacheRequest.ignoresStoredResponse = true
+      cacheRequest.canShareTransfer = false
+      return try await answer(cacheRequest)
     }
     let age = max(0, freshness.ageInSeconds)
     response.fields[.age] = String(age)
@@ -41,7 +42,7 @@ extension HTTPCache {
     let origin = origin ?? (entry.tier == .memory ? .memory : .disk)
     return CachedResponse(
       response: response, origin: origin, age: Int(clamping: age),
-      revalidation: isFinal ? nil : Revalidation(engine: self, inquiry: inquiry),
+      revalidation: isFinal ? nil : Revalidation(engine: self, cacheRequest: cacheRequest),
       storing: origin != .validated || status?.isStored == true ? .stored : StoringMark(false), hiddenBy: found.hiddenBy
     )
   }
@@ -60,34 +61,34 @@ extension HTTPCache {
   }
 
   /// A stored response as it is sent. Nil if its content cannot be read, or is not what is requested.
-  private func response(of entry: CacheEntry, _ inquiry: CacheRequest, under key: String) async -> HTTPResponse? {
+  private func response(of entry: CacheEntry, _ cacheRequest: CacheRequest, under key: String) async -> HTTPResponse? {
     let metadata = entry.metadata
-    let url = inquiry.request.url
-    if inquiry.rules.isConditional {
-      let outcome = ConditionalOutcome.of(inquiry.request.fields, metadata, entry.rules)
+    let url = cacheRequest.request.url
+    if cacheRequest.rules.isConditional {
+      let outcome = ConditionalOutcome.of(cacheRequest.request.fields, metadata, entry.rules)
       if case .notModified(var fields) = outcome {
         // The value of the 200 (RFC 9110 §8.6); a server that cannot omit the field would have to end the connection.
         if !entry.rules.isPartial { fields[.contentLength] = String(entry.length) }
         return HTTPResponse(status: 304, fields: fields, url: url)
       }
     }
-    if inquiry.rules.method == .head {
+    if cacheRequest.rules.method == .head {
       return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url)
     }
-    if inquiry.rules.hasRange || entry.rules.isPartial {
-      switch RangeOutcome.of(inquiry.request.fields, entry, boundary: HTTPCache.boundary()) {
+    if cacheRequest.rules.hasRange || entry.rules.isPartial {
+      switch RangeOutcome.of(cacheRequest.request.fields, entry, boundary: HTTPCache.boundary()) {
       case .whole: break
       case .fetch, .forward: return nil
       case .answer(let answer):
         let content = StoredContent(entry, answer.pieces, length: answer.length)
-        guard let body = await body(content, inquiry.resource, under: key) else { return nil }
+        guard let body = await body(content, cacheRequest.resource, under: key) else { return nil }
         return HTTPResponse(status: answer.status, fields: answer.fields, url: url, body: body)
       }
     }
     if let bytes = entry.bytesInMemory {
       return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url, body: HTTPBodyStream(bytes))
     }
-    guard let body = await body(StoredContent(entry), inquiry.resource, under: key) else { return nil }
+    guard let body = await body(StoredContent(entry), cacheRequest.resource, under: key) else { return nil }
     return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url, body: body)
   }
 

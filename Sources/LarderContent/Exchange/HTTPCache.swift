@@ -94,25 +94,25 @@ public final class HTTPCache: Sendable {
   ) async throws(HTTPTransportError) -> CachedResponse {
     let rules = RequestRules(request)
     guard let caller = callers.known(request.fields, identity: transport.identity) else {
-      var inquiry = await inquiry(request, policy, override)
-      inquiry.onForward = onForward
-      return try await answer(inquiry)
+      var cacheRequest = await cacheRequest(request, policy, override)
+      cacheRequest.onForward = onForward
+      return try await answer(cacheRequest)
     }
     let resource = ResourceKey.normalised(request.url)
     let key = caller.isEmpty ? resource : resource + caller
-    var inquiry: CacheRequest {
-      var inquiry = CacheRequest(request, rules, policy: policy, override: override, resource: resource, key: key)
-      inquiry.onForward = onForward
-      return inquiry
+    var cacheRequest: CacheRequest {
+      var cacheRequest = CacheRequest(request, rules, policy: policy, override: override, resource: resource, key: key)
+      cacheRequest.onForward = onForward
+      return cacheRequest
     }
-    guard rules.isPlain, request.body.length == 0 else { return try await answer(inquiry) }
+    guard rules.isPlain, request.body.length == 0 else { return try await answer(cacheRequest) }
     // The fast path of a hit: one call to the cache, and nothing is created that it does not need.
     let question = PlainRequest(rules, request.fields, policy, override)
     if let stored = answerAtHand(question, key: key) { return CachedResponse(stored, request.url) }
     let seen = transfers.endedCount
     let entry = await entry(key, resource)
     if let entry, let hit = await hit(entry, question, request.url, resource) { return hit }
-    var missed = inquiry
+    var missed = cacheRequest
     missed.seen = seen
     return try await answer(missed, first: entry)
   }
@@ -151,7 +151,7 @@ public final class HTTPCache: Sendable {
   /// Waits until the current requests and background work have ended on their own.
   package func settled() async { await transfers.settled() }
 
-  func inquiry(
+  func cacheRequest(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride
   ) async -> CacheRequest {
     let resource = ResourceKey.normalised(request.url)
@@ -170,58 +170,59 @@ public final class HTTPCache: Sendable {
     }
   }
 
-  func answer(_ inquiry: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
-    guard inquiry.rules.method == .get || inquiry.rules.method == .head, inquiry.request.body.length == 0 else {
-      if inquiry.isForCacheOnly { return unsatisfiable(inquiry) }
-      let isForCache = inquiry.rules.method == .get || inquiry.rules.method == .head
-      return try await pass(inquiry, isForCache ? .bypass : .method)
+  func answer(_ cacheRequest: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
+    guard cacheRequest.rules.method == .get || cacheRequest.rules.method == .head, cacheRequest.request.body.length == 0
+    else {
+      if cacheRequest.isForCacheOnly { return unsatisfiable(cacheRequest) }
+      let isForCache = cacheRequest.rules.method == .get || cacheRequest.rules.method == .head
+      return try await pass(cacheRequest, isForCache ? .bypass : .method)
     }
-    if inquiry.isForOrigin {
+    if cacheRequest.isForOrigin {
       // RFC 9110 §13.1.1: only the origin server may evaluate these preconditions.
-      let reason = decision(inquiry, await lookup(inquiry).shown(offline: false)).reasonForOrigin
-      return try await ask(inquiry, Found(key: inquiry.key), reason, validates: false)
+      let reason = decision(cacheRequest, await lookup(cacheRequest).shown(offline: false)).reasonForOrigin
+      return try await ask(cacheRequest, CacheLookup(key: cacheRequest.key), reason, validates: false)
     }
-    var inquiry = inquiry
+    var cacheRequest = cacheRequest
     // At most twice, so that much other traffic cannot make a request repeat its lookup forever.
-    inquiry.seen = inquiry.seen == nil ? transfers.endedCount : -1
-    let first = inquiry.ignoresStored ? nil : await entry(inquiry.key, inquiry.resource)
-    return try await answer(inquiry, first: first)
+    cacheRequest.seen = cacheRequest.seen == nil ? transfers.endedCount : -1
+    let first = cacheRequest.ignoresStoredResponse ? nil : await entry(cacheRequest.key, cacheRequest.resource)
+    return try await answer(cacheRequest, first: first)
   }
 
   /// Continues with the entry under the request's key.
   private func answer(
-    _ inquiry: CacheRequest, first: CacheEntry?
+    _ cacheRequest: CacheRequest, first: CacheEntry?
   ) async throws(HTTPTransportError) -> CachedResponse {
-    let found = await lookup(inquiry, first: first)
-    let shown = found.shown(offline: inquiry.policy.isOffline)
-    switch decision(inquiry, shown) {
+    let found = await lookup(cacheRequest, first: first)
+    let shown = found.shown(offline: cacheRequest.policy.isOffline)
+    switch decision(cacheRequest, shown) {
     case .reuse(let freshness):
-      return try await reuse(shown, inquiry, freshness, isFinal: true)
+      return try await reuse(shown, cacheRequest, freshness, isFinal: true)
     case .reuseWhileRevalidating(let freshness):
-      return try await reuse(shown, inquiry, freshness, isFinal: false)
+      return try await reuse(shown, cacheRequest, freshness, isFinal: false)
     case .validate(let reason, _):
       // The validation is not about a response that hides a success, but whether the success is there again (RFC 9111
       // §4.3.2 for ranges).
-      return try await ask(inquiry, found, reason, validates: found.covers)
+      return try await ask(cacheRequest, found, reason, validates: found.covers)
     case .forward(let reason):
-      return try await ask(inquiry, found, reason, validates: false)
+      return try await ask(cacheRequest, found, reason, validates: false)
     case .unsatisfiable:
-      return unsatisfiable(inquiry)
+      return unsatisfiable(cacheRequest)
     }
   }
 
-  private func decision(_ inquiry: CacheRequest, _ found: Found) -> LookupDecision {
+  private func decision(_ cacheRequest: CacheRequest, _ found: CacheLookup) -> LookupDecision {
     LookupDecision.of(
-      inquiry.rules, stored: found.entry?.rules, inquiry.context(now: options.now(), found: found))
+      cacheRequest.rules, stored: found.entry?.rules, cacheRequest.context(now: options.now(), found: found))
   }
 
   /// Returns 504: only the cache was allowed, and it has no usable response (RFC 9111 §5.2.1.7).
-  private func unsatisfiable(_ inquiry: CacheRequest) -> CachedResponse {
+  private func unsatisfiable(_ cacheRequest: CacheRequest) -> CachedResponse {
     var status = CacheStatus(options.name)
     status.detail = "only-if-cached"
     let fields: HTTPFields = [.cacheStatus: status.text, .contentLength: "0"]
     return CachedResponse(
-      response: HTTPResponse(status: 504, fields: fields, url: inquiry.request.url), origin: .generated)
+      response: HTTPResponse(status: 504, fields: fields, url: cacheRequest.request.url), origin: .generated)
   }
 
   func report(_ operation: CacheDiagnostic.Operation, _ url: String, _ error: CacheError) {

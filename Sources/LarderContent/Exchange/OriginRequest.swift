@@ -3,7 +3,7 @@ import LarderHTTP
 /// The request that is sent to the network for a caller's request, and the stored response that it may confirm or
 /// complete.
 struct OriginRequest: Sendable {
-  let inquiry: CacheRequest
+  let cacheRequest: CacheRequest
   /// The request that is sent, with the cache's own preconditions if it has any.
   private(set) var request: HTTPRequest
   /// The entry under ``storedKey``: it is validated, completed, or replaced by the response.
@@ -37,36 +37,38 @@ struct OriginRequest: Sendable {
   /// Creates the request for the result of a lookup.
   ///
   /// - Parameter validates: asks whether the stored entry is still valid.
-  init(_ inquiry: CacheRequest, _ found: Found, _ reason: ForwardReason, validates: Bool = false) {
-    self.inquiry = inquiry
+  init(_ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason, validates: Bool = false) {
+    self.cacheRequest = cacheRequest
     self.reason = reason
-    request = inquiry.request
+    request = cacheRequest.request
     stored = found.entry
     storedKey = found.key
     hadVariants = !found.variants.isEmpty
     hiddenKeys = found.hiddenKeys
     if reason == .partial, case .fetch(let fetch) = found.range {
       // RFC 9110 §13.2.2: the server evaluates conditions before ranges, and so must get both.
-      if inquiry.rules.hasRange, ForwardedConditions.areThere(inquiry.request.fields) { return }
+      if cacheRequest.rules.hasRange, ForwardedConditions.areThere(cacheRequest.request.fields) { return }
       purpose = .completion
       request.fields = fetch.fields
     } else if validates, let stored {
       validate(stored)
-    } else if stored == nil, inquiry.rules.method == .get, !inquiry.rules.isConditional, !inquiry.ignoresStored {
+    } else if stored == nil, cacheRequest.rules.method == .get, !cacheRequest.rules.isConditional,
+      !cacheRequest.ignoresStoredResponse
+    {
       offer(found.variants)
     }
   }
 
   private mutating func validate(_ stored: CacheEntry) {
     let fields = Validation.fields(request.fields, selected: stored.rules)
-    guard inquiry.rules.isConditional else {
+    guard cacheRequest.rules.isConditional else {
       purpose = .validation
       return request.fields = fields
     }
     let conditions = ForwardedConditions(request.fields, validation: fields, stored: stored.rules)
     // A response of ranges is correct only if the caller's conditions have been evaluated (RFC 9110 §13.2.2). If the
     // cache's own would replace them, only the caller's are sent.
-    if inquiry.rules.hasRange, !conditions.areComplete { return }
+    if cacheRequest.rules.hasRange, !conditions.areComplete { return }
     purpose = .validation
     request.fields = conditions.fields
     self.conditions = conditions
@@ -89,20 +91,20 @@ struct OriginRequest: Sendable {
 
   /// The caller's own request, without preconditions and ranges of the cache.
   var plain: OriginRequest {
-    var errand = self
-    errand.request = inquiry.request
-    errand.purpose = .plain
-    errand.conditions = nil
-    return errand
+    var originRequest = self
+    originRequest.request = cacheRequest.request
+    originRequest.purpose = .plain
+    originRequest.conditions = nil
+    return originRequest
   }
 
   /// The key by which requests for the same response find a shared transfer.
-  static func shareKey(_ inquiry: CacheRequest, _ found: Found) -> String? {
-    guard inquiry.mayShare else { return nil }
-    let names = inquiry.varyNames.isEmpty ? found.variants.last?.names ?? [] : inquiry.varyNames
-    if names.isEmpty { return inquiry.key }
-    let selecting = Vary.selecting(names, inquiry.request.fields)
-    return VariantIndex.key(under: inquiry.key, names: names, selecting: selecting)
+  static func shareKey(_ cacheRequest: CacheRequest, _ found: CacheLookup) -> String? {
+    guard cacheRequest.canShareTransfer else { return nil }
+    let names = cacheRequest.varyNames.isEmpty ? found.variants.last?.names ?? [] : cacheRequest.varyNames
+    if names.isEmpty { return cacheRequest.key }
+    let selecting = Vary.selecting(names, cacheRequest.request.fields)
+    return VariantIndex.key(under: cacheRequest.key, names: names, selecting: selecting)
   }
 }
 
@@ -124,9 +126,9 @@ struct OriginResponse: Sendable {
   }
 
   /// The metadata to store, except for changes that depend on the content.
-  func metadata(_ inquiry: CacheRequest, groups: [CacheGroup] = []) -> CacheMetadata {
+  func metadata(_ cacheRequest: CacheRequest, groups: [CacheGroup] = []) -> CacheMetadata {
     CacheMetadata(
-      url: inquiry.resource, request: inquiry.request.fields, response: rules, fields: fields,
+      url: cacheRequest.resource, request: cacheRequest.request.fields, response: rules, fields: fields,
       requestTime: requestTime, groups: groups)
   }
 }

@@ -4,8 +4,8 @@ import LarderHTTP
 struct Pump {
   private let engine: HTTPCache
   private let transfer: Transfer
-  private let errand: OriginRequest
-  private let arrival: OriginResponse
+  private let originRequest: OriginRequest
+  private let originResponse: OriginResponse
   private var head: TransferHead
   /// The completion that the content is for; nil if the content is used alone.
   private let completion: Completion?
@@ -16,13 +16,14 @@ struct Pump {
   private var last: [UInt8]?
 
   init(
-    engine: HTTPCache, transfer: Transfer, errand: OriginRequest, arrival: OriginResponse, head: TransferHead,
+    engine: HTTPCache, transfer: Transfer, originRequest: OriginRequest, originResponse: OriginResponse,
+    head: TransferHead,
     completion: Completion? = nil
   ) {
     self.engine = engine
     self.transfer = transfer
-    self.errand = errand
-    self.arrival = arrival
+    self.originRequest = originRequest
+    self.originResponse = originResponse
     self.head = head
     self.completion = completion
   }
@@ -55,7 +56,7 @@ struct Pump {
       self.writer = writer
       head.isSpooled = true
     } catch {
-      engine.report(.store, errand.inquiry.resource, error)
+      engine.report(.store, originRequest.cacheRequest.resource, error)
       transfer.stopSpooling()
     }
   }
@@ -73,7 +74,7 @@ struct Pump {
         try await writer.append(bytes)
       } catch {
         // A cache that does not accept content of this size has not failed.
-        if case .tooLarge = error {} else { engine.report(.store, errand.inquiry.resource, error) }
+        if case .tooLarge = error {} else { engine.report(.store, originRequest.cacheRequest.resource, error) }
         transfer.stopSpooling()
         self.writer = nil
       }
@@ -91,14 +92,14 @@ struct Pump {
       throw HTTPTransportError.connectionLost(reason: "\(received) of \(length) bytes came")
     }
     if let writer, let metadata = head.metadata {
-      let entry = await engine.unlessOutdated(transfer, errand) {
+      let entry = await engine.unlessOutdated(transfer, originRequest) {
         let entry =
           if completion != nil {
-            await engine.commit(writer, completing: errand, metadata)
+            await engine.commit(writer, completing: originRequest, metadata)
           } else if metadata.status == 206 {
-            await engine.keep(part: writer, received, metadata, errand)
+            await engine.keep(part: writer, received, metadata, originRequest)
           } else {
-            await engine.commit(writer, metadata, errand)
+            await engine.commit(writer, metadata, originRequest)
           }
         if let entry { engine.outdateOlder(than: transfer, entry) }
         return entry
@@ -117,13 +118,13 @@ struct Pump {
 
   private func breakOff(_ error: HTTPTransportError) async {
     if let writer, let metadata = head.metadata, received > 0 {
-      _ = await engine.unlessOutdated(transfer, errand) {
+      _ = await engine.unlessOutdated(transfer, originRequest) {
         if let completion {
-          await engine.keep(beginning: writer, received, of: completion, errand)
+          await engine.keep(beginning: writer, received, of: completion, originRequest)
         } else if metadata.status == 206 {
-          await engine.keep(part: writer, received, metadata, errand)
+          await engine.keep(part: writer, received, metadata, originRequest)
         } else {
-          await engine.keep(beginning: writer, received, metadata, errand)
+          await engine.keep(beginning: writer, received, metadata, originRequest)
         }
       }
     }

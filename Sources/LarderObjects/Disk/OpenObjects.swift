@@ -15,11 +15,11 @@ final class OpenObjects: Sendable {
     writer = ObjectWriter(
       database, memory: memory, observers: observers, limits: opening.options, diagnose: opening.diagnose)
     // Neither closure holds the store, so that it is released when its owner releases it.
-    memory.onErrands { [weak writer, observers, countsDelay = opening.countsDelay] errands in
-      if errands.contains(.tellMissed) { observers.tell([.missed]) }
-      if errands.contains(.repair) { writer?.repair() }
-      if errands.contains(.writeCounts) { writer?.writeCounts(scheduled: false) }
-      if errands.contains(.scheduleCounts) {
+    memory.onMaintenanceTasks { [weak writer, observers, countsDelay = opening.countsDelay] maintenanceTasks in
+      if maintenanceTasks.contains(.tellMissed) { observers.tell([.missed]) }
+      if maintenanceTasks.contains(.repair) { writer?.repair() }
+      if maintenanceTasks.contains(.writeCounts) { writer?.writeCounts(scheduled: false) }
+      if maintenanceTasks.contains(.scheduleCounts) {
         countsDelay { [weak writer] in writer?.writeCounts(scheduled: true) }
       }
     }

@@ -41,8 +41,8 @@ extension ObjectMetadata {
     let pending = memory.pending(ObjectKey(stored: key), try row.int64(first), beyond: known)
     let (times, isOver) = Int(clamping: try row.int64OrNil(first + 8) ?? 0).addingReportingOverflow(pending)
     self.init(
-      key: key, created: Moment.date(try row.int64(first + 2)), updated: Moment.date(try row.int64(first + 3)),
-      expires: try row.int64OrNil(first + 4).map(Moment.date),
+      key: key, created: Timestamp.date(try row.int64(first + 2)), updated: Timestamp.date(try row.int64(first + 3)),
+      expires: try row.int64OrNil(first + 4).map(Timestamp.date),
       timesRequested: isOver ? .max : times,
       size: Int(clamping: try row.int64(first + 5)),
       labels: LabelSet(stored: row.isNull(first + 6) ? nil : try row.bytes(first + 6)).texts,

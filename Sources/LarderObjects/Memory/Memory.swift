@@ -12,21 +12,21 @@ final class Memory: Sendable {
   private let limit: ObjectStoreOptions.MemoryLimit
   /// The current time, in microseconds since 1970.
   let now: @Sendable () -> Int64
-  private let onErrands: Locked<(@Sendable (MemoryTier.MaintenanceTasks) -> Void)?> = Locked(nil)
+  private let onMaintenanceTasks: Locked<(@Sendable (MemoryTier.MaintenanceTasks) -> Void)?> = Locked(nil)
 
   init(
     limit: ObjectStoreOptions.MemoryLimit, evicts: Bool = false, counter: SharedCounter?, lastRequest: Int64,
     environment: LarderEnvironment
   ) {
     self.counter = counter
-    now = { Moment.of(environment.now()) }
+    now = { Timestamp.of(environment.now()) }
     self.limit = counter == nil ? .none : limit
     tier = Locked(MemoryTier(limit: self.limit, number: counter?.number ?? 0, last: lastRequest, evicts: evicts))
   }
 
   /// Sets the handler of maintenance tasks; called once, before the first use.
-  func onErrands(_ body: @escaping @Sendable (MemoryTier.MaintenanceTasks) -> Void) {
-    _ = onErrands.withLock { exchange(&$0, with: body) }
+  func onMaintenanceTasks(_ body: @escaping @Sendable (MemoryTier.MaintenanceTasks) -> Void) {
+    _ = onMaintenanceTasks.withLock { exchange(&$0, with: body) }
   }
 
   private var number: UInt64 { counter?.number ?? ownNumber.load(ordering: .sequentiallyConsistent) }
@@ -35,16 +35,18 @@ final class Memory: Sendable {
     if let counter { counter.set(number) } else { ownNumber.store(number, ordering: .sequentiallyConsistent) }
   }
 
-  private func run(_ errands: MemoryTier.MaintenanceTasks) {
-    guard errands != [], let body = onErrands.withLock({ $0 }) else { return }
-    body(errands)
+  private func run(_ maintenanceTasks: MemoryTier.MaintenanceTasks) {
+    guard maintenanceTasks != [], let body = onMaintenanceTasks.withLock({ $0 }) else { return }
+    body(maintenanceTasks)
   }
 
   /// Runs one step of the state machine. The number is read inside the lock, so that it is never older than the tier's
   /// number.
   private func step<Result>(_ body: (inout MemoryTier, UInt64) -> sending Result) -> Result {
-    let (result, errands, _) = tier.withLock { tier in (body(&tier, number), tier.takeErrands(), tier.takeDropped()) }
-    if errands != [] { run(errands) }
+    let (result, maintenanceTasks, _) = tier.withLock { tier in
+      (body(&tier, number), tier.takeMaintenanceTasks(), tier.takeDropped())
+    }
+    if maintenanceTasks != [] { run(maintenanceTasks) }
     return result
   }
 
@@ -155,7 +157,7 @@ final class Memory: Sendable {
 
   func keepWritten() { tier.withLock { $0.keepWritten() } }
 
-  func raiseMoment(to moment: Int64) { tier.withLock { $0.raiseMoment(to: moment) } }
+  func raiseTimestamp(to timestamp: Int64) { tier.withLock { $0.raiseTimestamp(to: moment) } }
 
   func beginRound() { tier.withLock { $0.beginRound() } }
 
@@ -165,7 +167,7 @@ final class Memory: Sendable {
     step { tier, _ in tier.endWritingCounts(succeeded: succeeded, triesAgain: triesAgain) }
   }
 
-  func nextMoment() -> Int64 { tier.withLock { $0.nextMoment() } }
+  func nextTimestamp() -> Int64 { tier.withLock { $0.nextTimestamp() } }
 
   /// For tests: the held keys, most recently used first.
   var keys: [String] { tier.withLock { $0.keys.map(\.text) } }

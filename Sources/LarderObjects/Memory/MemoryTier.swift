@@ -55,8 +55,8 @@ struct MemoryTier: Sendable {
   private var committing: Changes?
   private var isClosed = false
   private var isRepairing = false
-  /// The tasks that are due; ``takeErrands()`` empties it.
-  private var errands: MaintenanceTasks = []
+  /// The tasks that are due; ``takeMaintenanceTasks()`` empties it.
+  private var maintenanceTasks: MaintenanceTasks = []
   /// Removed values, whose release can run foreign code; ``takeDropped()`` empties it.
   private var dropped: [MemoryEntry] = []
 
@@ -129,14 +129,14 @@ struct MemoryTier: Sendable {
   private mutating func notice(_ current: UInt64) {
     forgetEverything()
     number = current
-    errands.insert(.tellMissed)
+    maintenanceTasks.insert(.tellMissed)
   }
 
   /// Checks whether another process has changed something.
   mutating func refresh(at current: UInt64) {
     guard !stands(at: current), !isClosed, committing == nil, !isRepairing else { return }
     isRepairing = true
-    errands.insert(.repair)
+    maintenanceTasks.insert(.repair)
   }
 
   /// Ends the check for an unfinished commit.
@@ -242,18 +242,18 @@ struct MemoryTier: Sendable {
     guard !isWriting, !isWritingAsked else { return }
     if requested.count + counts.count >= countLimit {
       isWritingAsked = true
-      errands.insert(.writeCounts)
+      maintenanceTasks.insert(.writeCounts)
     } else if !isWritingScheduled {
       isWritingScheduled = true
-      errands.insert(.scheduleCounts)
+      maintenanceTasks.insert(.scheduleCounts)
     }
   }
 
   /// Removes the tasks of the last steps and returns them.
-  mutating func takeErrands() -> MaintenanceTasks {
-    guard errands != [] else { return [] }
-    defer { errands = [] }
-    return errands
+  mutating func takeMaintenanceTasks() -> MaintenanceTasks {
+    guard maintenanceTasks != [] else { return [] }
+    defer { maintenanceTasks = [] }
+    return maintenanceTasks
   }
 
   /// Removes the values that the last steps dropped and returns them, so that they are released without the lock.
@@ -347,14 +347,14 @@ struct MemoryTier: Sendable {
     isWritingAsked = triesAgain
     guard !isWritingScheduled else { return }
     isWritingScheduled = true
-    errands.insert(.scheduleCounts)
+    maintenanceTasks.insert(.scheduleCounts)
   }
 
   /// Raises the last request number to a later one that another process has written to the file.
-  mutating func raiseMoment(to moment: Int64) { last = max(last, moment) }
+  mutating func raiseTimestamp(to timestamp: Int64) { last = max(last, timestamp) }
 
   /// Returns the next request number, greater than all before.
-  mutating func nextMoment() -> Int64 {
+  mutating func nextTimestamp() -> Int64 {
     last &+= 1
     return last
   }

@@ -20,7 +20,7 @@ struct NewObject: Sendable {
   ) throws(ObjectStoreError) {
     self.key = try ObjectKey(key, for: operation)
     self.labels = try LabelSet(labels, key: self.key, for: operation)
-    self.expires = expires.map(Moment.of)
+    self.expires = expires.map(Timestamp.of)
     encoded = try EncodedObject(value, key: key, for: operation)
     let limit = min(limits.valueByteLimit, limits.disk?.bytes ?? .max)
     guard encoded.bytes.count <= limit else {

@@ -26,7 +26,7 @@ public struct ObjectMetadata: Sendable, Hashable {
 }
 
 /// Timestamps as stored in the file: microseconds since 1970.
-enum Moment {
+enum Timestamp {
   /// The timestamp of a date. Dates outside the range of the number become its limit.
   static func of(_ date: Date) -> Int64 {
     let seconds = date.timeIntervalSince1970
@@ -42,6 +42,6 @@ extension ObjectStore {
   func expiry(_ lifetime: Duration?) -> Date? {
     guard let lifetime else { return nil }
     let seconds = Double(lifetime.components.seconds) + Double(lifetime.components.attoseconds) / 1e18
-    return Moment.date(memory.now()).addingTimeInterval(seconds)
+    return Timestamp.date(memory.now()).addingTimeInterval(seconds)
   }
 }

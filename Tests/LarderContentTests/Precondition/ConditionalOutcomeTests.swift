@@ -65,7 +65,7 @@ struct ConditionalOutcomeTests {
   static let later = "Tue, 14 Nov 2023 21:00:00 GMT"
   static let latest = "Tue, 14 Nov 2023 23:00:00 GMT"
 
-  @Test("If-Modified-Since compares with Last-Modified, else Date, else the arrival (RFC 9111 §4.3.2)")
+  @Test("If-Modified-Since compares with Last-Modified, else Date, else the time of arrival (RFC 9111 §4.3.2)")
   func ifModifiedSince() {
     let rows: [(String, HTTPFields, Bool)] = [
       (Self.later, ["Last-Modified": Self.earlier], true), (Self.later, ["Last-Modified": Self.later], true),

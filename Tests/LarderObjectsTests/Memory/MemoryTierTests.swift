@@ -62,7 +62,7 @@ struct MemoryTierTests {
     #expect(look(&tier, "a", at: 5) == "bypass")
     #expect(tier.endCommit(succeeded: true) == 6)
     #expect(look(&tier, "a", at: 6) == "hit 3")
-    #expect(tier.takeErrands().contains(.tellMissed) == false)
+    #expect(tier.takeMaintenanceTasks().contains(.tellMissed) == false)
   }
 
   @Test("What was read while another key is committed comes into memory only while that lasts")
@@ -85,11 +85,11 @@ struct MemoryTierTests {
     #expect(look(&tier, "a", at: 3) == "bypass")
     tier.fill(key("b"), held(2), missed: 2, at: 3)
     #expect(look(&tier, "a", at: 2) == "hit 1")
-    _ = tier.takeErrands()
+    _ = tier.takeMaintenanceTasks()
     #expect(look(&tier, "a", at: 4) == "miss 4")
-    #expect(tier.takeErrands().contains(.tellMissed))
+    #expect(tier.takeMaintenanceTasks().contains(.tellMissed))
     #expect(look(&tier, "b", at: 4) == "miss 4")
-    #expect(tier.takeErrands().contains(.tellMissed) == false)
+    #expect(tier.takeMaintenanceTasks().contains(.tellMissed) == false)
     #expect(tier.count == 0)
   }
 
@@ -159,9 +159,9 @@ struct MemoryTierTests {
   func manyCounts() {
     var tier = tier(count: 2)
     for id in 0..<MemoryTier.countLimit + 2 { tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0) }
-    #expect(tier.takeErrands().contains(.writeCounts))
+    #expect(tier.takeMaintenanceTasks().contains(.writeCounts))
     tier.fill(key("one more"), held(1, id: -1), missed: 0, at: 0)
-    #expect(!tier.takeErrands().contains(.writeCounts))
+    #expect(!tier.takeMaintenanceTasks().contains(.writeCounts))
     #expect(begin(&tier, scheduled: false) && !begin(&tier, scheduled: false))
     // Those that there were are one round; what comes meanwhile waits for the end.
     var taken = 0
@@ -173,16 +173,16 @@ struct MemoryTierTests {
       guard some.count == 1000 else { break }
     }
     #expect(taken == MemoryTier.countLimit + 3)
-    #expect(tier.takeErrands() == [])
+    #expect(tier.takeMaintenanceTasks() == [])
     tier.endWritingCounts(succeeded: true)
     // The one timer that was asked for at the start has not run yet.
-    #expect(tier.takeErrands() == [])
+    #expect(tier.takeMaintenanceTasks() == [])
     #expect(begin(&tier, scheduled: true))
     #expect(tier.takeCounts(1000).count == 17)
     tier.endWritingCounts(succeeded: true)
-    #expect(tier.takeErrands() == [])
+    #expect(tier.takeMaintenanceTasks() == [])
     tier.fill(key("another"), held(1, id: -2), missed: 0, at: 0)
-    #expect(tier.takeErrands() == .scheduleCounts)
+    #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
   }
 
   @Test("However many slices a writing has, and whatever is asked for meanwhile: one timer, and one writing at a time")
@@ -190,7 +190,7 @@ struct MemoryTierTests {
     var tier = tier(count: 5000, bytes: 5000)
     for id in 0..<3000 { put(&tier, "\(id)", 1, id: Int64(id)) }
     for id in 0..<3000 { _ = look(&tier, "\(id)", at: tier.number) }
-    #expect(tier.takeErrands() == .scheduleCounts)
+    #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
     #expect(begin(&tier, scheduled: true))
     for slice in 0..<6 {
       // All are asked for again between two slices.
@@ -199,50 +199,50 @@ struct MemoryTierTests {
       for id in 0..<3000 { _ = look(&tier, "\(id)", at: tier.number) }
       #expect(!begin(&tier, scheduled: false))
     }
-    #expect(tier.takeCounts(500).isEmpty && tier.takeErrands() == [])
+    #expect(tier.takeCounts(500).isEmpty && tier.takeMaintenanceTasks() == [])
     tier.endWritingCounts(succeeded: true)
-    #expect(tier.takeErrands() == .scheduleCounts)
+    #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
     // What failed is not tried until somebody asks for something.
     #expect(begin(&tier, scheduled: true))
     tier.giveBack(tier.takeCounts(1))
     tier.endWritingCounts(succeeded: false)
-    #expect(tier.takeErrands() == [])
+    #expect(tier.takeMaintenanceTasks() == [])
     put(&tier, "new", 1, id: 9999)
     _ = look(&tier, "new", at: tier.number)
-    #expect(tier.takeErrands() == .scheduleCounts)
+    #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
   }
 
   @Test("While another process has the lock, a timer tries again, not each request; and no count is forgotten")
   func lockedByAnother() {
     var tier = tier(count: 2)
     for id in 0..<MemoryTier.countLimit + 2 { tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0) }
-    #expect(tier.takeErrands() == [.writeCounts, .scheduleCounts])
+    #expect(tier.takeMaintenanceTasks() == [.writeCounts, .scheduleCounts])
     for round in 0..<2 {
       #expect(begin(&tier, scheduled: round == 1))
       tier.giveBack(tier.takeCounts(1))
       tier.endWritingCounts(succeeded: false, triesAgain: true)
       // The timer of the start has not run before the second round.
-      #expect(tier.takeErrands() == (round == 0 ? [] : .scheduleCounts))
+      #expect(tier.takeMaintenanceTasks() == (round == 0 ? [] : .scheduleCounts))
       tier.fill(key("more \(round)"), held(1, id: Int64(-1 - round)), missed: 0, at: 0)
-      #expect(tier.takeErrands() == [])
+      #expect(tier.takeMaintenanceTasks() == [])
     }
     #expect(begin(&tier, scheduled: true))
     #expect(tier.takeCounts(100_000).count == MemoryTier.countLimit + 4)
     // Nothing is left to be tried again: the next request asks as at first.
     tier.endWritingCounts(succeeded: false, triesAgain: true)
-    #expect(tier.takeErrands() == [])
+    #expect(tier.takeMaintenanceTasks() == [])
     tier.fill(key("last"), held(1, id: -9), missed: 0, at: 0)
-    #expect(tier.takeErrands() == .scheduleCounts)
+    #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
   }
 
   @Test("A store that evicts writes its counts sooner")
   func evictingCounts() {
     var tier = MemoryTier(limit: .none, number: 0, last: 0, evicts: true)
     for id in 0..<MemoryTier.evictingCountLimit {
-      #expect(!tier.takeErrands().contains(.writeCounts))
+      #expect(!tier.takeMaintenanceTasks().contains(.writeCounts))
       tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0)
     }
-    #expect(tier.takeErrands() == .writeCounts)
+    #expect(tier.takeMaintenanceTasks() == .writeCounts)
   }
 
   @Test("Requests are counted once each, whatever becomes of the value in memory")
@@ -251,7 +251,7 @@ struct MemoryTierTests {
     tier.fill(key("a"), held(1, id: 7), missed: 0, at: 0)
     for _ in 0..<4 { _ = look(&tier, "a", at: 0) }
     #expect(tier.pending(key("a"), 7).times == 5)
-    #expect(tier.takeErrands().contains(.scheduleCounts))
+    #expect(tier.takeMaintenanceTasks().contains(.scheduleCounts))
     put(&tier, "b", 2, id: 8)
     put(&tier, "c", 3, id: 9)
     #expect(tier.keys.map(\.text) == ["c", "b"])
@@ -273,10 +273,10 @@ struct MemoryTierTests {
     }
     _ = look(&tier, "b", at: tier.number)
     #expect(tier.takePending(key("b"), 8).times == 1)
-    #expect(tier.takeErrands() == [])
+    #expect(tier.takeMaintenanceTasks() == [])
     tier.endWritingCounts(succeeded: true)
     _ = look(&tier, "b", at: tier.number)
-    #expect(tier.takeErrands() == .scheduleCounts)
+    #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
   }
 
   @Test(

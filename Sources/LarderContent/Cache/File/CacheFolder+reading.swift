@@ -269,7 +269,7 @@ extension CacheFolder {
   func drop(_ name: EntryName, blob: BlobID) {
     guard session != nil else { return }
     try? exclusively { () throws(CacheError) in
-      guard let found = try? occupant(name), found.claimed == blob else { return }
+      guard let found = try? existingEntry(name), found.claimed == blob else { return }
       try remove(name)
     }
   }

@@ -76,7 +76,7 @@ extension CacheFolder {
       let status = try disk.status(root.number, name.path)
       if status.kind == .file { usage.add(bytes: status.size, entries: 1) }
     case .blob(let id, let name):
-      if let old = try occupant(name), old.claimed == id {
+      if let old = try existingEntry(name), old.claimed == id {
         usage.add(bytes: old.blobLength, entries: 0)
       } else {
         try disk.unlink(root.number, id.path(of: name))

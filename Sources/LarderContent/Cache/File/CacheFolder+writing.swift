@@ -73,7 +73,7 @@ extension CacheFolder {
     _ name: EntryName, by file: FolderSession.File, _ length: Int, _ blob: PendingContentFile?, _ session: FolderSession
   ) throws(CacheError) {
     let old: ExistingEntry?
-    do throws(Errno) { old = try occupant(name) } catch { throw error.cacheError(path) }
+    do throws(Errno) { old = try existingEntry(name) } catch { throw error.cacheError(path) }
     let added = length + (blob?.length ?? 0)
     let entries = old?.status.kind == .file ? 0 : 1
     var isMoved = false
@@ -131,7 +131,7 @@ extension CacheFolder {
   ///
   /// Called with the lock held. If the shelf's path is not a folder, it is removed: files behind a link do not belong
   /// to the cache.
-  func occupant(_ name: EntryName) throws(Errno) -> ExistingEntry? {
+  func existingEntry(_ name: EntryName) throws(Errno) -> ExistingEntry? {
     guard let kind = try shelfKind(name.shelf) else { return nil }
     if kind != .folder {
       discard(FolderNames.shelf(name.shelf))
@@ -178,7 +178,7 @@ extension CacheFolder {
   @discardableResult
   func remove(_ name: EntryName) throws(CacheError) -> Int {
     do throws(Errno) {
-      guard let old = try occupant(name) else { return 0 }
+      guard let old = try existingEntry(name) else { return 0 }
       if old.status.kind == .folder {
         discard(name.path)
         return 0

@@ -22,7 +22,7 @@ public final class TieredCache: Cache {
   /// The second cache, if other processes may change it.
   let shared: (any SharedCache)?
   let stripes = KeyStripes()
-  let distrust = SuspectKeys()
+  let suspectKeys = SuspectKeys()
   private let isSuspended = Atomic(false)
   private let calls = SerialCalls()
 
@@ -47,12 +47,12 @@ public final class TieredCache: Cache {
     let held = try? await memory.entry(forKey: key)
     if let held, isCurrent(held) { return held }
     // An entry that only the first could store is used if changes of the second by others cannot be detected.
-    guard !distrust.contains(key) else { return held?.mark == nil ? held : nil }
+    guard !suspectKeys.contains(key) else { return held?.mark == nil ? held : nil }
     let mark = stripes.mark(key)
     let change = shared?.changeMark(forKey: key)
     let found = try await disk.entry(forKey: key)
     // A change that began in the meantime may have failed in the second.
-    guard let found, !distrust.contains(key) else { return nil }
+    guard let found, !suspectKeys.contains(key) else { return nil }
     if let mark, let kept = kept(found, or: held) {
       // If a change prevents this, or the entry is too large, it is read from the second again.
       await stripes.unlessChanged(since: mark) { try? await memory.store(kept.copied(at: change), forKey: key) }
@@ -110,9 +110,9 @@ public final class TieredCache: Cache {
       var failure: CacheError?
       do throws(CacheError) {
         try await disk.removeAll()
-        distrust.clear()
+        suspectKeys.clear()
       } catch {
-        distrust.addAll()
+        suspectKeys.addAll()
         failure = error
       }
       try await memory.removeAll()
@@ -129,7 +129,7 @@ public final class TieredCache: Cache {
   ) async throws(CacheError) {
     try checkUse()
     try await stripes.change(key) { () throws(CacheError) in
-      if distrust.contains(key) {
+      if suspectKeys.contains(key) {
         // Only the first can have the entry that the caller has read.
         try await memory.update(entry, to: metadata, forKey: key)
         return
@@ -138,7 +138,7 @@ public final class TieredCache: Cache {
         try await disk.update(entry, to: metadata, forKey: key)
       } catch {
         if metadata.isInvalidated {
-          distrust.add(key)
+          suspectKeys.add(key)
           try? await memory.update(entry, to: metadata, forKey: key)
         }
         throw error
@@ -197,12 +197,12 @@ public final class TieredCache: Cache {
     let before = shared?.changeMark(forKey: key)
     do throws(CacheError) {
       try await change()
-      distrust.remove(key)
+      suspectKeys.remove(key)
       return (nil, shared?.changeMark(forKey: key)?.following(before))
     } catch {
       // Entries in memory are compared with the second when both are resumed.
       if error == .suspended { return (error, nil) }
-      distrust.add(key)
+      suspectKeys.add(key)
       return (error, shared?.changeMark(forKey: key))
     }
   }
