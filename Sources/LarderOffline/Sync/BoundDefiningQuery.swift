@@ -4,25 +4,25 @@ import LarderOData
 struct BoundDefiningQuery: Sendable {
   let url: ODataBoundURL
   let traits: QueryTraits
-  /// The table of its own rows.
+  /// The table of the query's own rows.
   let table: EntityTable
-  /// All tables that it brings rows of; nil where the model does not say.
+  /// All tables that the query brings rows of; nil if the model does not say.
   let tables: Set<Int>?
-  /// The entity that contains its rows, where one does.
+  /// The entity that contains the rows, if there is one.
   let container: RowContainer?
-  /// Whether the service may answer that there is none: behind a navigation property, and for a singleton (Protocol 4.01
-  /// §11.2.4, §11.2.7). An entity that a key names is there, or the path leads nowhere.
+  /// Whether the service may respond that there is no entity. This is possible behind a navigation property and for a
+  /// singleton (Protocol 4.01 §11.2.4, §11.2.7). An entity named by a key exists, or the path is wrong.
   let mayBeNull: Bool
-  /// Whether the path is a set's, and all of its entities are asked for but those that a filter leaves out.
+  /// Whether the path is an entity set, and the query reads all of its entities except those that a filter leaves out.
   let isWholeSet: Bool
-  /// Whether the service answers with changes from the first time on.
+  /// Whether the service responds with changes from the first request on.
   let tellsChanges: Bool
-  /// The names of the key's properties, for an order that stays.
+  /// The names of the key properties, used for a stable order.
   let key: [String]
 
   /// Binds the text of a defining query.
   ///
-  /// Throws `invalidInput` for one that brings no entities, that has options by which rows are none any more, or that does
+  /// Throws `invalidInput` for a query that brings no entities, has options that turn rows into something else, or does
   /// not fit the model.
   init(
     _ text: String, plan: ReplicaPlan, binder: ODataBinder, pageSize: Int?, tracksChanges: Bool

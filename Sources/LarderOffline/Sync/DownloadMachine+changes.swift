@@ -2,20 +2,20 @@ import LarderOData
 
 /// The state of a delta download that is in progress.
 struct ChangesRead: Codable, Sendable, Hashable {
-  /// The delta link that it began with.
+  /// The delta link that the download began with.
   var link: String
-  /// What is asked now, or next.
+  /// The current request, or the next one.
   var request: PageRequest
   var pages = 0
   var rows: Int64 = 0
-  /// Pages without rows since one that had some.
+  /// The number of pages without rows since the last page that had some.
   var emptyPages = 0
-  /// How often the page asked for was cut.
+  /// How often the transfer of the current page was interrupted.
   var failures = 0
-  /// When it began, in seconds since 1970.
+  /// When the download began, in seconds since 1970.
   var began: Double?
   var seen = SeenLinks()
-  /// Links that their referential constraints contradict; nil for none.
+  /// The number of links that referential constraints contradict; nil for none.
   var contradictedLinks: [String: Int64]?
 }
 
@@ -28,7 +28,7 @@ struct SeenLinks: Codable, Sendable, Hashable {
   private var steps = 0
   private var patience = 1
 
-  /// Returns false for the link that is kept. In a cycle, this happens as soon as the kept link is part of it.
+  /// Returns false if the link is the kept one. A cycle is detected as soon as the kept link lies on it.
   mutating func insert(_ link: String) -> Bool {
     // FNV-1a gives the same digest in every process. This is needed because positions are stored.
     var digest: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -99,9 +99,9 @@ extension DownloadMachine {
     return [.ask(read.request)]
   }
 
-  /// The number of consecutive pages without new rows that a service may send: it may search long for rows.
+  /// The number of consecutive pages without new rows that a service may send: it may have searched in vain.
   static let idlePages = 4096
-  /// The rows are counted at every page with a multiple of this number, before the next page is requested.
+  /// After each interval of this many pages, the staged rows are counted before the next page is requested.
   private static let countedPages = 256
 
   /// Whether the staged rows must be counted after the page that is being requested.
@@ -110,7 +110,7 @@ extension DownloadMachine {
     return (read.pages + 1) % DownloadMachine.countedPages == 0
   }
 
-  /// Whether so many consecutive pages brought no new rows that the download is unlikely to end.
+  /// Whether the read has had too many consecutive pages without new rows, and may therefore never end.
   private func isIdle(_ read: WholeRead) -> Bool {
     read.pages % DownloadMachine.countedPages == 0 && read.pages - read.growth.pages > DownloadMachine.idlePages
   }

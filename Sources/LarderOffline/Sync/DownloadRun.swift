@@ -180,7 +180,7 @@ struct DownloadRun: Sendable {
     let told = OfflineODataError(error)
     switch error.category {
     case .http(304, _):
-      // A request with a delta link is conditional by itself.
+      // A delta link is already a condition.
       guard request.isDelta || request.etag != nil || request.lastModified != nil else {
         return .unusable(OfflineODataError(.malformedAnswer, told.errorMessage))
       }

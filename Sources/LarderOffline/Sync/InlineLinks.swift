@@ -8,8 +8,8 @@ struct InlineLinks {
   /// Returns false for a link that was followed before.
   mutating func insert(_ link: String) -> Bool { seen.insert(link) }
 
-  /// Records a page. Returns false if so many consecutive pages of its collection brought no new rows that it is
-  /// unlikely to end. The pages are counted for each collection, because each of many collections may be empty.
+  /// Records a page. Returns false after too many consecutive pages of one collection without new rows: the collection
+  /// may never end. The pages are counted for each collection, because each of many collections may be empty.
   mutating func note(_ inline: InlinePage, new: Int64) -> Bool {
     emptyPages = new > 0 || collection != inline.id ? 0 : emptyPages + 1
     collection = inline.id

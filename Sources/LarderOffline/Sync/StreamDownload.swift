@@ -76,7 +76,7 @@ struct StreamDownload: Sendable {
           let name = StoredStreams.Name(entity: row.integer(id), property: property)
           let there = try StoredStreams.head(name, connection)
           if !isWhole, let there, let etag = known.etag, there.etag == etag { continue }
-          // A property of a derived type stands behind the type (URL Conventions 4.01 §4.11).
+          // The path of a property of a derived type includes the type (URL Conventions 4.01 §4.11).
           let cast = isDerived ? String(decoding: identity.cast(row), as: UTF8.self) : ""
           let place = known.readLink ?? path + cast + (property.isEmpty ? "/$value" : "/" + property)
           found.append(
