@@ -47,6 +47,7 @@ extension RowDecoder {
     }
   }
 
+  // MARK: Scalars
   // A column with the expected storage class is read directly; everything else is read through `cell`.
 
   @inline(__always)
