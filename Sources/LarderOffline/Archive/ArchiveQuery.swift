@@ -108,7 +108,7 @@ extension ODataBoundOptions {
 }
 
 extension ReplicaChanges {
-  /// The queue and the archive, in the log of changes. All other numbers there are numbers of tables.
+  /// The number of the queue and the archive in the log of changes. Tables have numbers from 0 on.
   static let requests = -1
 }
 

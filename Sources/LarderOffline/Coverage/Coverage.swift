@@ -169,7 +169,7 @@ struct Coverage: Sendable {
     return table.bits & ~partial.bits == 0 && !table.queries.isEmpty ? nil : partial
   }
 
-  // MARK: Queries that would bring it
+  // MARK: Queries for missing data
 
   private func query(of table: EntityTable, expanding navigation: ReplicaNavigation? = nil) -> String {
     var steps: [String] = []

@@ -25,7 +25,8 @@ extension Coverage {
 }
 
 extension Coverage {
-  /// The columns that a defining query's `$select` brings, by table. A table whose columns all come has no entry.
+  /// The columns that a defining query's `$select` brings, by table. A table of which the query brings all columns has
+  /// no entry.
   static func selected(by bound: BoundDefiningQuery, plan: ReplicaPlan) -> [Int: Set<Int>] {
     var builder = CoverageBuilder(plan)
     builder.add(KnownQuery(name: "", url: "", isDownloaded: true, bits: [:]), bound)

@@ -61,8 +61,8 @@ package struct ServiceQueries: Sendable {
       guard case .containment = navigation.relation else {
         return ends.contains(LinkSearch.End(table: table.number, navigation: number)) ? [path] : []
       }
-      // Entities that contain entities of the same type are expanded to all levels. A longer cycle is expanded once
-      // around.
+      // Links within one table, as in a tree, are expanded to all levels. A longer cycle ends at the table where it
+      // began.
       if navigation.target == table.number { return ["\(path)($levels=max)"] }
       if above.contains(navigation.target) { return [] }
       let below = expands(of: plan.tables[navigation.target], above: above, ends)

@@ -25,8 +25,8 @@ final class ResultObject: Sendable {
     let kind: Kind
     /// By type number, whether a row has the part; empty for all.
     let types: [Bool]
-    /// The column that is 0 in rows without the downloaded property, and the column of its value; negative if all rows
-    /// have it.
+    /// A column that is 0 in rows for which the part was not downloaded, and the column of its value; negative if all
+    /// rows have the part.
     var presence: (column: Int32, value: Int32) = (-1, -1)
 
     enum Kind: Sendable {

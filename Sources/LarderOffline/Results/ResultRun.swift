@@ -91,7 +91,8 @@ struct ResultRun: Sendable {
     return walk.isInCollection ? .set(Array(place.utf8)) : .single(Array(place.utf8))
   }
 
-  /// Writes the entities of the outermost collection, or the one entity. Cached for each form.
+  /// The writer for the entities of the outermost collection, or for the single entity. The query's last form is
+  /// cached.
   func object(_ shape: ReadShape) -> ResultObject {
     if let known = heads.head(self).object, known.shape === shape { return known }
     return prepared(shape)

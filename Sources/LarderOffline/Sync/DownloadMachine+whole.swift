@@ -125,7 +125,7 @@ extension DownloadMachine {
     return read.pages == 1 && read.rows == Int64(size)
   }
 
-  // MARK: Pages that the client cuts
+  // MARK: Pages that the client selects
 
   private mutating func beginWindows(behind read: WholeRead) -> [Action] {
     let size = traits.pageSize ?? Int(clamping: max(read.rows, 1))
@@ -205,7 +205,7 @@ extension DownloadMachine {
     return [.note(note)] + beginWhole(windows: windows)
   }
 
-  // MARK: Refusals and failures
+  // MARK: Rejections and failures
 
   private mutating func wholeRefused(_ old: WholeRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
     var read = old

@@ -133,7 +133,7 @@ struct DownloadRun: Sendable {
     return nil
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
   private func ask(_ request: PageRequest, _ run: inout Run) async throws -> DownloadMachine.Input {
     try Task.checkCancellation()

@@ -101,9 +101,10 @@ extension CollectedRows {
     chunk.slots[Int(place.slot)].mark(Int(place.row), column)
   }
 
-  /// Sets a complex property with all its parts to null. Parts that the payload then omits are null.
+  /// Sets a complex property with all its parts to null. Parts that the payload then omits stay null.
   ///
-  /// - Parameter selected: the columns that were requested. The payload omits other columns of a value.
+  /// - Parameter selected: the columns that were requested; nil for all. Other columns are not set, because the payload
+  ///   omits them.
   private mutating func setNullComplex(_ marker: Int, _ top: Int, only selected: Set<Int>? = nil) {
     let path = frames[top].table.columns[marker].path
     let place = frames[top].place

@@ -39,7 +39,8 @@ struct CollectedRows {
   /// Whether the members of navigation properties are recorded. This is needed for changes, whose rows depend on the
   /// rows that hold them.
   private let notesMembers: Bool
-  /// The columns that the query's `$select` brings, by table. A table whose columns all come has no entry.
+  /// The columns that the query's `$select` brings, by table. A table of which the query brings all columns has no
+  /// entry.
   let selected: [Int: Set<Int>]
   private let rootParent: (navigation: Int, table: Int, id: Int64)?
   private var slotOf: [Int: Int] = [:]

@@ -9,7 +9,7 @@ enum EntityID {
     guard !name.isEmpty else { return false }
     var path = id.utf8[...]
     if path.last == UInt8(ascii: ")") {
-      // A key in quotes may contain slashes. Therefore the name is searched, not the last slash.
+      // A key in quotes may contain slashes. Therefore the code searches for the name, not for the last slash.
       let wanted = Array((name + "(").utf8)
       while let found = path.firstRange(of: wanted) {
         if found.lowerBound == id.utf8.startIndex

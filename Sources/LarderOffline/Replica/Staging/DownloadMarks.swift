@@ -172,6 +172,6 @@ struct DownloadMarks: Sendable {
 }
 
 extension ReplicaChanges {
-  /// The last download, in the log of changes. All positive numbers there are numbers of tables.
+  /// The number of the last download in the log of changes. Tables have numbers from 0 on.
   static let downloads = -2
 }

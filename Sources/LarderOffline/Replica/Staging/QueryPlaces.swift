@@ -10,7 +10,7 @@ struct QueryPlaces: Sendable {
     let table: Int
     /// The place of the enclosing entity, and its navigation property; nil for the query's own entities.
     let around: (place: Int, navigation: Int)?
-    /// Whether all that the navigation property leads to stands here: not with `$top` and `$skip`.
+    /// Whether all members of the navigation property are at this place: false with `$top` and `$skip`.
     let isExact: Bool
   }
 
@@ -22,7 +22,8 @@ struct QueryPlaces: Sendable {
   private(set) var isComplete = true
   /// Whether the service has sent links that referential constraints contradict. Columns do not contain such links.
   var isContradicted = false
-  /// The columns that the query's `$select` brings, by table. A table whose columns all come has no entry.
+  /// The columns that the query's `$select` brings, by table. A table of which the query brings all columns has no
+  /// entry.
   let selected: [Int: Set<Int>]
 
   init(_ bound: BoundDefiningQuery, _ plan: ReplicaPlan) {

@@ -9,7 +9,7 @@ final class RowQueue: Sendable {
   private let writing: Exclusive<Writing>
   private let state = Locked(State())
 
-  /// The state of the thread that writes.
+  /// The state of the writing thread, which alone uses it.
   private struct Writing {
     var writer: GenerationWriter
     /// Rows that are partly written.
@@ -185,7 +185,7 @@ final class RowQueue: Sendable {
       }
       if isOver { break }
       do throws(StorageError) {
-        // Ordering rows takes time: not while others wait for the file.
+        // Sorting rows takes time. It is done outside the transaction, so that others need not wait for the file.
         writing.run { if $0.run?.isSorted == false { $0.run?.sort() } }
         try await replica.database.stage { [self] (connection) throws(StorageError) in
           try writing.run { (writing) throws(StorageError) in try slice(&writing, connection) }

@@ -152,7 +152,7 @@ final class StagedDeltaPage: Sendable {
   private let state: Exclusive<Reading>
 
   private struct Reading: ~Copyable {
-    /// Reads the bytes in parallel, so that an unreadable page is detected before anything is applied.
+    /// Parses the bytes as they arrive, so that an unreadable page is detected before anything is applied.
     var reader: PageReader
     var parts: [[UInt8]] = []
     var byteCount = 0

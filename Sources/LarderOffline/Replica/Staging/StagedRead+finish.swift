@@ -418,7 +418,7 @@ struct StagedEnding: Sendable {
     if isNews != nil {
       try connection.forgetFormerQuery(of: query)
       try connection.countVersionUp()
-      // Tasks that wait for the query's first result are notified, even if it is empty.
+      // Tasks waiting for the first result of the query are notified, even if it is empty.
       try connection.logChange(nil)
     }
     try connection.run(

@@ -4,9 +4,9 @@ import LarderStorage
 /// Rows that an upload has created, deleted or moved to another place. They are recorded until a download shows what
 /// the defining queries contain of them.
 ///
-/// A download need not report such rows: entities that a deleted entity expanded no longer belong to the query, an
-/// entity that another client has deleted in between never belonged to it, and no entity reports what another entity no
-/// longer leads to.
+/// A download need not report such rows: the expanded entities of a deleted entity no longer belong to the query, an
+/// entity that another client has deleted in between never belonged to it, and entities that a changed entity no longer
+/// leads to are not reported.
 struct UploadedRows {
   let connection: Connection
 

@@ -33,7 +33,7 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
     self.value = value
   }
 
-  /// The same results, each converted by a function.
+  /// Returns the results, each converted by a function.
   func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) throws -> Other) -> OfflineODataLiveResults<Other>
   {
     OfflineODataLiveResults<Other>(source, value: { [value] in try transform(value($0, $1)) })
