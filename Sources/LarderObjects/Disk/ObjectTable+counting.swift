@@ -3,13 +3,13 @@ import LarderStorage
 // The counts that a transaction maintains besides its own changes: requests, and the number of values.
 extension ObjectTable {
   /// Continues the request numbers after the latest one that any process has written.
-  func followTimestamps() throws(StorageError) {
-    guard !followsTimestamps else { return }
-    followsTimestamps = true
+  func followRequestNumbers() throws(StorageError) {
+    guard !followsRequestNumbers else { return }
+    followsRequestNumbers = true
     let latest = try connection.first("SELECT last FROM request ORDER BY last DESC LIMIT 1") {
       (row) throws(StorageError) in try row.int64(0)
     }
-    if let latest { memory.raiseTimestamp(to: latest) }
+    if let latest { memory.raiseRequestNumber(to: latest) }
   }
 
   /// Deletes up to `limit` expired values, in addition to the transaction's own changes.
@@ -55,7 +55,7 @@ extension ObjectTable {
     let counts = memory.takeCounts(limit)
     guard !counts.isEmpty else { return 0 }
     taken += counts
-    try followTimestamps()
+    try followRequestNumbers()
     try write(counts)
     return counts.count
   }

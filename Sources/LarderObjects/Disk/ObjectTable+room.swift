@@ -19,11 +19,11 @@ extension ObjectTable {
 
   /// Records that the value just put was used, and deletes others until the file is within its limits.
   func makeRoom(keeping kept: Int64) throws(StorageError) {
-    try followTimestamps()
+    try followRequestNumbers()
     try connection.run(
       """
       INSERT INTO request VALUES(?, 0, ?) ON CONFLICT(object) DO UPDATE SET last = max(last, excluded.last)
-      """, .integer(kept), .integer(memory.nextTimestamp()))
+      """, .integer(kept), .integer(memory.nextRequestNumber()))
     while try isOverLimit() { if try !deleteNext(keeping: kept) { return } }
   }
 

@@ -19,7 +19,7 @@ final class ObjectTable {
   var usageBefore: ObjectUsage?
   /// True if the newest row does not store the current usage.
   var isUsageStale = false
-  var followsTimestamps = false
+  var followsRequestNumbers = false
   /// The first failure of the file. The transaction ends with it, even if its body catches it.
   var failure: StorageError?
 

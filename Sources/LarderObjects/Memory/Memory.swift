@@ -157,7 +157,7 @@ final class Memory: Sendable {
 
   func keepWritten() { tier.withLock { $0.keepWritten() } }
 
-  func raiseTimestamp(to timestamp: Int64) { tier.withLock { $0.raiseTimestamp(to: moment) } }
+  func raiseRequestNumber(to number: Int64) { tier.withLock { $0.raiseRequestNumber(to: number) } }
 
   func beginRound() { tier.withLock { $0.beginRound() } }
 
@@ -167,7 +167,7 @@ final class Memory: Sendable {
     step { tier, _ in tier.endWritingCounts(succeeded: succeeded, triesAgain: triesAgain) }
   }
 
-  func nextTimestamp() -> Int64 { tier.withLock { $0.nextTimestamp() } }
+  func nextRequestNumber() -> Int64 { tier.withLock { $0.nextRequestNumber() } }
 
   /// For tests: the held keys, most recently used first.
   var keys: [String] { tier.withLock { $0.keys.map(\.text) } }

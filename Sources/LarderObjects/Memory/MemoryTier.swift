@@ -351,10 +351,10 @@ struct MemoryTier: Sendable {
   }
 
   /// Raises the last request number to a later one that another process has written to the file.
-  mutating func raiseTimestamp(to timestamp: Int64) { last = max(last, timestamp) }
+  mutating func raiseRequestNumber(to number: Int64) { last = max(last, number) }
 
   /// Returns the next request number, greater than all before.
-  mutating func nextTimestamp() -> Int64 {
+  mutating func nextRequestNumber() -> Int64 {
     last &+= 1
     return last
   }

@@ -1,25 +1,25 @@
 import LarderOData
 import LarderStorage
 
-/// What stands in a question for the tables of its plan, where they are no tables of the file.
+/// SQL that a query uses in place of the tables of its plan, if those are not tables of the database file.
 struct QuerySources: Sendable {
-  /// By the number of the table.
+  /// The SQL for each table, by the number of the table.
   var tables: [Int: SQLText] = [:]
-  /// By the number of the links.
+  /// The SQL for each set of links, by the number of the links.
   var links: [Int: SQLText] = [:]
-  /// Where a navigation property to entities of any type leads.
+  /// The target of a navigation property that can lead to entities of any type.
   var affected: AffectedEntities?
 }
 
-/// A table and a type of entities that rows lead to.
+/// A table and an entity type that rows of the queue or the archive refer to.
 struct AffectedKind: Hashable, Sendable {
   let table: EntityTable
   let type: EdmStructure
 
-  /// What the rows say in their column `@kind`.
+  /// The value of the rows' column `@kind` for this kind.
   var text: String { "\(table.name) \(type.name)" }
 
-  /// The set that names in options are bound from; nil for contained entities.
+  /// The entity set or singleton that names in options are bound from; nil for contained entities.
   var source: String? {
     switch table.place {
     case .entitySet(let name), .singleton(let name): name
@@ -37,19 +37,19 @@ struct AffectedKind: Hashable, Sendable {
   }
 }
 
-/// Entities of another plan, of several tables and types, that rows lead to by their columns `@kind` and `@entity`.
+/// Entities of another plan, of several tables and types. Rows refer to them with their columns `@kind` and `@entity`.
 struct AffectedEntities: Sendable {
   let plan: ReplicaPlan
   let state: ReplicaState
   let coverage: Coverage?
-  /// What the rows lead to.
+  /// The kinds of entities that the rows refer to.
   let kinds: [AffectedKind]
   /// Binds options to the types of the entities.
   let options: AffectedOptions
 
-  /// An item of `$expand` that is one of them, for entities of some types or of all.
+  /// One item of `$expand` for the affected entities, either for one type or for all.
   private struct Choice {
-    /// The type that the item asks for.
+    /// The type that the item names; nil for all types.
     let cast: EdmStructure?
     let content: ODataBoundExpandItem.Content
     let fitting: AffectedOptions.Fitting?
@@ -57,9 +57,10 @@ struct AffectedEntities: Sendable {
     func takes(_ kind: AffectedKind) -> Bool { cast.map(kind.type.isOrDerives(from:)) ?? true }
   }
 
-  /// The navigation property in line: an alternative for each kind, and one for rows that lead nowhere.
+  /// Expands the navigation property inline: one alternative for each kind of entity, and one for rows without an
+  /// entity.
   ///
-  /// Of several items an entity shows the first that asks for its type, or for none.
+  /// If there are several items, an entity uses the first one that names its type or names no type.
   func expands(
     _ path: [String], _ items: [ODataBoundExpandItem], of owner: EntityScope, in statement: Statement
   ) throws -> [ReadExpand] {

@@ -1,25 +1,25 @@
 import LarderOData
 
-/// Binds the options of `$expand=AffectedEntity(…)`: names in them are those of the entity's own type, and that is another
-/// one from row to row.
+/// Binds the options of `$expand=AffectedEntity(…)`. Names in these options are properties of the entity's own type,
+/// which differs from row to row.
 ///
-/// An item of `$select`, `$expand` or `$compute` that does not fit a type is left out for entities of that type: what a
-/// question of the queue answers does not depend on which other requests wait. An item that fits no type of the service is
-/// an error, whatever is in the queue.
+/// An item of `$select`, `$expand` or `$compute` that does not fit a type is left out for entities of that type. The
+/// result of a query of the queue therefore does not depend on which other requests are pending. An item that fits no
+/// type of the service is an error, whatever the queue contains.
 struct AffectedOptions: Sendable {
-  /// Of the service's model, in the words that the question was asked in.
+  /// A binder for the service's model, in the OData version of the query's text.
   let binder: ODataBinder
-  /// The question.
+  /// The text of the query.
   let text: String
 
-  /// Options as they are bound to each kind.
+  /// The options as they are bound for each kind.
   struct Fitting: Sendable {
     var options: [AffectedKind: ODataBoundOptions] = [:]
   }
 
-  /// An entity type of the service by its name.
+  /// Returns the service's entity type with a name.
   func entityType(_ name: String) throws -> EdmStructure {
-    // The binder's error tells the nearest name.
+    // The binder's error suggests the nearest name.
     _ = try binder.bind(kept: ODataQueryOptions(), on: name, from: nil, text: text)
     guard let type = binder.model.structure(name), type.isEntityType else {
       throw OfflineODataError(.unfittingURL, "'\(name)' in $expand=\(StoreModel.affected)/\(name) is no entity type")
@@ -27,7 +27,7 @@ struct AffectedOptions: Sendable {
     return type
   }
 
-  /// Binds options to those kinds that are of a type or below it; nil stands for all types.
+  /// Binds options to those kinds that have a type or derive from it. Nil means all types.
   func fitting(
     _ kept: ODataQueryOptions, to kinds: [AffectedKind], below cast: EdmStructure?, in plan: ReplicaPlan
   ) throws -> Fitting {
@@ -46,7 +46,7 @@ struct AffectedOptions: Sendable {
     let isMeant = { (kind: AffectedKind) in cast.map(kind.type.isOrDerives(from:)) ?? true }
     for kind in kinds where isMeant(kind) { fitting.options[kind] = take(kind) }
     if unfit?.isEmpty == true { return fitting }
-    // What none of these has, another type of the service may have.
+    // A name that none of these types has may belong to another type of the service.
     for table in plan.tables {
       for kind in table.types.map({ AffectedKind(table: table, type: $0) })
       where isMeant(kind) && fitting.options[kind] == nil {
@@ -58,8 +58,8 @@ struct AffectedOptions: Sendable {
     return fitting
   }
 
-  /// What came furthest says most: `Items($filter=…)` fails behind `Items` where there are some. At one place it is what tells
-  /// a name that is near.
+  /// Returns the error at the greater offset, because it says most: `Items($filter=…)` fails behind `Items` for a type
+  /// that has `Items`. At equal offsets, the error that suggests a near name is preferred.
   private func furthest(_ left: ODataBindingError, _ right: ODataBindingError) -> ODataBindingError {
     let (before, now) = (left.offset ?? 0, right.offset ?? 0)
     if before != now { return now > before ? right : left }
@@ -67,7 +67,7 @@ struct AffectedOptions: Sendable {
     return right
   }
 
-  /// What fits a kind, and why other items do not, by their numbers.
+  /// Returns the options that fit a kind, and for each other item, by its number, the error that it caused.
   private func bound(
     _ kept: ODataQueryOptions, to kind: AffectedKind
   ) -> (options: ODataBoundOptions?, unfit: [Int: ODataBindingError]) {
@@ -89,13 +89,13 @@ struct AffectedOptions: Sendable {
     }
     for item in kept.compute { _ = takeIfFitting { $0.compute.append(item) } }
     for item in kept.expand { _ = takeIfFitting { $0.expand.append(item) } }
-    // Each for itself: none needs another, and they may be many.
+    // Each item is bound alone: no item needs another, and there may be many.
     var selected = kept.select.filter { item in takeIfFitting({ $0.select = [item] }, keeping: false) }
-    // Nothing selected would be all: one that has none of the names tells which it is.
+    // An empty `$select` would select everything. A type that has none of the names therefore selects its key.
     if !kept.select.isEmpty, selected.isEmpty { selected = key(of: kind) }
     fit.select = selected
     if let all = try? bind(fit, kind) { return (all, unfit) }
-    // What fits by itself and not behind those before it does not fit.
+    // An item that fits alone, but not behind the items before it, does not fit.
     number -= kept.select.count
     fit.select = []
     for item in kept.select {

@@ -3,17 +3,17 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// Questions of the store's own sets: planned as all questions are, over rows that are made of the store's tables.
+// Queries of the store's own sets. They are planned like all other queries, over rows built from the store's tables.
 extension OpenStore {
-  /// The set of the store that a text relative to the service's root begins with; nil where the service has one of that
-  /// name, or it is none.
+  /// Returns the store's own set that a text relative to the service root begins with. Nil if there is no such set, or
+  /// if the service has a set of that name.
   static func storeSet(_ text: String, _ model: EdmModel) -> StoreSet? {
     let name = text.prefix { $0 != "?" && $0 != "/" && $0 != "(" }
     guard let set = StoreSet(rawValue: String(name)) else { return nil }
     return model.entitySet(set.rawValue) == nil && model.singleton(set.rawValue) == nil ? set : nil
   }
 
-  /// A question of one of the store's sets, for what a transaction sees.
+  /// Prepares a query of one of the store's sets, as the current transaction sees it.
   func question(
     _ text: String, of set: StoreSet, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
     isPaged: Bool, showsMarks: Bool
@@ -33,10 +33,10 @@ extension OpenStore {
     var model = planned.model
     let expandsAffected = bound.options.expandsAffected
     if expandsAffected {
-      // Entities of two models in one answer.
+      // The response contains entities of two models.
       model = wholeModel(plan)
     }
-    // In V4's words a service before V4 has no binder that is kept.
+    // For a service before V4, no binder for V4 syntax is cached.
     let isAsService = !expandsAffected || (planned.model.version < .v4) == (plan.model.version < .v4)
     let binder =
       isAsService
@@ -50,7 +50,7 @@ extension OpenStore {
     return PreparedQuery(url: bound, plan: readPlan, model: model, alsoReads: reads)
   }
 
-  /// The service's model with the store's own sets in it, made once for each model.
+  /// The service's model together with the store's own sets. It is created once for each model.
   func wholeModel(_ plan: ReplicaPlan) -> EdmModel {
     if let kept = whole.withLock({ $0 }), kept.first === plan.tables.first { return kept.model }
     let own = StoreModel.current.model.schemas
@@ -59,7 +59,8 @@ extension OpenStore {
     return made
   }
 
-  /// `ErrorArchive(7)/AffectedEntity…` as a question of the entity where the service has it; nil for other texts.
+  /// Prepares `ErrorArchive(7)/AffectedEntity…` as a query of the entity itself, if the entity exists. Nil for other
+  /// texts.
   private func affected(
     _ text: String, of set: StoreSet, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
     isPaged: Bool, showsMarks: Bool
@@ -70,7 +71,7 @@ extension OpenStore {
     let rest = text[close...].dropFirst(step.count)
     guard rest.isEmpty || rest.first == "/" || rest.first == "?" else { return nil }
     guard let entry = try ChangeQueue(connection).entry(id), set.states.contains(entry.state) else {
-      // There is no such request: what is asked for of it is not there either.
+      // The request does not exist, and so neither does its entity.
       return try question(
         String(text[...close]), of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
     }
@@ -82,7 +83,7 @@ extension OpenStore {
       question.plan = ReadPlan(
         sql: "SELECT 1 WHERE 0", parameters: [], content: .objects(ReadShape(table: nil, type: nil, members: [])),
         isSingle: true, owner: ReadCount(sql: "SELECT 1", parameters: []))
-      // It may come back: made again, or taken back.
+      // The entity may exist again later: it may be created again, or its deletion may be undone.
       question.alsoReads = reads.union(plan.tables.indices)
       return question
     }
@@ -97,7 +98,7 @@ extension OpenStore {
 }
 
 extension ODataBoundOptions {
-  /// Whether entities of the service stand in line, at whatever level.
+  /// Whether entities of the service are expanded inline, at any level.
   fileprivate var expandsAffected: Bool {
     expand.contains { item in
       ResultPath.names(item.path).contains { ["*", StoreModel.affected].contains($0) }
@@ -107,18 +108,18 @@ extension ODataBoundOptions {
 }
 
 extension ReplicaChanges {
-  /// In the log of changes, beside the numbers of tables: the queue and the archive.
+  /// The number of the queue and the archive in the log of changes. Tables have numbers from 0 on.
   static let requests = -1
 }
 
-/// What the rows of the store's own sets are made of.
+/// Builds the rows of the store's own sets.
 struct ArchiveQuery {
   let store: OpenStore
   let connection: Connection
   let state: ReplicaState
   let plan: ReplicaPlan
 
-  /// Binds a question: in V4's words, else in those of the service's version.
+  /// Binds a query in V4 syntax or, if that fails, in the syntax of the service's version.
   static func bind(
     _ text: String, _ version: ODataVersion
   ) throws -> (planned: StoreModel.Planned, url: ODataBoundURL) {
@@ -135,7 +136,7 @@ struct ArchiveQuery {
     }
   }
 
-  /// What stands for the tables of the store's model, of those that a question of one set can reach.
+  /// The SQL for those tables of the store's model that a query of one set can reach.
   func sources(
     _ planned: StoreModel.Planned, _ set: StoreSet, _ words: AffectedOptions
   ) throws -> QuerySources {

@@ -2,7 +2,7 @@ import LarderOData
 import LarderStorage
 
 extension EntityCells {
-  /// The entity that the cells are of: type, ETag and properties; what is not told is null.
+  /// The entity with these cells: type, ETag and properties. A property without a cell is null.
   func entity(in table: EntityTable, _ plan: ReplicaPlan) -> ODataEntity {
     let type = text(.type).flatMap(plan.model.structure) ?? table.type
     var entity = ODataEntity(typeName: text(.type))

@@ -1,12 +1,14 @@
 import LarderStorage
 
-// Requests of the error archive: back into the queue, taken back, and what is held for them.
+// Requests of the error archive: putting them back into the queue, discarding them, and holding requests that depend on
+// them.
 extension LocalRows {
-  /// Puts requests of the archive back into the queue, with what was held for them alone.
+  /// Puts requests of the archive back into the queue, together with requests that were held only because of them.
   ///
-  /// One that is held stands for those that it waits for; one of a transaction for the whole transaction.
-  /// - Parameter ids: nil for all.
-  /// - Returns: the requests that wait to be sent again.
+  /// The ID of a held request selects the failed requests that it depends on. The ID of a request in a transaction
+  /// selects the whole transaction.
+  /// - Parameter ids: the requests; nil for all.
+  /// - Returns: the requests that are pending again.
   @discardableResult
   mutating func requeue(_ ids: Set<Int64>?) throws(StorageError) -> [Int64] {
     let archive = try ArchivedRequests(queue)
@@ -19,8 +21,8 @@ extension LocalRows {
   }
 
   private mutating func requeue(_ entry: QueueEntry) throws(StorageError) {
-    // One whose outcome is not known keeps its name: a service that knows the name does it once. Another answer to one
-    // that was refused comes under another name.
+    // A request with an unknown outcome keeps its attempt name: a service that knows the name executes the request only
+    // once. A request that was rejected gets a new name, so that the service does not return the old response.
     if entry.failure?.kind != .unknownOutcome { try queue.set(attempt: nil, of: entry.id) }
     if entry.failure?.kind == .conflict, let etag = entry.failure?.theirs?.text(.etag) {
       var request = entry.request
@@ -39,7 +41,7 @@ extension LocalRows {
     if let entity = entry.request.entity { try touch(entity) }
   }
 
-  /// Lets go of held requests that wait for none of the archive any more; answers which.
+  /// Releases held requests that no longer depend on a request of the archive, and returns their IDs.
   @discardableResult
   mutating func release() throws(StorageError) -> [Int64] {
     let archive = try ArchivedRequests(queue)
@@ -52,8 +54,8 @@ extension LocalRows {
     return free
   }
 
-  /// Holds a request that waits for one of the archive, or is of a transaction that is there, with its own transaction and
-  /// all that depends on it.
+  /// Holds a request if it depends on a request of the archive, or if its transaction is there. Its own transaction and
+  /// all dependent requests are held too.
   mutating func hold(_ id: Int64) throws(StorageError) {
     let sql = """
       SELECT 1 FROM larder_dependency d JOIN larder_request e ON e.id = d.earlier WHERE d.request = ?1 AND e.state >= 2
@@ -65,8 +67,9 @@ extension LocalRows {
     if isHeld == true { try hold(behind: [id]) }
   }
 
-  /// Holds what goes with some requests: their transactions, and all that depends on any of these; itself too, where one
-  /// of them is not in the archive. Answers what was not held before.
+  /// Holds everything that belongs with some requests: their transactions, and all requests that depend on any of
+  /// these. The given requests are held too unless they are in the archive. Returns the requests that were not held
+  /// before.
   @discardableResult
   mutating func hold(behind ids: Set<Int64>) throws(StorageError) -> [Int64] {
     var held: [Int64] = []
@@ -80,8 +83,8 @@ extension LocalRows {
     return held
   }
 
-  /// Takes out a request that became a part of another: what waited for it waits for that one, which waits for what it
-  /// waited for.
+  /// Removes a request that became part of another one. Requests that depended on it now depend on the other request,
+  /// which in turn depends on everything that the removed request depended on.
   mutating func absorb(_ id: Int64, into other: Int64) throws(StorageError) {
     try touch(try queue.effects(of: id))
     try connection.run(
@@ -98,7 +101,7 @@ extension LocalRows {
     try queue.remove([id])
   }
 
-  /// Takes out a request that is needless; what waited for it does not wait any more.
+  /// Removes a request that is no longer needed. Requests that depended on it no longer do.
   mutating func drop(_ id: Int64) throws(StorageError) {
     try touch(try queue.effects(of: id))
     if let entity = try queue.entry(id)?.request.entity { try touch(entity) }
@@ -106,19 +109,20 @@ extension LocalRows {
   }
 }
 
-/// The requests of the archive and what ties them together.
+/// The requests of the archive and the dependencies between them.
 struct ArchivedRequests {
-  /// Those that failed and those that are held, by their numbers.
+  /// The failed and the held requests, by ID.
   private(set) var entries: [Int64: QueueEntry] = [:]
-  /// What each waits for in the archive, and what waits for it.
+  /// For each request, the requests of the archive that it depends on (`earlier`) and those that depend on it
+  /// (`later`).
   private var earlier: [Int64: [Int64]] = [:]
   private var later: [Int64: [Int64]] = [:]
-  /// The requests of transactions, by their units: each stands for the others.
+  /// The requests of each transaction, by unit. Each of them selects all the others.
   private var members: [Int64: [Int64]] = [:]
-  /// Some of the failed requests that hold each one.
+  /// For each request, some of the failed requests because of which it is held.
   private var held: [Int64: [Int64]] = [:]
 
-  /// So many holders are told.
+  /// The largest number of failed requests that ``holders(of:)`` lists.
   private static let mostHolders = 5
 
   init(_ queue: ChangeQueue) throws(StorageError) {
@@ -138,10 +142,11 @@ struct ArchivedRequests {
     for id in failed { hold(by: id) }
   }
 
-  /// Those that failed, in their order.
+  /// The failed requests, in the order of the queue.
   var failed: [Int64] { entries.values.filter { $0.state == .archived }.map(\.id).sorted() }
 
-  /// The failed requests that some stand for: themselves, those that they are held for, those of their transactions.
+  /// Returns the failed requests that the given ones select: the given ones that failed, those that the others are held
+  /// for, and those of the same transactions.
   func failures(_ ids: Set<Int64>) -> Set<Int64> {
     var found: Set<Int64> = []
     var seen = ids
@@ -157,23 +162,23 @@ struct ArchivedRequests {
     return found
   }
 
-  /// Held requests that no failed one holds, directly or not; in their order.
+  /// The held requests that no failed one holds any more, directly or indirectly, in the order of the queue.
   var released: [Int64] {
     entries.values.filter { $0.state == .held && held[$0.id] == nil }.map(\.id).sorted()
   }
 
-  /// Whether others of its transaction are in the archive.
+  /// Whether the archive contains other requests of the entry's transaction.
   func isOfTransaction(_ entry: QueueEntry) -> Bool { members[entry.unit] != nil }
 
-  /// The failed requests that hold one, for people.
+  /// A text that lists the failed requests because of which a request is held.
   func holders(of id: Int64) -> String {
     let all = held[id] ?? []
     let told = all.prefix(Self.mostHolders).map(String.init).joined(separator: ", ")
     return all.count > Self.mostHolders ? told + " and others" : told
   }
 
-  /// Notes a failed request with all that it holds. One that enough hold already is not gone beyond: those hold what is
-  /// behind it, too.
+  /// Records a failed request as the reason for all requests that it holds. The walk stops at a request that already
+  /// has enough reasons, because those also hold everything behind it.
   private mutating func hold(by failure: Int64) {
     var units: Set<Int64> = []
     var waiting = [failure]

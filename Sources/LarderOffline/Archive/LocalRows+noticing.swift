@@ -1,10 +1,12 @@
 import LarderOData
 import LarderStorage
 
-// What a download tells of entities that changes wait on: conflicts are known before they are sent.
+// Handles what a download reports about entities with pending changes, so that conflicts are known before changes are
+// sent.
 extension LocalRows {
-  /// Keeps what a download says of an entity with the requests that wait on it: the server's version with those in
-  /// conflict; with the first that is not sent yet, where the server has changed what it was based on, both versions.
+  /// Stores what a download reports about an entity with the pending requests of that entity. Requests in conflict get
+  /// the server's version. If the server has changed the version that the first unsent request was based on, that
+  /// request gets both versions.
   mutating func notice(
     _ reference: RowReference, from old: EntityCells?, to now: EntityCells?, isChanged: Bool
   ) throws(StorageError) {
@@ -20,13 +22,14 @@ extension LocalRows {
       guard isChanged, isFirst, !entry.request.makesEntity else { continue }
       isFirst = false
       if var failure = entry.failure, entry.state == .archived {
-        // It was refused for something else; what it was based on is needed when it goes again.
+        // The request was rejected for another reason. Its base version is needed when it is sent again.
         (failure.base, failure.theirs) = (failure.base ?? old, now)
         try queue.set(failure: failure, of: entry.id)
         continue
       }
       try queue.set(failure: try conflict(of: entry, base: old, theirs: now), of: entry.id)
-      // It may be what came of the request itself, whose answer was lost: that is found out by the next upload.
+      // The new version may be the result of the request itself, if its response was lost. The next upload finds that
+      // out.
       guard entry.state != .sent else { continue }
       let cells = now ?? old ?? EntityCells()
       noticed.append(
@@ -35,16 +38,17 @@ extension LocalRows {
     }
   }
 
-  /// Notes a conflict of the first later change of an entity that changes a property which another client has changed, as a
-  /// look-up shows: that change was made without knowing this version, and does not go under its ETag.
+  /// Records a conflict after a look-up has shown that another client changed an entity. The conflict belongs to the
+  /// first later request that changes one of the properties that the other client has changed: it was created without
+  /// knowledge of this version, and must not be sent with its ETag.
   ///
   /// - Parameters:
   ///   - request: the change that was looked up.
   ///   - reference: the entity.
-  ///   - old: the service's image as it was known before.
-  ///   - now: what the look-up found.
-  ///   - isLaterVersion: whether others have set what the request itself sets; else the service may have given that
-  ///     another form.
+  ///   - old: the service's image of the entity as it was known before.
+  ///   - now: the image that the look-up returned.
+  ///   - isLaterVersion: whether others have set the properties that the request itself sets. If not, the service may
+  ///     have changed the form of these values.
   func notice(
     behind request: Int64, _ reference: RowReference, from old: EntityCells, to now: EntityCells, isLaterVersion: Bool
   ) throws(StorageError) {
@@ -72,8 +76,8 @@ extension LocalRows {
     return columns
   }
 
-  /// Takes a conflict that a download has noticed as resolved: the change, and what waits behind it, goes under the ETag of
-  /// the server's version. One whose entity the server has no more stays in conflict.
+  /// Marks a conflict that a download has noticed as resolved: the change, and the pending changes behind it, will be
+  /// sent with the ETag of the server's version. If the server has deleted the entity, the change stays in conflict.
   mutating func settle(_ entry: QueueEntry) throws(StorageError) {
     guard let entity = entry.request.entity, let theirs = entry.failure?.theirs else { return }
     try queue.set(failure: nil, of: entry.id)
@@ -81,10 +85,10 @@ extension LocalRows {
     try touch(entity)
   }
 
-  /// Takes conflicts that a download has noticed as resolved by a later change: one that deletes or replaces the entity, or
-  /// sets whatever both have changed.
+  /// Marks conflicts that a download has noticed as resolved by a later change. Such a change deletes or replaces the
+  /// entity, or sets all properties that both sides have changed.
   mutating func settle(by new: QueuedRequest, _ effects: [Effect]) throws(StorageError) {
-    // Asked before each change, for which reading them all is dear.
+    // This check runs before each change, and reading all requests would be expensive.
     guard let entity = new.entity, try queue.hasNoticed(entity.row) else { return }
     for entry in try queue.entries(of: entity.row) where entry.isNoticed {
       guard let base = entry.failure?.base, let theirs = entry.failure?.theirs else { continue }
@@ -96,7 +100,7 @@ extension LocalRows {
     }
   }
 
-  /// What is kept with a request that is not sent yet and whose entity the server has changed.
+  /// The failure that is stored with an unsent request whose entity the server has changed.
   func conflict(
     of entry: QueueEntry, base: EntityCells?, theirs: EntityCells?
   ) throws(StorageError) -> ArchivedFailure {
@@ -109,17 +113,17 @@ extension LocalRows {
   }
 }
 
-/// A change that waits to be sent and whose entity another has changed, as a download has noticed.
+/// A pending change of an entity that another client has changed, as a download has noticed.
 public struct OfflineODataNoticedConflict: Sendable, Hashable {
-  /// The change's number in the queue: ``OfflineODataProvider/conflict(_:)`` gives the three versions.
+  /// The change's number in the queue: ``OfflineODataProvider/conflict(_:)`` returns the three versions.
   public var requestID: Int64
   /// The entity's path relative to the service's root.
   public var path: String
-  /// Whether the service has the entity no more.
+  /// Whether the service no longer has the entity.
   public var isGone: Bool
 }
 
 extension QueueEntry {
-  /// Whether it waits, and a download has noticed that another has changed its entity.
+  /// Whether the request is pending, and a download has noticed that another client changed its entity.
   var isNoticed: Bool { state == .queued && failure?.kind == .conflict }
 }

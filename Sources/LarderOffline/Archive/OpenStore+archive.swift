@@ -3,9 +3,10 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// What a user does with failed requests.
+// The actions of a user on failed requests.
 extension OpenStore {
-  /// Puts requests of the archive back into the queue; nil for all. Answers how many wait again.
+  /// Puts one request of the archive, or all of them for nil, back into the queue. Returns how many requests are
+  /// pending again.
   func retry(_ id: Int64?) async throws(OfflineODataError) -> Int {
     try await write { connection, state, plan in
       var rows = LocalRows(plan, state, connection)
@@ -28,7 +29,7 @@ extension OpenStore {
     }
   }
 
-  /// Puts a refused creation back into the queue as another request. Answers how many wait again.
+  /// Puts a rejected creation back into the queue as another request. Returns how many requests are pending again.
   func retry(_ id: Int64, as repair: OfflineODataRepair) async throws(OfflineODataError) -> Int {
     try await write { [self] connection, state, plan in
       var rows = LocalRows(plan, state, connection)
@@ -46,12 +47,13 @@ extension OpenStore {
     }
   }
 
-  /// Takes back a request of the archive, or all, with those that depend on it. Answers how many are gone.
+  /// Discards one request of the archive, or all of them, with the requests that depend on it. Returns how many were
+  /// discarded.
   func discard(_ id: Int64?) async throws(OfflineODataError) -> Int {
     try await takeBack(id, of: .archive)
   }
 
-  /// Takes back a request of the archive or of the queue, or all of them, with those that depend on it.
+  /// Discards one request of the archive or of the queue, or all of them, with the requests that depend on it.
   func takeBack(_ id: Int64?, of set: StoreSet) async throws(OfflineODataError) -> Int {
     try await takeBack { rows in
       guard let id else { return Set(try rows.queue.entries().filter { set.states.contains($0.state) }.map(\.id)) }
@@ -62,8 +64,8 @@ extension OpenStore {
     }
   }
 
-  /// The three versions of a request that conflicts, or whose entity is not there, or is there already; nil where it failed
-  /// otherwise, or did not fail.
+  /// Returns the three versions of a request that conflicts, or whose entity is missing or exists already. Nil if the
+  /// request failed for another reason or did not fail.
   func conflict(_ id: Int64) async throws(OfflineODataError) -> OfflineODataConflict? {
     try await read { connection, state, plan in
       guard let entry = try ChangeQueue(connection).entry(id) else {
@@ -86,13 +88,13 @@ extension OpenStore {
   }
 }
 
-/// The entity sets of the store itself, beside those of the service.
+/// The entity sets of the store itself, in addition to those of the service.
 enum StoreSet: String, CaseIterable, Sendable {
   case log = "EventLog"
   case archive = "ErrorArchive"
   case queue = "RequestQueue"
 
-  /// The states of the requests that are its entities.
+  /// The states of the requests that the set contains.
   var states: [RequestState] {
     switch self {
     case .log: []
@@ -102,14 +104,16 @@ enum StoreSet: String, CaseIterable, Sendable {
   }
 }
 
-// Changes of the store's own sets: an entity of the archive or of the queue can be deleted, and that is all.
+// Changes of the store's own sets. An entity of the archive or of the queue can be deleted; no other change is
+// possible.
 extension OpenStore {
-  /// The set of the store that a path begins with; nil for paths of the service, whose set of that name goes before.
+  /// Returns the store's set that a path begins with. Nil for paths of the service, whose set of that name takes
+  /// precedence.
   func storeSet(of path: String) -> StoreSet? {
     (try? relative(path)).flatMap { OpenStore.storeSet($0, replica.model) }
   }
 
-  /// Answers a change of one of the store's sets.
+  /// Executes a change of one of the store's sets and returns the response.
   func change(
     _ request: ODataSingleRequest, of set: StoreSet
   ) async throws(OfflineODataError) -> ODataSingleResponse {
@@ -131,7 +135,8 @@ extension OpenStore {
 }
 
 extension StoreSet {
-  /// The number in `ErrorArchive(7)`, `ErrorArchive(RequestID=7)`, V2's `ErrorArchive(7L)`; nil for other paths.
+  /// Returns the number in `ErrorArchive(7)`, `ErrorArchive(RequestID=7)` or V2's `ErrorArchive(7L)`; nil for other
+  /// paths.
   func key(in path: Substring) -> Int64? {
     guard path.hasPrefix(rawValue + "("), path.hasSuffix(")") else { return nil }
     var text = path.dropFirst(rawValue.count + 1).dropLast()

@@ -1,7 +1,8 @@
 import LarderOData
 import LarderStorage
 
-/// A creation in the error archive that becomes another request: the service has an entity of its key.
+/// A rejected creation in the error archive that becomes another request, because the service already has an entity
+/// with its key.
 struct RejectedCreation {
   private let id: Int64
   private let entry: QueueEntry
@@ -12,7 +13,7 @@ struct RejectedCreation {
 
   private var plan: ReplicaPlan { context.plan }
 
-  /// Throws `unsupportedChange` for another request.
+  /// Throws `unsupportedChange` if the request is not a creation in the archive.
   init(_ entry: QueueEntry, _ context: ChangeContext) throws {
     guard entry.state == .archived, entry.request.operation == .create, case .entity(let body) = entry.request.body,
       let entity = entry.request.entity, let table = context.plan.table(entity.table)
@@ -27,7 +28,7 @@ struct RejectedCreation {
 
   // MARK: An update
 
-  /// Makes it an update of what the service has under its key.
+  /// Turns the creation into an update of the entity that the service has under its key.
   func becomeUpdate(_ rows: inout LocalRows) throws {
     guard var theirs = entry.failure?.theirs, entry.failure?.showsTheirs == true else {
       throw OfflineODataError(
@@ -64,7 +65,8 @@ struct RejectedCreation {
     try rows.queue.replace(id, by: request, effects: effects)
   }
 
-  /// Whether a property is none that an update changes, and is so at the service; throws where it is another there.
+  /// Whether an update cannot set the property, and the service has the same value. Throws if the service has another
+  /// value.
   private func isFixed(_ property: QueuedProperty, _ theirs: EntityCells, _ rules: ChangeRules) throws -> Bool {
     guard let column = table.column([property.name]) else { return false }
     if table.key.contains(column.number) { return true }
@@ -87,7 +89,7 @@ struct RejectedCreation {
 
   // MARK: Another key
 
-  /// Gives it another key, as it stands in parentheses of a path.
+  /// Gives the creation another key, written as in the parentheses of a path.
   func take(_ key: String, _ rows: inout LocalRows) throws {
     guard let values = EntityID.cells(key, in: table, model: plan.model) else {
       let form = table.type.key.count == 1 ? "VALUE" : table.type.key.map { "\($0.name)=VALUE" }.joined(separator: ",")
@@ -103,7 +105,7 @@ struct RejectedCreation {
       }
       return
     }
-    // A download may have put the service's entity of the old key under this one.
+    // A download may have stored the service's entity with the old key in this row.
     if let theirs = try rows.keptBase(entity.row) ?? nil {
       let row = RowReference(table.name, try rows.connection.takeIdentities(1))
       try rows.show(nil, as: entity)

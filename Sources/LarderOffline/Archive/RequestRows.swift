@@ -9,15 +9,15 @@ import LarderStorage
   import Foundation
 #endif
 
-/// The requests of the queue or of the archive as rows of their entity set: what was sent as it was sent, what was not as
-/// it would be sent now.
+/// The requests of the queue or of the archive as rows of their entity set. A request that was sent is shown as it was
+/// sent; another request is shown as it would be sent now.
 struct RequestRows {
   private let store: OpenStore
   private let queue: ChangeQueue
   private let rows: LocalRows
   private let plan: ReplicaPlan
   private let rendering: RequestRendering
-  /// What the requests make or change.
+  /// The kinds of the entities that the requests create or change.
   private(set) var kinds: Set<AffectedKind> = []
 
   init(_ store: OpenStore, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan) {
@@ -29,7 +29,7 @@ struct RequestRows {
     rendering = UploadPlan.placing(journal.rendering(connection, state, plan), plan)
   }
 
-  /// The rows as JSON: an object a request, its properties under their names.
+  /// Returns the rows as JSON: one object for each request, with its properties under their names.
   mutating func texts(of set: StoreSet) throws -> RequestTexts {
     let entries = try set.states.flatMap { try queue.entries($0) }.sorted { $0.id < $1.id }
     let archive = set == .archive && entries.contains { $0.state == .held } ? try ArchivedRequests(queue) : nil
@@ -57,7 +57,7 @@ struct RequestRows {
   private mutating func common(_ entry: QueueEntry, _ writer: inout JSONWriter) throws {
     text("CustomTag", entry.request.customTag, &writer)
     text("Category", entry.request.category, &writer)
-    // What it was based on, and goes under.
+    // The version that the request was based on, and the ETag that it is sent with.
     text("ETag", entry.request.ifMatch == "*" ? "*" : entry.request.baseETag, &writer)
     writer.name("Conflict")
     writer.boolean(entry.failure?.kind == .conflict && entry.state != .sent)
@@ -69,7 +69,7 @@ struct RequestRows {
         kinds.insert(kind)
         text("@kind", kind.text, &writer)
       }
-      // One that is deleted here is told by the key that it had.
+      // The path of an entity that is deleted in the store uses the key that the entity had.
       if let cells = try cells ?? rows.base(of: entity) {
         text("EntityPath", try rows.path(of: entity, cells), &writer)
       }
@@ -111,7 +111,8 @@ struct RequestRows {
     }
   }
 
-  /// What was sent; where the failure tells of an operation or a batch, and of no request, what would be sent now.
+  /// Returns the request that was sent. If the failure is about an operation or a batch, and not about a request,
+  /// returns the request that would be sent now.
   private func told(_ failure: ArchivedFailure?, _ preview: SentRequest?) -> SentRequest? {
     guard let failure else { return preview }
     let isRequest = !failure.url.isEmpty && failure.url != "$batch" && failure.method.allSatisfy(\.isUppercase)
@@ -132,7 +133,7 @@ struct RequestRows {
     writer.string(value)
   }
 
-  /// How a request would be sent now; nil for one that does not fit the model any more.
+  /// Returns the request as it would be sent now; nil if it no longer fits the model.
   private func preview(_ entry: QueueEntry, in done: inout RequestRendering.ChangeSet) -> SentRequest? {
     guard var request = try? rendering.request(entry.request, contentID: String(entry.id), in: &done) else {
       return nil
@@ -144,7 +145,8 @@ struct RequestRows {
 
   // MARK: SQL
 
-  /// The rows as a table with the columns that questions expect: one is found by its number without a look at the others.
+  /// The rows as a table with the columns that queries expect. One row is found by its number without reading the
+  /// others.
   static func source(_ table: EntityTable, of set: StoreSet, _ texts: RequestTexts) -> SQLText {
     var columns = system(id: "id", parent: "NULL")
     for name in table.columns.map(\.name) + ["@kind", "@entity"] {
@@ -169,7 +171,8 @@ struct RequestRows {
     SQLText(table: set.states.map { String($0.rawValue) }.joined(separator: ","))
   }
 
-  /// The same of the headers that the caller gave them: found by their request, for each row of a long queue asks.
+  /// The rows of the headers that the caller gave the requests, as a table. The headers are found by their request,
+  /// because a query looks them up for each row of a long queue.
   static func headers(_ table: EntityTable, of set: StoreSet) -> SQLText {
     var columns = system(id: "r.id * 1000 + h.key", parent: "r.id")
     for column in table.columns {

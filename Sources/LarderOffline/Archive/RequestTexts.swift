@@ -1,16 +1,18 @@
 import LarderStorage
 
-/// Texts by the numbers of requests, in one blob: a statement finds each by `larder_text(blob, id)`, whatever there are.
+/// Texts by the numbers of requests, in one blob. A statement reads a text with `larder_text(blob, id)`, however many
+/// there are.
 ///
-/// The blob is bound without being copied, and a text found in as many steps as the logarithm of their count: so statements
-/// that are run once a request may have it.
+/// The blob is bound without a copy, and the number of steps to find a text is the logarithm of their count. Statements
+/// that run once for each request can therefore use it.
 struct RequestTexts: Sendable {
-  /// How many there are (8 bytes); of each its number and where it ends (8 and 8); the texts.
+  /// The layout: the number of texts (8 bytes); for each text its ID (8 bytes) and the offset of its end (8 bytes); the
+  /// texts.
   private(set) var blob: [UInt8]
 
   private static let word = 8
 
-  /// - Parameter texts: by number, in their order.
+  /// - Parameter texts: the texts by ID, in ascending order.
   init(_ texts: [(id: Int64, json: [UInt8])]) {
     blob = []
     blob.reserveCapacity((1 + 2 * texts.count) * Self.word + texts.reduce(0) { $0 + $1.json.count })
@@ -28,7 +30,8 @@ struct RequestTexts: Sendable {
     for shift in stride(from: 0, to: 64, by: 8) { blob.append(UInt8(truncatingIfNeeded: number >> Int64(shift))) }
   }
 
-  /// Where the text of a number stands in a blob; nil where it has none, and for what is no such blob.
+  /// Returns the range of the text with an ID in a blob. Nil if there is no such text, or if the blob has another
+  /// layout.
   static func place(of id: Int64, in blob: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
     guard let count = unsafe number(at: 0, in: blob), count >= 0, count <= blob.count / (2 * word) else { return nil }
     var (low, high) = (0, Int(count))
@@ -58,7 +61,7 @@ struct RequestTexts: Sendable {
 }
 
 extension ReplicaSQL {
-  /// `larder_text(blob, id)`; NULL where there is none of that number.
+  /// `larder_text(blob, id)`: the text with an ID, or NULL if there is none.
   static let requestText = SQLFunction("larder_text", 2) { (arguments, result) throws(SQLFunctionError) in
     let blob = unsafe arguments.bytes(0)
     guard let place = unsafe RequestTexts.place(of: arguments.int64(1), in: blob) else { return }

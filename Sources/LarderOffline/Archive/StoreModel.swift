@@ -4,11 +4,11 @@ import LarderOData
 enum StoreModel {
   static let namespace = "Larder"
 
-  /// In V4, as all questions are asked; of services before V4 in V2 as well.
+  /// The model in V4, for all queries, and (`earlier`) in V2, for queries of services before V4.
   static let current = Planned(.v401)
   static let earlier = Planned(.v2)
 
-  /// A model with what questions need of it.
+  /// A model with the plan and the binder that queries need.
   struct Planned: Sendable {
     let model: EdmModel
     let plan: ReplicaPlan
@@ -44,7 +44,8 @@ enum StoreModel {
 
   // MARK: Types
 
-  /// The navigation property to the entity that a request makes or changes: of whatever type of the service.
+  /// The navigation property to the entity that a request creates or changes. The entity may have any type of the
+  /// service.
   static let affected = "AffectedEntity"
   static let dependents = "DependentRequests"
   static let headers = "CustomHeaders"

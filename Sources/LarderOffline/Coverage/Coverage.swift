@@ -1,18 +1,19 @@
 import LarderOData
 
-/// What the defining queries have brought: rows of which tables, with which properties and links.
+/// What the defining queries have downloaded: rows of which tables, with which properties and links.
 ///
-/// Made from the texts of the queries alone. Which queries brought a row is said by the row (``SystemColumn/queries``).
+/// It is computed from the texts of the queries alone. Each row stores which queries it came from
+/// (``SystemColumn/queries``).
 struct Coverage: Sendable {
-  /// By number.
+  /// The tables, by number.
   private let tables: [Table]
   private let plan: ReplicaPlan
 
-  /// What is known of one table.
+  /// What is known about one table.
   struct Table: Sendable {
-    /// The downloaded queries that bring rows of it.
+    /// The downloaded queries that bring rows of the table.
     var queries: [Query] = []
-    /// The name of a query that is to bring rows of it and was never downloaded.
+    /// The name of a query that will bring rows of the table and was never downloaded.
     var awaited: String?
     /// The bits of all queries that have brought rows.
     var bits: Int64 = 0
@@ -23,41 +24,43 @@ struct Coverage: Sendable {
   /// What a query brings of one table.
   struct Query: Sendable {
     let name: String
-    /// Its bit in the rows; nil where it has brought none.
+    /// The query's bit in the rows; nil if it has not brought any.
     let bit: Int64?
-    /// As its own rows, and behind each `$expand` that leads to the table.
+    /// How the query reaches the table: with its own rows, and with each `$expand` that leads to the table.
     var ways: [Way]
   }
 
   struct Way: Sendable {
-    /// The numbers of the columns that come along; nil for all.
+    /// The numbers of the columns that are downloaded; nil for all.
     var columns: Set<Int>?
     /// The numbers of the navigation properties that are expanded.
     var navigations: Set<Int>
-    /// Which rows come this way, where that can be told without the service.
+    /// The rows that come this way, if they can be determined without the service.
     var rows: Rows?
     /// Whether all rows of the table come this way.
     var isWhole = false
   }
 
-  /// The rows that a path identifies in the copy, or those of them that a condition holds for.
+  /// The rows that a path identifies in the local copy, or those of them that satisfy a condition.
   struct Rows: Sendable {
     let path: ODataBoundPath
     let filter: ODataBoundExpression?
   }
 
-  /// The rows that have a property or a link, where not all have it. Entities that were created here have it besides.
+  /// The rows that have a property or a link, if not all rows have it. Entities that were created in the store have it
+  /// too.
   struct Partial: Sendable {
     /// The bits of the queries that bring it with each row.
     var bits: Int64 = 0
     var rows: [Rows] = []
     /// The names of the queries that bring rows without it.
     var lacking: [String] = []
-    /// Where these are all rows of the other end, the link is known from there.
+    /// The rows at the other end of the link that have it. If these are all rows there, the link is known from that
+    /// end.
     var inverse: Inverse?
   }
 
-  /// The rows of the table at the other end of a link that have it.
+  /// The rows of the table at the other end of a link that have the link.
   struct Inverse: Sendable {
     let table: Int
     let bits: Int64
@@ -71,14 +74,14 @@ struct Coverage: Sendable {
 
   // MARK: Sets
 
-  /// What there is of the rows of a table.
+  /// What the store has of the rows of a table.
   func content(of table: EntityTable) -> ReadOutcome.Content {
     let known = tables[table.number]
     if !known.queries.isEmpty || known.bits != 0 { return .downloaded }
     return known.awaited == nil ? .notCovered : .awaited
   }
 
-  /// The error of a table without rows.
+  /// The error for a read of a table without rows.
   func failure(_ name: OfflineODataErrorName, of table: EntityTable) -> OfflineODataError {
     if name == .neverDownloaded, let query = tables[table.number].awaited {
       return OfflineODataError(name, "'\(table.name)' waits for the defining query '\(query)'")
@@ -88,7 +91,7 @@ struct Coverage: Sendable {
 
   // MARK: Properties
 
-  /// Which rows have a property; nil where all have.
+  /// The rows that have a property; nil if all rows have it.
   func column(_ column: ReplicaColumn, in table: EntityTable) -> Partial? {
     partial(tables[table.number]) { way in way.columns?.contains(column.number) ?? true }
   }
@@ -110,7 +113,8 @@ struct Coverage: Sendable {
 
   // MARK: Links
 
-  /// Which rows have the links of a navigation property; nil where all have, or a referential constraint gives them.
+  /// The rows that have the links of a navigation property. Nil if all rows have them, or if a referential constraint
+  /// defines them.
   func navigation(_ number: Int, in table: EntityTable) -> Partial? {
     let known = tables[table.number]
     switch table.navigations[number].relation {
@@ -165,7 +169,7 @@ struct Coverage: Sendable {
     return table.bits & ~partial.bits == 0 && !table.queries.isEmpty ? nil : partial
   }
 
-  // MARK: Queries that would bring it
+  // MARK: Queries for missing data
 
   private func query(of table: EntityTable, expanding navigation: ReplicaNavigation? = nil) -> String {
     var steps: [String] = []

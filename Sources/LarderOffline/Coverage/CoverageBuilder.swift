@@ -1,17 +1,17 @@
 import LarderOData
 
-/// A defining query, as far as it tells what the rows of its last download have.
+/// A defining query, with the facts that determine what the rows of its last download have.
 struct KnownQuery: Sendable, Hashable {
   let name: String
-  /// The text of the last finished download; before the first one, of that which is to come.
+  /// The text of the last finished download. Before the first download it is the text that will be downloaded.
   let url: String
   let isDownloaded: Bool
-  /// Its bit in ``SystemColumn/queries``, by the number of the table.
+  /// The query's bit in ``SystemColumn/queries``, by the number of the table.
   let bits: [Int: Int64]
 }
 
 extension Coverage {
-  /// What queries have brought. One that does not fit the model any more says nothing.
+  /// Computes what the queries have downloaded. A query that no longer fits the model is ignored.
   init(_ queries: [KnownQuery], plan: ReplicaPlan, binder: ODataBinder) {
     var builder = CoverageBuilder(plan)
     for query in queries {
@@ -25,7 +25,8 @@ extension Coverage {
 }
 
 extension Coverage {
-  /// The columns that a defining query's `$select` brings, by table; none of a table of which it brings all.
+  /// The columns that a defining query's `$select` brings, by table. A table of which the query brings all columns has
+  /// no entry.
   static func selected(by bound: BoundDefiningQuery, plan: ReplicaPlan) -> [Int: Set<Int>] {
     var builder = CoverageBuilder(plan)
     builder.add(KnownQuery(name: "", url: "", isDownloaded: true, bits: [:]), bound)
@@ -43,9 +44,9 @@ extension Coverage {
 private struct CoverageBuilder {
   let plan: ReplicaPlan
   var tables: [Coverage.Table]
-  /// Of the query that is followed, by table.
+  /// How the query that is being followed reaches each table, by the number of the table.
   private var ways: [Int: [Coverage.Way]] = [:]
-  /// Items of `$levels` that were followed.
+  /// The items with `$levels` that were followed.
   private var followed: Set<Level> = []
 
   private struct Level: Hashable {
@@ -81,12 +82,12 @@ private struct CoverageBuilder {
 
   private mutating func add(_ way: Coverage.Way, to table: Int) { ways[table, default: []].append(way) }
 
-  /// Which rows are the query's own: those of the way that was added last.
+  /// Records which rows are the query's own. They belong to the way that was added last.
   private mutating func note(_ path: ODataBoundPath, _ options: ODataBoundOptions, _ table: Int) {
     let isWindow = options.search != nil || options.top != nil || options.skip != nil || !options.custom.isEmpty
     guard !isWindow, let all = ways[table], let own = all.indices.last else { return }
     ways[table]?[own].isWhole = path.segments.count == 1 && options.filter == nil
-    // The condition is asked of all rows: each has to have what it names.
+    // The condition is evaluated for all rows of the table, so each row needs the properties that it names.
     guard options.filter == nil || all.allSatisfy({ $0.columns == nil }) else { return }
     ways[table]?[own].rows = Coverage.Rows(path: path, filter: options.filter)
   }
@@ -99,7 +100,7 @@ private struct CoverageBuilder {
 
   // MARK: $expand
 
-  /// The navigation properties that an item brings the links of; their entities come with it.
+  /// Returns the navigation properties whose links an item brings. Adds the expanded entities to their tables.
   private mutating func follow(_ item: ODataBoundExpandItem, from table: EntityTable) -> Set<Int> {
     guard item.content == .entities || item.content == .references else { return [] }
     var path: [String] = []
@@ -127,7 +128,7 @@ private struct CoverageBuilder {
     return Set(found)
   }
 
-  /// The entities that an item brings; with `$levels` the item is followed from these again.
+  /// Adds the entities that an item brings. With `$levels`, the item is followed again from these entities.
   private mutating func descend(_ item: ODataBoundExpandItem, to table: EntityTable) {
     var options = item.options ?? ODataBoundOptions()
     if let levels = options.levels {
@@ -146,7 +147,7 @@ private struct CoverageBuilder {
     add(way, to: table.number)
   }
 
-  /// Before V4 what is expanded comes only where `$select` is not given, or names it (OData V2 URI Conventions §4.8).
+  /// Before V4, expanded entities come only if `$select` is absent or names them (OData V2 URI Conventions §4.8).
   private func isShown(_ item: ODataBoundExpandItem, _ options: ODataBoundOptions) -> Bool {
     guard isV2, isSelecting(options) else { return true }
     if item.options.map(isSelecting) == true { return true }
@@ -162,14 +163,15 @@ private struct CoverageBuilder {
     }
   }
 
-  /// Whether `$select` was given, for what is here or what is expanded below: the binder takes paths apart.
+  /// Whether the query has `$select`, for this level or for expanded entities below: the binder splits paths between
+  /// levels.
   private func isSelecting(_ options: ODataBoundOptions) -> Bool {
     !options.select.isEmpty || isV2 && options.expand.contains { $0.options.map(isSelecting) == true }
   }
 
   // MARK: $select
 
-  /// The columns that come along; nil for all.
+  /// The columns that are downloaded; nil for all.
   private func columns(_ options: ODataBoundOptions, of table: EntityTable) -> Set<Int>? {
     guard isSelecting(options) else { return nil }
     var paths: [[String]] = table.key.map { table.columns[$0].path }
@@ -182,7 +184,7 @@ private struct CoverageBuilder {
     return Set(all.map(\.number))
   }
 
-  /// The paths of the selected properties; false where all are.
+  /// Collects the paths of the selected properties. Returns false if all properties are selected.
   private func collect(_ select: [ODataBoundSelectItem], below prefix: [String], _ paths: inout [[String]]) -> Bool {
     for item in select {
       var path = prefix
@@ -195,7 +197,7 @@ private struct CoverageBuilder {
         }
       }
       guard path.count > prefix.count else {
-        // A navigation property or an operation; `*` of a complex value is all of it.
+        // The path ends with a navigation property, an operation or `*`; `*` of a complex value means all of it.
         if case .star? = item.path.segments.last?.kind { paths.append(prefix) }
         continue
       }

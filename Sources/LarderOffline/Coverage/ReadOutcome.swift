@@ -1,4 +1,4 @@
-/// What a read gives of something that is not, or not wholly, in the copy: the one table that all reads go by.
+/// The outcome of a read of something that the local copy lacks, or has only in part. All reads follow this one table.
 ///
 /// | the copy has | `show` | `compute` | `follow` | `list` | `find` | `listLocal` |
 /// | --- | --- | --- | --- | --- | --- | --- |
@@ -9,45 +9,45 @@
 /// | `notCovered` | absent | `notDownloaded` | `notDownloaded` | `notDownloaded` | the row, else `notDownloaded` | answer |
 /// | `awaited` | absent | `neverDownloaded` | `neverDownloaded` | `neverDownloaded` | the row, else `neverDownloaded` | answer |
 ///
-/// An answer may be empty: then it is known that there is nothing, as far as the defining queries reach.
+/// The result of an outcome `answer` may be empty. Then nothing matches, as far as the defining queries reach.
 enum ReadOutcome: Sendable, Hashable {
-  /// What the copy has, were it nothing.
+  /// The read returns what the copy has, even if that is nothing.
   case answer
   /// The response leaves the member out.
   case absent
-  /// The row where there is one, else an error: whether the service has one is not known.
+  /// The read returns the row if the copy has it, else fails: it is unknown whether the service has such a row.
   case rowOrFailure(OfflineODataErrorName)
   case failure(OfflineODataErrorName)
 
   /// What the copy has of a property, a link or an entity set, for the rows that a read is about.
   enum Content: CaseIterable, Sendable {
-    /// A defining query has brought it, or has found that there is none.
+    /// A defining query has downloaded it, or has shown that there is none.
     case downloaded
-    /// It is of an entity that was created here and has not been downloaded since.
+    /// It belongs to an entity that was created in the store and has not been downloaded since.
     case madeHere
     /// A property that the `$select` of the defining queries leaves out.
     case leftOut
-    /// A link that no `$expand` has brought and no referential constraint gives.
+    /// A link that no `$expand` has brought and that no referential constraint defines.
     case linkNotDownloaded
-    /// An entity set or singleton that no defining query brings rows of.
+    /// An entity set or singleton of which no defining query brings rows.
     case notCovered
-    /// Rows of a defining query whose first download has not ended.
+    /// Rows of a defining query whose first download has not finished.
     case awaited
   }
 
-  /// What a read does with it.
+  /// How a read uses the property, link or entity set.
   enum Use: CaseIterable, Sendable {
     /// The response shows it among other members.
     case show
-    /// `$filter`, `$orderby`, `$compute`, `$apply`, `$search`, a lambda or a path that ends with it takes its value.
+    /// `$filter`, `$orderby`, `$compute`, `$apply`, `$search`, a lambda or a path that ends with it uses its value.
     case compute
-    /// A path, `$expand`, `$count` or an expression goes over the link.
+    /// A path, `$expand`, `$count` or an expression follows the link.
     case follow
-    /// All rows of the set: the path ends with it, or an expression begins with it.
+    /// The read uses all rows of the set: the path ends with it, or an expression begins with it.
     case list
-    /// One entity by its key, in the set or behind the link.
+    /// The read uses one entity by its key, in the set or behind the link.
     case find
-    /// The rows of the set that were created here.
+    /// The read uses the rows of the set that were created in the store.
     case listLocal
   }
 
@@ -63,7 +63,7 @@ enum ReadOutcome: Sendable, Hashable {
     }
   }
 
-  /// The name of the error where there is no row; nil where there is always an answer.
+  /// The name of the error if there is no row; nil if the read never fails.
   var failure: OfflineODataErrorName? {
     switch self {
     case .answer, .absent: nil

@@ -2,22 +2,22 @@ package import LarderOData
 
 /// The defining queries that copy whole entity sets and singletons of a service, with the links between them.
 ///
-/// A link that a referential constraint tells comes with its entities. Any other is expanded from one of its two ends, from the
-/// one where it leads to a single entity if there is such an end; contained entities are expanded.
+/// A link that a referential constraint defines is downloaded with its entities. Any other link is expanded from one of
+/// its two ends: from the end where it leads to a single entity, if there is one. Contained entities are expanded.
 package struct ServiceQueries: Sendable {
-  /// An entity set, or a singleton.
+  /// An entity set or a singleton.
   package struct Source: Sendable, Hashable {
-    /// Its name, and that of its query.
+    /// The name of the set or singleton, and of its query.
     package let name: String
     /// False for a singleton.
     package let isSet: Bool
   }
 
-  /// What there is, in the order of the metadata.
+  /// The sets and singletons of the model, in the order of the metadata.
   package let sources: [Source]
   private let plan: ReplicaPlan
 
-  /// The queries for a model.
+  /// Creates the queries for a model.
   package init(_ model: EdmModel) {
     plan = ReplicaPlan(model: model)
     var sources: [Source] = []
@@ -28,7 +28,7 @@ package struct ServiceQueries: Sendable {
       case .containment, .type: break
       }
     }
-    // The plan has no table for a type that is not declared: a query of the set says so.
+    // The plan has no table for a set whose type is not declared. A query of such a set reports the error.
     let known = Set(sources.map(\.name))
     for container in model.schemas.flatMap(\.containers) {
       sources += container.entitySets.map(\.name).filter { !known.contains($0) && model.entitySet($0) != nil }
@@ -39,7 +39,7 @@ package struct ServiceQueries: Sendable {
     self.sources = sources
   }
 
-  /// A query for each of the names, with the links between these.
+  /// Returns a query for each of the names, with the links between these sets.
   package func queries(for names: [String]) -> [OfflineODataDefiningQuery] {
     let roots = names.map { plan.table($0) }
     var search = LinkSearch(plan: plan)
@@ -51,7 +51,7 @@ package struct ServiceQueries: Sendable {
     }
   }
 
-  /// The items of `$expand` at a table, with what is expanded below them.
+  /// The items of `$expand` for a table, with the items below them.
   private func expands(of table: EntityTable, above: [Int], _ ends: Set<LinkSearch.End>) -> [String] {
     let above = above + [table.number]
     return table.navigations.indices.flatMap { number -> [String] in
@@ -61,7 +61,8 @@ package struct ServiceQueries: Sendable {
       guard case .containment = navigation.relation else {
         return ends.contains(LinkSearch.End(table: table.number, navigation: number)) ? [path] : []
       }
-      // A tree of entities in entities of the same kind; a longer circle ends where it begins again.
+      // Links within one table, as in a tree, are expanded to all levels. A longer cycle ends at the table where it
+      // began.
       if navigation.target == table.number { return ["\(path)($levels=max)"] }
       if above.contains(navigation.target) { return [] }
       let below = expands(of: plan.tables[navigation.target], above: above, ends)
@@ -72,7 +73,7 @@ package struct ServiceQueries: Sendable {
   }
 }
 
-/// Finds the ends at which links between tables are expanded: one for each link table.
+/// Finds the ends from which links between tables are expanded: one end for each link table.
 private struct LinkSearch {
   struct End: Hashable {
     let table: Int
@@ -87,12 +88,12 @@ private struct LinkSearch {
 
   let plan: ReplicaPlan
   private var visited: Set<Int> = []
-  /// By the number of the link table.
+  /// The possible ends, by the number of the link table.
   private var candidates: [Int: [Candidate]] = [:]
 
   init(plan: ReplicaPlan) { self.plan = plan }
 
-  /// Takes in a table and those contained in it.
+  /// Adds a table and the tables contained in it.
   mutating func visit(_ table: EntityTable) {
     guard visited.insert(table.number).inserted else { return }
     for (number, navigation) in table.navigations.enumerated() {
@@ -108,7 +109,7 @@ private struct LinkSearch {
     }
   }
 
-  /// The best end of each link of which both ends are taken in.
+  /// The best end of each link for which both ends were added.
   var ends: Set<End> {
     Set(
       candidates.values.compactMap { candidates in

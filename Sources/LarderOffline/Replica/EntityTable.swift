@@ -1,31 +1,31 @@
 import LarderOData
 
-/// The table of the entities of one place: an entity set, a singleton, a containment navigation property, or, where the
-/// model binds a navigation property to no set, a type.
+/// The table of the entities of one place: an entity set, a singleton or a containment navigation property. If the
+/// model binds a navigation property to no set, the place is a type.
 ///
-/// It holds the whole hierarchy of types below the declared one. Beside the columns of properties it has those of
-/// ``SystemColumn``.
+/// The table holds the declared type and all types derived from it. In addition to the columns of properties it has
+/// those of ``SystemColumn``.
 final class EntityTable: Sendable {
-  /// Its place in the plan.
+  /// The table's index in the plan.
   let number: Int
-  /// What it holds, for people and for the view of the same name: `Orders`, `Orders/Items`, `Ns.Address`.
+  /// The name, for people and for the view of the same name: `Orders`, `Orders/Items`, `Ns.Address`.
   let name: String
-  /// What its entities are reached by.
+  /// The place where the entities are found.
   let place: Place
-  /// The declared type, then all types below it, each after its base; a row's `@type` is an index in here.
+  /// The declared type, then all types derived from it, each after its base. A row's `@type` is an index in this array.
   let types: [EdmStructure]
   /// The columns of properties, by number.
   let columns: [ReplicaColumn]
   /// The columns of the key in the order of the model; empty for a singleton without a key.
   let key: [Int]
-  /// Navigation properties of all types of the hierarchy; those in complex properties have a path.
+  /// Navigation properties of all types of the hierarchy. Those in complex properties have a path.
   let navigations: [ReplicaNavigation]
   /// The names of all columns of the physical table: those of ``SystemColumn``, then those of properties.
   let columnNames: [String]
-  /// The same for statements: in quotes, with commas.
+  /// The list of ``columnNames`` for SQL statements: in quotes, separated by commas.
   let columnList: String
 
-  /// What the entities of a table are reached by.
+  /// The place where the entities of a table are found.
   enum Place: Sendable, Hashable {
     case entitySet(String)
     case singleton(String)
@@ -60,20 +60,20 @@ final class EntityTable: Sendable {
   /// The declared type.
   var type: EdmStructure { types[0] }
 
-  /// Whether rows say their type: there is more than one that they could have.
+  /// Whether rows store their type, because there is more than one possible type.
   var hasTypes: Bool { types.count > 1 }
 
-  /// Whether entities live inside others.
+  /// Whether the entities are contained in other entities.
   var isContained: Bool { if case .containment = place { true } else { false } }
 
-  /// The column of a path of properties as it stands on a type of the hierarchy; nil where there is none.
+  /// The column of a path of properties, as seen from a type of the hierarchy; nil if there is none.
   func column(_ path: [String], on type: EdmStructure? = nil) -> ReplicaColumn? {
     guard let found = columnsByPath[path.joined(separator: "/")] else { return nil }
     let all = found.map { columns[$0] }
     return choose(all, on: type) { $0.declaringType }
   }
 
-  /// The navigation property of a path as it stands on a type of the hierarchy; nil where there is none.
+  /// The navigation property of a path, as seen from a type of the hierarchy; nil if there is none.
   func navigation(_ path: [String], on type: EdmStructure? = nil) -> ReplicaNavigation? {
     guard let found = navigationsByPath[path.joined(separator: "/")] else { return nil }
     let all = found.map { navigations[$0] }
@@ -83,7 +83,7 @@ final class EntityTable: Sendable {
   /// The number of a type in a row's `@type`.
   func typeNumber(_ name: String) -> Int? { typeNumbers[name] }
 
-  /// The numbers of a type and all below it.
+  /// The numbers of a type and of all types derived from it.
   func typeNumbers(derivedFrom type: EdmStructure) -> [Int] {
     types.indices.filter { types[$0].chain.contains { $0.name == type.name } }
   }
@@ -95,48 +95,48 @@ final class EntityTable: Sendable {
   }
 }
 
-/// The columns that every entity table has beside those of properties. No property's name has an `@`.
+/// The columns that every entity table has in addition to those of properties. No property's name contains an `@`.
 enum SystemColumn: String, CaseIterable, Sendable {
-  /// INTEGER PRIMARY KEY: the entity's identity in the store, unique over all tables, kept for ever.
+  /// INTEGER PRIMARY KEY: the entity's identity in the store. It is unique across all tables and never changes.
   case id = "@id"
-  /// INTEGER: an index in ``EntityTable/types``. In all tables; 0 where there is one type.
+  /// INTEGER: an index in ``EntityTable/types``. All tables have it; 0 if there is only one type.
   case type = "@type"
-  /// INTEGER: the `@id` of the containing entity; NULL where the table is of none.
+  /// INTEGER: the `@id` of the containing entity; NULL if the entity is not contained.
   case parent = "@parent"
-  /// INTEGER: a bit for each defining query that brought the row; the bit's number is the query's for this table.
+  /// INTEGER: one bit for each defining query that brought the row. Each query has a bit number for each table.
   case queries = "@queries"
-  /// INTEGER: 1 made here and not downloaded back, 2 changes are queued, 4 in the error archive.
+  /// INTEGER: 1 created in the store and not downloaded yet, 2 changes are queued, 4 in the error archive.
   case state = "@state"
   /// TEXT: the entity's ETag, with quotes.
   case etag = "@etag"
-  /// TEXT: the entity-id where it is not the one that the conventions give.
+  /// TEXT: the entity-id if it differs from the one that the conventions give.
   case uri = "@uri"
-  /// TEXT: JSON of what is known of a media entity's bytes (`contentType`, `etag`, `readLink`, `editLink`).
+  /// TEXT: JSON of what is known about a media entity's bytes (`contentType`, `etag`, `readLink`, `editLink`).
   case media = "@media"
 }
 
 /// A navigation property of an entity table.
 struct ReplicaNavigation: Sendable {
-  /// The path of names from the entity: one, or more through complex properties.
+  /// The path of names from the entity: one name, or several through complex properties.
   let path: [String]
   /// The type of the hierarchy that declares the path's first step.
   let declaringType: EdmStructure
   /// The declaration.
   let property: EdmNavigationProperty
-  /// The number of the table that it leads to.
+  /// The number of the table that the navigation property leads to.
   let target: Int
-  /// What joins the two.
+  /// How the two tables are joined.
   let relation: ReplicaRelation
 
-  /// Whether it leads to many.
+  /// Whether the navigation property leads to a collection.
   var isCollection: Bool { property.isCollection }
 }
 
-/// How the rows at the two ends of a navigation property find each other.
+/// How the rows at the two ends of a navigation property are joined.
 enum ReplicaRelation: Sendable, Hashable {
-  /// Columns that are equal: a referential constraint, read in either direction. Pairs of column numbers.
+  /// Equal columns: a referential constraint, read in either direction. The pairs contain column numbers.
   case columns([Pair])
-  /// Rows of a link table; `isForward` where this end is its source.
+  /// Rows of a link table; `isForward` if this end is the link's source.
   case links(Int, isForward: Bool)
   /// The target's `@parent` is the source's `@id`.
   case containment
@@ -149,15 +149,16 @@ enum ReplicaRelation: Sendable, Hashable {
   }
 }
 
-/// Links between entities that no referential constraint tells: `source` and `target` are identities, unique as a pair.
+/// A table of links between entities that no referential constraint defines. `source` and `target` are identities,
+/// unique as a pair.
 ///
-/// A navigation property and its partner share one.
+/// A navigation property and its partner share one link table.
 struct LinkTable: Sendable {
-  /// Its place in the plan.
+  /// The link table's index in the plan.
   let number: Int
-  /// The table and path at its source, for people: `Orders/Tags`.
+  /// The table and path at the source, for people: `Orders/Tags`.
   let name: String
-  /// The numbers of the tables at its ends.
+  /// The numbers of the tables at both ends.
   let source: Int
   let target: Int
 }

@@ -2,10 +2,10 @@ import LarderOData
 
 /// One column of an entity table: a property, or a part of a complex one.
 final class ReplicaColumn: Sendable {
-  /// Its place among the table's columns of properties, from 0.
+  /// The column's index among the table's columns of properties, from 0.
   let number: Int
-  /// The name in SQL, unquoted: the path from the entity, joined by `/`; a type's name in front where two types of a
-  /// hierarchy declare the same path.
+  /// The unquoted name in SQL: the path from the entity, joined by `/`. If two types of a hierarchy declare the same
+  /// path, a type's name precedes it.
   let name: String
   /// The path of property names from the entity.
   let path: [String]
@@ -13,9 +13,9 @@ final class ReplicaColumn: Sendable {
   let declaringType: EdmStructure
   /// The property at the path's end; nil for a table's column of undeclared properties.
   let property: EdmProperty?
-  /// The property's type without definitions' names: what values are made of.
+  /// The property's type with type definitions resolved. Values are created from it.
   let type: EdmTypeReference
-  /// How values stand in it.
+  /// How values are stored in the column.
   let storage: ColumnStorage
 
   init(
@@ -32,16 +32,16 @@ final class ReplicaColumn: Sendable {
   }
 }
 
-/// How values of a type stand in a column. NULL is null in all of them.
+/// How values of a type are stored in a column. NULL is null in all of them.
 ///
-/// Texts that compare otherwise than by bytes have a collation, so that `=`, `<`, ORDER BY, GROUP BY, DISTINCT and
-/// indexes are exact without a second spelling: what the service sent is what is kept.
+/// Texts that are not compared by bytes have a collation. `=`, `<`, ORDER BY, GROUP BY, DISTINCT and indexes are
+/// therefore exact without a second spelling: the store keeps what the service sent.
 enum ColumnStorage: Sendable, Hashable {
   /// INTEGER 0 or 1.
   case boolean
   /// INTEGER: SByte, Byte, Int16, Int32, Int64.
   case integer
-  /// REAL: Double, Single, infinities too; NaN is the text `NaN`.
+  /// REAL: Double and Single, including infinities; NaN is the text `NaN`.
   case real
   /// TEXT with the collation of decimals: the digits as the service sent them.
   case decimal
@@ -49,15 +49,15 @@ enum ColumnStorage: Sendable, Hashable {
   case string
   /// TEXT, 36 characters in lower case.
   case guid
-  /// TEXT `YYYY-MM-DD` with the collation of moments.
+  /// TEXT `YYYY-MM-DD` with the collation of dates and times.
   case date
-  /// TEXT in the form of Edm.DateTimeOffset with its offset as sent, with the collation of moments: by instant.
+  /// TEXT in the form of Edm.DateTimeOffset with its offset as sent, with the collation of dates and times: by instant.
   case dateTimeOffset
-  /// TEXT without offset (V2 and V3), with the collation of moments.
+  /// TEXT without offset (V2 and V3), with the collation of dates and times.
   case dateTime
-  /// TEXT `hh:mm:ss` and a fraction without zeros at its end, compared by bytes.
+  /// TEXT `hh:mm:ss` and a fraction without trailing zeros, compared by bytes.
   case timeOfDay
-  /// TEXT in the form of Edm.Duration, with the collation of durations; V2's Edm.Time too.
+  /// TEXT in the form of Edm.Duration, with the collation of durations; also for V2's Edm.Time.
   case duration
   /// BLOB.
   case binary
@@ -65,14 +65,14 @@ enum ColumnStorage: Sendable, Hashable {
   case enumeration
   /// TEXT: GeoJSON.
   case geo
-  /// TEXT: JSON of a collection, an untyped value or a complex one that is not flattened. Decimals and durations stand
-  /// in strings, so that SQLite's JSON functions lose no digit.
+  /// TEXT: JSON of a collection, an untyped value or a complex value that is not flattened. Decimals and durations are
+  /// strings in it, so that SQLite's JSON functions lose no digit.
   case json
-  /// TEXT: null for a complex value that is null, else its type's name, empty for the declared one. The columns of its
-  /// properties follow.
+  /// TEXT: null for a complex value that is null, otherwise its type's name, empty for the declared type. The columns
+  /// of its properties follow.
   case complex
   /// TEXT: a JSON object of the properties that an open type does not declare; NULL for none.
   case dynamic
-  /// TEXT: JSON of what is known of a named stream (`contentType`, `etag`, `readLink`, `editLink`).
+  /// TEXT: JSON of what is known about a named stream (`contentType`, `etag`, `readLink`, `editLink`).
   case stream
 }

@@ -1,14 +1,14 @@
 import LarderOData
 
-/// The tables that a model becomes: which entities live where, and how they find each other.
+/// The tables of a model: which entities each one holds, and how they are joined.
 ///
-/// Made from the model alone, the same for the same model. Which physical table holds the rows of an entity table at a
-/// moment is said by ``ReplicaState``.
+/// A plan is computed from the model alone; equal models have equal plans. ``ReplicaState`` says which physical table
+/// currently holds the rows of an entity table.
 struct ReplicaPlan: Sendable {
   let model: EdmModel
-  /// By number.
+  /// The entity tables, by number.
   let tables: [EntityTable]
-  /// By number.
+  /// The link tables, by number.
   let links: [LinkTable]
   private let byName: [String: Int]
 
@@ -19,10 +19,10 @@ struct ReplicaPlan: Sendable {
     byName = Dictionary(zip(tables.map(\.name), tables.indices), uniquingKeysWith: { first, _ in first })
   }
 
-  /// The table of a name: a set, a singleton, `Set/Navigation` for contained entities, a type's qualified name.
+  /// The table with a name: a set, a singleton, `Set/Navigation` for contained entities, or a type's qualified name.
   func table(_ name: String) -> EntityTable? { byName[name].map { tables[$0] } }
 
-  /// The tables whose entities may contain those of a table: one, and more where containment is recursive or shared.
+  /// The tables whose entities may contain those of a table. There are several if containment is recursive or shared.
   func containers(of table: Int) -> [Int] {
     tables.filter { $0.navigations.contains { $0.target == table && $0.relation == .containment } }.map(\.number)
   }
@@ -39,18 +39,19 @@ struct ReplicaPlan: Sendable {
   }
 }
 
-/// Which physical tables hold what a transaction sees. Read at the beginning of each, kept while the number stays.
+/// The physical tables that a transaction sees. The state is read at the beginning of each transaction, and cached
+/// while its version stays.
 struct ReplicaState: Sendable, Hashable {
-  /// Grows with every change of the names below.
+  /// A number that grows with every change of the names below.
   var version: Int64
-  /// The SQL name, quoted, of each entity table, by number.
+  /// The quoted SQL name of each entity table, by number.
   var tables: [String]
-  /// The SQL name, quoted, of each link table, by number.
+  /// The quoted SQL name of each link table, by number.
   var links: [String]
-  /// The SQL name, quoted, of each entity table's full-text index; nil where it has none yet.
+  /// The quoted SQL name of each entity table's full-text index; nil if it has none yet.
   var search: [String?]
-  /// Whether rows have had other keys before the service gave them theirs.
+  /// Whether rows had other keys before the service assigned theirs.
   var hasFormerKeys = false
-  /// The defining queries, as far as they say what rows have.
+  /// The defining queries, with the facts that determine what rows have.
   var queries: [KnownQuery] = []
 }

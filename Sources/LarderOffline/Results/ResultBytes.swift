@@ -1,19 +1,19 @@
-/// The bytes of an answer that have not gone to their sink yet.
+/// The bytes of a result that have not been passed to their sink yet.
 ///
-/// Values and members each end with a comma; a closing bracket takes the place of the last one. Room is made before bytes
-/// are written, so that writing them is a copy and nothing more.
+/// Values and members each end with a comma; a closing bracket replaces the last one. Space is reserved before bytes
+/// are written, so that writing them is only a copy.
 @safe struct ResultBytes: ~Copyable {
   private var start: UnsafeMutablePointer<UInt8>
   private var capacity: Int
-  /// How many there are.
+  /// The number of bytes.
   private(set) var count = 0
 
-  /// Answers go on in pieces of about this size.
+  /// Results are passed on in pieces of about this size.
   static let chunk = 64 << 10
 
   init() {
     capacity = ResultBytes.chunk + 4096
-    // Never read before it is written.
+    // The memory is never read before it is written.
     unsafe start = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
   }
 
@@ -35,19 +35,19 @@
 
   @inline(__always)
   private mutating func put(_ byte: UInt8) {
-    // Callers have reserved the room.
+    // Callers have reserved the space.
     unsafe start[count] = byte
     count += 1
   }
 
-  /// One byte.
+  /// Appends one byte.
   @inline(__always)
   mutating func append(_ byte: UInt8) {
     reserve(1)
     put(byte)
   }
 
-  /// Bytes as they are.
+  /// Appends bytes unchanged.
   @inline(__always)
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let source = bytes.baseAddress else { return }
@@ -56,43 +56,43 @@
     count += bytes.count
   }
 
-  /// Bytes as they are.
+  /// Appends bytes unchanged.
   @inline(__always)
   mutating func append(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBufferPointer { unsafe append($0) } }
 
-  /// Text as it is.
+  /// Appends text unchanged.
   mutating func append(_ text: String) {
     var text = text
     text.withUTF8 { unsafe append($0) }
   }
 
-  /// Text that is known when this is compiled, as it is.
+  /// Appends text that is known at compile time, unchanged.
   @inline(__always)
   mutating func append(literal text: StaticString) {
     unsafe append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Puts a bracket in the place of the last comma, or behind an opening bracket.
+  /// Replaces the last comma with a closing bracket, or appends the bracket after an opening one.
   @inline(__always)
   mutating func close(_ bracket: UInt8) {
     if count > 0, unsafe start[count - 1] == UInt8(ascii: ",") { count -= 1 }
     append(bracket)
   }
 
-  /// Takes back what was written since there were `length` bytes.
+  /// Removes everything that was written after the first `length` bytes.
   mutating func truncate(to length: Int) { count = min(count, max(0, length)) }
 
-  /// Takes `length` bytes out, from `place` on.
+  /// Removes `length` bytes from an offset on.
   mutating func cut(from place: Int, _ length: Int) {
     guard place >= 0, length > 0, place + length <= count else { return }
-    // Within the bytes written; the two parts may overlap, which `update` allows.
+    // The range is within the bytes written. The two parts may overlap, which `update` allows.
     unsafe (start + place).update(from: start + place + length, count: count - place - length)
     count -= length
   }
 
   // MARK: Scalars
 
-  /// A string in quotes, escaped as RFC 8259 §7 demands.
+  /// Appends a string in quotes, escaped as RFC 8259 §7 requires.
   @inline(__always)
   mutating func string(_ bytes: UnsafeBufferPointer<UInt8>) {
     reserve(bytes.count + 2)
@@ -106,13 +106,13 @@
     append(UInt8(ascii: "\""))
   }
 
-  /// A string in quotes.
+  /// Appends a string in quotes.
   mutating func string(_ text: String) {
     var text = text
     text.withUTF8 { unsafe string($0) }
   }
 
-  /// How many bytes at the beginning need no escape.
+  /// The number of bytes at the beginning that need no escape.
   @inline(__always)
   static func plainPrefix(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     let count = bytes.count
@@ -133,7 +133,8 @@
     return count
   }
 
-  /// Whether one of eight bytes is a control character, a quote or a backslash; now and then true where none is.
+  /// Whether one of eight bytes is a control character, a quote or a backslash. The result may be true without such a
+  /// byte.
   @inline(__always)
   private static func hasSpecial(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -166,7 +167,7 @@
     }
   }
 
-  /// The digits of an integer.
+  /// Appends the digits of an integer.
   @inline(__always)
   mutating func integer(_ number: Int64) {
     reserve(20)
@@ -184,13 +185,13 @@
     while magnitude > 0 {
       place -= 1
       let (quotient, digit) = magnitude.quotientAndRemainder(dividingBy: 10)
-      // Between the old and the new count, which are within the room.
+      // The place is between the old and the new count, which are within the reserved space.
       unsafe start[place] = 0x30 + UInt8(truncatingIfNeeded: digit)
       magnitude = quotient
     }
   }
 
-  /// Base64, in the alphabet for URLs without padding where asked (RFC 4648 §4 and §5).
+  /// Appends Base64, or the URL-safe alphabet without padding on request (RFC 4648 §4 and §5).
   mutating func base64(_ bytes: UnsafeBufferPointer<UInt8>, isURLSafe: Bool) {
     reserve((bytes.count + 2) / 3 * 4)
     var held: UInt32 = 0
@@ -219,9 +220,9 @@
     }
   }
 
-  // MARK: Going on
+  // MARK: Taking bytes
 
-  /// All bytes but the last, which a closing bracket may still replace.
+  /// Returns and removes all bytes but the last, which a closing bracket may still replace.
   mutating func take() -> [UInt8] {
     guard count > 1 else { return [] }
     let taken = unsafe Array(UnsafeBufferPointer(start: start, count: count - 1))
@@ -230,7 +231,7 @@
     return taken
   }
 
-  /// All bytes.
+  /// Returns and removes all bytes.
   mutating func takeAll() -> [UInt8] {
     let taken = unsafe Array(UnsafeBufferPointer(start: start, count: count))
     count = 0

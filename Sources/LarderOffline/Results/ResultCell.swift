@@ -1,27 +1,27 @@
 import LarderOData
 import LarderStorage
 
-/// How the values of one column are written as JSON: decided once a question from the column's storage, its type and the
-/// answer's form.
+/// How the values of one column are written as JSON. It is determined once for each query from the column's storage,
+/// its type and the form of the result.
 enum ResultCell: Sendable {
   case boolean
-  /// A number, in quotes where the form asks for that.
+  /// A number, in quotes if the form requires them.
   case number(isQuoted: Bool)
   case real
   case single
-  /// The digits as they are, where they are a JSON number; in quotes where the form asks for that.
+  /// The digits unchanged if they are a JSON number, in quotes if the form requires them.
   case decimal(isQuoted: Bool)
-  /// A string as it is.
+  /// A string, unchanged.
   case text
   case enumeration(ResultEnumeration)
   case binary(isURLSafe: Bool)
   /// Text that is JSON already.
   case json
-  /// Text that is JSON, whose parts are spelled by their type.
+  /// Text that is JSON. The spelling of its parts depends on their types.
   case typedJSON(ResultType)
-  /// A clock without an offset: in V4 that of UTC.
+  /// A date and time without an offset: in V4 it is written in UTC.
   case dateTime
-  /// Text of a type that this form spells otherwise: through its value.
+  /// Text of a type that this form spells in another way. It is converted through its value.
   case respelled(EdmPrimitiveType)
 
   init(_ storage: ColumnStorage, type: ODataBoundType, form: ResultForm, types: ResultTypes) {
@@ -81,7 +81,7 @@ enum ResultCell: Sendable {
   }
 
   private func real(_ number: Double, into out: inout ResultBytes) {
-    // What is computed of singles may be beyond them.
+    // A value computed from `Edm.Single` values may be outside their range.
     var number = number
     if case .single = self { number = Double(Float(number)) }
     guard number.isFinite else {
@@ -127,7 +127,8 @@ enum ResultCell: Sendable {
     out.append(UInt8(ascii: "\""))
   }
 
-  /// The digits of a decimal: as they are where JSON takes them, else in JSON's spelling; INF and NaN in quotes.
+  /// Writes the digits of a decimal: unchanged if JSON accepts them, otherwise in JSON's spelling; INF and NaN in
+  /// quotes.
   static func decimal(_ bytes: UnsafeBufferPointer<UInt8>, isQuoted: Bool, into out: inout ResultBytes) {
     if isQuoted { return unsafe out.string(bytes) }
     if unsafe isNumber(bytes) { return unsafe out.append(bytes) }
@@ -136,7 +137,7 @@ enum ResultCell: Sendable {
     out.append(number.description)
   }
 
-  /// Whether JSON's grammar takes the bytes as a number (RFC 8259 §6).
+  /// Whether JSON's grammar accepts the bytes as a number (RFC 8259 §6).
   static func isNumber(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var index = 0
     func digits() -> Int {
@@ -168,7 +169,7 @@ enum ResultCell: Sendable {
 /// The names of an enumeration's values.
 struct ResultEnumeration: Sendable {
   private let declared: ODataEnumNames?
-  /// `"Name"` of the first values from 0 on, which are most.
+  /// `"Name"` in quotes for the first values from 0 on, which are the most frequent.
   private let quoted: [[UInt8]]
 
   init(names: ODataEnumNames?) {
@@ -180,7 +181,7 @@ struct ResultEnumeration: Sendable {
     quoted = (0..<64).map { value in names.name(value).map { Array("\"\($0)\"".utf8) } ?? [] }
   }
 
-  /// The members that make up a value, joined by commas; its digits where there are none.
+  /// The members that make up a value, joined by commas; the digits of the value if there are none.
   func name(_ value: Int64) -> String { declared?.name(value) ?? String(value) }
 
   @inline(__always)

@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-/// The entities or references of an answer, written one by one between what stands around them.
+/// Writes the entities or references of a result one by one, between the text before and after them.
 struct ResultCollection {
   private let run: ResultRun
   private let object: ResultObject
@@ -16,7 +16,7 @@ struct ResultCollection {
 
   private var form: ResultForm { run.form }
 
-  /// Writes what stands before the rows; counts where that is asked for.
+  /// Writes the text before the rows, with the count if the query has one.
   mutating func open(into out: inout ResultBytes) throws {
     total = try run.plan.count.map { try writer.count($0.sql, ResultWriter.values($0.parameters)) }
     guard !form.isVerbose else { return out.append(literal: "{\"d\":{\"results\":[") }
@@ -29,7 +29,7 @@ struct ResultCollection {
     out.append(literal: "\"value\":[")
   }
 
-  /// Writes a row; false where it is the first one behind the page.
+  /// Writes a row. Returns false if it is the first row after the page.
   @inline(__always)
   mutating func row(_ row: borrowing Row, into out: inout ResultBytes) throws -> Bool {
     guard paging.takes(row) else { return false }
@@ -37,7 +37,7 @@ struct ResultCollection {
     return true
   }
 
-  /// Writes what stands behind the rows.
+  /// Writes the text after the rows.
   func close(into out: inout ResultBytes) throws -> ResultRun.End {
     if paging.count == 0, try run.hasOwner(writer) == false {
       out.truncate(to: 0)

@@ -1,6 +1,6 @@
 import LarderOData
 
-/// The context URL of an answer: what its payload holds, and of which type (Protocol 4.01 §10).
+/// The context URL of a result: what its payload holds, and of which type (Protocol 4.01 §10).
 struct ResultContext {
   private let url: ODataBoundURL
   private let plan: ReadPlan
@@ -12,7 +12,7 @@ struct ResultContext {
     self.version = version
   }
 
-  /// What stands behind `$metadata#`; nil for answers without a context.
+  /// The text after `$metadata#`; nil for results without a context.
   var fragment: String? {
     switch plan.content {
     case .references: return plan.isSingle ? "$ref" : "Collection($ref)"
@@ -58,8 +58,8 @@ struct ResultContext {
 
   // MARK: Select lists
 
-  /// The selected properties, and what is expanded with a list of its own (Protocol 4.01 §10.7 to §10.10), in parentheses;
-  /// nothing where there are none.
+  /// The selected properties, and the expanded ones that have a list of their own (Protocol 4.01 §10.7 to §10.10), in
+  /// parentheses; empty if there are none.
   static func list(_ shape: ReadShape, _ options: ODataBoundOptions?, _ version: ODataVersion) -> String {
     selectList(shape, options, version).asText
   }
@@ -71,18 +71,18 @@ struct ResultContext {
     if shape.table == nil { list += made(shape.members, leavingOut: list, shape.expands, version) }
     var alternatives = shape.expands.filter { $0.only != nil }
     for expand in shape.expands {
-      // What stands in an object that was made is listed with that.
+      // What is expanded in a computed object is listed with that object.
       if shape.table == nil, expand.path.count > 1 { continue }
       guard var nested = selectList(expand, options, version) else { continue }
       if expand.only != nil {
-        // Of entities of any type each has a list of its own: here they are one.
+        // Entities of any type have one list for each type. Here the lists are merged.
         guard !alternatives.isEmpty else { continue }
         nested = selectList(alternatives, version)
         alternatives = []
       }
       let name = expand.path.joined(separator: "/")
       let isRecursive = options?.options(of: expand)?.levels != nil
-      // A 4.0 answer names what is expanded only where that has a list of its own.
+      // A 4.0 context names an expanded property only if that has a list of its own.
       if version < .v401, nested.isEmpty, !isRecursive { continue }
       if let plain = list.firstIndex(of: name), !isRecursive { list.remove(at: plain) }
       list.append("\(name)\(isRecursive ? "+" : "")(\(nested.joined(separator: ",")))")
@@ -99,7 +99,7 @@ struct ResultContext {
     return list
   }
 
-  /// The list of what is expanded; nil for counts and references.
+  /// The list of an expanded property; nil for counts and references.
   private static func selectList(
     _ expand: ReadExpand, _ options: ODataBoundOptions?, _ version: ODataVersion
   ) -> [String]? {
@@ -107,8 +107,8 @@ struct ResultContext {
     return selectList(shape, options?.options(of: expand), version)
   }
 
-  /// The context of a collection that was made, behind `$metadata#`: what the set holds of which it is a part (Data
-  /// Aggregation 4.0 §3.4.3, §3.5.2).
+  /// The context of a computed collection, after `$metadata#`: the set that the collection is part of (Data Aggregation
+  /// 4.0 §3.4.3, §3.5.2).
   static func fragment(_ expand: ReadExpand, _ options: ODataBoundOptions?, _ version: ODataVersion) -> String? {
     guard expand.isMade, case .objects(let shape) = expand.plan.content else { return nil }
     let list = selectList(shape, options, version).asText
@@ -124,7 +124,7 @@ struct ResultContext {
     }
   }
 
-  /// The properties of rows that `$apply` has made (Data Aggregation 4.0 §5).
+  /// The properties of rows that `$apply` has computed (Data Aggregation 4.0 §5).
   private static func made(
     _ members: [ReadMember], leavingOut known: [String], _ expands: [ReadExpand], _ version: ODataVersion,
     at path: [String] = []
@@ -144,28 +144,28 @@ struct ResultContext {
 }
 
 extension ODataBoundOptions {
-  /// The options of what is expanded; nil where it has none.
+  /// The options of an expanded property; nil if it has none.
   func options(of expand: ReadExpand) -> ODataBoundOptions? {
     self.expand.first { ResultPath.names($0.path) == expand.path }?.options
   }
 }
 
 extension [String] {
-  /// In parentheses; nothing where there is nothing.
+  /// The list in parentheses; empty for an empty list.
   fileprivate var asText: String { isEmpty ? "" : "(\(joined(separator: ",")))" }
 }
 
-/// A resource path in the words of context URLs and entity-ids: the set that it ends in, the casts, the property.
+/// A resource path in the terms of context URLs and entity-ids: the set that it ends in, the casts, the property.
 struct ResultPath {
-  /// The canonical path of the set, singleton or containment navigation property; nil where the model says none.
+  /// The canonical path of the set, singleton or containment navigation property; nil if the model does not define one.
   private(set) var place: String?
-  /// The same, percent-encoded.
+  /// The canonical path in ``place``, percent-encoded.
   private(set) var encodedPlace: String?
   /// The derived type that the path casts to at its end.
   private(set) var cast: String?
-  /// Whether the place holds many: single entities of it are `$entity`.
+  /// Whether the place is a collection: a single entity of it has `$entity` in its context URL.
   private(set) var isInCollection = false
-  /// The path of a property from the canonical path of its entity; nil where the path ends in none.
+  /// The path of a property from the canonical path of its entity; nil if the path does not end in a property.
   private(set) var property: String?
   private var entity: String?
   private var encodedEntity: String?
@@ -237,7 +237,7 @@ struct ResultPath {
     }
   }
 
-  /// The steps of a path as they stand in select lists.
+  /// The steps of a path as select lists name them.
   static func names(_ path: ODataBoundPath) -> [String] {
     path.segments.compactMap { segment in
       switch segment.kind {

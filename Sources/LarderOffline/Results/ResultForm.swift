@@ -1,22 +1,22 @@
 import LarderOData
 
-/// How an answer is spelled: the version's format, how much control information, and what links begin with.
+/// The form of a result: the version's format, the amount of control information, and the prefix of links.
 struct ResultForm: Sendable, Hashable {
   /// The `metadata` parameter of the media type (JSON Format 4.01 §3.1).
   enum Metadata: String, Sendable, Hashable {
     case none, minimal, full
   }
 
-  /// The version of the answer: verbose JSON up to V3, V4 JSON from then on.
+  /// The version of the result: verbose JSON up to V3, V4 JSON from then on.
   var version: ODataVersion
-  /// How much control information; verbose answers always have theirs.
+  /// The amount of control information. Verbose results always have theirs.
   var metadata: Metadata
-  /// Whether 64-bit integers and decimals are strings (JSON Format 4.01 §3.2); in verbose answers they always are.
+  /// Whether 64-bit integers and decimals are strings (JSON Format 4.01 §3.2); in verbose results they always are.
   var isIEEE754Compatible: Bool
-  /// What links and context URLs begin with, a slash at its end; empty for relative ones.
+  /// The prefix of links and context URLs, with a slash at its end; empty for relative ones.
   var serviceRoot: String
 
-  /// Joins all; a slash is added to the service's root where it lacks one.
+  /// Creates a form. Adds a slash to the service root if it lacks one.
   init(
     version: ODataVersion, metadata: Metadata = .minimal, isIEEE754Compatible: Bool = false, serviceRoot: String = ""
   ) {
@@ -26,22 +26,22 @@ struct ResultForm: Sendable, Hashable {
     self.serviceRoot = serviceRoot.isEmpty || serviceRoot.hasSuffix("/") ? serviceRoot : serviceRoot + "/"
   }
 
-  /// True for V2's and V3's format.
+  /// True for the format of V2 and V3.
   var isVerbose: Bool { version < .v4 }
 
-  /// The family of spellings, of literals in links too.
+  /// The dialect of literals, in links too.
   var dialect: ODataDialect { isVerbose ? .v2 : .v4 }
 
-  /// The spellings of values.
+  /// The format of values.
   var format: ODataJSONFormat { isVerbose ? .verbose : .v4(ieee754Compatible: isIEEE754Compatible) }
 
-  /// What control information begins with: 4.01 leaves `odata.` out (JSON Format 4.01 §4.5).
+  /// The prefix of control information: 4.01 omits `odata.` (JSON Format 4.01 §4.5).
   var control: String { version >= .v401 ? "@" : "@odata." }
 
-  /// Whether values that JSON numbers would round stand in strings.
+  /// Whether values that JSON numbers would round are written as strings.
   var quotesExactNumbers: Bool { isVerbose || isIEEE754Compatible }
 
-  /// The media type of JSON answers.
+  /// The media type of JSON results.
   var mediaType: String {
     switch version {
     case .v2: "application/json"
@@ -50,7 +50,7 @@ struct ResultForm: Sendable, Hashable {
     }
   }
 
-  // Constants: every answer says one of them.
+  // Constants, because every result has one of them.
   private var plainType: String {
     switch (metadata, version >= .v401) {
     case (.none, false): "application/json;odata.metadata=none"

@@ -1,10 +1,10 @@
 import LarderCore
 import LarderOData
 
-/// What all answers of a question in one form have in common, whatever the rows are.
+/// What all results of a query in one form have in common, independent of the rows.
 final class ResultHead: Sendable {
   let form: ResultForm
-  /// The context URL as the first member; nothing where the form has none.
+  /// The context URL as the first member; empty if the form has none.
   let context: [UInt8]
   /// How rows are written; nil for counts, raw values and media.
   let object: ResultObject?
@@ -19,7 +19,7 @@ final class ResultHead: Sendable {
   }
 }
 
-/// Keeps the head of a question's last form: a question that is asked again is mostly asked in the same one.
+/// Caches the head of a query's last form: a repeated query mostly has the same form.
 final class ResultHeads: Sendable {
   private let kept = Locked<ResultHead?>(nil)
 

@@ -1,17 +1,17 @@
 import LarderOData
 import LarderStorage
 
-/// How the URLs of a shape's entities are made from their rows (URL Conventions 4.01 §4.3.1, canonical URLs).
+/// Builds the URLs of a shape's entities from their rows (URL Conventions 4.01 §4.3.1, canonical URLs).
 struct ResultIdentity: Sendable {
-  /// What the last step of a URL stands below.
+  /// The resource that the last step of a URL is below.
   enum Place: Sendable, Hashable {
     /// An entity set, or a path that leads to contained entities of one entity.
     case set([UInt8])
     /// A singleton, or a path to the one entity.
     case single([UInt8])
-    /// A containment navigation property of the entity around.
+    /// A containment navigation property of the enclosing entity.
     case contained([UInt8], isCollection: Bool)
-    /// Nothing says where the entities are found.
+    /// The location of the entities is unknown.
     case unknown
   }
 
@@ -19,12 +19,12 @@ struct ResultIdentity: Sendable {
   private let keys: [Key]
   private let uri: Int32?
   private let typeNumber: Int32?
-  /// `/Ns.Type` by type number; empty for the declared one.
+  /// `/Ns.Type` by type number; empty for the declared type.
   private let casts: [[UInt8]]
   private let dialect: ODataDialect
 
   private struct Key: Sendable {
-    /// `Name=`, empty where the key has one part.
+    /// `Name=`; empty if the key has one part.
     let name: [UInt8]
     let column: Int32
     let form: Form
@@ -70,7 +70,7 @@ struct ResultIdentity: Sendable {
     }
   }
 
-  /// Whether rows say all that their URLs are made of.
+  /// Whether rows contain everything that their URLs are built from.
   var isKnown: Bool {
     switch place {
     case .set, .contained(_, isCollection: true): !keys.isEmpty
@@ -79,13 +79,13 @@ struct ResultIdentity: Sendable {
     }
   }
 
-  /// The URL that a row's entity has by its own, where that is another than the conventions give.
+  /// The URL of a row's entity if the service gave one that differs from the conventions.
   func ownURL(_ row: borrowing Row) throws -> String? {
     guard let uri, row.storageClass(uri) == .text else { return nil }
     return try row.text(uri)
   }
 
-  /// The path of a row's entity from the service's root, percent-encoded; nil where it cannot be told.
+  /// The path of a row's entity from the service root, percent-encoded; nil if it is unknown.
   func path(_ row: borrowing Row, below parent: [UInt8]?) throws -> [UInt8]? {
     guard isKnown else { return nil }
     switch place {
@@ -99,7 +99,7 @@ struct ResultIdentity: Sendable {
     }
   }
 
-  /// `/Ns.Type` where the row's type is below the declared one.
+  /// `/Ns.Type` if the row's type is derived from the declared one.
   func cast(_ row: borrowing Row) -> [UInt8] {
     guard let typeNumber, case let number = row.integer(typeNumber), number > 0, number < Int64(casts.count) else {
       return []

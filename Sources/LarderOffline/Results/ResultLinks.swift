@@ -1,12 +1,12 @@
 import LarderOData
 import LarderStorage
 
-/// Counts the rows of a page, and keeps the place of its last one.
+/// Counts the rows of a page, and keeps the position of its last row.
 struct ResultPaging {
   private let page: ReadPage?
   private(set) var count = 0
   private var last: SkipToken?
-  /// The place behind which there is more; nil where there is none.
+  /// The position after which there are more rows; nil if there are none.
   private(set) var next: SkipToken?
 
   init(_ page: ReadPage?) { self.page = page }
@@ -32,13 +32,13 @@ struct ResultPaging {
   }
 }
 
-/// Links to what follows a page.
+/// Links to the next page.
 struct ResultLinks {
   private let form: ResultForm
 
   init(_ form: ResultForm) { self.form = form }
 
-  /// The question of an answer, going on behind a page.
+  /// The URL of a result's query, continued after a page.
   func next(_ url: ODataBoundURL, after token: SkipToken) throws -> String {
     var url = url
     url.serviceRoot = nil
@@ -48,7 +48,7 @@ struct ResultLinks {
     }
   }
 
-  /// The options of a next link on a navigation property, behind `?`.
+  /// The options of a next link of a navigation property, without the `?` before them.
   func options(_ options: ODataBoundOptions?, after token: SkipToken) throws -> String {
     guard var options else { return "$skiptoken=" + token.text }
     options.levels = nil
@@ -59,7 +59,8 @@ struct ResultLinks {
   }
 
   private func advance(_ options: inout ODataBoundOptions, _ token: SkipToken) {
-    // The token counts the rows of the pages before, so `$top` stays; what `$skip` passes over lies before its place.
+    // The token counts the rows of the earlier pages, so `$top` stays. The rows that `$skip` omits are before its
+    // position.
     options.skipToken = token.text
     options.skip = nil
   }

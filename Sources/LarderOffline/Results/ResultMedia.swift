@@ -1,6 +1,6 @@
 import LarderOData
 
-/// What a store knows of a media entity's bytes or of a named stream, beside the bytes.
+/// What a store knows about a media entity's bytes or a named stream, without the bytes themselves.
 struct ResultMedia: Sendable, Hashable {
   var contentType: String?
   var etag: String?
@@ -19,7 +19,8 @@ struct ResultMedia: Sendable, Hashable {
     editLink = node["editLink"]?.string
   }
 
-  /// V4: `mediaContentType` and the like, of the entity or of a property (JSON Format 4.01 §4.6.14).
+  /// Writes the V4 control information, `mediaContentType` and others, of the entity or of a property (JSON Format 4.01
+  /// §4.6.14).
   func write(_ form: ResultForm, on property: String, into out: inout ResultBytes) {
     guard form.metadata != .none else { return }
     for (name, value) in [
@@ -33,7 +34,7 @@ struct ResultMedia: Sendable, Hashable {
     }
   }
 
-  /// V2: in `__metadata`; where the bytes are read must be said.
+  /// Writes the V2 form, in `__metadata`, where the URL of the bytes is required.
   func writeVerbose(at url: String, into out: inout ResultBytes) {
     for (name, value) in [
       ("media_src", readLink ?? url + "/$value"), ("edit_media", editLink ?? url + "/$value"),

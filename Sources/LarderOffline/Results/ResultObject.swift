@@ -1,36 +1,37 @@
 import LarderOData
 import LarderStorage
 
-/// A shape prepared for writing: names as bytes, values by column, decided once for all rows.
+/// A shape prepared for writing: names as bytes and values by column, determined once for all rows.
 final class ResultObject: Sendable {
   let shape: ReadShape
   let identity: ResultIdentity
   let parts: [Part]
   let expands: [ResultExpand]
-  /// Navigation properties in line that stand in complex values, by the path of that value.
+  /// Inline navigation properties within complex values, by the path of that value.
   let innerExpands: [String: [ResultExpand]]
-  /// Paths among those whose complex value is not shown for itself.
+  /// Those paths in ``innerExpands`` whose complex value is not shown itself.
   let hiddenPaths: [String]
-  /// Navigation properties that are told as links: V2's deferred ones, those of full metadata.
+  /// Navigation properties that are written as links: V2's deferred ones, and those of full metadata.
   let links: [Link]
-  /// `"@odata.type":"#Ns.Type",` by type number, of verbose forms the name alone; empty where the form says none.
+  /// `"@odata.type":"#Ns.Type",` by type number. Verbose forms have the name alone; empty if the form has no type.
   let typeNames: [[UInt8]]
-  /// Whether the key is not among the members, so that the id cannot be told from them (JSON Format 4.01 §4.6.8).
+  /// Whether the key is not among the members, so that the id cannot be derived from them (JSON Format 4.01 §4.6.8).
   let hidesKey: Bool
 
   /// A part of an object.
   struct Part: Sendable {
-    /// `"Name":`, with the type before it where the form shows that.
+    /// `"Name":`, with the type before it if the form shows it.
     let name: [UInt8]
     let kind: Kind
     /// By type number, whether a row has the part; empty for all.
     let types: [Bool]
-    /// The place of a column that is 0 in rows of which it was not downloaded, and of its value; negative where all have it.
+    /// A column that is 0 in rows for which the part was not downloaded, and the column of its value; negative if all
+    /// rows have the part.
     var presence: (column: Int32, value: Int32) = (-1, -1)
 
     enum Kind: Sendable {
       case cell(Int32, ResultCell)
-      /// `names` of the members where values of derived types have some that others lack; empty where all have all.
+      /// `names` of the members if values of derived types have different members; empty if all values have all.
       case complex(Int32, EdmStructure?, [Part], names: [String], path: String)
       case dynamic(Int32, Set<String>?)
       case stream(Int32, String)
@@ -40,14 +41,14 @@ final class ResultObject: Sendable {
     @inline(__always)
     func isOf(_ type: Int) -> Bool { types.isEmpty || type < types.count && types[type] }
 
-    /// Whether it was not downloaded with a row, and has no value here.
+    /// Whether the part was not downloaded with a row, and has no local value.
     @inline(__always)
     func isAbsent(_ row: borrowing Row) -> Bool {
       presence.column >= 0 && row.integer(presence.column) == 0 && row.isNull(presence.value)
     }
   }
 
-  /// A navigation property that is not in line.
+  /// A navigation property that is not inline.
   struct Link: Sendable {
     let name: String
     let types: [Bool]
@@ -98,7 +99,7 @@ final class ResultObject: Sendable {
     return table.key.contains { !(table.columns[$0].path.first.map(shown.contains) ?? true) }
   }
 
-  /// Links of what is neither expanded nor left out by `$select`.
+  /// Links of navigation properties that are neither expanded nor left out by `$select`.
   private static func links(_ shape: ReadShape, options: ODataBoundOptions?, form: ResultForm) -> [Link] {
     guard form.isVerbose || form.metadata == .full, let table = shape.table else { return [] }
     let selected = options?.select ?? []
@@ -114,7 +115,7 @@ final class ResultObject: Sendable {
     }
   }
 
-  /// Makes parts of members.
+  /// Creates parts from members.
   struct Preparing {
     let types: ResultTypes
     let typeCount: Int
@@ -164,7 +165,7 @@ final class ResultObject: Sendable {
       return out.takeAll()
     }
 
-    /// `"Name@odata.type":"#Type",` where the form shows it.
+    /// `"Name@odata.type":"#Type",` if the form shows it.
     private func typed(_ member: ReadMember, _ isDynamic: Bool) -> [UInt8] {
       guard !types.form.isVerbose, types.form.metadata != .none else { return [] }
       let type = types.type(member.type)
@@ -173,29 +174,29 @@ final class ResultObject: Sendable {
     }
   }
 
-  /// Whether each type number is among some; empty for all.
+  /// For each type number, whether it is in the set; empty for all.
   static func flags(_ types: Set<Int>?, count: Int) -> [Bool] {
     guard let types else { return [] }
     return (0..<max(count, (types.max() ?? 0) + 1)).map { types.contains($0) }
   }
 }
 
-/// A navigation property in line, prepared for writing.
+/// An inline navigation property, prepared for writing.
 final class ResultExpand: Sendable {
   let expand: ReadExpand
   let options: ODataBoundOptions?
   let types: [Bool]
-  /// What its rows are written by; nil for counts.
+  /// Writes the rows; nil for counts.
   let object: ResultObject?
-  /// What the URL of the navigation property ends in.
+  /// The last part of the navigation property's URL.
   let path: [UInt8]
   /// The member's name.
   let name: String
-  /// What an entity of any type begins with: a context of its own (JSON Format 4.01 §4.6.1).
+  /// The start of an entity of any type: a context of its own (JSON Format 4.01 §4.6.1).
   let context: [UInt8]
-  /// `"Name@odata.context":"…",` of a collection that was made; empty for others.
+  /// `"Name@odata.context":"…",` for a computed collection; empty for others.
   let ownContext: [UInt8]
-  /// Statements of this place alone, told apart by white space at their end: one that is running cannot run within
+  /// Statements for this position alone, made distinct by white space at the end: a running statement cannot run within
   /// itself.
   let sql: String
   let countSQL: String?
@@ -206,7 +207,7 @@ final class ResultExpand: Sendable {
     self.expand = expand
     self.options = options
     self.types = ResultObject.flags(expand.types, count: typeCount)
-    // In a complex value the last step is the member's name; verbose entries have no such members.
+    // In a complex value, the last step is the member's name. Verbose entries have no such members.
     name = types.form.isVerbose ? expand.path.joined(separator: "/") : expand.path.last ?? ""
     path = Array(expand.path.joined(separator: "/").utf8)
     let space = String(repeating: " ", count: depth)
@@ -258,7 +259,7 @@ final class ResultExpand: Sendable {
     return out.takeAll()
   }
 
-  /// Where the entities of a shape have their canonical URLs, apart from the way to them.
+  /// The canonical location of a shape's entities, independent of the path that led to them.
   static func place(_ shape: ReadShape) -> ResultIdentity.Place {
     switch shape.table?.place {
     case .entitySet(let name)?: .set(Array(name.utf8))
@@ -269,7 +270,7 @@ final class ResultExpand: Sendable {
 }
 
 extension ReadMember.Kind {
-  /// The column that is null where there is no value.
+  /// The column that is null if there is no value.
   var value: Int32? {
     switch self {
     case .column(let column, _), .complex(let column, _), .dynamic(let column, _): column
@@ -277,6 +278,6 @@ extension ReadMember.Kind {
     }
   }
 
-  /// Whether it is a member of its own: undeclared ones are many.
+  /// Whether the kind is a single member: undeclared properties are many.
   fileprivate var isCell: Bool { if case .dynamic = self { false } else { true } }
 }

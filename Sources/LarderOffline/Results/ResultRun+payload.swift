@@ -2,10 +2,10 @@ import LarderOData
 import LarderStorage
 
 extension ResultRun {
-  /// The answer as values: those that an online answer of the same bytes gives, for it is read by the same reader, piece by
-  /// piece as it is written.
+  /// Returns the result as values. They equal those of an online response with the same bytes, because the same reader
+  /// parses them, piece by piece as they are written.
   ///
-  /// - Returns: nil where there is no such entity, or no value.
+  /// - Returns: nil if there is no such entity or no value.
   func payload(_ connection: Connection) throws -> (payload: ODataPayload?, end: End) {
     if case .count = plan.content {
       let (bytes, end) = try json(connection)
@@ -19,7 +19,7 @@ extension ResultRun {
     return (builder.payload, end)
   }
 
-  /// A raw value's property in its place: values have types of their own.
+  /// A run that returns the property of a raw value instead, because values have types of their own.
   private var withoutRawValue: ResultRun {
     guard case .value(let member, isRaw: true) = plan.content else { return self }
     let plan = ReadPlan(

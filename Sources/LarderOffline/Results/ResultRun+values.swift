@@ -1,22 +1,22 @@
 import LarderOData
 import LarderStorage
 
-// Answers that are no entities.
+// Results that are not entities.
 extension ResultRun {
-  /// The number of entities, as text.
+  /// Writes the number of entities as text.
   func count(_ writer: ResultWriter, into out: inout ResultBytes) throws -> End {
     guard let count = try count(writer) else { return End(found: .nothing, mediaType: "text/plain") }
     out.integer(count)
     return End(found: .content, rows: 1, mediaType: "text/plain")
   }
 
-  /// The number of entities; nil where there is nothing whose entities could be counted.
+  /// The number of entities; nil if the resource whose entities are counted does not exist.
   func count(_ writer: ResultWriter) throws -> Int64? {
     let count = try writer.count(plan.sql, ResultWriter.values(plan.parameters))
     return try count == 0 && hasOwner(writer) == false ? nil : count
   }
 
-  /// The raw value (Protocol 4.01 §11.2.4.1): text, and binary values as their bytes.
+  /// Writes the raw value (Protocol 4.01 §11.2.4.1): as text, and binary values as their bytes.
   func raw(_ member: ReadMember, _ writer: ResultWriter, into out: inout ResultBytes) throws -> End {
     var end = End(found: .nothing, mediaType: "text/plain;charset=utf-8")
     guard case .column(let column, let storage) = member.kind else {
@@ -46,7 +46,7 @@ extension ResultRun {
     return end
   }
 
-  /// A property: its value alone, or for complex ones the object (JSON Format 4.01 §11).
+  /// Writes a property: its value alone, or the object for complex properties (JSON Format 4.01 §11).
   func value(
     _ member: ReadMember, _ writer: ResultWriter, into out: inout ResultBytes, _ sink: ([UInt8]) throws -> Void
   ) throws -> End {
@@ -84,7 +84,7 @@ extension ResultRun {
       end.found = .content
       out.close(UInt8(ascii: "]"))
     }
-    // V2 shows null values, V4 has no content for them.
+    // V2 writes null values; V4 has no content for them.
     if end.found == .null, form.isVerbose {
       end.found = .content
       out.string(member.name)
@@ -107,7 +107,7 @@ extension ResultRun {
     }
   }
 
-  /// `"value":{…},` becomes `…,`: the members of the complex value stand in the outermost object.
+  /// Turns `"value":{…},` into `…,`: the members of the complex value belong to the outermost object.
   private func unwrap(from start: Int, _ out: inout ResultBytes) {
     out.cut(from: start, Array("\"value\":{".utf8).count)
     out.truncate(to: out.count - 2)
@@ -115,7 +115,7 @@ extension ResultRun {
     if out.count == start + 1 { out.truncate(to: start) }
   }
 
-  /// `"value":…,` becomes `…,`
+  /// Turns `"value":…,` into `…,`.
   private func dropName(from start: Int, _ out: inout ResultBytes) {
     out.cut(from: start, Array("\"value\":".utf8).count)
   }

@@ -1,20 +1,20 @@
 import LarderOData
 import LarderStorage
 
-/// A question with its plan, run on a connection into an answer.
+/// A query with its plan. It is run on a connection and produces a result.
 ///
-/// 1. ``json(_:into:)`` writes the answer's bytes, in pieces of some 64 kB, straight from the rows.
-/// 2. ``payload(_:)`` gives the values that an online answer of the same bytes gives.
-/// 3. ``read(_:_:)`` makes values of `Decodable` types, without JSON between.
-/// 4. ``media(_:)`` says which entity's bytes are asked for; they are kept apart from the rows.
+/// 1. ``json(_:into:)`` writes the result's bytes directly from the rows, in pieces of about 64 kB.
+/// 2. ``payload(_:)`` returns the values that an online response with the same bytes gives.
+/// 3. ``read(_:_:)`` creates values of `Decodable` types, without JSON in between.
+/// 4. ``media(_:)`` returns the entity whose bytes are requested; the bytes are stored apart from the rows.
 struct ResultRun: Sendable {
   let plan: ReadPlan
   let url: ODataBoundURL
   let form: ResultForm
   let model: EdmModel
-  /// Those of the question: of one plan and URL.
+  /// The heads of the query's results, for one plan and URL.
   private let heads: ResultHeads
-  /// What it reads beside the tables of its statements, as numbers of the log of changes.
+  /// What the query reads in addition to the tables of its statements, as numbers of the log of changes.
   let alsoReads: Set<Int>
 
   init(
@@ -25,21 +25,21 @@ struct ResultRun: Sendable {
     self.alsoReads = alsoReads
   }
 
-  /// What became of a question.
+  /// The outcome of a query.
   struct End: Sendable, Hashable {
-    /// What there is.
+    /// What the query found.
     enum Found: Sendable, Hashable {
       /// A payload.
       case content
       /// A value or to-one navigation property that is null: no content (Protocol 4.01 §11.2.4).
       case null
-      /// No such entity.
+      /// There is no such entity.
       case nothing
     }
     var found: Found
-    /// Rows of the outermost collection, or 1.
+    /// The number of rows of the outermost collection, or 1.
     var rows = 0
-    /// The entity's ETag, for the header of its answer.
+    /// The entity's ETag, for the header of the response.
     var etag: String?
     /// The media type of the payload.
     var mediaType: String
@@ -47,7 +47,7 @@ struct ResultRun: Sendable {
 
   var types: ResultTypes { ResultTypes(model: model, form: form) }
 
-  /// Writes the answer, handing its bytes to `sink` as they come.
+  /// Writes the result, and passes its bytes to `sink` as they are written.
   func json(_ connection: Connection, into sink: ([UInt8]) throws -> Void) throws -> End {
     try namingRows(connection) { try written(connection, into: sink) }
   }
@@ -73,7 +73,7 @@ struct ResultRun: Sendable {
     return end
   }
 
-  /// The answer's bytes at once.
+  /// Returns all bytes of the result at once.
   func json(_ connection: Connection) throws -> (bytes: [UInt8], end: End) {
     var all: [UInt8] = []
     let end = try json(connection) { if all.isEmpty { all = $0 } else { all += $0 } }
@@ -82,7 +82,7 @@ struct ResultRun: Sendable {
 
   // MARK: Entities
 
-  /// Where the entities have their URLs: in their set, or for contained ones on the way that the question took.
+  /// The location of the entities for their URLs: their set, or for contained entities the path of the query.
   func place(_ shape: ReadShape) -> ResultIdentity.Place {
     guard shape.table?.isContained == true else { return ResultExpand.place(shape) }
     guard case .path(let path) = url.resource else { return .unknown }
@@ -91,26 +91,27 @@ struct ResultRun: Sendable {
     return walk.isInCollection ? .set(Array(place.utf8)) : .single(Array(place.utf8))
   }
 
-  /// What entities of the outermost collection, or the one, are written by.
+  /// The writer for the entities of the outermost collection, or for the single entity. The query's last form is
+  /// cached.
   func object(_ shape: ReadShape) -> ResultObject {
     if let known = heads.head(self).object, known.shape === shape { return known }
     return prepared(shape)
   }
 
-  /// The same, made anew.
+  /// A writer for the entities of a shape, newly created.
   func prepared(_ shape: ReadShape) -> ResultObject {
     ResultObject(shape, options: url.options, place: place(shape), declared: declaredType(shape), types: types)
   }
 
-  /// The type that the context URL tells.
+  /// The type that the context URL names.
   func declaredType(_ shape: ReadShape) -> EdmStructure? {
     url.type?.structure ?? shape.type ?? shape.table?.type
   }
 
-  /// The context URL as the first member; nothing where the form has none.
+  /// The context URL as the first member; empty if the form has none.
   var context: [UInt8] { heads.head(self).context }
 
-  /// The same, made anew.
+  /// The context URL as the first member, newly created.
   var writtenContext: [UInt8] {
     guard !form.isVerbose, form.metadata != .none,
       let fragment = ResultContext(url, plan: plan, version: form.version).fragment
@@ -166,8 +167,8 @@ struct ResultRun: Sendable {
     }
   }
 
-  /// Where no row came: whether there is what the path goes through before its last step; nil where that is the last step
-  /// itself.
+  /// If there were no rows: whether the resource before the last step of the path exists; nil if the path has only that
+  /// step.
   func hasOwner(_ writer: ResultWriter) throws -> Bool? {
     try plan.owner.map { try writer.count($0.sql, ResultWriter.values($0.parameters)) > 0 }
   }

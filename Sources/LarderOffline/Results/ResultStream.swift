@@ -1,19 +1,19 @@
 import LarderOData
 import LarderStorage
 
-/// An answer's bytes in pieces of some 64 kB, made as they are taken: once.
+/// The bytes of a result in pieces of about 64 kB, written on demand. The stream can be read once.
 ///
-/// All pieces are of one state of the store. Its transaction ends with the last piece, or when the stream and its iterators
-/// are released; no thread waits between two pieces.
+/// All pieces belong to one state of the store. The transaction ends with the last piece, or when the stream and its
+/// iterators are released. No thread is blocked between two pieces.
 struct ResultStream: AsyncSequence, Sendable {
   typealias Element = [UInt8]
 
-  /// What became of the question. The rows of a collection are counted as far as they were written at the beginning.
+  /// The outcome of the query. The row count of a collection covers the rows that were written at the beginning.
   let end: ResultRun.End
   private let first: [UInt8]?
   private let session: ReadSession<ResultPieces>
 
-  /// Begins a transaction, makes the answer in it and writes its first piece.
+  /// Begins a transaction, creates the result in it and writes the first piece.
   static func open(
     _ replica: Replica, _ make: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> ResultRun
   ) async throws -> ResultStream {
@@ -23,7 +23,7 @@ struct ResultStream: AsyncSequence, Sendable {
       })
   }
 
-  /// The same on a database without a replica around it.
+  /// Begins a transaction on a database without a replica, creates the result in it and writes the first piece.
   static func open(_ database: Database, _ make: @escaping @Sendable (Connection) throws -> ResultRun) async throws
     -> ResultStream
   {
@@ -47,10 +47,10 @@ struct ResultStream: AsyncSequence, Sendable {
     }.get()
   }
 
-  /// Without a first piece the session has ended already.
+  /// If there is no first piece, the session has already ended.
   func makeAsyncIterator() -> AsyncIterator { AsyncIterator(first: first, session: first == nil ? nil : session) }
 
-  /// Takes the pieces.
+  /// Returns the pieces.
   struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate var first: [UInt8]?
     fileprivate var session: ReadSession<ResultPieces>?
@@ -69,11 +69,11 @@ struct ResultStream: AsyncSequence, Sendable {
   }
 }
 
-/// The pieces of one answer, on one connection.
+/// The pieces of one result, on one connection.
 final class ResultPieces {
   private var run: Result<ResultRun, any Error>
   private var stage = Stage.new
-  /// What became of the question; nil before the first piece.
+  /// The outcome of the query; nil before the first piece.
   private(set) var end: ResultRun.End?
 
   private enum Stage {
@@ -84,7 +84,7 @@ final class ResultPieces {
 
   init(_ run: Result<ResultRun, any Error>) { self.run = run }
 
-  /// The next piece; nil behind the last one.
+  /// Returns the next piece; nil after the last one.
   func next(_ connection: Connection) throws -> [UInt8]? {
     try run.get().namingRows(connection) {
       switch stage {

@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-/// What JSON in a column is made of, as far as it decides on the spelling.
+/// The type of JSON in a column, as far as the spelling depends on it.
 indirect enum ResultType: Sendable {
   case primitive(EdmPrimitiveType)
   case enumeration(ODataEnumNames)
@@ -9,7 +9,7 @@ indirect enum ResultType: Sendable {
   case untyped
   case collection(ResultType)
 
-  /// The name behind `#` in `@odata.type`: built-in types without `Edm.` (JSON Format 4.01 §4.6.3).
+  /// The name after `#` in `@odata.type`: built-in types without `Edm.` (JSON Format 4.01 §4.6.3).
   var name: String? {
     switch self {
     case .primitive(let type): type.rawValue
@@ -31,11 +31,11 @@ struct ODataEnumNames: Sendable {
     self.type = type
   }
 
-  /// The value of a member's name, or of several joined by commas; nil for other texts.
+  /// The value of a member's name, or of several names joined by commas; nil for other texts.
   func value(_ text: String) -> Int64? { try? EnumerationValue.read(text, type) }
 
-  /// The members that a value stands for, joined by commas: one with that value, with flags those that make it up; nil
-  /// where there are none.
+  /// The names of a value's members, joined by commas: the member with that value or, for flags, the members that make
+  /// it up. Nil if there are none.
   func name(_ value: Int64) -> String? {
     if let member = type.member(value: value) { return member.name }
     guard type.isFlags, value > 0 else { return nil }
@@ -50,7 +50,7 @@ struct ODataEnumNames: Sendable {
   }
 }
 
-/// Writes JSON that is kept in columns in the spelling that a form asks for.
+/// Writes JSON stored in columns in the spelling that a form requires.
 struct ResultTypes: Sendable {
   let model: EdmModel
   let form: ResultForm
@@ -62,7 +62,7 @@ struct ResultTypes: Sendable {
     self.form = form
   }
 
-  /// JSON of a column.
+  /// Parses the JSON of a column.
   static func node(_ bytes: [UInt8]) throws -> JSONNode {
     do { return try JSONNode(bytes) } catch {
       throw OfflineODataError(.storeDamaged, "A column of the store holds JSON that cannot be read: \(error)")
@@ -104,7 +104,7 @@ struct ResultTypes: Sendable {
     .enumeration(ODataEnumNames(type))
   }
 
-  /// Whether JSON of the type is the answer's as it is kept.
+  /// Whether stored JSON of the type is written unchanged.
   func isVerbatim(_ type: ResultType) -> Bool {
     guard !form.isVerbose else { return false }
     switch type {
@@ -178,7 +178,7 @@ struct ResultTypes: Sendable {
     }
   }
 
-  /// Writes the text of a type that V2 spells otherwise; one that cannot be read is written as it is.
+  /// Writes the text of a type that V2 spells in another way. A text that cannot be parsed is written unchanged.
   func write(_ text: String, as type: EdmPrimitiveType, into out: inout ResultBytes) throws {
     let value: ODataValue?
     switch type {
@@ -196,7 +196,7 @@ struct ResultTypes: Sendable {
     out.append(writer.bytes)
   }
 
-  /// An object and its properties; control information in it is rewritten for the form.
+  /// Writes an object and its properties. Control information in it is rewritten for the form.
   private func object(
     _ members: [JSONNode.Member], declared: EdmStructure?, depth: Int, into out: inout ResultBytes
   ) throws {
@@ -208,7 +208,7 @@ struct ResultTypes: Sendable {
     out.close(UInt8(ascii: "}"))
   }
 
-  /// The type of a complex value where the form shows it, and a comma.
+  /// Writes the type of a complex value if the form shows it, and a comma.
   func typeName(actual: EdmStructure?, declared: EdmStructure?, into out: inout ResultBytes) {
     guard let actual else { return }
     if form.isVerbose {
@@ -218,7 +218,7 @@ struct ResultTypes: Sendable {
     }
   }
 
-  /// Properties, each with a comma; `only` leaves out those it does not name.
+  /// Writes properties, each with a comma. If `only` is given, other properties are left out.
   func members(
     _ members: [JSONNode.Member], of structure: EdmStructure?, only: Set<String>? = nil, depth: Int = 0,
     into out: inout ResultBytes
@@ -259,7 +259,7 @@ struct ResultTypes: Sendable {
     }
   }
 
-  /// What `@odata.type` says, of the object or of a property in it; without `#`.
+  /// The value of `@odata.type`, of the object or of a property in it, without `#`.
   static func typeName(_ members: [JSONNode.Member], on property: String) -> String? {
     for spelling in ["@odata.type", "@type"] {
       guard let found = members.first(where: { $0.name == property + spelling })?.value.string else { continue }

@@ -3,7 +3,7 @@ import LarderStorage
 
 // Expanded entities and references.
 extension ResultWriter {
-  /// Writes what is expanded, by a statement more for each navigation property.
+  /// Writes expanded navigation properties, with one more statement for each of them.
   func expands(
     _ object: ResultObject, _ row: borrowing Row, type: Int, path: [UInt8]?, into out: inout ResultBytes
   ) throws {
@@ -29,7 +29,7 @@ extension ResultWriter {
     }
   }
 
-  /// Writes what is expanded in complex values that are not shown for themselves.
+  /// Writes what is expanded in complex values that are not shown themselves.
   func hiddenExpands(_ inner: InnerExpands, _ row: borrowing Row, into out: inout ResultBytes) throws {
     for path in inner.object.hiddenPaths {
       let steps = path.split(separator: "/")
@@ -40,7 +40,7 @@ extension ResultWriter {
     }
   }
 
-  /// Writes what is expanded of one navigation property as members, each with a comma.
+  /// Writes one expanded navigation property as members, each with a comma.
   func expand(
     _ expand: ResultExpand, _ row: borrowing Row, _ path: [UInt8]?, into out: inout ResultBytes
   ) throws {
@@ -89,7 +89,7 @@ extension ResultWriter {
 
   private func exact(_ count: Int64) -> String { form.isIEEE754Compatible ? "\"\(count)\"" : "\(count)" }
 
-  /// The number that a statement counts; 0 where it has no row.
+  /// Runs a statement that counts and returns the number; 0 if it has no row.
   func count(_ sql: String, _ values: [SQLValue]) throws -> Int64 {
     var count: Int64 = 0
     try forEachRow(sql, values) { row in

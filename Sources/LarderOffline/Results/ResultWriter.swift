@@ -1,12 +1,12 @@
 import LarderOData
 import LarderStorage
 
-/// Writes rows as JSON while a statement stands on them, and what is expanded by a statement more for each.
+/// Writes rows as JSON while a statement is positioned on them, and runs one more statement for each expanded property.
 final class ResultWriter {
   let connection: Connection
   let types: ResultTypes
   let form: ResultForm
-  /// The identities of the entities around the one being written: a circle of data ends at one of them.
+  /// The identities of the entities that enclose the current one. A cycle in the data ends at one of them.
   var way: [Int64] = []
 
   init(connection: Connection, types: ResultTypes) {
@@ -15,7 +15,7 @@ final class ResultWriter {
     form = types.form
   }
 
-  /// Runs a statement; what `body` throws is thrown.
+  /// Runs a statement. Errors that `body` throws are rethrown.
   func forEachRow(_ sql: String, _ values: [SQLValue], _ body: (borrowing Row) throws -> Bool) throws {
     var failure: (any Error)?
     try connection.forEachRow(sql, values) { (row) throws(StorageError) in
@@ -27,7 +27,7 @@ final class ResultWriter {
     if let failure { throw failure }
   }
 
-  /// The values of a plan's parameters at a row of the plan around it.
+  /// The values of a plan's parameters for a row of the enclosing plan.
   static func values(_ parameters: [ReadParameter], at row: borrowing Row) -> [SQLValue] {
     var values: [SQLValue] = []
     values.reserveCapacity(parameters.count)
@@ -40,7 +40,7 @@ final class ResultWriter {
     return values
   }
 
-  /// The values of a plan that stands in no other.
+  /// The values of the parameters of a plan without an enclosing plan.
   static func values(_ parameters: [ReadParameter]) throws -> [SQLValue] {
     try parameters.map { parameter in
       guard case .value(let value) = parameter else {
@@ -52,7 +52,7 @@ final class ResultWriter {
 
   // MARK: Objects
 
-  /// Writes a row as an object, and a comma; `context` goes in front.
+  /// Writes a row as an object, and a comma; `context` is written first.
   func object(
     _ object: ResultObject, _ row: borrowing Row, below parent: [UInt8]? = nil, context: [UInt8] = [],
     into out: inout ResultBytes
@@ -83,7 +83,7 @@ final class ResultWriter {
     out.append(UInt8(ascii: ","))
   }
 
-  /// What is expanded in complex values, and the URL of the entity around.
+  /// What is expanded in complex values, and the URL of the enclosing entity.
   struct InnerExpands {
     let object: ResultObject
     let parent: [UInt8]?
@@ -167,7 +167,7 @@ final class ResultWriter {
     if form.metadata == .full || own != nil || object.hidesKey {
       path = try object.identity.path(row, below: parent)
       if let id = own ?? path.map({ String(decoding: $0, as: UTF8.self) }) {
-        // Relative ones are relative to the context URL, which begins with the service's root.
+        // Relative ids are relative to the context URL, which begins with the service root.
         member("id", form.metadata == .full ? absolute(id) : id, into: &out)
         if form.metadata == .full {
           member("editLink", id + String(decoding: object.identity.cast(row), as: UTF8.self), into: &out)
@@ -187,7 +187,7 @@ final class ResultWriter {
     return path
   }
 
-  /// What is so of an entity's state, as annotations; what is not is left out.
+  /// Writes the state of an entity as annotations that are true; others are left out.
   private func states(_ shape: ReadShape, _ row: borrowing Row, mark: String, into out: inout ResultBytes) {
     guard let column = shape.state, row.storageClass(column) == .integer, row.integer(column) != 0 else { return }
     for (bit, term) in LocalState.terms where row.integer(column) & bit != 0 {

@@ -1,11 +1,11 @@
 import LarderOData
 
-/// The document at the service's root: what the model offers there (JSON Format 4.01 §5; V2 JSON Format §3).
+/// The document at the service root: what the model offers there (JSON Format 4.01 §5; V2 JSON Format §3).
 struct ServiceDocument {
   let model: EdmModel
   let form: ResultForm
 
-  /// The document's bytes.
+  /// Returns the document's bytes.
   func json() -> [UInt8] {
     guard !form.isVerbose else { return verbose() }
     var out = ResultBytes()
@@ -41,7 +41,8 @@ struct ServiceDocument {
     return out.takeAll()
   }
 
-  /// Sets and singletons but those that say otherwise, functions where they say so (CSDL 4.01 §13.2 to §13.6).
+  /// Sets and singletons unless they are marked as excluded, and functions if they are marked as included (CSDL 4.01
+  /// §13.2 to §13.6).
   private var entries: [(name: String, kind: String)] {
     guard let container = model.defaultContainer else { return [] }
     let sets = container.entitySets.filter { $0.includeInServiceDocument != false }.map { ($0.name, "EntitySet") }

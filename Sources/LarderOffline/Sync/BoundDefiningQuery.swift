@@ -1,28 +1,28 @@
 import LarderOData
 
-/// A defining query bound to the model: what it brings, and what is known about its download.
+/// A defining query bound to the model: what it downloads, and what is known about its download.
 struct BoundDefiningQuery: Sendable {
   let url: ODataBoundURL
   let traits: QueryTraits
-  /// The table of its own rows.
+  /// The table of the query's own rows.
   let table: EntityTable
-  /// All tables that it brings rows of; nil where the model does not say.
+  /// All tables that the query brings rows of; nil if the model does not say.
   let tables: Set<Int>?
-  /// The entity that contains its rows, where one does.
+  /// The entity that contains the rows, if there is one.
   let container: RowContainer?
-  /// Whether the service may answer that there is none: behind a navigation property, and for a singleton (Protocol 4.01
-  /// §11.2.4, §11.2.7). An entity that a key names is there, or the path leads nowhere.
+  /// Whether the service may respond that there is no entity. This is possible behind a navigation property and for a
+  /// singleton (Protocol 4.01 §11.2.4, §11.2.7). An entity named by a key exists, or the path is wrong.
   let mayBeNull: Bool
-  /// Whether the path is a set's, and all of its entities are asked for but those that a filter leaves out.
+  /// Whether the path is an entity set, and the query reads all of its entities except those that a filter leaves out.
   let isWholeSet: Bool
-  /// Whether the service answers with changes from the first time on.
+  /// Whether the service responds with changes from the first request on.
   let tellsChanges: Bool
-  /// The names of the key's properties, for an order that stays.
+  /// The names of the key properties, used for a stable order.
   let key: [String]
 
   /// Binds the text of a defining query.
   ///
-  /// Throws `invalidInput` for one that brings no entities, that has options by which rows are none any more, or that does
+  /// Throws `invalidInput` for a query that brings no entities, has options that turn rows into something else, or does
   /// not fit the model.
   init(
     _ text: String, plan: ReplicaPlan, binder: ODataBinder, pageSize: Int?, tracksChanges: Bool
@@ -70,7 +70,7 @@ struct BoundDefiningQuery: Sendable {
     traits.hasFilter = bound.options.filter != nil || bound.options.search != nil
     traits.hasExpand = !bound.options.expand.isEmpty
     traits.pageSize = pageSize
-    // What a delta tells of contained entities does not say whose they are.
+    // A delta does not say which entity its contained entities belong to.
     traits.wantsTracking = tracksChanges && container == nil
     if key.isEmpty || changes != nil || bound.options.count != nil { traits.counting = .denied }
     if key.isEmpty || changes != nil { traits.paging = .denied }
@@ -78,10 +78,10 @@ struct BoundDefiningQuery: Sendable {
     self.traits = capabilities.add(to: traits)
   }
 
-  /// The tables that its download touches; nil where the model does not say.
+  /// The tables that the download writes; nil if the model does not say.
   var touched: Set<Int>? { container.map { container in tables?.union([container.table]) } ?? tables }
 
-  /// Throws `notSupported` where the query brings streams of entities that no set or singleton has.
+  /// Throws `notSupported` if the query brings streams of entities that belong to no set or singleton.
   func checkStreams(_ plan: ReplicaPlan) throws(OfflineODataError) {
     for table in (tables ?? [table.number]).sorted().map({ plan.tables[$0] })
     where StreamDownload.hasStreams(table) && !StreamDownload.canReach(table) {
@@ -92,7 +92,7 @@ struct BoundDefiningQuery: Sendable {
     }
   }
 
-  /// Throws for a set or singleton whose type the metadata do not declare: nothing is known of its rows.
+  /// Throws for a set or singleton whose type the metadata does not declare: nothing is known about its rows.
   private static func checkType(_ text: String, _ model: EdmModel) throws(OfflineODataError) {
     let name = String(text.prefix { !"/(?".contains($0) })
     guard let type = model.entitySet(name)?.entityType ?? model.singleton(name)?.type, model.structure(type) == nil
@@ -110,7 +110,7 @@ struct BoundDefiningQuery: Sendable {
     } catch { throw OfflineODataError(.invalidDefiningQuery, "'\(text)'", cause: error) }
   }
 
-  /// The tables behind `$expand`; false where one is not known.
+  /// Collects the tables behind `$expand`. Returns false if one of them is not known.
   private static func collect(_ options: ODataBoundOptions, _ plan: ReplicaPlan, _ found: inout Set<Int>) -> Bool {
     for item in options.expand {
       guard let source = item.path.source, let table = plan.table(of: source) else { return false }
@@ -121,7 +121,7 @@ struct BoundDefiningQuery: Sendable {
   }
 }
 
-/// What the metadata say about an entity set's abilities (Capabilities vocabulary; SAP's annotations of V2).
+/// What the metadata says about an entity set's capabilities (Capabilities vocabulary; SAP's annotations of V2).
 struct ServiceCapabilities: Sendable {
   private let model: EdmModel
   private let target: String?
@@ -138,7 +138,7 @@ struct ServiceCapabilities: Sendable {
     target = set == nil ? nil : container.map { "\($0.qualifiedName)/\(name)" }
   }
 
-  /// Adds what is said to what is known.
+  /// Returns the traits with the annotated capabilities added.
   func add(to traits: QueryTraits) -> QueryTraits {
     var traits = traits
     traits.tracking = support("ChangeTracking", "Supported") ?? traits.tracking
@@ -160,7 +160,7 @@ struct ServiceCapabilities: Sendable {
     }
   }
 
-  /// A term's boolean value, or that of a property of its record.
+  /// The boolean value of a term, or of a property of its record.
   private func support(_ term: String, _ property: String?) -> QueryTraits.Support? {
     guard let target, let found = model.annotation(Self.namespace + term, target: target) else { return nil }
     guard let property else { return Self.bool(found.value) ?? .announced }

@@ -1,11 +1,11 @@
 import LarderOData
 
-/// A function that gives a collection's entities with a delta link: `users/delta()`, as Microsoft Graph has it in place of
-/// `Prefer: odata.track-changes`.
+/// A function that returns a collection's entities with a delta link: `users/delta()`, which Microsoft Graph has in
+/// place of `Prefer: odata.track-changes`.
 enum ChangesFunction {
   private static let name = "delta"
 
-  /// The URL bound with the function at its end, whose namespace may be left out; nil for a URL of another form.
+  /// Binds a URL that ends with the function, whose namespace may be omitted. Nil for a URL of another form.
   static func bind(_ text: String, _ binder: ODataBinder) -> ODataBoundURL? {
     let path = text.prefix { $0 != "?" }
     let plain = path.hasSuffix("()") ? path.dropLast(2) : path
@@ -24,7 +24,8 @@ enum ChangesFunction {
     return nil
   }
 
-  /// Where the entities come from that the function is asked for; nil where the last step is none, or gives others.
+  /// The source of the entities that the function is called on. Nil if the last step is another one, or returns other
+  /// entities.
   static func source(_ url: ODataBoundURL) -> ODataBoundSource? {
     guard case .path(let path) = url.resource, let last = path.segments.last,
       case .operation(let operation, let arguments) = last.kind, case .function = operation.declaration,

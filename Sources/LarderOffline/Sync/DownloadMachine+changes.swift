@@ -1,35 +1,36 @@
 import LarderOData
 
-/// A delta on its way.
+/// The state of a delta download that is in progress.
 struct ChangesRead: Codable, Sendable, Hashable {
-  /// The delta link that it began with.
+  /// The delta link that the download began with.
   var link: String
-  /// What is asked now, or next.
+  /// The current request, or the next one.
   var request: PageRequest
   var pages = 0
   var rows: Int64 = 0
-  /// Pages without rows since one that had some.
+  /// The number of pages without rows since the last page that had some.
   var emptyPages = 0
-  /// How often the page asked for was cut.
+  /// How often the transfer of the current page was interrupted.
   var failures = 0
-  /// When it began, in seconds since 1970.
+  /// When the download began, in seconds since 1970.
   var began: Double?
   var seen = SeenLinks()
-  /// Links that their referential constraints contradict; nil for none.
+  /// The number of links that referential constraints contradict; nil for none.
   var contradictedLinks: [String: Int64]?
 }
 
-/// Links followed, so that pages in circles are noticed: one of them is kept, by a digest, and another one after twice as
-/// many (Brent's algorithm). What is kept does not grow, for it is written with each page.
+/// Detects a cycle in the links that a download follows, with Brent's algorithm. It keeps a digest of one link, and
+/// replaces that link after twice as many steps as before. The size stays constant, because it is written with each
+/// page.
 struct SeenLinks: Codable, Sendable, Hashable {
   private var kept: UInt64?
-  /// Links since the kept one, and after how many the next is kept.
+  /// The number of links since the kept one, and the number after which the next one is kept.
   private var steps = 0
   private var patience = 1
 
-  /// False for the link that is kept: a circle comes by it once it is wholly behind it.
+  /// Returns false if the link is the kept one. A cycle is detected as soon as the kept link lies on it.
   mutating func insert(_ link: String) -> Bool {
-    // FNV-1a: the same in every process, for positions are kept.
+    // FNV-1a gives the same digest in every process. This is needed because positions are stored.
     var digest: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in link.utf8 { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
     if kept == digest { return false }
@@ -42,7 +43,7 @@ struct SeenLinks: Codable, Sendable, Hashable {
   }
 }
 
-// What changed since the delta link.
+// Reads what has changed since the delta link.
 extension DownloadMachine {
   mutating func beginChanges(_ link: String) -> [Action] {
     guard let absolute = links.resolve(link, from: url) else { return beginWhole() }
@@ -82,7 +83,7 @@ extension DownloadMachine {
     read.contradictedLinks = QueryMemory.sum(read.contradictedLinks, facts.contradictedLinks)
     guard let next = facts.nextLink else {
       memory.contradictedLinks = QueryMemory.sum(memory.contradictedLinks, read.contradictedLinks)
-      // Without a new link the old one still tells all since then; hearing it twice does no harm.
+      // Without a new link, the old link still returns all changes since then. Applying changes twice does no harm.
       return finish(Ending(staging: .changes, deltaLink: facts.deltaLink ?? read.link, began: read.began))
     }
     let isEndless = read.emptyPages > DownloadMachine.idlePages
@@ -97,7 +98,7 @@ extension DownloadMachine {
 
   private mutating func changesRefused(_ read: ChangesRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
     if DownloadMachine.isAboutTheMoment(status) { return fail(error) }
-    // A service that has no Atom says so by many statuses; JSON's answer decides.
+    // Services without Atom report this with various statuses. The response to a request for JSON decides.
     if read.request.form == .atom, status != 410, !memory.speaksAtom, memory.deltaIsAtom != true {
       var read = read
       read.request.form = .json
@@ -107,12 +108,13 @@ extension DownloadMachine {
     return readWhole(after: .deltaExpired(status: status))
   }
 
-  /// All is read where a delta is of no use; not a second time in one download.
+  /// Reads everything if a delta cannot be used, but only once in one download.
   mutating func readWhole(after note: DownloadNote) -> [Action] {
     wholeReads > 0 ? [.note(note), .discard] + end(.whole) : [.note(note)] + beginWhole()
   }
 
-  /// Statuses that say nothing about what was asked: the caller is not known, the service is away.
+  /// Whether a status says nothing about the request itself: the client is not authenticated, or the service is
+  /// unavailable.
   static func isAboutTheMoment(_ status: Int) -> Bool {
     switch status {
     case 401, 403, 407, 408, 429, 502, 503, 504: true
@@ -120,7 +122,7 @@ extension DownloadMachine {
     }
   }
 
-  /// How long to wait before a page that was cut is asked for again; nil where it was cut too often.
+  /// How long to wait before an interrupted page is requested again; nil after too many interruptions.
   static func pause(after failures: inout Int) -> Duration? {
     failures += 1
     return failures < 4 ? .milliseconds(250 << (failures - 1)) : nil

@@ -1,6 +1,6 @@
 import LarderOData
 
-// All rows, into the next generation of the tables.
+// Reads all rows into the next generation of the tables.
 extension DownloadMachine {
   mutating func beginWhole(windows: Int? = nil) -> [Action] {
     wholeReads += 1
@@ -26,7 +26,8 @@ extension DownloadMachine {
     return [.begin(.whole)] + (size.map { [.note(.windows(size: $0))] } ?? []) + [.ask(request)]
   }
 
-  /// The client cuts pages from the start where it is known that the service neither does so nor tracks changes.
+  /// The page size, if the client divides the result into pages from the start: the service is known to neither page
+  /// nor track changes.
   private var sizeAtOnce: Int? {
     guard traits.mayPage, !memory.pagesItself, !memory.refusesWindows else { return nil }
     guard !traits.mayTrack || memory.refusesTracking || memory.givesNoDeltaLink else { return nil }
@@ -40,7 +41,8 @@ extension DownloadMachine {
     case .refused(let status, let error): return wholeRefused(read, status, error)
     case .failed(let error, let isCut, let rows): return wholeFailed(read, error, isCut, rows)
     case .unusable(let error):
-      // What cut the read was this page, and it is no better: its link is of no use any more.
+      // The earlier download was interrupted at this page, and the page still cannot be read: its link is no longer of
+      // use.
       guard resumedBehind == read.pages, wholeReads == 1 else { return fail(error) }
       return restart(note: .pageUnusable(error), windows: read.windows?.size) ?? fail(error)
     case .start, .finished, .incomplete, .counted: return []
@@ -66,7 +68,7 @@ extension DownloadMachine {
     if let next = facts.nextLink { return follow(next, read) }
     if read.windows != nil { return windowEnded(read) }
     if facts.deltaLink == nil, read.pages == 1 || memory.pagesItself, lacksRows(read) {
-      // More than came, and no link to it: a service that cuts silently.
+      // The service has more rows than it sent, and gave no link: it truncates results silently.
       return beginWindows(behind: read)
     }
     return ended(read, deltaLink: facts.deltaLink)
@@ -97,23 +99,23 @@ extension DownloadMachine {
     return [.ask(read.request)]
   }
 
-  /// Pages in a row without anything new that a service may give; it may have looked for rows in vain.
+  /// The number of consecutive pages without new rows that a service may send: it may have searched in vain.
   static let idlePages = 4096
-  /// So often a page's new rows are counted before the next one is asked for.
+  /// After each interval of this many pages, the staged rows are counted before the next page is requested.
   private static let countedPages = 256
 
-  /// Whether the rows that are staged are to be counted behind the page that is asked for.
+  /// Whether the staged rows must be counted after the page that is being requested.
   var countsNextPage: Bool {
     guard case .whole(let read) = state else { return false }
     return (read.pages + 1) % DownloadMachine.countedPages == 0
   }
 
-  /// Whether so many pages in a row brought nothing new that there is no end to be seen.
+  /// Whether the read has had too many consecutive pages without new rows, and may therefore never end.
   private func isIdle(_ read: WholeRead) -> Bool {
     read.pages % DownloadMachine.countedPages == 0 && read.pages - read.growth.pages > DownloadMachine.idlePages
   }
 
-  /// Whether the service has more rows than came: by its count, or because the page is as full as it may be.
+  /// Whether the service has more rows than it sent, according to its count or because the page has the full size.
   private func lacksRows(_ read: WholeRead) -> Bool {
     guard traits.mayPage, !memory.refusesWindows, read.rows > 0 else { return false }
     if let count = read.count, !memory.countIsWrong {
@@ -123,11 +125,11 @@ extension DownloadMachine {
     return read.pages == 1 && read.rows == Int64(size)
   }
 
-  // MARK: Pages that the client cuts
+  // MARK: Pages that the client selects
 
   private mutating func beginWindows(behind read: WholeRead) -> [Action] {
     let size = traits.pageSize ?? Int(clamping: max(read.rows, 1))
-    // What came was in the service's own order; pages need one that stays, so they begin at the beginning.
+    // The rows so far came in the service's own order. Pages need a stable order, so the read starts again.
     return restart(note: .windows(size: size), windows: size) ?? ended(read, deltaLink: nil)
   }
 
@@ -139,19 +141,19 @@ extension DownloadMachine {
     let asked = Int64(read.request.window?.top ?? windows.size)
     let isFirst = windows.position == 0
     if came == 0 { return ended(read, deltaLink: nil) }
-    // More than asked for: `$top` is not heeded, so this was everything, or all of the rest.
+    // More rows than requested: the service ignores `$top`, so these were all rows, or all remaining rows.
     if came > asked {
       memory.refusesWindows = true
       return [.note(.windowsIgnored)] + ended(read, deltaLink: nil)
     }
     if !isFirst, new == 0 {
-      // Nothing but rows that were there before: the end, or a service that heeds `$top` and not `$skip`.
+      // All rows were there before. Either this is the end, or the service supports `$top` but not `$skip`.
       let isShort = came < asked || (read.count.map { $0 <= (read.distinct ?? read.rows) } ?? false)
       if isShort { return ended(read, deltaLink: nil) }
       memory.refusesWindows = true
       return restart(note: .windowsIgnored, windows: nil) ?? ended(read, deltaLink: nil)
     }
-    // The page began one row early: that row is known, unless rows before it have gone meanwhile.
+    // The page began one row early. That row is known, unless rows before it were deleted in the meantime.
     if !isFirst, windows.size > 1, let new, new == came, let actions = restart(note: .rowsMoved, windows: windows.size)
     {
       return actions
@@ -180,11 +182,11 @@ extension DownloadMachine {
       ending.etag = read.etag
       ending.lastModified = read.lastModified
     }
-    // One answer is one state of the service; pages may come from several.
+    // One response is one state of the service; several pages may come from several states.
     guard let distinct = read.distinct, let count = read.count, count != distinct, traits.mayCount,
       !memory.countIsWrong
     else { return finish(ending) }
-    // What changed while the pages were read is told by the delta link.
+    // The delta link reports what changed while the pages were read.
     if ending.deltaLink != nil, read.pages > 1 { return finish(ending, followUp: true) }
     let figures = [distinct, count]
     if disagreement == figures {
@@ -197,13 +199,13 @@ extension DownloadMachine {
       + finish(Ending(staging: .whole, deltaLink: ending.deltaLink, began: read.began))
   }
 
-  /// Reads from the beginning once more; nil where that was done often enough.
+  /// Starts the read again; nil if it was started often enough.
   private mutating func restart(note: DownloadNote, windows: Int?) -> [Action]? {
     guard wholeReads < 3 else { return nil }
     return [.note(note)] + beginWhole(windows: windows)
   }
 
-  // MARK: Refusals and failures
+  // MARK: Rejections and failures
 
   private mutating func wholeRefused(_ old: WholeRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
     var read = old
@@ -230,7 +232,7 @@ extension DownloadMachine {
     return [.ask(read.request)]
   }
 
-  /// What the service refuses, once it has answered without it.
+  /// The note about the options that the service rejects, once it has responded without them.
   private static func refusal(_ read: WholeRead) -> [Action] {
     guard read.pages == 0, read.trial > 0, let status = read.refusal else { return [] }
     return [
@@ -242,8 +244,9 @@ extension DownloadMachine {
     ]
   }
 
-  /// A link is asked as the service gave it (Protocol 4.01 §11.2.6.7). What it can refuse are the preferences beside the link, and
-  /// the count where it has written the first request's option into the link: that is asked for anew without.
+  /// Handles a rejected link. A link is requested as the service gave it (Protocol 4.01 §11.2.6.7). The service can
+  /// reject the preferences sent with it, or the count, if it has copied the first request's option into the link. In
+  /// that case the read starts again without the count.
   private mutating func linkRefused(_ old: WholeRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
     var read = old
     if DownloadMachine.isAboutOptions(status) {
@@ -257,28 +260,28 @@ extension DownloadMachine {
         memory.links = LinkMemory(count: true, preferences: memory.links?.preferences ?? false)
         return restart(note: .pageRefused(status: status), windows: read.windows?.size) ?? fail(error)
       }
-      // The count was not what it refused.
+      // The count was not the option that the service rejected.
       if wholeReads > 1 { memory.links?.count = false }
     }
     return restart(note: .pagesExpired(status: status), windows: read.windows?.size) ?? fail(error)
   }
 
-  /// What was learned where a link is answered that was refused with preferences.
+  /// Records that the service accepts a link without preferences that it rejected with them.
   private mutating func linkAnswered(_ read: WholeRead) -> [Action] {
     guard let status = read.linkRefusal else { return [] }
     memory.links = LinkMemory(count: memory.links?.count ?? false, preferences: true)
     return [.note(.preferencesRefused(status: status))]
   }
 
-  /// Statuses by which a service may mean an option of a request.
+  /// Whether the service may reject an option of the request with a status.
   static func isAboutOptions(_ status: Int) -> Bool { status == 400 || status == 501 }
 
-  /// The options of the first request, one refusal after another.
+  /// The options of the first request, for each attempt after a rejection.
   private static func trial(
     _ number: Int, of first: PageRequest
   ) -> (tracking: Bool, count: Bool, pageSize: Bool)? {
     var trials = [(tracking: first.tracksChanges, count: first.countsRows, pageSize: true)]
-    // Deltas are worth more than the count, which they make needless.
+    // Deltas are worth more than the count, which they make unnecessary.
     if first.countsRows { trials.append((first.tracksChanges, false, true)) }
     if first.tracksChanges { trials.append((false, first.countsRows, true)) }
     if first.tracksChanges, first.countsRows { trials.append((false, false, true)) }
@@ -297,7 +300,7 @@ extension DownloadMachine {
     } else if let size = traits.pageSize, read.pages == 0, read.windows == nil, rows > Int64(size), traits.mayPage,
       !memory.refusesWindows, let actions = restart(note: .windows(size: size), windows: size)
     {
-      // An answer without pages that breaks off would always begin at its beginning.
+      // A response without pages that breaks off would always start again at its beginning.
       return [.wait(pause)] + actions
     }
     state = .whole(read)

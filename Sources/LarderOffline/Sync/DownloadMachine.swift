@@ -1,38 +1,38 @@
-/// The download of one defining query as a pure state machine: what happened goes in, what to do comes out.
+/// The download of one defining query as a pure state machine: inputs say what happened, actions say what to do.
 ///
 /// | state | leaves by |
 /// | --- | --- |
 /// | `new` | `start` to `whole` or `changes` |
-/// | `whole`: all rows are read aside | `page` to itself or `finishing`; `notModified` to `ended`; `refused`, `failed` to itself (asked otherwise, again, or from the beginning) or `ended` |
-/// | `changes`: what changed since the delta link | `page` to itself or `finishing`; `notModified` to `ended`; all that makes the link useless to `whole` |
+/// | `whole`: all rows are read into staging | `page` to itself or `finishing`; `notModified` to `ended`; `refused`, `failed` to itself (with other options, a repeated request, or from the beginning) or `ended` |
+/// | `changes`: reads what changed since the delta link | `page` to itself or `finishing`; `notModified` to `ended`; everything that makes the link useless to `whole` |
 /// | `finishing` | `finished` to `ended`, `comparing`, `changes`; `incomplete` to `whole` |
 /// | `comparing` | `counted` to `ended` or `whole` |
 /// | `ended` | never |
 ///
-/// The last action of a list is the only one that answers by an input. An input that does not fit the state does nothing.
+/// Only the last action of a list produces an input. An input that does not fit the state is ignored.
 struct DownloadMachine: Sendable {
-  /// Where rows are gathered before readers see them.
+  /// Where rows are staged before readers see them.
   enum Staging: String, Codable, Sendable, Hashable { case whole, changes }
 
-  /// What makes the staged rows those that readers see.
+  /// How the staged rows become visible to readers.
   struct Ending: Codable, Sendable, Hashable {
     var staging: Staging
     var deltaLink: String?
     var etag: String?
     var lastModified: String?
-    /// When what is staged began to come, in seconds since 1970.
+    /// When the download of the staged rows began, in seconds since 1970.
     var began: Double?
   }
 
   /// What to do.
   enum Action: Sendable, Hashable {
-    /// Drops what is staged and begins anew.
+    /// Discards what is staged and starts again.
     case begin(Staging)
     case wait(Duration)
     case ask(PageRequest)
     case finish(Ending)
     case discard
-    /// Asks the service how many rows there are, and counts those here.
+    /// Asks the service for its number of rows, and counts the rows in the store.
     case compareCounts
     case note(DownloadNote)
     case end(DownloadResult)
@@ -41,21 +41,21 @@ struct DownloadMachine: Sendable {
 
   /// What happened.
   enum Input: Sendable {
-    /// The download begins, or goes on where it was cut.
+    /// The download begins, or resumes at the position where it was interrupted.
     case start(DownloadPosition?)
     case page(PageFacts)
     case notModified
-    /// The service answered with another status.
+    /// The service responded with another status.
     case refused(status: Int, OfflineODataError)
-    /// No whole answer came; `rows` of the page had come. `isCut`: the answer had begun.
+    /// The response did not arrive completely; `rows` of the page had arrived. `isCut`: the response had begun.
     case failed(OfflineODataError, isCut: Bool, rows: Int64)
-    /// The answer, or what was staged of it, cannot be used.
+    /// The response, or what was staged of it, cannot be used.
     case unusable(OfflineODataError)
-    /// The staged rows are what readers see.
+    /// The staged rows are now visible to readers.
     case finished
-    /// The same, but only a whole read can tell which rows the query still has.
+    /// The staged rows are now visible to readers, but only a whole read can find out which rows the query still has.
     case incomplete
-    /// nil: the service does not say.
+    /// The number of rows of the service and of the store. `service` is nil if the service does not say.
     case counted(service: Int64?, here: Int64)
   }
 
@@ -73,7 +73,8 @@ struct DownloadMachine: Sendable {
     var deltaLink: String?
     var etag: String?
     var lastModified: String?
-    /// Now, and when what is staged must have begun to be gone on with: seconds since 1970.
+    /// The current time (`now`), and the earliest start of a staged download that may be resumed: in seconds since
+    /// 1970.
     var now: Double = 0
     var oldestStaging: Double = 0
   }
@@ -83,14 +84,14 @@ struct DownloadMachine: Sendable {
   let links: LinkRules
   /// The URL of the defining query, for links relative to it.
   let url: String
-  /// What is found out on the way, for the next time.
+  /// What this download has learned about the service, for the next download.
   var memory: QueryMemory
   var state = State.new
-  /// Whole reads begun in this download.
+  /// The number of whole reads started in this download.
   var wholeReads = 0
-  /// The pages behind which a whole read goes on that was cut.
+  /// The number of pages after which an interrupted whole read resumes.
   var resumedBehind: Int?
-  /// Rows and count of a whole read that did not agree.
+  /// The number of rows and the count of a whole read, if they did not agree.
   var disagreement: [Int64]?
 
   init(
@@ -103,7 +104,7 @@ struct DownloadMachine: Sendable {
     self.url = url
   }
 
-  /// What to do after an input, in order.
+  /// Returns what to do after an input, in order.
   mutating func take(_ input: Input) -> [Action] {
     switch (state, input) {
     case (.new, .start(let position)): return start(position)
@@ -118,7 +119,7 @@ struct DownloadMachine: Sendable {
     }
   }
 
-  /// Where the download goes on if it is cut now: behind the last page that was staged.
+  /// Where the download resumes if it is interrupted now: after the last staged page.
   var position: DownloadPosition? {
     switch state {
     case .whole(let read): read.pages > 0 ? .whole(read) : nil
@@ -128,7 +129,7 @@ struct DownloadMachine: Sendable {
     }
   }
 
-  /// The same behind a page that is being staged: kept in the transaction that ends it.
+  /// The position after a page that is being staged. It is stored in the transaction that ends the page.
   func position(behind page: PageFacts) -> DownloadPosition? {
     var next = self
     _ = next.take(.page(page))
@@ -196,8 +197,9 @@ struct DownloadMachine: Sendable {
     return wholeReads < 3 ? [.note(.deltaIncomplete)] + beginWhole() : end(.whole)
   }
 
-  /// A delta that cannot be applied is no reason to stay behind: all is read instead. What is staged of a whole read that
-  /// cannot be completed would fail the same way next time: that one begins anew.
+  /// Handles a failed finish. If a delta cannot be applied, everything is read instead. If a whole read cannot be
+  /// completed, its staged rows are discarded and the next download starts again, because it would fail in the same
+  /// way.
   private mutating func finishFailed(_ error: OfflineODataError) -> [Action] {
     guard case .finishing(let ending, _) = state, error.category == .serverSideError else { return fail(error) }
     guard ending.staging == .changes else { return [.discard] + fail(error) }

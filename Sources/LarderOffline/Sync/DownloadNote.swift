@@ -1,62 +1,62 @@
-/// The ways that a download can take.
+/// The strategy of a download.
 enum DownloadStrategy: String, Codable, Sendable, Hashable {
-  /// By a delta link.
+  /// The store follows a delta link.
   case changes
-  /// By reading everything.
+  /// The store reads everything.
   case whole
-  /// By a condition that the service found unchanged.
+  /// The store sends a conditional request, and the service reports no change.
   case condition
 }
 
 /// How the download of a query ended.
 struct DownloadResult: Sendable, Hashable {
   var way: DownloadStrategy
-  /// The service said that nothing has changed.
+  /// Whether the service reported that nothing has changed.
   var isUnchanged = false
 }
 
-/// What was found on the way of a download; goes to the event log.
+/// A remark about a download, for the event log.
 enum DownloadNote: Sendable, Hashable {
-  /// It goes on where it was cut.
+  /// The download resumes where it was interrupted.
   case resumed(DownloadMachine.Staging, pages: Int, rows: Int64)
-  /// What was staged is too old to go on with.
+  /// The staged rows are too old to resume the download.
   case stagingTooOld
-  /// The service does not take the delta link any more: all is read.
+  /// The service no longer accepts the delta link: everything is read.
   case deltaExpired(status: Int)
-  /// A delta could not be read or applied: all is read.
+  /// A delta could not be read or applied: everything is read.
   case deltaUnusable(OfflineODataError)
-  /// A delta does not tell which rows are no longer expanded: all is read.
+  /// A delta does not say which rows are no longer expanded: everything is read.
   case deltaIncomplete
-  /// Rows here and there differ in number after a delta: all is read.
+  /// After a delta, the numbers of rows in the service and in the store differ: everything is read.
   case countsDiffer(service: Int64, here: Int64)
-  /// The service refuses tracking, the count, or a page's size: asked without.
+  /// The service rejects tracking, the count, or a page size: the request is repeated without it.
   case optionsRefused(status: Int, tracking: Bool, count: Bool, pageSize: Bool = false)
-  /// The service refuses its own link after a request for the count: read from the beginning without it.
+  /// The service rejects its own link after a request with the count: the read starts again without the count.
   case pageRefused(status: Int)
-  /// The service refuses preferences beside its own link: asked without.
+  /// The service rejects preferences sent with its own link: the request is repeated without them.
   case preferencesRefused(status: Int)
-  /// A page's link is not taken any more: read from the beginning.
+  /// The service no longer accepts a page's link: the read starts again.
   case pagesExpired(status: Int)
-  /// The page that a read was cut at cannot be read: read from the beginning.
+  /// The page at which the read was interrupted cannot be read: the read starts again.
   case pageUnusable(OfflineODataError)
-  /// The data changed between pages: read from the beginning.
+  /// The data changed between pages: the read starts again.
   case rowsMoved
-  /// The data changed between pages again; taken as it is.
+  /// The data changed between pages again; the result is used as it is.
   case unstable(count: Int64, rows: Int64)
-  /// The service gives no pages by itself: cut by `$top` and `$skip`.
+  /// The service does not divide its results into pages: the client requests pages with `$top` and `$skip`.
   case windows(size: Int)
-  /// The service does not heed `$top` and `$skip`.
+  /// The service ignores `$top` and `$skip`.
   case windowsIgnored
-  /// The entity that contains the rows is deleted here: there is no place for them.
+  /// The entity that contains the rows is deleted in the store: the rows have no place.
   case containerDeleted
-  /// Values have more digits than their type, the first of them at an entity and property.
+  /// Values have more digits than their type allows, the first of them at an entity and property.
   case fineValues(first: String, count: Int64)
-  /// The service has changed or removed entities that changes of this device wait on.
+  /// The service has changed or removed entities with pending changes of this device.
   case changedBelow(Int)
 }
 
 extension DownloadNote: CustomStringConvertible {
-  /// What was found, in a sentence.
+  /// The remark as a sentence.
   var description: String {
     switch self {
     case .resumed(.whole, let pages, let rows): "Goes on behind page \(pages), \(rows) rows."
@@ -92,11 +92,11 @@ extension DownloadNote: CustomStringConvertible {
   }
 }
 
-/// Where a download was cut: behind a page that is staged. Kept with the page's rows.
+/// Where a download was interrupted: after a staged page. It is stored with the page's rows.
 enum DownloadPosition: Codable, Sendable, Hashable {
   case whole(WholeRead)
   case changes(ChangesRead)
-  /// All is staged.
+  /// All rows are staged.
   case ending(DownloadMachine.Ending)
 
   var staging: DownloadMachine.Staging {
@@ -107,10 +107,11 @@ enum DownloadPosition: Codable, Sendable, Hashable {
     }
   }
 
-  /// So many seconds may a clock have been set back since then; more, and nobody knows how old it is.
+  /// How far the clock may have been set back since then, in seconds. Beyond that, the age of the staged rows is
+  /// unknown.
   static let skew = 3600.0
 
-  /// When its first page was asked for, in seconds since 1970.
+  /// When the first page was requested, in seconds since 1970.
   var began: Double {
     switch self {
     case .whole(let read): read.began ?? 0

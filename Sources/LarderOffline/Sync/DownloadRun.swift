@@ -11,22 +11,23 @@ import LarderStorage
   import Foundation
 #endif
 
-/// Carries out what a ``DownloadMachine`` decides for one defining query: asks the service, stages what comes, makes it
-/// what readers see. Holds nothing of the file while it waits for the service.
+/// Carries out the decisions of a ``DownloadMachine`` for one defining query: it sends requests to the service, stages
+/// the responses, and makes the staged rows visible to readers. It holds no lock on the file while it waits for the
+/// service.
 struct DownloadRun: Sendable {
   let query: DefiningQueryRow
   let bound: BoundDefiningQuery
   let store: OpenStore
-  /// Where rows stand in the answers of the store's defining queries.
+  /// The positions of rows in the responses of each of the store's defining queries.
   let places: [Int64: QueryPlaces]
-  /// Whether delta links, ETags and what was staged are passed over, and everything is read.
+  /// Whether the run ignores delta links, ETags and staged rows, and reads everything.
   let isWhole: Bool
-  /// Those of the download that this is a part of.
+  /// The marks of the download that this run is part of.
   let marks: DownloadMarks
-  /// Told of progress, often.
+  /// Receives progress events, often.
   let tell: @Sendable (OfflineODataProgress) -> Void
 
-  /// What a course knows while it runs.
+  /// The mutable state of a run.
   private struct Run {
     var machine: DownloadMachine
     var staging: (any DownloadStaging)?
@@ -34,9 +35,9 @@ struct DownloadRun: Sendable {
     var progress: OfflineODataProgress
     var result: DownloadResult?
     var failure: OfflineODataError?
-    /// Rows that this download has made what readers see.
+    /// The number of rows that this download has already made visible to readers.
     var finished: Int64 = 0
-    /// What this download has found out about the service's links.
+    /// What this download has learned about the service's links.
     var learnedLinks: LinkMemory?
     /// Values with more digits than their type has.
     var fineValues = FineValues()
@@ -44,7 +45,7 @@ struct DownloadRun: Sendable {
 
   private var pages: PageURL { PageURL(query: query.url, version: bound.traits.version, key: bound.key) }
 
-  /// Downloads the query. Everything that goes wrong is in the outcome.
+  /// Downloads the query. All errors are reported in the outcome.
   func run() async -> OfflineODataQueryOutcome {
     var run = Run(
       machine: machine(), outcome: OfflineODataQueryOutcome(name: query.name),
@@ -61,13 +62,13 @@ struct DownloadRun: Sendable {
         run.staging = resumed?.0
         try await course(&run, resumed?.1)
       }
-      // Nothing may have come.
+      // The download may have brought no rows.
       if run.failure == nil { try await marks.begin(store.replica) }
       if query.streams, run.failure == nil { try await streams(&run) }
     } catch {
       run.failure = OfflineODataError(below: error)
     }
-    // Where the download was cut or given up, rows of its last pages may be on their way to the file.
+    // If the download was interrupted or failed, rows of its last pages may still be on their way to the file.
     await run.staging?.settle()
     do throws(StorageError) {
       try await store.replica.setFacts(JSONSettings.encode(run.machine.memory), of: query.id)
@@ -87,7 +88,7 @@ struct DownloadRun: Sendable {
 
   private func machine() -> DownloadMachine {
     let root = store.root
-    // Rows that did not change are not those of the entity that contains them now: it may be another row.
+    // ETags of unchanged rows do not apply if an entity contains the rows: the entity may be another row now.
     let isOfSet = bound.container == nil && !isWhole
     let known = DownloadMachine.Known(
       deltaLink: isWhole ? nil : query.deltaLink, etag: isOfSet ? query.etag : nil,
@@ -132,7 +133,7 @@ struct DownloadRun: Sendable {
     return nil
   }
 
-  // MARK: Asking
+  // MARK: Requests
 
   private func ask(_ request: PageRequest, _ run: inout Run) async throws -> DownloadMachine.Input {
     try Task.checkCancellation()
@@ -146,8 +147,8 @@ struct DownloadRun: Sendable {
     return otherKind
   }
 
-  /// What an answer means that holds no rows, by its status and type; nil for one that may hold some. That rows are not in it
-  /// says nothing of them.
+  /// Returns what a response without rows means, by its status and type; nil for a response that may hold rows. Such a
+  /// response says nothing about the rows themselves.
   private func otherKind(_ response: ODataMediaResponse, _ request: PageRequest) -> DownloadMachine.Input? {
     let type = DownloadRun.mediaType(response)
     func error(_ found: String) -> OfflineODataError {
@@ -161,7 +162,7 @@ struct DownloadRun: Sendable {
     if WebPage.isType(type) { return .unusable(error("a web page (\(type))")) }
     guard request.form == .json, type.contains("xml") else { return nil }
     let atom = error("\(type), where JSON was asked for")
-    // A service that speaks no JSON says so by its answer, too.
+    // A service without JSON may also say so by the type of its response.
     return bound.traits.version < .v4 && !request.isDelta ? .refused(status: 406, atom) : .unusable(atom)
   }
 
@@ -179,7 +180,7 @@ struct DownloadRun: Sendable {
     let told = OfflineODataError(error)
     switch error.category {
     case .http(304, _):
-      // A delta link is a condition itself.
+      // A delta link is already a condition.
       guard request.isDelta || request.etag != nil || request.lastModified != nil else {
         return .unusable(OfflineODataError(.malformedAnswer, told.errorMessage))
       }
@@ -206,7 +207,7 @@ struct DownloadRun: Sendable {
       guard let (staged, bytes) = try await run.staging?.page(page) else { throw DownloadRun.nothingStaged }
       var facts = staged
       (facts.etag, facts.lastModified) = field
-      // Pages may overlap: a row counts once.
+      // Pages may overlap: each row counts once.
       let earlier = run.staging?.earlierRows ?? 0
       run.outcome.rows = facts.ownRows.map { run.finished + $0 - earlier } ?? run.outcome.rows + facts.rows
       run.outcome.pages += 1
@@ -237,13 +238,13 @@ struct DownloadRun: Sendable {
     return ArrivingPage(body: response.body, form: form, position: position) { [tell] bytes, rows in
       var now = progress
       now.bytes += bytes
-      // Until the page is whole, nobody knows which of its rows were there before.
+      // Until the page is complete, it is unknown which of its rows were there before.
       if countsRows { now.rows = min(now.rows + rows, max(now.rows, now.totalRows ?? .max)) }
       tell(now)
     }
   }
 
-  /// What a page that could not be read to its end means.
+  /// Returns the input for a page that could not be read to its end.
   private func broken(_ error: any Error) throws -> DownloadMachine.Input {
     if Task.isCancelled || error is CancellationError { throw CancellationError() }
     let told = OfflineODataError(below: error)
@@ -266,7 +267,8 @@ struct DownloadRun: Sendable {
     return said.flatMap(ODataVersion.init(header:)) ?? bound.traits.version
   }
 
-  /// The protocol that an answer has to be in: the service's, where a V2 service may answer in V3, which it was offered.
+  /// The protocol version that a response must have: the service's version. A V2 service may respond in V3, which the
+  /// request offers.
   private func protocolVersion(_ response: ODataMediaResponse) -> ODataVersion {
     let version = version(response)
     return bound.traits.version < .v4 && version < .v4 ? max(version, bound.traits.version) : bound.traits.version
@@ -293,7 +295,7 @@ struct DownloadRun: Sendable {
     } catch { return try broken(error) }
   }
 
-  /// Reads a part of a collection in line that the service has put behind a link of its own.
+  /// Reads a part of an inline collection for which the service gave a separate link.
   private func read(
     _ inline: InlinePage, _ staging: any DownloadStaging, _ links: inout InlineLinks, _ run: inout Run
   ) async throws {
@@ -305,14 +307,14 @@ struct DownloadRun: Sendable {
     let request = PageRequest(place: .link(link), form: run.machine.memory.speaksAtom ? .atom : .json)
     let response = try await store.conversation.streamAnswer(to: pages.request(request))
     if case .unusable(let error)? = otherKind(response, request) { throw error }
-    // Its rows are none of the query's own.
+    // These rows are not the query's own.
     let page = arriving(response, .collection, run.progress, countsRows: false) { _ in nil }
     let (new, bytes) = try await staging.inlinePage(inline, page)
     count(bytes, &run)
     guard links.note(inline, new: new) else { throw OfflineODataError(.endlessPages) }
   }
 
-  /// Fetches the bytes of media that the rows tell of.
+  /// Downloads the bytes of the media that the rows refer to.
   private func streams(_ run: inout Run) async throws {
     run.progress.step = .streams
     let before = run.progress
@@ -341,7 +343,7 @@ struct DownloadRun: Sendable {
 }
 
 extension OpenStore {
-  /// What the service has been found to refuse on its own links; nil where nothing is known.
+  /// What the service is known to reject on its own links; nil if nothing is known.
   func linkMemory() async throws(StorageError) -> LinkMemory? {
     guard case .text(let text)? = try await replica.setting(LinkMemory.setting) else { return nil }
     return JSONSettings.decode(LinkMemory.self, text)

@@ -1,36 +1,36 @@
 import LarderHTTP
 import LarderOData
 
-/// A page that comes from the service.
+/// A page that is being received from the service.
 struct ArrivingPage: Sendable {
   let body: HTTPBodyStream
   let form: PageForm
-  /// Where the download goes on behind the page.
+  /// The position at which the download continues after the page.
   let position: @Sendable (PageFacts) -> String?
-  /// Bytes and rows that have come of the page.
+  /// Receives the numbers of bytes and rows of the page that have arrived.
   let progress: @Sendable (_ bytes: Int64, _ rows: Int64) -> Void
-  /// Whether its rows are to be written and counted before the call ends, though another page follows.
+  /// Whether the page's rows must be written and counted before the call ends, even if another page follows.
   var isCounted = false
 }
 
-/// Where the pages of a download are gathered, durably, before readers see them.
+/// Durable storage for the pages of a download before readers see them.
 protocol DownloadStaging: Sendable {
   var kind: DownloadMachine.Staging { get }
-  /// Rows of the query's own table that were staged before this run.
+  /// The number of rows of the query's own table that were staged before this run.
   var earlierRows: Int64 { get }
-  /// Reads a page to its end and stages its rows; answers what it told, and its bytes. Where another page follows, rows may
-  /// be written behind the call: what fails then is thrown by a later one.
+  /// Reads a page to its end and stages its rows. Returns the page's facts and its number of bytes. If another page
+  /// follows, rows may be written after the call returns; a later call then throws the error.
   func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64)
-  /// Waits until nothing is written any more: the application may be suspended then.
+  /// Waits until all writes have finished, so that the application may be suspended.
   func settle() async
-  /// The next link to a part of a collection in line that has to be read before the end; nil for none.
+  /// The next link to a part of an inline collection that must be read before the end; nil for none.
   func nextInlinePage() async throws -> InlinePage?
-  /// Reads such a part; answers what is new in it, and its bytes.
+  /// Reads a part of an inline collection. Returns its numbers of new rows and of bytes.
   func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (new: Int64, bytes: Int64)
-  /// Makes the staged rows those that readers see, with what the next download begins with.
+  /// Makes the staged rows visible to readers, and stores what the next download begins with.
   func finish(
     _ ending: DownloadMachine.Ending, at time: Double, marks: DownloadMarks
   ) async throws -> StagedOutcome
-  /// Throws it away.
+  /// Discards what is staged.
   func discard() async throws
 }

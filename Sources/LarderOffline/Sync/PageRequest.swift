@@ -1,24 +1,24 @@
-/// One request of a download: what is asked for, before the URL and the fields are written.
+/// One request of a download, before its URL and header fields are written.
 struct PageRequest: Codable, Sendable, Hashable {
-  /// What is asked.
+  /// What is requested.
   enum Place: Codable, Sendable, Hashable {
-    /// The defining query; a part of it where there is a window.
+    /// The defining query, or a part of it if there is a window.
     case query(Window?)
-    /// A link that the service gave, absolute.
+    /// An absolute link that the service gave.
     case link(String)
   }
 
-  /// A page that the client cuts out.
+  /// A page that the client selects with `$top` and `$skip`.
   struct Window: Codable, Sendable, Hashable {
     var top: Int
     var skip: Int64
   }
 
-  /// How the answer shall be written.
+  /// The format of the response.
   enum Form: String, Codable, Sendable, Hashable { case json, atom }
 
   var place: Place
-  /// The answer is read as changes.
+  /// Whether the response is read as changes.
   var isDelta = false
   /// `Prefer: odata.track-changes`
   var tracksChanges = false
@@ -39,50 +39,50 @@ struct PageRequest: Codable, Sendable, Hashable {
   mutating func dropPreferences() { (tracksChanges, maximumPageSize) = (false, nil) }
 }
 
-/// What a page told when it was read and its rows were staged.
+/// Facts about a page that was read and whose rows were staged.
 struct PageFacts: Sendable, Hashable {
   var nextLink: String? = nil
   var deltaLink: String? = nil
-  /// How many rows there are in all, where the service counts.
+  /// The total number of rows, if the service counts.
   var count: Int64? = nil
-  /// The page's rows.
+  /// The number of rows in the page.
   var rows: Int64 = 0
-  /// How many rows are staged now, each counted once whatever page it came with; nil where that is not known.
+  /// The number of rows that are staged now, each counted once even if several pages had it; nil if it is not known.
   var stagedRows: Int64? = nil
-  /// How many rows of the query's own table are staged now, each counted once; nil for changes.
+  /// The number of rows of the query's own table that are staged now, each counted once; nil for changes.
   var ownRows: Int64? = nil
-  /// The answer came in Atom.
+  /// Whether the response is in Atom format.
   var isAtom = false
-  /// The answer's `ETag` and `Last-Modified`.
+  /// The `ETag` and `Last-Modified` of the response.
   var etag: String? = nil
   var lastModified: String? = nil
-  /// How many links in line their referential constraints contradict, by table and navigation property.
+  /// The number of inline links that referential constraints contradict, by table and navigation property.
   var contradictedLinks: [String: Int64] = [:]
   /// Values with more digits than their type has.
   var fineValues = FineValues()
 }
 
-/// Which links of a service are followed (RFC 3986 §5.2; RFC 6454).
+/// The rules for following links of a service (RFC 3986 §5.2; RFC 6454).
 struct LinkRules: Sendable, Hashable {
   /// `https://host:1`, without a slash.
   let origin: String
   /// `https://host:1/service/`.
   let root: String
-  /// Query options that the root was given with (`sap-client=100`): links below it that lack one get it.
+  /// The query options of the service root (`sap-client=100`). They are added to links below the root that lack them.
   var query: String? = nil
 
   private var rootPath: Substring { root.dropFirst(origin.count) }
 
-  /// The absolute text of a link in the answer to `request`; nil for one that leads away.
+  /// The absolute text of a link in the response to `request`; nil for a link to another service.
   ///
-  /// A relative link continues the service's root, where context URLs stand. A link to another host is followed on the
-  /// service's own where its path is under the root: such links come from services that do not know the name they are
-  /// reached by. Nothing is ever sent to another host.
+  /// A relative link is resolved against the service root, like context URLs. A link to another host is followed on the
+  /// service's own host if its path is below the root: such links come from services that do not know their public
+  /// name. Nothing is ever sent to another host.
   func resolve(_ link: String, from request: String) -> String? {
     place(link, from: request).map(carryingQuery)
   }
 
-  /// The link with those of the root's own options that it does not name.
+  /// Adds those of the root's query options that the link does not have.
   private func carryingQuery(_ link: String) -> String {
     guard let query, link.hasPrefix(root) else { return link }
     func name(_ option: Substring) -> Substring { option.prefix { $0 != "=" } }

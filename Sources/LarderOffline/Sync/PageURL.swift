@@ -2,15 +2,15 @@ import LarderHTTP
 import LarderOData
 import LarderService
 
-/// The URL and the fields of a page's request.
+/// The URL and the header fields of a page's request.
 struct PageURL: Sendable {
-  /// The defining query, relative to the service's root.
+  /// The defining query, relative to the service root.
   let query: String
   let version: ODataVersion
-  /// The names of the key's properties.
+  /// The names of the key properties.
   let key: [String]
 
-  /// What is sent for a page.
+  /// Returns the HTTP request for a page.
   func request(_ page: PageRequest) -> ODataSingleRequest {
     var request = ODataSingleRequest(.read, path(page), useCache: false)
     let prefer = preferences(page)
@@ -43,7 +43,7 @@ struct PageURL: Sendable {
     }
   }
 
-  /// The query with the key among what it selects: without it nobody could tell which row is which.
+  /// Adds the key to the properties that the query selects: without it, rows could not be identified.
   private func selectingKey(_ text: String) -> String {
     guard !key.isEmpty, let mark = text.firstIndex(of: "?") else { return text }
     let options = text[text.index(after: mark)...].split(separator: "&").map { option in
@@ -55,7 +55,7 @@ struct PageURL: Sendable {
     return text[...mark] + options.joined(separator: "&")
   }
 
-  /// The query ordered by the key behind its own order, so that pages cut by `$skip` fit together.
+  /// Appends the key to the query's order, so that pages selected with `$skip` fit together.
   private func ordered(_ text: String) -> String {
     guard !key.isEmpty else { return text }
     let keys = key.joined(separator: ",")
@@ -76,7 +76,7 @@ struct PageURL: Sendable {
     return name.hasPrefix("%24") ? "$" + name.dropFirst(3) : name
   }
 
-  /// Where the service says how many rows the query has: `Set/$count` with what restricts them.
+  /// The path of the query's row count: `Set/$count` with the options that restrict the rows.
   var count: String {
     let mark = query.firstIndex(of: "?") ?? query.endIndex
     let options = query[mark...].dropFirst().split(separator: "&").filter { option in
@@ -88,7 +88,7 @@ struct PageURL: Sendable {
 }
 
 extension Substring {
-  /// Without spaces around it, written plainly or encoded.
+  /// The text without leading and trailing spaces, whether they are plain or percent-encoded.
   fileprivate var trimmed: Substring {
     var text = self
     while let space = [" ", "%20", "+"].first(where: { text.hasPrefix($0) }) { text = text.dropFirst(space.count) }

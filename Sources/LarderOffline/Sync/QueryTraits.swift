@@ -1,24 +1,24 @@
 import LarderOData
 
-/// What a defining query and the service's metadata say about its download before anything is asked.
+/// What a defining query and the service's metadata say about its download before any request is sent.
 struct QueryTraits: Sendable, Hashable {
   /// What the metadata says about a feature.
   enum Support: Sendable, Hashable {
     case announced
     case denied
-    /// Nothing: found out by asking.
+    /// The metadata does not say. The download finds out.
     case unknown
   }
 
   var version: ODataVersion
   /// False for one entity: a key, a singleton, a to-one navigation property.
   var isCollection = true
-  /// `$top` or `$skip` of the query's own: what is in the window changes with every change before it, so no delta tells
-  /// it.
+  /// Whether the query itself has `$top` or `$skip`. The rows in the window then change with every change before it, so
+  /// no delta can report them.
   var hasWindow = false
-  /// `$filter` or `$search`.
+  /// Whether the query has `$filter` or `$search`.
   var hasFilter = false
-  /// `$expand`.
+  /// Whether the query has `$expand`.
   var hasExpand = false
   /// Change tracking (`Capabilities.ChangeTracking`).
   var tracking = Support.unknown
@@ -26,79 +26,81 @@ struct QueryTraits: Sendable, Hashable {
   var counting = Support.unknown
   /// `$top` and `$skip` (`Capabilities.TopSupported`, `SkipSupported`, `sap:pageable`).
   var paging = Support.unknown
-  /// The rows of a page that the application asked for.
+  /// The page size in rows that the application has set.
   var pageSize: Int?
-  /// False where the application wants no delta links for the query.
+  /// False if the application wants no delta links for the query.
   var wantsTracking = true
 
-  /// Whether a delta link is asked for and followed.
+  /// Whether the download requests and follows a delta link.
   ///
-  /// V2 has no rule that a delta tells changes of expanded entities, and services that exist do not.
+  /// V2 has no rule that a delta reports changes of expanded entities, and existing services do not report them.
   var mayTrack: Bool {
     isCollection && !hasWindow && wantsTracking && tracking != .denied && !(version < .v4 && hasExpand)
   }
 
-  /// Whether the service is asked how many rows there are.
+  /// Whether the download asks the service for the number of rows.
   var mayCount: Bool { isCollection && !hasWindow && counting != .denied }
 
-  /// Whether the client may cut the answer into pages by `$top` and `$skip`.
+  /// Whether the client may divide the result into pages with `$top` and `$skip`.
   var mayPage: Bool { isCollection && !hasWindow && paging != .denied }
 
-  /// Whether a delta has to be checked by counting, for it may not tell all rows that have gone: V2's JSON has no form
-  /// for deletions in the protocol, and with a filter services forget rows that leave it.
+  /// Whether the rows must be counted after a delta, because it may not report all removed rows. V2's JSON has no
+  /// standard form for deletions, and with a filter, services forget to report rows that no longer match it.
   func deltaNeedsCount(isAtom: Bool) -> Bool {
     mayCount && (hasFilter || (version < .v4 && !isAtom))
   }
 }
 
-/// What earlier downloads of a defining query have found out about the service. Forgotten when its metadata change.
+/// What earlier downloads of a defining query have learned about the service. It is discarded when the metadata
+/// changes.
 struct QueryMemory: Codable, Sendable, Hashable {
-  /// It refuses requests that ask for tracking.
+  /// The service rejects requests that ask for change tracking.
   var refusesTracking = false
-  /// It gives no delta link where one is asked for.
+  /// The service returns no delta link when asked for one.
   var givesNoDeltaLink = false
-  /// It refuses requests that ask for the count.
+  /// The service rejects requests that ask for the count.
   var refusesCount = false
-  /// Its count is not the number of rows that it gives.
+  /// The service's count differs from the number of rows that it returns.
   var countIsWrong = false
-  /// It cuts its answers into pages by itself.
+  /// The service divides its results into pages without being asked.
   var pagesItself = false
-  /// It refuses `$top` and `$skip`, or does not heed them.
+  /// The service rejects or ignores `$top` and `$skip`.
   var refusesWindows = false
-  /// It refuses the preference for pages of a size.
+  /// The service rejects the preference for a page size.
   var refusesPageSize: Bool?
-  /// What it refuses on its own links; that of the store, where one is known.
+  /// What the service rejects on its own links. If the store has a ``LinkMemory``, it is that one.
   var links: LinkMemory?
-  /// Whether deltas come in Atom; nil where that was not tried.
+  /// Whether deltas come in Atom; nil if this was not tried.
   var deltaIsAtom: Bool?
-  /// Deltas in a row that could not be read or applied.
+  /// The number of consecutive deltas that could not be read or applied.
   var unusableDeltas = 0
-  /// It speaks no JSON.
+  /// The service does not support JSON.
   var speaksAtom = false
-  /// The last whole read was one answer, so that its ETag says something about all of it.
+  /// Whether the last whole read was one response, so that its ETag covers all rows.
   var wasOnePage = false
-  /// Links that it has stated since the last whole read and that their referential constraints contradict, by table and
-  /// navigation property: what joins the rows here is their columns.
+  /// The number of links that the service has sent since the last whole read and that contradict referential
+  /// constraints, by table and navigation property. The store joins such rows by their columns.
   var contradictedLinks: [String: Int64]?
 
-  /// Adds numbers; nil for none.
+  /// Adds the numbers of both; nil for none.
   static func sum(_ one: [String: Int64]?, _ other: [String: Int64]?) -> [String: Int64]? {
     let all = (one ?? [:]).merging(other ?? [:], uniquingKeysWith: +)
     return all.isEmpty ? nil : all
   }
 
-  /// After this many useless deltas none is asked for any more.
+  /// After this many unusable deltas, the download no longer requests one.
   static let patience = 3
 }
 
-/// What a service has been found to refuse on the links to next pages that it gives. All queries of a store share it, for finding
-/// it out costs a whole read. Forgotten when the metadata change.
+/// What a service is known to reject on the links to next pages that it gives. All queries of a store share this
+/// knowledge, because gaining it costs a whole read. It is discarded when the metadata changes.
 struct LinkMemory: Codable, Sendable, Hashable {
-  /// The name under which it is kept.
+  /// The name of the setting that stores it.
   static let setting = "link-memory"
 
-  /// Links in the answers to requests that ask for the count: such a service writes `$count=true` into a link that it then rejects.
+  /// Whether the service rejects links in responses to requests that ask for the count. Such a service writes
+  /// `$count=true` into a link that it then rejects.
   var count = false
-  /// Preferences beside a link.
+  /// Whether the service rejects preferences sent with a link.
   var preferences = false
 }

@@ -3,11 +3,11 @@ import LarderStorage
 
 /// Staging in the store's file.
 enum ReplicaStaging {
-  /// What an earlier download has staged, and where it was cut; nil where there is nothing to go on with.
+  /// Returns what an earlier download has staged, and where it was interrupted; nil if there is nothing to resume.
   static func resume(
     _ query: DefiningQueryRow, _ bound: BoundDefiningQuery, _ places: [Int64: QueryPlaces], _ replica: Replica
   ) async throws -> (any DownloadStaging, DownloadPosition)? {
-    // The row of the entity that contains the others may be another one by now.
+    // The entity that contains the rows may be another row now.
     guard bound.container == nil else { return nil }
     let table = bound.table.number
     if let read = try await StagedRead.resume(replica, query: query.id, table: table, places: places),
@@ -48,7 +48,7 @@ enum ReplicaStaging {
     }
   }
 
-  /// Hands a page's bytes on as they come, then ends it; answers what that answers, and how many bytes there were.
+  /// Passes a page's bytes on as they arrive, then ends the page. Returns the result of `end` and the number of bytes.
   static func read(
     _ arriving: ArrivingPage, into page: StagedPage, end: (StagedPage) async throws -> PageEnd
   ) async throws -> (PageEnd, Int64) {
@@ -66,10 +66,10 @@ enum ReplicaStaging {
   }
 }
 
-/// The rows of a whole read, in the next generation of their tables.
+/// Staging for the rows of a whole read, in the next generation of their tables.
 struct WholeStaging: DownloadStaging {
   let read: StagedRead
-  /// Whether the rows told by pages are those of the query's own table alone.
+  /// Whether the number of rows in pages counts the query's own table alone.
   let countsRows: Bool
 
   var kind: DownloadMachine.Staging { .whole }
@@ -87,7 +87,7 @@ struct WholeStaging: DownloadStaging {
     let position = { @Sendable (end: PageEnd) in page.position(facts(end)) }
     let (end, bytes) = try await ReplicaStaging.read(page, into: read.beginPage(page.form)) { staged in
       let end = try await staged.handOver(position: position)
-      // The next page is asked for while the rows of this one are written.
+      // The next page is requested while the rows of this one are being written.
       guard end.nextLink == nil || page.isCounted else { return end }
       return try await staged.settled(end)
     }
@@ -117,14 +117,14 @@ struct WholeStaging: DownloadStaging {
   func discard() async throws { try await read.discard() }
 }
 
-/// The pages of a delta, kept as they came until all are there.
+/// Staging for the pages of a delta, which are stored unchanged until all have arrived.
 struct ChangesStaging: DownloadStaging {
   let delta: StagedDelta
 
   var kind: DownloadMachine.Staging { .changes }
   var earlierRows: Int64 { 0 }
 
-  /// Pages of changes are kept when they end.
+  /// Pages of changes are already stored when they end.
   func settle() async {}
 
   func page(_ page: ArrivingPage) async throws -> (PageFacts, Int64) {
@@ -142,7 +142,7 @@ struct ChangesStaging: DownloadStaging {
     return (facts, bytes)
   }
 
-  /// A delta has none: its collections in line are whole.
+  /// Always nil: the inline collections of a delta are complete.
   func nextInlinePage() async throws -> InlinePage? { nil }
 
   func inlinePage(_ inline: InlinePage, _ page: ArrivingPage) async throws -> (new: Int64, bytes: Int64) { (0, 0) }

@@ -1,15 +1,15 @@
 import LarderOData
 import LarderStorage
 
-/// The one entity that contains all rows of a defining query, as `Orders(1)` those of `Orders(1)/Items`.
+/// The one entity that contains all rows of a defining query, as `Orders(1)` contains those of `Orders(1)/Items`.
 struct RowContainer: Sendable {
   /// The entity's path.
   let path: ODataBoundPath
-  /// Its table, and the navigation property that contains the rows.
+  /// The entity's table, and the navigation property that contains the rows.
   let table: Int
   let navigation: Int
 
-  /// Nil for a path that does not lead from one entity to those that it contains.
+  /// Nil for a path that does not lead from one entity to the entities that it contains.
   init?(_ path: ODataBoundPath, _ plan: ReplicaPlan) {
     let last = path.segments.lastIndex { if case .navigation = $0.kind { true } else { false } }
     guard let last, case .navigation(let step) = path.segments[last].kind else { return nil }
@@ -25,7 +25,7 @@ struct RowContainer: Sendable {
     navigation = found
   }
 
-  /// The entity as readers see it; nil where it is not there.
+  /// The identity of the entity's row as readers see it; nil if the entity does not exist.
   func row(_ rows: LocalRows) throws -> Int64? {
     do { return try ChangeWalk.target(of: path, rows).entity?.row } catch let error as OfflineODataError
       where error.name == .entityNotFound
@@ -34,9 +34,10 @@ struct RowContainer: Sendable {
 }
 
 extension OpenStore {
-  /// Where rows of a query stand that an entity contains: below its row as it is now. Nil for rows of a set.
+  /// Where the rows of a query with a containing entity belong: below the current row of that entity. Nil for rows of a
+  /// set.
   ///
-  /// Throws `notFound` where no defining query has brought the entity.
+  /// Throws `notFound` if no defining query has brought the entity.
   func place(of container: RowContainer?) async throws(OfflineODataError) -> StagedRead.Container? {
     guard let container else { return nil }
     let row = try await read { connection, state, plan in try container.row(LocalRows(plan, state, connection)) }
@@ -47,7 +48,7 @@ extension OpenStore {
     return StagedRead.Container(table: container.table, navigation: container.navigation, row: row)
   }
 
-  /// Whether the entity that contains a query's rows is missed for a change that waits deletes it.
+  /// Whether the entity that contains a query's rows is missing because a pending change deletes it.
   func isDeletedHere(_ container: RowContainer) async throws(OfflineODataError) -> Bool {
     try await read { connection, state, plan in
       do { return try ChangeWalk.isDeletedHere(container.path, LocalRows(plan, state, connection)) } catch let error

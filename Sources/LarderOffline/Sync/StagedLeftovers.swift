@@ -3,11 +3,11 @@ import LarderHTTP
 import LarderService
 import LarderStorage
 
-// What downloads that were cut have left, and nobody goes on with.
+// Removes what interrupted downloads have left and no download will resume.
 extension OpenStore {
-  /// Removes leftovers, unless a download is on its way: what looks like one may be its own then.
+  /// Removes leftovers, unless a download is running: what looks like a leftover may then be part of it.
   func removeLeftovers() async throws(StorageError) {
-    // Looked at first: the lock of downloads is taken only where there is something to remove.
+    // This check comes first, so that the lock of downloads is taken only if there is something to remove.
     let hasStrays = try await replica.database.read { (connection) throws(StorageError) in
       try StoredStreams.hasStrays(connection)
     }
@@ -18,8 +18,8 @@ extension OpenStore {
     try await replica.database.write { (connection) throws(StorageError) in try StoredStreams.dropStrays(connection) }
   }
 
-  /// Drops what is staged of downloads that will not go on there: cut in their first page, or too long ago. Only while no
-  /// download is on its way.
+  /// Discards the staged rows of downloads that cannot be resumed, because they were interrupted in their first page or
+  /// too long ago. Call this only while no download is running.
   func dropLeftovers() async throws(StorageError) {
     let stale = try await staleDownloads()
     guard !stale.isEmpty else { return }
@@ -41,19 +41,19 @@ extension OpenStore {
     }.map(\.query)
   }
 
-  /// Now, in seconds since 1970.
+  /// The current time, in seconds since 1970.
   var now: Double { Double(conversation.options.environment.unixSeconds) }
 
-  /// What was staged before this, in seconds since 1970, is too old to go on with.
+  /// The oldest start of a staged download that may still be resumed, in seconds since 1970.
   var oldestStaging: Double { now - Double(parameters.maximumStagingAge.components.seconds) }
 
   // MARK: Sweeping
 
-  /// Begins to empty the tables that nobody reads any more, beside everything else.
+  /// Starts a background task that empties the tables that are no longer read.
   func beginSweeping() {
     let task = environment.task(priority: .utility) { [replica] in
       do { try await replica.sweep() } catch {
-        // What is left is swept next time.
+        // The next sweep removes what is left.
       }
     }
     _ = sweeping.withLock { exchange(&$0, with: task) }
@@ -65,7 +65,7 @@ extension OpenStore {
     await task?.value
   }
 
-  /// Makes the tables of streams.
+  /// Creates the tables of streams.
   func prepareStreams() async throws(StorageError) {
     try await replica.database.write { (connection) throws(StorageError) in try StoredStreams.prepare(connection) }
   }

@@ -11,22 +11,24 @@ import Synchronization
   import Foundation
 #endif
 
-/// One download of a store: the metadata first, then the defining queries, those side by side that share no table.
+/// One download of a store. It downloads the metadata first, then the defining queries; queries without a common table
+/// run in parallel.
 struct StoreDownload: Sendable {
   let store: OpenStore
-  /// The defining queries to download; nil for all.
+  /// The names of the defining queries to download; nil for all.
   let names: Set<String>?
-  /// Whether delta links, ETags and what was staged are passed over, and everything is read.
+  /// Whether the download ignores delta links, ETags and staged rows, and reads everything.
   var isWhole = false
-  /// Told of progress and of queries that are done.
+  /// Receives events about progress and finished queries.
   let tell: @Sendable (OfflineODataEvent) -> Void
 
-  /// The name under which the ETag of the metadata is kept.
+  /// The name of the setting that stores the ETag of the metadata.
   static let metadataETag = "metadata-etag"
 
-  /// Runs the download. One at a time in a store, over all processes: throws `downloadRunning` where another is on its way.
+  /// Runs the download. Only one download can run in a store, across all processes; throws `downloadRunning` if another
+  /// one is running.
   ///
-  /// Throws the first error that a query ended with; the others go on, unless the service cannot be reached.
+  /// Throws the first error of a query. The other queries continue, unless the service cannot be reached.
   func run() async throws -> OfflineODataDownloadReport {
     let lock: FileLock
     do throws(StorageError) { lock = try FileLock(store.replica.database.path + "-download") } catch {
@@ -54,7 +56,7 @@ struct StoreDownload: Sendable {
       record.details = told.errorMessage
       record.errorCode = told.errorCode
       record.milliseconds = (environment.uptime() - begin).milliseconds
-      // Cancelled or not, what happened is told.
+      // The event is logged even if the task was cancelled.
       let event = record
       await environment.task { await store.log(event) }.value
       throw error
@@ -63,7 +65,7 @@ struct StoreDownload: Sendable {
 
   // MARK: Metadata
 
-  /// Asks for the metadata again, by their ETag, and makes the tables follow them.
+  /// Requests the metadata again, with its ETag, and adapts the tables to it.
   private func refreshMetadata() async throws {
     tell(.progress(OfflineODataProgress(.metadata)))
     var request = ODataSingleRequest(.read, "$metadata", useCache: false)
@@ -85,7 +87,7 @@ struct StoreDownload: Sendable {
     try await store.useModel()
     let changed = migration.changed + migration.removed
     guard isKnown, !changed.isEmpty || !migration.queries.isEmpty else { return }
-    // What was found out about the service may hold no longer.
+    // What was learned about the service may no longer be true.
     for query in try await store.replica.queries() { try await store.replica.setFacts(nil, of: query.id) }
     try await store.replica.set(LinkMemory.setting, to: nil)
     var record = EventLog.Record(type: "Metadata")
@@ -95,18 +97,18 @@ struct StoreDownload: Sendable {
 
   // MARK: Queries
 
-  /// A query with what it waits for.
+  /// A query that has not started yet.
   private struct Waiting: Sendable {
     let row: DefiningQueryRow
     let bound: BoundDefiningQuery
 
-    /// Whether both bring rows of one table.
+    /// Whether both queries bring rows of the same table.
     func collides(with other: Waiting) -> Bool {
       guard let mine = bound.touched, let others = other.bound.touched else { return true }
       return !mine.isDisjoint(with: others)
     }
 
-    /// How many entities contain its rows, one in another: those are to be there first.
+    /// The number of nested entities that contain the query's rows. These entities must be downloaded first.
     var depth: Int { bound.container.map { $0.path.segments.count } ?? 0 }
   }
 
@@ -127,7 +129,7 @@ struct StoreDownload: Sendable {
         tell(.queryFinished(outcome))
       }
     }
-    // One after the other among those of one depth, as they were added.
+    // Queries of the same depth run in the order in which they were added.
     waiting = waiting.enumerated().sorted { ($0.element.depth, $0.offset) < ($1.element.depth, $1.offset) }.map(
       \.element)
     let places = try await store.queryPlaces(settings)
@@ -152,11 +154,12 @@ struct StoreDownload: Sendable {
         }
         outcomes.append(outcome)
         tell(.queryFinished(outcome))
-        // Without a service the others would fail one after another.
+        // If the service cannot be reached, the remaining queries would fail one after another.
         if outcome.error?.category == .communicationError || Task.isCancelled { waiting = [] }
       }
     }
-    // A service may send rows of tables that the query does not name: alone it is in nobody's way.
+    // A service may send rows of tables that the query does not name. Such a query runs alone, so that it conflicts
+    // with no other.
     for one in hindered where !Task.isCancelled {
       try await store.replica.dropStaged(besides: one.row.id)
       let outcome = await download(one, places, marks, outcomes.count, total, isAlone: true)
@@ -167,7 +170,8 @@ struct StoreDownload: Sendable {
     return OfflineODataDownloadReport(queries: outcomes)
   }
 
-  /// The first query that needs no table of those that run, nor, for contained rows, of those that come before it.
+  /// The index of the first query that shares no table with a running query. A query of contained rows must also share
+  /// none with the queries before it.
   private func next(of waiting: [Waiting], besides running: [Waiting]) -> Int? {
     waiting.indices.first { place in
       let one = waiting[place]
@@ -210,7 +214,7 @@ struct StoreDownload: Sendable {
 }
 
 extension Duration {
-  /// Whole milliseconds.
+  /// The duration in whole milliseconds.
   var milliseconds: Int64 {
     let (seconds, attoseconds) = components
     return seconds * 1000 + attoseconds / 1_000_000_000_000_000

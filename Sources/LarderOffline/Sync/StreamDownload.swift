@@ -3,26 +3,26 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// Fetches the bytes of media entities and stream properties into the store.
+/// Downloads the bytes of media entities and stream properties into the store.
 struct StreamDownload: Sendable {
   let store: OpenStore
-  /// Whether streams come again that are here in the version that the rows tell.
+  /// Whether streams are downloaded again even if the store has the version that the rows name.
   var isWhole = false
 
-  /// A stream that is to be fetched.
+  /// A stream to download.
   struct Wanted: Sendable, Hashable {
     var name: StoredStreams.Name
-    /// The table of its entity, by name.
+    /// The name of the table of the stream's entity.
     var source: String
-    /// Where the service has it.
+    /// The path of the stream at the service.
     var path: String
-    /// The version that the rows tell; nil where they tell none.
+    /// The ETag in the rows; nil if they have none.
     var etag: String?
-    /// The type that the rows tell.
+    /// The content type in the rows.
     var contentType: String?
   }
 
-  /// Fetches all streams of a defining query's rows that are new or changed; answers how many bytes came.
+  /// Downloads all new or changed streams of a defining query's rows. Returns the number of bytes.
   func run(_ bound: BoundDefiningQuery, query: Int64, tell: (Int64) -> Void) async throws -> Int64 {
     var bytes: Int64 = 0
     for number in (bound.tables ?? [bound.table.number]).sorted() {
@@ -44,7 +44,7 @@ struct StreamDownload: Sendable {
     table.columns.contains { $0.storage == .stream } || table.types.contains { $0.hasStream }
   }
 
-  /// Whether the URLs of a table's entities are known without those of others.
+  /// Whether the URLs of a table's entities can be built without those of other entities.
   static func canReach(_ table: EntityTable) -> Bool {
     switch table.place {
     case .entitySet, .singleton: true
@@ -52,7 +52,7 @@ struct StreamDownload: Sendable {
     }
   }
 
-  /// The streams of a query's rows that are not there in the version that the rows tell.
+  /// The streams of a query's rows that the store does not have in the version that the rows name.
   private func wanted(_ table: EntityTable, _ query: Int64) async throws -> [Wanted] {
     try await store.read { [store] connection, state, plan in
       let set = PercentEncoding.encode(table.name)
@@ -76,7 +76,7 @@ struct StreamDownload: Sendable {
           let name = StoredStreams.Name(entity: row.integer(id), property: property)
           let there = try StoredStreams.head(name, connection)
           if !isWhole, let there, let etag = known.etag, there.etag == etag { continue }
-          // A property of a derived type stands behind the type (URL Conventions 4.01 §4.11).
+          // The path of a property of a derived type includes the type (URL Conventions 4.01 §4.11).
           let cast = isDerived ? String(decoding: identity.cast(row), as: UTF8.self) : ""
           let place = known.readLink ?? path + cast + (property.isEmpty ? "/$value" : "/" + property)
           found.append(
@@ -102,8 +102,8 @@ struct StreamDownload: Sendable {
     return all
   }
 
-  /// The streams that an entity has: its own under an empty name, and its stream properties; whether not all types of the
-  /// set have the property.
+  /// The streams of an entity: its own, with an empty name, and its stream properties. `isDerived` says that only some
+  /// types of the set have the property.
   private static func streams(
     of row: borrowing Row, _ shape: ReadShape, _ table: EntityTable
   ) throws -> [(String, isDerived: Bool, ResultMedia)] {
@@ -125,13 +125,13 @@ struct StreamDownload: Sendable {
     return all
   }
 
-  /// Fetches one stream; answers how many bytes came, 0 where the service has none or it is unchanged.
+  /// Downloads one stream. Returns the number of bytes; 0 if the service has no stream or it is unchanged.
   func fetch(_ wanted: Wanted) async throws -> Int64 {
     for _ in 0..<3 { if let count = try await fetchOnce(wanted) { return count } }
     throw OfflineODataError(.internalFailure, "the bytes of '\(wanted.path)' vanish while they come")
   }
 
-  /// Nil where another process, that opened the store at this moment, took what had come for a crash's.
+  /// Returns nil if another process opened the store at the same time and removed the bytes as the rest of a crash.
   private func fetchOnce(_ wanted: Wanted) async throws -> Int64? {
     var request = ODataSingleRequest(.readMedia, wanted.path, useCache: false)
     let known = try await store.read { connection, _, _ in try StoredStreams.head(wanted.name, connection) }
@@ -173,7 +173,7 @@ struct StreamDownload: Sendable {
     return 0
   }
 
-  /// Writes the bytes as they come, a chunk a transaction; answers how many there are.
+  /// Writes the bytes as they arrive, one chunk in each transaction. Returns the number of bytes.
   private func keep(_ body: HTTPBodyStream, _ generation: Int64) async throws -> Int64 {
     var held: [UInt8] = []
     var number: Int64 = 0

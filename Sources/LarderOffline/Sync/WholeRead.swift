@@ -1,34 +1,34 @@
-/// A whole read on its way.
+/// The state of a whole read that is in progress.
 struct WholeRead: Codable, Sendable, Hashable {
-  /// What is asked now, or next.
+  /// The current request, or the next one.
   var request: PageRequest
-  /// The first request as it was meant, before the service refused any of its options.
+  /// The first request as intended, before the service rejected any of its options.
   var first: PageRequest
-  /// Which combination of options the first request is at.
+  /// The number of the combination of options in the first request.
   var trial = 0
-  /// The status of the last refusal.
+  /// The status of the last rejection.
   var refusal: Int?
-  /// The status by which the link that is asked now was refused with preferences.
+  /// The status with which the service rejected the current link together with preferences.
   var linkRefusal: Int?
   var pages = 0
   var rows: Int64 = 0
-  /// The same without rows that came twice; nil where that is not known.
+  /// The number of distinct rows; nil if it is not known.
   var distinct: Int64?
-  /// How many there are, by the last page that said it.
+  /// The total number of rows, according to the last page that had a count.
   var count: Int64?
-  /// Of the first page.
+  /// The ETag and the date of the first page.
   var etag: String?
   var lastModified: String?
-  /// Pages cut out by the client, where it does that.
+  /// The state of the pages that the client selects, if it does so.
   var windows: Windows?
-  /// How often the page asked for was cut.
+  /// How often the transfer of the current page was interrupted.
   var failures = 0
-  /// When it began, in seconds since 1970.
+  /// When the read began, in seconds since 1970.
   var began: Double?
   var seen = SeenLinks()
-  /// Links that their referential constraints contradict; nil for none.
+  /// The number of links that referential constraints contradict; nil for none.
   var contradictedLinks: [String: Int64]?
-  /// The rows of the query's own table when they were last found to have grown.
+  /// The number of rows of the query's own table, and the page, when it last grew.
   var growth = Growth()
 
   struct Growth: Codable, Sendable, Hashable {
@@ -36,17 +36,17 @@ struct WholeRead: Codable, Sendable, Hashable {
     var pages = 0
   }
 
-  /// Pages cut out by the client.
+  /// The state of pages that the client selects with `$top` and `$skip`.
   struct Windows: Codable, Sendable, Hashable {
-    /// The rows of a page.
+    /// The number of rows in a page.
     var size: Int
-    /// How many rows have been asked for and came: where the next page begins.
+    /// The number of rows that were requested and received: the next page begins there.
     var position: Int64 = 0
-    /// The most rows that a page brought: services also cut silently.
+    /// The largest number of rows in a page: services may also truncate pages silently.
     var largest: Int64 = 0
-    /// Rows that came in the current window, and the pages that the service made of it.
+    /// The number of rows received in the current window. The service may have divided it into several pages.
     var came: Int64 = 0
-    /// Rows that were staged before the current window.
+    /// The number of rows that were staged before the current window.
     var before: Int64?
   }
 
@@ -57,7 +57,7 @@ struct WholeRead: Codable, Sendable, Hashable {
 }
 
 extension WholeRead.Windows {
-  /// The window behind the rows that came, with the last of them once more.
+  /// The window after the received rows. It repeats the last of them.
   var next: PageRequest.Window {
     PageRequest.Window(top: size, skip: size > 1 ? max(position - 1, 0) : position)
   }

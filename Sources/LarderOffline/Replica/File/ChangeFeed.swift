@@ -1,14 +1,16 @@
 import LarderCore
 import LarderStorage
 
-/// Tells who waits that the store has changed: in this process at once, in others within a fifth of a second; within two
-/// seconds where the process that made the change ended before it told, or the file system cannot share memory.
+/// Notifies waiting tasks that the store has changed. Tasks of this process are notified at once, those of other
+/// processes within a fifth of a second. It takes up to two seconds if the writing process ended before it notified
+/// others, or if the file system does not support shared memory.
 final class ChangeFeed: Sendable {
-  /// Grows with every change, by whatever process; nil where the file system cannot share memory, or may not be written to.
+  /// A counter that grows with every change of any process. Nil if the file system does not support shared memory, or
+  /// the file cannot be written.
   private let counter: SharedCounter?
   private let environment: LarderEnvironment
   private let state = Locked(State())
-  /// Locked while the counter is changed.
+  /// Serializes the threads that take the counter's lock.
   private let counting = Exclusive(())
 
   private struct State {
@@ -18,7 +20,7 @@ final class ChangeFeed: Sendable {
     var isEnded = false
   }
 
-  /// `isShared`: whether changes are told to other processes.
+  /// `isShared`: whether other processes are notified of changes.
   init(
     _ path: String, isShared: Bool = true, _ environment: LarderEnvironment = .system
   ) throws(StorageError) {
@@ -33,10 +35,10 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// What to hand to ``wait(after:)``.
+  /// The mark to pass to ``wait(after:)``.
   var mark: UInt64 { counter?.number ?? UInt64(clamping: state.withLock { $0.last }) }
 
-  /// Tells of the last change, by its number in the log; one that was told already is nothing new.
+  /// Announces the last change, by its number in the log. A number that was already announced is ignored.
   func tell(_ last: Int64) {
     let waiting = state.withLock { state in
       guard last > state.last else { return [CheckedContinuation<Void, Never>]() }
@@ -45,7 +47,7 @@ final class ChangeFeed: Sendable {
       return Array(state.waiting.values)
     }
     counting.run { _ in
-      // Nobody takes the lock once the file is no longer in use.
+      // The lock is not taken after the file has been closed.
       guard !isEnded, let counter, (try? counter.lock(milliseconds: 100)) != nil else { return }
       counter.set(counter.number &+ 2)
       counter.unlock()
@@ -53,7 +55,7 @@ final class ChangeFeed: Sendable {
     for waiter in waiting { waiter.resume() }
   }
 
-  /// Wakes all who wait; nobody waits any more, and the counter's lock is given back.
+  /// Wakes all waiting tasks and waits until the counter's lock is released. After that, no task waits.
   func end() {
     let waiting = state.withLock { state in
       state.isEnded = true
@@ -66,8 +68,8 @@ final class ChangeFeed: Sendable {
 
   var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  /// Waits until something has changed since a mark was taken, the store is closed, or the task is cancelled; at most two
-  /// seconds, for not every change can be told.
+  /// Waits until something has changed since a mark was taken, the store is closed, or the task is cancelled. It waits
+  /// at most two seconds, because not every change can be announced.
   func wait(after mark: UInt64) async {
     guard self.mark == mark, !isEnded else { return }
     await withTaskGroup(of: Void.self) { group in
@@ -94,7 +96,7 @@ final class ChangeFeed: Sendable {
           state.waiting[number] = waiter
           return true
         }
-        // Told between the look and the wait.
+        // A change was announced between the check and the wait.
         if !isWaiting || self.mark != mark { wake(number, isWaiting ? nil : waiter) }
       }
     } onCancel: {
@@ -108,16 +110,16 @@ final class ChangeFeed: Sendable {
   }
 }
 
-/// What has changed in a store since a number of its log.
+/// What has changed in a store since a position in its log of changes.
 struct ReplicaChanges: Sendable, Hashable {
   /// The number of the last change.
   let last: Int64
-  /// The numbers of the entity tables whose rows or links have changed; nil where all may have.
+  /// The numbers of the entity tables whose rows or links have changed; nil if all may have changed.
   let tables: Set<Int>?
 }
 
 extension Connection {
-  /// Notes in the log which entity tables change in this transaction; nil for all.
+  /// Records in the log which entity tables change in this transaction; nil for all.
   func logChange(_ tables: Set<Int>?) throws(StorageError) {
     if let tables, tables.isEmpty { return }
     let text = tables.map { $0.sorted().map(String.init).joined(separator: ",") } ?? "*"
@@ -132,7 +134,7 @@ extension Connection {
     } ?? 0
   }
 
-  /// What has changed since a number of the log.
+  /// Returns what has changed since a number of the log.
   func changes(since seq: Int64) throws(StorageError) -> ReplicaChanges {
     let last = try lastChange()
     let texts = try rows("SELECT tables FROM larder_change WHERE seq > ?1", .integer(seq)) {
@@ -152,7 +154,7 @@ extension Replica {
     try await database.read { (connection) throws(StorageError) in try connection.lastChange() }
   }
 
-  /// What has changed since a number of the log, by this process or another.
+  /// Returns what has changed since a number of the log, in this process or another.
   func changes(since seq: Int64) async throws(StorageError) -> ReplicaChanges {
     try await database.read { (connection) throws(StorageError) in try connection.changes(since: seq) }
   }

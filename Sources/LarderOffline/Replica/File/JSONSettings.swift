@@ -4,9 +4,9 @@
   import Foundation
 #endif
 
-/// Values of the file's own tables as JSON text.
+/// Encodes values as JSON text, for the store's own tables.
 enum JSONSettings {
-  /// What cannot be written is empty, and is nil when it is read.
+  /// A value that cannot be encoded becomes empty text, which is decoded as nil.
   static func encode(_ value: some Encodable) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]

@@ -1,12 +1,12 @@
 import LarderStorage
 
 extension Replica {
-  /// Keeps an index on properties of a table's entities, for questions that filter or order by them.
+  /// Adds an index on properties of a table's entities, for queries that filter or order by them.
   ///
   /// - Parameters:
   ///   - table: an entity set, or another table by its name in the plan.
   ///   - paths: the properties in their order; `Address/City` for a part of a complex one.
-  /// - Returns: false where the model has no such table or property, or keeps it in a form that has no order.
+  /// - Returns: false if the model has no such table or property, or the property's values have no order.
   @discardableResult
   func addIndex(on table: String, _ paths: [String]) async throws(StorageError) -> Bool {
     try await write { (connection, _, plan) throws(StorageError) in
@@ -19,7 +19,7 @@ extension Replica {
       guard connection.changes > 0 else { return true }
       let registry = try ReplicaRegistry(plan, connection)
       guard let entry = registry.entities[table.number] else { return true }
-      // Later generations have it from the beginning, under a name of their own.
+      // Later generations have the index from the beginning, with another name.
       let physical = ReplicaRegistry.name("e", entry)
       var number = 0
       while try connection.hasIndex("\(physical)_a\(number)") { number += 1 }

@@ -1,23 +1,23 @@
 import LarderStorage
 
-/// A defining query as the file knows it.
+/// A defining query as it is stored in the file.
 struct DefiningQueryRow: Sendable, Hashable, Identifiable {
   let id: Int64
   var name: String
   /// The query, relative to the service root.
   var url: String
-  /// Whether the bytes of media entities and stream properties come along.
+  /// Whether the bytes of media entities and stream properties are downloaded too.
   var streams: Bool
-  /// What the last finished download ended with.
+  /// The delta link and the conditions from the last finished download.
   var deltaLink: String?
   var etag: String?
   var lastModified: String?
-  /// When it ended, in seconds since 1970; nil where none has.
+  /// When the last download finished, in seconds since 1970; nil if none has.
   var downloaded: Double?
-  /// What its downloads have found out, as their owner writes it.
+  /// What the query's downloads have learned about the service, as encoded text.
   var facts: String?
 
-  /// What its downloads have found out; nil where none has.
+  /// What the query's downloads have learned about the service; nil if nothing is stored.
   var memory: QueryMemory? { facts.flatMap { JSONSettings.decode(QueryMemory.self, $0) } }
 
   fileprivate static let columns = "id, name, url, streams, delta_link, etag, last_modified, downloaded, facts"
@@ -45,12 +45,12 @@ extension Replica {
     }
   }
 
-  /// The defining query of a name.
+  /// The defining query with a name.
   func query(_ name: String) async throws(StorageError) -> DefiningQueryRow? {
     try await queries().first { $0.name == name }
   }
 
-  /// Adds a defining query; one of this name with another URL is changed and will be read as a whole.
+  /// Adds a defining query. A query with this name and another URL is changed, and its next download reads everything.
   func addQuery(_ name: String, url: String, streams: Bool) async throws(StorageError) -> DefiningQueryRow {
     try await write { (connection, _, _) throws(StorageError) in
       try connection.keepFormerQuery(of: name, before: url)
@@ -71,7 +71,7 @@ extension Replica {
     }
   }
 
-  /// Keeps what downloads of a query have found out.
+  /// Stores what downloads of a query have learned.
   func setFacts(_ facts: String?, of query: Int64) async throws(StorageError) {
     try await database.write { (connection) throws(StorageError) in
       try connection.run("UPDATE larder_query SET facts = ?1 WHERE id = ?2", .text(facts), .integer(query))
@@ -93,7 +93,7 @@ extension Replica {
     }
   }
 
-  /// How many rows of a table a query has brought; 0 where it never did.
+  /// The number of rows of a table that a query has brought; 0 if it never brought any.
   func rowCount(of query: Int64, in table: Int) async throws(StorageError) -> Int64 {
     try await read { (connection, state, plan) throws(StorageError) in
       guard let bit = try connection.bit(of: query, in: plan.tables[table].name) else { return 0 }
@@ -127,7 +127,7 @@ extension Replica {
           .text(name)
         ) { (_) throws(StorageError) in true }
         if try connection.bits(in: name) == 0, isPending == nil {
-          // Nobody else's: out of sight at once, emptied later.
+          // No other query has rows in the table: it is dropped now and emptied later.
           try registry.drop(table: table.number, connection)
           continue
         }
@@ -135,7 +135,7 @@ extension Replica {
         try connection.run(
           "DELETE FROM \(physical) WHERE \"@queries\" = 0 AND \"@state\" = 0 AND \"@id\" NOT IN (\(Connection.namedRows))"
         )
-        // Of rows that changes wait on, the image of the server's says it too.
+        // The stored server's image of rows with pending changes contains the bit too.
         try connection.run(
           """
           UPDATE larder_base SET cells = json_set(cells, '$."@queries"', json_extract(cells, '$."@queries"') & ~?1)
@@ -148,7 +148,7 @@ extension Replica {
     }
   }
 
-  /// Drops all rows and links, and what downloads have ended with. Defining queries, settings and events stay.
+  /// Removes all rows and links, and the results of all downloads. Defining queries, settings and events stay.
   func clear() async throws(StorageError) {
     try await write { (connection, _, plan) throws(StorageError) in
       var registry = try ReplicaRegistry(plan, connection)
@@ -176,17 +176,17 @@ extension Connection {
       "UPDATE larder_query SET delta_link = NULL, etag = NULL, last_modified = NULL WHERE id = ?1", .integer(query))
   }
 
-  /// The bit of a query in a table; nil where it has none yet.
+  /// The bit of a query in a table; nil if it has none yet.
   func bit(of query: Int64, in name: String) throws(StorageError) -> Int64? {
     try first("SELECT bit FROM larder_membership WHERE query = ?1 AND name = ?2", .integer(query), .text(name)) {
       (row) throws(StorageError) in try row.int64(0)
     }
   }
 
-  /// How many queries can bring rows of one table: a row has a bit for each.
+  /// The largest number of queries that can bring rows of one table: a row has one bit for each.
   static let maximumQueries = 62
 
-  /// The bit of a query in a table, given where it has none; throws `notSupported` where all are taken.
+  /// Returns the bit of a query in a table, and assigns one if it has none. Throws `notSupported` if all are taken.
   func giveBit(to query: Int64, in name: String) throws(StorageError) -> Int64 {
     if let bit = try bit(of: query, in: name) { return bit }
     let taken = try integers("SELECT bit FROM larder_membership WHERE name = ?1", .text(name))
@@ -196,7 +196,7 @@ extension Connection {
     try run(
       "INSERT INTO larder_membership(query, name, bit) VALUES(?1, ?2, ?3)", .integer(query), .text(name),
       .integer(free))
-    // What rows have is told by the bits of their queries.
+    // The state contains the bits of all queries, which determine what rows have.
     try countVersionUp()
     return free
   }
@@ -208,11 +208,11 @@ extension Connection {
   }
 }
 
-// What the rows of a query's last download have, where its text is another one since.
+// The former text of a query. It says what the rows of the last download have, if the text was changed since.
 extension Connection {
   private static func formerQuery(_ query: Int64) -> String { "former query \(query)" }
 
-  /// Keeps the text of a query that has brought rows, before it is changed.
+  /// Stores the text of a query that has brought rows, before the text is changed.
   func keepFormerQuery(of name: String, before url: String) throws(StorageError) {
     let sql = "SELECT id, url FROM larder_query WHERE name = ?1 AND url <> ?2 AND downloaded IS NOT NULL"
     let known = try first(sql, .text(name), .text(url)) { (row) throws(StorageError) in
@@ -224,12 +224,12 @@ extension Connection {
       .text(known.url))
   }
 
-  /// Forgets it, when the rows are those of the text in use.
+  /// Removes the stored former text, when the rows belong to the current text.
   func forgetFormerQuery(of query: Int64) throws(StorageError) {
     try run("DELETE FROM larder_setting WHERE name = ?1", .text(Self.formerQuery(query)))
   }
 
-  /// The defining queries, as far as they say what rows have.
+  /// The defining queries, with the facts that determine what rows have.
   func knownQueries(_ plan: ReplicaPlan) throws(StorageError) -> [KnownQuery] {
     var bits: [Int64: [Int: Int64]] = [:]
     try forEachRow("SELECT query, name, bit FROM larder_membership") { (row) throws(StorageError) in

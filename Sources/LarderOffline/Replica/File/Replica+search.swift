@@ -1,21 +1,21 @@
 import LarderCore
 import LarderStorage
 
-// Full-text indexes (FTS5): made when a question first needs one, dropped when rows change.
+// Full-text indexes (FTS5). They are created when a query first needs one, and dropped when rows change.
 extension Replica {
-  /// Makes the full-text indexes of tables where they are missing, in slices; ``ReplicaState/search`` names them then.
+  /// Creates the missing full-text indexes of tables, in slices. ``ReplicaState/search`` then contains their names.
   ///
-  /// An index has the table's string columns in their order, and a row's `@id` as its `rowid`. A file that is only read gets
-  /// none: its rows are looked through.
+  /// An index contains the table's string columns in their order, and a row's `@id` as its `rowid`. A read-only file
+  /// gets no index: searches then scan its rows.
   func prepareSearch(_ tables: Set<Int>) async throws(StorageError) {
     guard !isReadOnly else { return }
     for table in tables.sorted() {
-      // Rows that change meanwhile make an index useless; the last time nobody else gets between.
+      // An index becomes useless if rows change while it is created. The last attempt excludes other writers.
       for attempt in 0..<3 { if try await makeSearch(table, isPatient: attempt < 2) { break } }
     }
   }
 
-  /// Makes the index of one table; false where its rows have changed meanwhile, or a sweep took it for litter.
+  /// Creates the index of one table. Returns false if its rows have changed meanwhile, or a sweep has removed it.
   private func makeSearch(_ table: Int, isPatient: Bool) async throws(StorageError) -> Bool {
     guard isPatient else {
       return try await write { (connection, _, plan) throws(StorageError) in
@@ -46,7 +46,7 @@ extension Replica {
   }
 }
 
-/// A full-text index that is being made.
+/// A full-text index that is being created.
 private struct SearchIndex: Sendable {
   let name: String
   let table: String
@@ -54,7 +54,7 @@ private struct SearchIndex: Sendable {
   let generation: Int64
   let change: Int64
 
-  /// Makes an empty index; nil where the table has one, or no rows ever.
+  /// Creates an empty index; nil if the table has an index, or has never had rows.
   static func begin(
     _ table: Int, _ plan: ReplicaPlan, _ connection: Connection
   ) throws(StorageError) -> SearchIndex? {
@@ -67,13 +67,13 @@ private struct SearchIndex: Sendable {
     let index = SearchIndex(
       name: "s\(entry.id)_\(number)", table: TableDDL.quoted(ReplicaRegistry.name("e", entry)),
       columns: columns.map(\.name), generation: entry.generation, change: try connection.lastChange())
-    // Litter until it is whole: what a crash leaves is swept.
+    // The index is marked as litter until it is complete, so that a sweep removes it after a crash.
     try connection.discard(index.name)
     try index.make(connection)
     return index
   }
 
-  /// Makes it the table's; false where it is not that of the rows that are there, or is gone.
+  /// Makes the index that of the table. Returns false if it does not match the current rows, or no longer exists.
   func end(_ number: Int, _ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) -> Bool {
     let registry = try ReplicaRegistry(plan, connection)
     let changes = try connection.changes(since: change)
@@ -97,7 +97,7 @@ private struct SearchIndex: Sendable {
     )
   }
 
-  /// Takes the next rows in; answers the last one's identity, nil behind the last.
+  /// Adds the next rows. Returns the identity of the last one; nil after the end.
   func fill(behind last: Int64, _ connection: Connection) throws(StorageError) -> Int64? {
     let to = try connection.first(
       "SELECT max(id) FROM (SELECT \"@id\" AS id FROM \(table) WHERE \"@id\" > ?1 ORDER BY \"@id\" LIMIT 100)",

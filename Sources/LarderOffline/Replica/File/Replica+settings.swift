@@ -1,26 +1,26 @@
 import LarderStorage
 
-/// A line of the event log.
+/// An entry of the event log.
 struct ReplicaEvent: Sendable, Hashable {
   let id: Int64
   /// Seconds since 1970.
   let time: Double
-  /// As its owner writes it.
+  /// The encoded text of the event.
   let text: String
 }
 
 extension Replica {
-  /// A value kept under a name; nil where there is none.
+  /// The value of a setting; nil if there is none.
   func setting(_ name: String) async throws(StorageError) -> SQLValue? {
     try await database.read { (connection) throws(StorageError) in try connection.setting(name) }
   }
 
-  /// Keeps a value under a name; nil removes it.
+  /// Stores the value of a setting; nil removes it.
   func set(_ name: String, to value: SQLValue?) async throws(StorageError) {
     try await database.write { (connection) throws(StorageError) in try connection.set(name, to: value) }
   }
 
-  /// Adds a line to the event log and drops the oldest beyond `limit`; answers its number.
+  /// Adds an entry to the event log and removes the oldest entries beyond `limit`. Returns the entry's number.
   @discardableResult
   func addEvent(_ text: String, at time: Double, limit: Int = 100, once: Bool = false) async throws(StorageError)
     -> Int64
@@ -34,7 +34,7 @@ extension Replica {
     }
   }
 
-  /// Writes a line of the event log anew, where it is still there.
+  /// Replaces the text of an entry in the event log, if the entry still exists.
   func setEvent(_ id: Int64, _ text: String) async throws(StorageError) {
     try await database.write { (connection) throws(StorageError) in
       try connection.run("UPDATE larder_event SET text = ?1 WHERE id = ?2", .text(text), .integer(id))
@@ -65,7 +65,7 @@ extension Connection {
 }
 
 extension Connection {
-  /// Gives the newest event another time where it has this text; nil where it has another.
+  /// Updates the time of the newest event if it has this text; nil if it has another.
   fileprivate func renewEvent(_ text: String, at time: Double) throws(StorageError) -> Int64? {
     let newest = "SELECT id FROM larder_event WHERE id = (SELECT max(id) FROM larder_event) AND text = ?1"
     let id = try first(newest, .text(text)) { (row) throws(StorageError) in try row.int64(0) }

@@ -1,12 +1,13 @@
 import LarderCore
 import LarderStorage
 
-// Writes that are short, such as a change of one entity: on the caller's thread where that is quick.
+// Short writes, such as a change of one entity. They run on the caller's thread if that is faster.
 extension Replica {
-  /// Runs `body`, which is short, in a transaction that writes; committed where it returns.
+  /// Runs `body`, which must be short, in a writing transaction. The transaction is committed when `body` returns.
   ///
-  /// Where commits are quick and nobody else of this process writes, a thread of the concurrency pool does it at once: the
-  /// caller's, but not the main actor's. The way to the writer's thread and back takes longer than a short transaction.
+  /// If commits are fast and no other task of this process writes, a thread of the concurrency pool runs it at once:
+  /// the caller's thread, but never the main actor's. Switching to the writer's thread and back takes longer than a
+  /// short transaction.
   func writeShortly<Value: Sendable>(
     _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
@@ -26,7 +27,7 @@ extension Replica {
     return try await writeInTurn(body)
   }
 
-  /// Nil where somebody writes, or the model in use is not the one known here: nothing was begun then.
+  /// Returns nil, without a transaction, if another task is writing or the model in use is not known here.
   private func writeHere<Value>(
     _ body: (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
   ) -> Result<Value, StorageError>? {
@@ -44,7 +45,7 @@ extension Replica {
     return try result.get()
   }
 
-  /// Nil where a turn that does not wait could not begin.
+  /// Returns nil if a turn that does not wait could not begin.
   private func write<Value>(
     _ turn: Database.WriterTurn,
     _ body: (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value

@@ -3,14 +3,14 @@ import LarderOData
 import LarderODataXML
 import LarderStorage
 
-/// The copy of a service in one file: its tables by the service's model, and what downloads need to know.
+/// The local copy of a service in one file: tables that follow the service's model, and the state that downloads need.
 ///
-/// Every transaction sees one state of all of it: which physical tables hold the rows, and the plan that they follow.
+/// Every transaction sees one consistent state: the physical tables that hold the rows, and the plan that they follow.
 final class Replica: Sendable {
-  /// The file.
+  /// The database file.
   let database: Database
   let changes: ChangeFeed
-  /// How quick short transactions were of late.
+  /// How fast recent short transactions were.
   let pace = Locked(WritingPace())
   private let cache: Locked<Cache>
 
@@ -28,10 +28,10 @@ final class Replica: Sendable {
     cache = Locked(Cache(plan: plan, state: ReplicaState(version: -1, tables: [], links: [], search: [])))
   }
 
-  /// Opens a store's file, makes it where it is missing, and throws away what a crash has left.
+  /// Opens a store's file, creates it if it is missing, and removes what a crash has left.
   ///
-  /// One that may not be written to is opened to be read. Throws `foreignFile`, `newerSchema`, `busy`, `corrupt`,
-  /// `wrongKey` and their like.
+  /// A file without write permission is opened for reading. Throws `foreignFile`, `newerSchema`, `busy`, `corrupt`,
+  /// `wrongKey` and similar errors.
   static func open(
     path: String, key: StorageKey? = nil, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4,
     protection: FileProtection = .completeUntilFirstUserAuthentication, environment: LarderEnvironment = .system
@@ -47,7 +47,7 @@ final class Replica: Sendable {
       _ = try await replica.read { (_, _, _) throws(StorageError) in true }
       return replica
     } catch {
-      // Not left to whoever lets go of it last: the file is in use until then.
+      // The file is closed explicitly: it would otherwise stay in use until the last reference is released.
       try? await database.close()
       throw error
     }
@@ -56,7 +56,8 @@ final class Replica: Sendable {
   private static let options = DatabaseOptions(
     cacheKibibytes: 4096, writerCacheKibibytes: 16_384, allowsReadOnly: true, extensions: ReplicaSQL.extensions)
 
-  /// Gives a closed file another key, its first, or none. Throws `inUse`, `wrongKey`, `foreignFile` and their like.
+  /// Changes the key of a closed file, encrypts it for the first time, or removes its key. Throws `inUse`, `wrongKey`,
+  /// `foreignFile` and similar errors.
   static func rekey(path: String, from old: StorageKey?, to new: StorageKey?) async throws(StorageError) {
     try await Database.rekey(path, from: old, to: new, schema: ReplicaSchema.schema, options: options)
   }
@@ -67,13 +68,13 @@ final class Replica: Sendable {
     try await database.close()
   }
 
-  /// Closes as ``close()`` does; work from then on throws `suspended`.
+  /// Closes the file as ``close()`` does. Later work throws `suspended`.
   func suspend() async throws(StorageError) {
     changes.end()
     try await database.suspend()
   }
 
-  /// Whether the file is only read, for it may not be written to.
+  /// Whether the file is opened for reading only, because it cannot be written.
   var isReadOnly: Bool { database.isReadOnly }
 
   /// The tables of the model in use; none before the first ``adopt(metadata:)``.
@@ -94,9 +95,10 @@ final class Replica: Sendable {
     }
   }
 
-  /// The same on the caller's thread, where a reader is free and `body` takes no longer than `limit`; nil where not.
+  /// Runs `body` in a reading transaction on the caller's thread. Returns nil if no reader is free or `body` takes
+  /// longer than `limit`.
   ///
-  /// Nil, too, where the tables or the model in use are not those known here: reading a large model takes seconds.
+  /// It also returns nil if the tables or the model in use are not known here: reading a large model takes seconds.
   func readHere<Value>(
     within limit: Duration, _ body: (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
   ) throws(StorageError) -> Value? {
@@ -106,7 +108,7 @@ final class Replica: Sendable {
     } ?? nil
   }
 
-  /// Runs `body` in a transaction that writes; committed where it returns.
+  /// Runs `body` in a writing transaction. The transaction is committed when `body` returns.
   func write<Value: Sendable>(
     _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
@@ -118,7 +120,7 @@ final class Replica: Sendable {
     return value
   }
 
-  /// Begins a transaction that reads and lasts until the session ends.
+  /// Begins a reading transaction that lasts until the session ends.
   func readSession<State>(
     _ make: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> State
   ) async throws(StorageError) -> ReadSession<State> {
@@ -128,7 +130,8 @@ final class Replica: Sendable {
     }
   }
 
-  /// What a transaction sees that has changed nothing yet: what it has changed may still be rolled back, and is not kept.
+  /// The state and plan that a transaction sees before it has changed anything. Its own changes may still be rolled
+  /// back, and must not be cached.
   func current(_ connection: Connection) throws(StorageError) -> (ReplicaState, ReplicaPlan) {
     let found = try numbers(connection)
     if let known = known(found) { return known }
@@ -138,7 +141,7 @@ final class Replica: Sendable {
     return (state, plan)
   }
 
-  /// The numbers of the state and of the model that a transaction sees.
+  /// The version numbers of the state and of the model that a transaction sees.
   func numbers(_ connection: Connection) throws(StorageError) -> (version: Int64, model: Int64) {
     let found = try connection.first("SELECT version, model FROM larder_state") { (row) throws(StorageError) in
       (version: try row.int64(0), model: try row.int64(1))
@@ -164,10 +167,11 @@ final class Replica: Sendable {
 
   // MARK: Metadata
 
-  /// Takes a service's metadata document: makes the tables follow it, in one transaction.
+  /// Adopts a service's metadata document: changes the tables accordingly, in one transaction.
   ///
-  /// Where it is the one in use, nothing happens. Throws the document's `MetadataError`, or `StorageError`;
-  /// `malformedMetadata` for one without entities where it may not be empty and there are some here: they stay.
+  /// If the document is already in use, nothing happens. Throws the document's `MetadataError`, or `StorageError`.
+  /// Throws `malformedMetadata` for a document without entities if it must not be empty and the store has some; they
+  /// stay.
   func adopt(metadata: [UInt8], mayBeEmpty: Bool = true) async throws -> ReplicaMigration {
     let inUse = try await database.read { (connection) throws(StorageError) in
       try connection.first("SELECT metadata = ?1 FROM larder_state", .blob(metadata)) { (row) throws(StorageError) in
@@ -199,17 +203,17 @@ final class Replica: Sendable {
 }
 
 extension Connection {
-  /// Counts the version of the state up: physical names have changed in this transaction.
+  /// Increments the version of the state, because physical names have changed in this transaction.
   func countVersionUp() throws(StorageError) { try run("UPDATE larder_state SET version = version + 1") }
 
-  /// Takes `count` identities that no row ever had; answers the first.
+  /// Reserves `count` identities that no row ever had. Returns the first of them.
   func takeIdentities(_ count: Int) throws(StorageError) -> Int64 {
     let first = try nextIdentity()
     try run("UPDATE larder_state SET next_id = next_id + ?1", .integer(Int64(count)))
     return first
   }
 
-  /// The least identity that nothing has.
+  /// The smallest identity that was never used.
   func nextIdentity() throws(StorageError) -> Int64 {
     try first("SELECT next_id FROM larder_state") { (row) throws(StorageError) in try row.int64(0) } ?? 1
   }

@@ -1,16 +1,17 @@
 import LarderOData
 import LarderStorage
 
-/// What another metadata document has changed in a store.
+/// What a new metadata document has changed in a store.
 struct ReplicaMigration: Sendable, Hashable {
-  /// Tables that hold their rows and have more columns, fewer, or others.
+  /// Tables that keep their rows and now have more, fewer or other columns.
   var changed: [String] = []
-  /// Tables that the model has no more.
+  /// Tables that are no longer in the model.
   var removed: [String] = []
-  /// Defining queries that are read as a whole next time: what their rows miss no delta brings.
+  /// Defining queries whose next download reads everything, because a delta does not bring what their rows lack.
   var queries: [String] = []
 
-  /// Makes the tables follow another plan. Unfinished downloads are dropped: their rows have the old columns.
+  /// Changes the tables to follow another plan. Unfinished downloads are removed, because their rows have the old
+  /// columns.
   static func run(
     from old: ReplicaPlan, to plan: ReplicaPlan, _ connection: Connection
   ) throws(StorageError) -> ReplicaMigration {
@@ -47,7 +48,7 @@ struct ReplicaMigration: Sendable, Hashable {
     for (number, entry) in after.entities {
       try ReplicaViews.make(plan.tables[number], in: plan, ReplicaRegistry.name("e", entry), connection)
     }
-    // Changes that wait are folded over what the rows have become.
+    // Pending changes are applied again to the migrated rows.
     var local = LocalRows(plan, after.state(version: 0), connection)
     try local.fitEffects()
     _ = try local.refold(unfolded, after)
@@ -55,7 +56,7 @@ struct ReplicaMigration: Sendable, Hashable {
     return migration
   }
 
-  /// Links whose ends are others now, or that a constraint tells now.
+  /// Drops links whose ends are different now, or that a constraint defines now.
   private mutating func dropOther(
     _ link: LinkTable, _ old: ReplicaPlan, _ plan: ReplicaPlan, _ registry: ReplicaRegistry, _ connection: Connection
   ) throws(StorageError) {
@@ -69,7 +70,7 @@ struct ReplicaMigration: Sendable, Hashable {
     try connection.run("DELETE FROM larder_table WHERE id = ?1", .integer(entry.id))
   }
 
-  /// Whether navigation leads where it led, and is told as it was: else links are missing.
+  /// Whether all navigation properties lead to the same tables, joined in the same way. If not, links are missing.
   private static func haveSameNavigations(
     _ one: EntityTable, _ plan: ReplicaPlan, _ other: EntityTable, _ otherPlan: ReplicaPlan
   ) -> Bool {
@@ -103,13 +104,13 @@ struct ReplicaMigration: Sendable, Hashable {
   }
 }
 
-/// One physical table made to follow another declaration, with its rows in place.
+/// Changes one physical table to follow another declaration, and keeps its rows.
 private struct TableMigration {
   let entry: ReplicaRegistry.Entry
   let table: EntityTable
   let plan: ReplicaPlan
   private(set) var isChanged = false
-  /// Rows miss something that only a whole read brings.
+  /// Whether rows lack something that only a whole read brings.
   private(set) var isStale = false
 
   init(_ entry: ReplicaRegistry.Entry, _ table: EntityTable, _ plan: ReplicaPlan) {
@@ -145,7 +146,7 @@ private struct TableMigration {
     }
     func putAside(_ column: String) throws(StorageError) -> String {
       repeat { gone += 1 } while kept.contains("@gone\(gone)")
-      // Taking a column out would write every row anew; the next generation has it no more.
+      // Removing a column would rewrite every row. The next generation no longer has it.
       try connection.run("ALTER TABLE \(sql) RENAME COLUMN \(TableDDL.quoted(column)) TO \"@gone\(gone)\"")
       return "@gone\(gone)"
     }
@@ -168,7 +169,7 @@ private struct TableMigration {
     }
   }
 
-  /// What the old value is in the new storage; nil where that cannot be told.
+  /// The SQL of the old value in the new storage; nil if it cannot be converted.
   private static func conversion(_ column: String, from old: String, to new: ColumnStorage) -> String? {
     switch (old, new) {
     case ("integer", .decimal), ("integer", .string), ("decimal", .string), ("guid", .string), ("date", .string):
@@ -178,7 +179,7 @@ private struct TableMigration {
     }
   }
 
-  /// Another key: the rows in another table of the same name in the registry, as far as they have that key.
+  /// Handles a changed key: copies the rows that have the new key to another table with the same name in the registry.
   private mutating func rebuild(_ old: TableShape, _ connection: Connection) throws(StorageError) {
     isStale = true
     let old = Set(old.columns)

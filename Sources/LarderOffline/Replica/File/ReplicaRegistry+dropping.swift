@@ -1,9 +1,9 @@
 import LarderCore
 import LarderStorage
 
-// Tables that are not read any more: taken out of the registry at once, emptied later.
+// Removes tables that are no longer read. They are removed from the registry at once and emptied later.
 extension ReplicaRegistry {
-  /// Makes the next generation the one that readers see; the one before is litter.
+  /// Makes the next generation of a table visible to readers. The former generation becomes litter.
   mutating func flip(table number: Int, _ connection: Connection) throws(StorageError) {
     guard var entry = entities[number], let next = entry.next else { return }
     try connection.discard(Self.name("e", entry))
@@ -20,7 +20,7 @@ extension ReplicaRegistry {
     try ReplicaViews.make(plan.tables[number], in: plan, Self.name("e", entry), connection)
   }
 
-  /// The same of links.
+  /// Makes the next generation of a link table visible to readers. The former generation becomes litter.
   mutating func flip(links number: Int, _ connection: Connection) throws(StorageError) {
     guard var entry = links[number], let next = entry.next else { return }
     try connection.discard(Self.name("l", entry))
@@ -34,7 +34,7 @@ extension ReplicaRegistry {
       .integer(entry.id))
   }
 
-  /// Throws the next generation away.
+  /// Drops the next generation of a table.
   mutating func dropNext(table number: Int, _ connection: Connection) throws(StorageError) {
     guard let entry = entities[number], let name = Self.nextName("e", entry) else { return }
     try connection.discard(name)
@@ -43,7 +43,7 @@ extension ReplicaRegistry {
     entities[number]?.reader = nil
   }
 
-  /// The same of links.
+  /// Drops the next generation of a link table.
   mutating func dropNext(links number: Int, _ connection: Connection) throws(StorageError) {
     guard let entry = links[number], let name = Self.nextName("l", entry) else { return }
     try connection.discard(name)
@@ -57,7 +57,7 @@ extension ReplicaRegistry {
     try connection.run("UPDATE larder_table SET next = NULL, reader = NULL WHERE id = ?1", .integer(entry.id))
   }
 
-  /// Drops the full-text index of a table whose rows change; the next question that needs one makes it.
+  /// Drops the full-text index of a table whose rows change. The next query that needs one creates it again.
   mutating func forgetSearch(table number: Int, _ connection: Connection) throws(StorageError) {
     guard let entry = entities[number], let search = entry.search else { return }
     entities[number]?.search = nil
@@ -65,7 +65,7 @@ extension ReplicaRegistry {
     try connection.discard(search)
   }
 
-  /// Drops a table with its rows, and the links that begin or end there.
+  /// Drops a table with its rows, and the links from and to it.
   mutating func drop(table number: Int, _ connection: Connection) throws(StorageError) {
     guard let entry = entities[number] else { return }
     try dropNext(table: number, connection)
@@ -83,7 +83,7 @@ extension ReplicaRegistry {
     }
   }
 
-  /// Drops everything.
+  /// Drops all tables.
   mutating func dropAll(_ connection: Connection) throws(StorageError) {
     for (number, entry) in entities {
       try dropNext(table: number, connection)
@@ -102,22 +102,22 @@ extension ReplicaRegistry {
 }
 
 extension Connection {
-  /// Notes that a physical table is to be emptied and dropped.
+  /// Records that a physical table must be emptied and dropped.
   func discard(_ name: String) throws(StorageError) {
     try run("INSERT OR IGNORE INTO larder_litter(name) VALUES(?1)", .text(name))
   }
 }
 
 extension Replica {
-  /// How long a transaction that prepares or cleans may last: readers wait for none, other writers for one.
+  /// The longest duration of a transaction that prepares or cleans up. Readers never wait for one; other writers may.
   static let slice = Duration.milliseconds(12)
 
-  /// Empties tables that nobody reads any more, in slices, and drops them.
+  /// Empties the tables that are no longer read, in slices, and drops them.
   func sweep() async throws(StorageError) {
     while try await sweepSlice(), !Task.isCancelled { await Task.yield() }
   }
 
-  /// Works for one slice; answers whether there is more to do.
+  /// Works for one slice. Returns whether there is more to do.
   private func sweepSlice() async throws(StorageError) -> Bool {
     try await database.stage { (connection) throws(StorageError) in
       let begin = connection.environment.uptime()
@@ -139,7 +139,7 @@ extension Replica {
     }
   }
 
-  /// Next generations that no download goes on with: a crash has come between two transactions.
+  /// Removes next generations that no download will resume, because of a crash between two transactions.
   func sweepOrphans() async throws(StorageError) {
     try await database.write { (connection) throws(StorageError) in
       try DownloadMarks.giveUpOrphans(connection)
@@ -158,7 +158,7 @@ extension Replica {
 }
 
 extension Connection {
-  /// Deletes some rows of a table; answers whether there may be more. One that is not there is empty.
+  /// Deletes some rows of a table. Returns whether there may be more. A table that does not exist counts as empty.
   fileprivate func thin(_ name: String) throws(StorageError) -> Bool {
     let kind = try first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", .text(name)) {
       (row) throws(StorageError) in try row.text(0)

@@ -1,12 +1,12 @@
 import LarderOData
 import LarderStorage
 
-/// Which physical tables exist, read and changed inside a transaction.
+/// The physical tables that exist. The registry is read and changed inside a transaction.
 ///
-/// A table's physical name is its number in the file and its generation: `e3_7`, for links `l3_7`. The number stays when
-/// the model changes and the plan's numbers with it.
+/// A table's physical name consists of its number in the file and its generation: `e3_7`, for links `l3_7`. The number
+/// stays when the model changes and with it the numbers of the plan.
 struct ReplicaRegistry: Sendable {
-  /// A line of it.
+  /// An entry of the registry.
   struct Entry: Sendable {
     let id: Int64
     var generation: Int64
@@ -36,14 +36,14 @@ struct ReplicaRegistry: Sendable {
       let entry = Entry(
         id: try row.int64(2), generation: try row.int64(3), next: try row.int64OrNil(4), reader: try row.int64OrNil(5),
         search: try row.textOrNil(6), shape: JSONSettings.decode(TableShape.self, try row.text(7)) ?? .links)
-      // What the model has no more is left for the migration.
+      // Tables that are no longer in the model are left for the migration.
       if isLinks, let number = names[name] { links[number] = entry }
       if !isLinks, let number = tables[name] { entities[number] = entry }
       return true
     }
   }
 
-  /// What transactions see.
+  /// The state that transactions see.
   func state(version: Int64) -> ReplicaState {
     ReplicaState(
       version: version,
@@ -60,9 +60,9 @@ struct ReplicaRegistry: Sendable {
   static func name(_ letter: String, _ entry: Entry) -> String { "\(letter)\(entry.id)_\(entry.generation)" }
   static func nextName(_ letter: String, _ entry: Entry) -> String? { entry.next.map { "\(letter)\(entry.id)_\($0)" } }
 
-  // MARK: Making
+  // MARK: Creating
 
-  /// Makes a table where it is missing; answers whether it was. The caller counts the version up.
+  /// Creates a table if it is missing, and returns whether it was. The caller must increment the version.
   mutating func make(table number: Int, _ connection: Connection) throws(StorageError) -> Bool {
     guard entities[number] == nil else { return false }
     let table = plan.tables[number]
@@ -76,7 +76,7 @@ struct ReplicaRegistry: Sendable {
     return true
   }
 
-  /// Makes a table of links where it is missing; answers whether it was.
+  /// Creates a link table if it is missing, and returns whether it was.
   mutating func make(links number: Int, _ connection: Connection) throws(StorageError) -> Bool {
     guard links[number] == nil else { return false }
     let entry = try insert(kind: 1, plan.links[number].name, .links, connection)
@@ -92,13 +92,13 @@ struct ReplicaRegistry: Sendable {
       "INSERT INTO larder_table(kind, name, generation, shape) VALUES(?1, ?2, 1, ?3)", .integer(kind), .text(name),
       .text(JSONSettings.encode(shape)))
     let id = connection.lastInsertedRow
-    // The number may be that of a table that is gone: its rows may not have been emptied yet.
+    // The number may be that of a dropped table, whose rows may not have been removed yet.
     let generation = try Self.freeGeneration(of: id, behind: 0, connection)
     try connection.run("UPDATE larder_table SET generation = ?1 WHERE id = ?2", .integer(generation), .integer(id))
     return Entry(id: id, generation: generation, shape: shape)
   }
 
-  /// Begins the next generation of a table for a whole read; answers its physical name.
+  /// Creates the next generation of a table for a whole read. Returns its physical name.
   mutating func makeNext(
     table number: Int, reader: Int64, _ connection: Connection
   ) throws(StorageError) -> String {
@@ -112,7 +112,7 @@ struct ReplicaRegistry: Sendable {
     return name
   }
 
-  /// Begins the next generation of a table of links.
+  /// Creates the next generation of a link table.
   mutating func makeNext(
     links number: Int, reader: Int64, _ connection: Connection
   ) throws(StorageError) -> String {
@@ -122,7 +122,8 @@ struct ReplicaRegistry: Sendable {
     links[number] = entry
     let name = Self.nextName("l", entry) ?? ""
     for sql in TableDDL.makeLinks(name) { try connection.run(sql) }
-    // The entities whose links were told, as sources (0) and targets (1): the others keep theirs.
+    // The entities whose links the payload contained completely, as sources (0) and targets (1). Other entities keep
+    // their links.
     try connection.run(
       "CREATE TABLE \(TableDDL.quoted(name + "_told"))(side INTEGER, id INTEGER, PRIMARY KEY(side, id))")
     return name
@@ -143,7 +144,7 @@ struct ReplicaRegistry: Sendable {
     return entry
   }
 
-  /// A number behind a generation that no table has: one that was thrown away may wait to be emptied.
+  /// The next generation number without a table: a dropped table may not have been emptied yet.
   static func freeGeneration(
     of id: Int64, behind generation: Int64, _ connection: Connection
   ) throws(StorageError) -> Int64 {
@@ -167,7 +168,7 @@ struct ReplicaRegistry: Sendable {
 }
 
 extension Connection {
-  /// Whether the file has a table of one of these names.
+  /// Whether the file has a table with one of these names.
   func hasTable(_ name: String, _ other: String) throws(StorageError) -> Bool {
     try first(
       "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name IN (?1, ?2)", .text(name), .text(other)

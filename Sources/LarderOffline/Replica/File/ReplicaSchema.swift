@@ -1,6 +1,6 @@
 import LarderStorage
 
-/// The tables of a store's file beside those of entities and links. All names begin with `larder_`.
+/// The tables of a store's file in addition to those of entities and links. All names begin with `larder_`.
 enum ReplicaSchema {
   /// "Lrdr".
   static let applicationID: Int32 = 0x4C72_6472
@@ -11,13 +11,13 @@ enum ReplicaSchema {
       First(), Second(), Third(), Fourth(), Fifth(), Sixth(), Seventh(), Eighth(), Ninth(),
     ])
 
-  /// The tables of changes that wait to be sent.
+  /// The tables of pending changes.
   static let changes = [
     "larder_request", "larder_effect", "larder_base", "larder_base_link", "larder_dependency", "larder_media",
     "larder_local", "larder_reference",
   ]
 
-  /// Links are found from either end.
+  /// An index to find links from either end.
   private struct Third: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
       try connection.run("CREATE INDEX larder_effect_other ON larder_effect(other) WHERE other IS NOT NULL")
@@ -30,20 +30,21 @@ enum ReplicaSchema {
     }
 
     private static let statements = [
-      // One row. `version` grows with every change of physical names, `model` with every other metadata document.
+      // One row. `version` grows with every change of physical names, `model` with every new metadata document.
       """
       CREATE TABLE larder_state(one INTEGER PRIMARY KEY CHECK(one = 1), version INTEGER NOT NULL,
         model INTEGER NOT NULL, next_id INTEGER NOT NULL, metadata BLOB) STRICT
       """,
       "INSERT INTO larder_state(one, version, model, next_id) VALUES(1, 1, 0, 1)",
       "CREATE TABLE larder_setting(name TEXT PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID",
-      // Tables that exist: `kind` 0 entities, 1 links. `next` is the generation that a whole read fills, for `reader`.
+      // The existing tables. `kind` is 0 for entities, 1 for links. `next` is the generation that a whole read fills,
+      // for `reader`.
       """
       CREATE TABLE larder_table(id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, name TEXT NOT NULL,
         generation INTEGER NOT NULL, next INTEGER, reader INTEGER, search TEXT, shape TEXT NOT NULL,
         UNIQUE(kind, name)) STRICT
       """,
-      // Physical tables that nobody reads any more: emptied in slices, then dropped.
+      // Physical tables that are no longer read. They are emptied in slices, then dropped.
       "CREATE TABLE larder_litter(name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
       """
       CREATE TABLE larder_index(name TEXT NOT NULL, paths TEXT NOT NULL, PRIMARY KEY(name, paths))
@@ -58,12 +59,14 @@ enum ReplicaSchema {
       CREATE TABLE larder_membership(query INTEGER NOT NULL, name TEXT NOT NULL, bit INTEGER NOT NULL,
         PRIMARY KEY(query, name), UNIQUE(name, bit)) STRICT, WITHOUT ROWID
       """,
-      // A download on its way: `way` 0 whole, 1 changes; `position` is its owner's; `rows` of the query's own table.
+      // A running download. `way` is 0 for a whole read, 1 for changes; `position` is defined by its owner; `rows`
+      // counts the query's own table.
       """
       CREATE TABLE larder_download(query INTEGER PRIMARY KEY, way INTEGER NOT NULL, position TEXT,
         pages INTEGER NOT NULL, rows INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT
       """,
-      // Pages in line that go on elsewhere: the rows behind `link` belong to a navigation property of `parent`.
+      // Inline collections that continue in another page: the rows behind `link` belong to a navigation property of
+      // `parent`.
       """
       CREATE TABLE larder_inline(id INTEGER PRIMARY KEY, query INTEGER NOT NULL, link TEXT NOT NULL, name TEXT NOT NULL,
         path TEXT NOT NULL, parent INTEGER NOT NULL) STRICT
@@ -77,14 +80,15 @@ enum ReplicaSchema {
     ]
   }
 
-  /// What waits to be sent, and the server's image of what it changes.
+  /// The pending changes, and the server's image of what they change.
   private struct Second: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
       for sql in Second.statements { try connection.run(sql) }
     }
 
     private static let statements = [
-      // `unit`: requests of one transaction, the first's id. `state`: see `RequestState`. `name`, `entity`: table and `@id`.
+      // `unit`: the ID of the first request of a transaction. `state`: see `RequestState`. `name`, `entity`: table and
+      // `@id`.
       """
       CREATE TABLE larder_request(id INTEGER PRIMARY KEY AUTOINCREMENT, unit INTEGER NOT NULL, state INTEGER NOT NULL,
         name TEXT, entity INTEGER, request TEXT NOT NULL, attempt TEXT, failure TEXT) STRICT
@@ -96,7 +100,7 @@ enum ReplicaSchema {
         STRICT, WITHOUT ROWID
       """,
       "CREATE INDEX larder_effect_row ON larder_effect(row)",
-      // The server's image of rows with something pending; `cells` NULL where the server has it not.
+      // The server's image of rows with pending changes; `cells` is NULL if the server does not have the row.
       "CREATE TABLE larder_base(row INTEGER PRIMARY KEY, name TEXT NOT NULL, cells TEXT) STRICT",
       "CREATE INDEX larder_base_name ON larder_base(name)",
       """
@@ -108,13 +112,13 @@ enum ReplicaSchema {
         STRICT, WITHOUT ROWID
       """,
       "CREATE INDEX larder_dependency_earlier ON larder_dependency(earlier)",
-      // Bytes that wait to be sent: chunks of `StoredStreams` under a generation, newer ones over older ones.
+      // Bytes of pending uploads: chunks of `StoredStreams` under a generation. Newer ones replace older ones.
       """
       CREATE TABLE larder_media(generation INTEGER PRIMARY KEY, request INTEGER NOT NULL, entity INTEGER NOT NULL,
         property TEXT NOT NULL, content_type TEXT, bytes INTEGER NOT NULL) STRICT
       """,
       "CREATE INDEX larder_media_entity ON larder_media(entity)",
-      // Keys that rows had before the server gave them theirs, as `EntityCells`, for ever.
+      // Keys that rows had before the server assigned theirs, as `EntityCells`. They are kept for ever.
       """
       CREATE TABLE larder_local(name TEXT NOT NULL, key TEXT NOT NULL, row INTEGER NOT NULL, PRIMARY KEY(name, key))
         STRICT, WITHOUT ROWID
@@ -123,7 +127,7 @@ enum ReplicaSchema {
     ]
   }
 
-  /// What a download has inserted or updated, see ``DownloadMarks``.
+  /// The rows that a download has inserted or updated, see ``DownloadMarks``.
   private struct Fifth: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
       try connection.run(
@@ -134,8 +138,8 @@ enum ReplicaSchema {
     }
   }
 
-  /// Marks that whole reads write in slices, before what they are about is seen: `number` is below zero and stands in
-  /// `larder_upserted` for the download; `download` NULL while the read is not finished, 0 where it never will be.
+  /// Marks that whole reads write in slices before their rows are visible. `number` is negative and takes the place of
+  /// the download in `larder_upserted`. `download` is NULL while the read is unfinished, and 0 if it will never finish.
   private struct Sixth: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
       try connection.run(
@@ -143,14 +147,15 @@ enum ReplicaSchema {
     }
   }
 
-  /// The requests of a transaction behind its first: most requests stand alone, and are in no index for that.
+  /// An index of the requests of a transaction after its first. Most requests are in no transaction and not in this
+  /// index.
   private struct Seventh: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
       try connection.run("CREATE INDEX larder_request_member ON larder_request(unit) WHERE unit <> id AND unit <> 0")
     }
   }
 
-  /// Pages in line, as many as rows: the next of a query, and one that is known.
+  /// Indexes on inline collections, which may be as many as rows: the next one of a query, and a known one.
   private struct Eighth: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
       try connection.run("CREATE INDEX larder_inline_query ON larder_inline(query)")
@@ -158,7 +163,8 @@ enum ReplicaSchema {
     }
   }
 
-  /// See ``UploadedRows``; `cells` is the service's image of a deleted entity, NULL for a created one, '' for one that was moved.
+  /// See ``UploadedRows``. `cells` is the service's image of a deleted entity, NULL for a created one, '' for a moved
+  /// one.
   private struct Ninth: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
       try connection.run(
@@ -166,7 +172,7 @@ enum ReplicaSchema {
     }
   }
 
-  /// Which rows requests name beside their own.
+  /// The rows that requests refer to in addition to their own.
   private struct Fourth: SchemaStep {
     func run(on connection: Connection) throws(StorageError) {
       for sql in Fourth.statements { try connection.run(sql) }
@@ -178,7 +184,7 @@ enum ReplicaSchema {
         STRICT, WITHOUT ROWID
       """,
       "CREATE INDEX larder_reference_request ON larder_reference(request)",
-      // Deletions that wait: few, and asked for by their tables.
+      // Pending deletions: there are few, and they are looked up by their tables.
       "CREATE INDEX larder_effect_deletion ON larder_effect(name) WHERE kind = 2",
     ]
   }

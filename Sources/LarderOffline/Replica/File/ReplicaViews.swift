@@ -1,8 +1,8 @@
 import LarderStorage
 
-/// Read-only views under the names of entity sets, for people who open the file with another program.
+/// Read-only views with the names of entity sets, for people who open the file with another program.
 enum ReplicaViews {
-  /// Makes the view of a table, in place of the one that there was.
+  /// Creates the view of a table, and replaces an existing one.
   static func make(
     _ table: EntityTable, in plan: ReplicaPlan, _ physical: String, _ connection: Connection
   ) throws(StorageError) {
@@ -21,17 +21,18 @@ enum ReplicaViews {
     try connection.run("DROP VIEW IF EXISTS \(TableDDL.quoted(name))")
   }
 
-  /// The table's name, out of the way of the file's other tables and of names that differ in case alone.
+  /// The name of the view: the table's name, changed if it conflicts with the file's other tables or differs from
+  /// another name only in case.
   static func name(of table: EntityTable, in plan: ReplicaPlan) -> String {
     let folded = TableColumns.folded(table.name)
-    // SQLite keeps every name that begins so for itself.
+    // SQLite reserves every name with this prefix.
     if folded.hasPrefix("sqlite_") { return "\(table.number)~\(table.name)" }
     let isTaken = folded.hasPrefix("larder_") || isPhysical(folded)
     let isSecond = plan.tables.prefix(table.number).contains { TableColumns.folded($0.name) == folded }
     return isTaken || isSecond ? "\(table.name)~\(table.number)" : table.name
   }
 
-  /// `e3_7`, `l3_7`, and what belongs to them.
+  /// Whether a name is a physical one: `e3_7`, `l3_7`, and what belongs to them.
   private static func isPhysical(_ name: String) -> Bool {
     guard let first = name.first, "elfs".contains(first), let line = name.firstIndex(of: "_") else { return false }
     let digits = name[name.index(after: name.startIndex)..<line]

@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-/// The SQL that makes and drops physical tables.
+/// The SQL that creates and drops physical tables.
 enum TableDDL {
   /// A name in quotes.
   static func quoted(_ name: String) -> String {
@@ -10,7 +10,7 @@ enum TableDDL {
 
   static func list(_ names: [String]) -> String { names.map(quoted).joined(separator: ",") }
 
-  /// Makes the physical table of entities and its indexes.
+  /// Creates the physical table of entities and its indexes.
   static func make(
     _ name: String, _ table: EntityTable, in plan: ReplicaPlan, asked: [[Int]] = []
   ) -> [String] {
@@ -28,14 +28,14 @@ enum TableDDL {
     return all
   }
 
-  /// What is unique: the key, within the parent for contained entities; where there is no key, the entity-id.
+  /// The unique columns: the key, within the parent for contained entities; without a key, the entity-id.
   static func identity(of table: EntityTable) -> [String] {
     let parent = table.isContained ? [SystemColumn.parent.rawValue] : []
     if !table.key.isEmpty { return parent + table.key.map { table.columns[$0].name } }
     return parent + [SystemColumn.uri.rawValue]
   }
 
-  /// The columns that rows are looked for by: ends of navigation properties, and what the application asked for.
+  /// The columns that rows are looked up by: ends of navigation properties, and those that the application asked for.
   static func indexes(of table: EntityTable, in plan: ReplicaPlan, asked: [[Int]]) -> [[Int]] {
     var found: [[Int]] = []
     func add(_ columns: [Int]) {
@@ -47,7 +47,7 @@ enum TableDDL {
       for navigation in other.navigations where navigation.target == table.number {
         guard case .columns(let pairs) = navigation.relation else { continue }
         let columns = pairs.map(\.target)
-        // One that covers the key finds one row by the key's index.
+        // If the columns contain the key, the key's own index finds the row.
         if !table.isContained, !table.key.isEmpty, Set(table.key).isSubset(of: columns) { continue }
         add(columns)
       }
@@ -56,7 +56,7 @@ enum TableDDL {
     return found
   }
 
-  /// Makes the physical table of links.
+  /// Creates the physical table of links.
   static func makeLinks(_ name: String) -> [String] {
     [
       "CREATE TABLE \(quoted(name))(source INTEGER NOT NULL, target INTEGER NOT NULL, PRIMARY KEY(source, target)) WITHOUT ROWID",
@@ -64,7 +64,7 @@ enum TableDDL {
     ]
   }
 
-  /// What stands in a statement for a table that does not exist yet: no rows of its columns.
+  /// SQL that takes the place of a table that does not exist yet: its columns without rows.
   static func empty(_ table: EntityTable) -> String {
     let names = SystemColumn.allCases.map(\.rawValue) + table.columns.map(\.name)
     return "(SELECT " + names.map { "NULL AS \(quoted($0))" }.joined(separator: ",") + " WHERE 0)"
@@ -72,7 +72,7 @@ enum TableDDL {
 
   static let emptyLinks = "(SELECT NULL AS source, NULL AS target WHERE 0)"
 
-  /// What the physical table of a table looks like, to compare with what a model wants.
+  /// The shape of a table's physical table, to compare with what a model requires.
   static func shape(_ table: EntityTable, in plan: ReplicaPlan) -> TableShape {
     TableShape(
       columns: table.columns.map { TableShape.Column(name: $0.name, storage: "\($0.storage)") },
@@ -80,7 +80,7 @@ enum TableDDL {
   }
 }
 
-/// What a physical table looks like.
+/// The shape of a physical table.
 struct TableShape: Codable, Hashable, Sendable {
   struct Column: Codable, Hashable, Sendable {
     let name: String
@@ -89,7 +89,7 @@ struct TableShape: Codable, Hashable, Sendable {
 
   var columns: [Column]
   var identity: [String]
-  /// The types that rows name by number.
+  /// The types that rows refer to by number.
   var types: [String]
 
   static let links = TableShape(columns: [], identity: [], types: [])
@@ -107,7 +107,7 @@ extension SystemColumn {
     }
   }
 
-  /// The place in a row of the physical table.
+  /// The index of the column in the physical table.
   var place: Int {
     switch self {
     case .id: 0

@@ -1,9 +1,10 @@
 import LarderOData
 
 extension ColumnStorage {
-  /// How values of a type stand in a column; nil for an entity or complex type, whose parts have columns of their own.
+  /// Returns how values of a type are stored in a column. Nil for an entity or complex type, whose parts have columns
+  /// of their own.
   ///
-  /// `type` has no type definitions left in it (see `EdmModel.underlying`).
+  /// `type` contains no type definitions (see `EdmModel.underlying`).
   init?(_ type: EdmTypeReference, model: EdmModel) {
     switch type {
     case .collection, .abstract: self = .json
@@ -14,13 +15,13 @@ extension ColumnStorage {
       } else if model.structure(name) != nil {
         return nil
       } else {
-        // Declared in a document that was not read: JSON keeps whatever comes.
+        // The type is declared in a document that was not read. JSON stores any value.
         self = .json
       }
     }
   }
 
-  /// How values of a primitive type stand in a column.
+  /// Returns how values of a primitive type are stored in a column.
   init(_ primitive: EdmPrimitiveType) {
     switch primitive {
     case .boolean: self = .boolean
@@ -44,7 +45,7 @@ extension ColumnStorage {
     }
   }
 
-  /// Whether two equal values are equal in SQL, so that a column of it can tell which entities belong together.
+  /// Whether equal values are equal in SQL, so that a column can identify or join entities.
   var isComparable: Bool {
     switch self {
     case .geo, .json, .complex, .dynamic, .stream: false

@@ -1,16 +1,17 @@
 import LarderOData
 
 extension ReplicaPlan {
-  /// The tables that a model becomes.
+  /// Creates the tables for a model.
   init(model: EdmModel) {
     var builder = ReplicaPlanBuilder(model)
     self = builder.build()
   }
 }
 
-/// Finds the tables of a model, breadth first from its sets, then what joins them.
+/// Finds the tables of a model, breadth first from its sets, then the relations between them.
 struct ReplicaPlanBuilder {
-  /// Behind this many tables, contained entities of one navigation property share a table wherever they hang.
+  /// The number of tables from which on contained entities of one navigation property share a table, whatever contains
+  /// them.
   static let sharingBegins = 1000
 
   let hierarchy: TypeHierarchy
@@ -43,7 +44,7 @@ struct ReplicaPlanBuilder {
     return ReplicaPlan(model: model, tables: finished, links: relations.links)
   }
 
-  /// Sets and singletons: those of the default container first, by their plain names.
+  /// Adds the sets and singletons, first those of the default container, by their plain names.
   private mutating func addRoots() {
     var containers: [EdmEntityContainer] = []
     var next = model.defaultContainer
@@ -73,7 +74,7 @@ struct ReplicaPlanBuilder {
   ) {
     guard let structure = model.structure(type), structure.isEntityType else { return }
     if let known = byName[name] {
-      // A container extends another, or a second one has a set of the same name.
+      // A container extends another one, or a second container has a set with the same name.
       if tables[known].types[0].name == structure.name { return }
       let qualified = container.qualifiedName + "." + name
       guard byName[qualified] == nil else { return }
@@ -97,11 +98,11 @@ struct ReplicaPlanBuilder {
 
   // MARK: Navigation
 
-  /// Finds where the navigation properties of a table lead, and adds the tables that are missing.
+  /// Finds the targets of a table's navigation properties, and adds the missing tables.
   private mutating func follow(_ number: Int) {
     for navigation in tables[number].columns.navigations {
       guard let name = navigation.property.type.name, let type = model.structure(name), type.isEntityType else {
-        // Of any type, or of one that the document does not declare: there is no table for it.
+        // The target has any type, or a type that the document does not declare: there is no table for it.
         continue
       }
       let target =
@@ -113,7 +114,8 @@ struct ReplicaPlanBuilder {
     }
   }
 
-  /// The table of contained entities. One that hangs below itself is used again, so that a tree of folders ends.
+  /// The table of contained entities. A table that is contained in itself is reused, so that recursive containment
+  /// ends.
   private mutating func contained(in parent: Int, _ navigation: TableColumns.Navigation, _ type: EdmStructure) -> Int {
     let key = navigation.declaringType.name + "/" + navigation.path.joined(separator: "/")
     var above: Int? = parent
@@ -126,7 +128,7 @@ struct ReplicaPlanBuilder {
     let path = navigation.path.joined(separator: "/")
     let number = tables.count
     var name = tables[parent].name + "/" + path
-    // Two types of the hierarchy may declare it.
+    // Two types of the hierarchy may declare the navigation property.
     if byName[name] != nil { name = tables[parent].name + "/" + navigation.declaringType.name + "/" + path }
     add(
       name, .containment(parent: parent, path: navigation.path), type, root: tables[parent].root,
@@ -136,7 +138,8 @@ struct ReplicaPlanBuilder {
     return number
   }
 
-  /// The table of entities elsewhere: the set that the model binds, the only one of the type, or one for the type.
+  /// The table of entities that are not contained: the set that the model binds, the only set of the type, or a table
+  /// for the type.
   private mutating func bound(_ number: Int, _ navigation: TableColumns.Navigation, _ type: EdmStructure) -> Int {
     let wanted = tables[number].steps + navigation.path
     let found = tables[number].bindings.filter { BindingPath.steps($0.path) == wanted }
@@ -147,7 +150,7 @@ struct ReplicaPlanBuilder {
     {
       return target
     }
-    // Of the type itself, else of the nearest type that it derives from.
+    // The set of the type itself, or of the nearest base type.
     for ancestor in type.chain.reversed() {
       guard let sets = setsOfType[ancestor.name] else { continue }
       if sets.count == 1 { return sets[0] }
@@ -159,13 +162,13 @@ struct ReplicaPlanBuilder {
     return next
   }
 
-  /// `Set`, `Ns.Container/Set`, or `Set/Contained` (CSDL 4.01 §13.4.2).
+  /// The table of a binding target: `Set`, `Ns.Container/Set`, or `Set/Contained` (CSDL 4.01 §13.4.2).
   private mutating func table(bindingTarget target: String) -> Int? {
     var steps = target.split(separator: "/").map(String.init)[...]
     if let first = steps.first, first.contains("."), steps.count > 1, byName[first] == nil { steps.removeFirst() }
     guard let first = steps.popFirst(), var found = byName[first] else { return nil }
     for step in steps where !step.contains(".") {
-      // Contained tables come in the order of the plan; those that others bind to may not be there yet.
+      // Contained tables are created in the order of the plan. Tables that others bind to may not exist yet.
       let navigation = tables[found].columns.navigations.first {
         $0.path == [step] && $0.property.containsTarget
       }
@@ -184,11 +187,11 @@ struct ReplicaPlanBuilder {
 
 /// Paths of navigation property bindings (CSDL 4.01 §13.4.1).
 enum BindingPath {
-  /// The names of properties on the way, without type casts.
+  /// The names of the properties on the path, without type casts.
   static func steps(_ path: String) -> [String] {
     path.split(separator: "/").filter { !$0.contains(".") }.map(String.init)
   }
 
-  /// The last type cast on the way; nil where there is none.
+  /// The last type cast on the path; nil if there is none.
   static func cast(_ path: String) -> String? { path.split(separator: "/").last { $0.contains(".") }.map(String.init) }
 }

@@ -1,13 +1,14 @@
 import LarderOData
 
-/// What joins the two ends of each navigation property: a referential constraint where one says it all, else links.
+/// Determines how the two ends of each navigation property are joined: by a referential constraint if it is sufficient,
+/// otherwise by links.
 struct ReplicaRelations {
   let tables: [TableDraft]
   let hierarchy: TypeHierarchy
-  /// By table, once resolved.
+  /// The navigation properties by table, once resolved.
   private(set) var navigations: [[ReplicaNavigation]] = []
   private(set) var links: [LinkTable] = []
-  /// Link tables by the place of the navigation property that uses them forward.
+  /// The link tables, by the navigation property that uses them forward.
   private var linksOf: [Place: Int] = [:]
 
   private struct Place: Hashable {
@@ -74,7 +75,7 @@ struct ReplicaRelations {
 
   // MARK: Constraints
 
-  /// The columns that a navigation property's own constraint makes equal; nil where they do not name the principal.
+  /// The columns that a navigation property's own constraint makes equal; nil if they do not identify the principal.
   private func constraint(
     _ navigation: TableDraft.Navigation, from table: TableDraft, to principal: TableDraft? = nil
   ) -> [ReplicaRelation.Pair]? {
@@ -107,13 +108,14 @@ struct ReplicaRelations {
     one.storage == other.storage && one.storage.isComparable
   }
 
-  /// True where columns tell which one entity is meant. A constraint that repeats less says what is equal, not what is
-  /// related (CSDL 4.01 §8.5); and the keys of contained entities are theirs within one parent only.
+  /// Whether columns identify one entity. A constraint with fewer columns says what is equal, not what is related (CSDL
+  /// 4.01 §8.5). Keys of contained entities are unique only within one parent.
   private func identify(_ columns: [Int], _ principal: TableDraft) -> Bool {
     !principal.key.isEmpty && !principal.isContained && Set(principal.key).isSubset(of: columns)
   }
 
-  /// V1 to V3: the constraint of an association seen from its principal, where the dependent has no way back.
+  /// For V1 to V3: the constraint of an association, seen from its principal, if the dependent has no navigation
+  /// property back.
   private func association(
     _ navigation: TableDraft.Navigation, from table: TableDraft
   ) -> [ReplicaRelation.Pair]? {
@@ -136,7 +138,7 @@ struct ReplicaRelations {
 
   // MARK: Partners
 
-  /// The navigation property that leads back, on the table that this one leads to.
+  /// The navigation property that leads back, in the table that this one leads to.
   private func partner(of place: Place) -> Place? {
     let table = tables[place.table]
     let navigation = table.navigations[place.navigation]

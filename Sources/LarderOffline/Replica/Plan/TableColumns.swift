@@ -1,22 +1,23 @@
 import LarderOData
 
-/// The columns of one entity table as they are found, type by type; complex properties are followed into their parts.
+/// Collects the columns of one entity table, type by type. Complex properties are divided into their parts.
 struct TableColumns {
-  /// Behind this many columns complex properties become JSON…
+  /// The number of columns from which on complex properties are stored as JSON.
   static let flatLimit = 400
-  /// …and behind this many, below SQLite's 2000, properties stand among the undeclared ones.
+  /// The number of columns, below SQLite's limit of 2000, from which on properties are stored among the undeclared
+  /// ones.
   static let limit = 1500
-  /// The longest path of a column: a complex property at its end is JSON.
+  /// The longest path of a column: a complex property at its end is stored as JSON.
   static let pathLimit = 5
 
   private(set) var columns: [ReplicaColumn] = []
-  /// Navigation properties of the types, those in complex properties too.
+  /// Navigation properties of the types, including those in complex properties.
   private(set) var navigations: [Navigation] = []
   private let hierarchy: TypeHierarchy
   private var model: EdmModel { hierarchy.model }
   private var names: Set<String>
   private var hasDynamic = false
-  /// Paths that the key goes through: these complex properties are never JSON.
+  /// Paths that the key goes through: these complex properties are never stored as JSON.
   private var keyPaths: Set<[String]> = []
 
   struct Navigation {
@@ -36,7 +37,7 @@ struct TableColumns {
       for length in 1..<max(path.count, 1) { keyPaths.insert(Array(path.prefix(length))) }
     }
     for (place, type) in types.enumerated() {
-      // The base types of the first are no types of the table, but what they declare is its.
+      // The base types of the first type are not types of the table, but the table has their properties.
       for declaring in place == 0 ? type.chain : [type] {
         for property in hierarchy.ownProperties(of: declaring) { add(property, [property.name], declaring, []) }
         for property in hierarchy.ownNavigationProperties(of: declaring) {
@@ -47,7 +48,7 @@ struct TableColumns {
     }
   }
 
-  /// A column by its path, as it stands on a type that declares it or inherits it; nil where there is none.
+  /// The column with a path, as seen from a type that declares or inherits it; nil if there is none.
   func column(_ path: [String], on type: EdmStructure?) -> Int? {
     let found = columns.filter { $0.path == path }
     guard let type, found.count > 1 else { return found.first?.number }
@@ -79,8 +80,8 @@ struct TableColumns {
     if parts.contains(where: \.isOpen) { addDynamic(path, declaring) }
   }
 
-  /// The types whose properties stand for a complex property; nil where it is JSON: too deep, in itself, or of types
-  /// that declare one name differently.
+  /// The types whose properties become the columns of a complex property. Nil if the property is stored as JSON: it is
+  /// nested too deeply or in itself, or its types declare one name differently.
   private func parts(of name: String, at path: [String], _ around: Set<String>) -> [EdmStructure]? {
     guard let type = model.structure(name), !type.isEntityType, !around.contains(type.name) else { return nil }
     let isOfKey = keyPaths.contains(path)
@@ -120,7 +121,7 @@ struct TableColumns {
         declaringType: declaring, property: property, type: type, storage: storage))
   }
 
-  /// A name that the table has not: SQLite compares names without the case of ASCII letters.
+  /// Returns a name that is unique in the table: SQLite ignores the case of ASCII letters in names.
   private mutating func name(_ wanted: String, _ declaring: EdmStructure) -> String {
     var name = wanted.isEmpty ? "@" : wanted
     var number = 1

@@ -1,11 +1,11 @@
 import LarderOData
 
-/// An entity table while the plan is made.
+/// An entity table while the plan is being built.
 struct TableDraft {
   let number: Int
   let name: String
   let place: EntityTable.Place
-  /// The set or singleton that it hangs below, and the way from there: how bindings name its navigation properties.
+  /// The set or singleton that the table is below, and the path from there: bindings name its navigation properties so.
   let root: String
   let steps: [String]
   let bindings: [EdmNavigationPropertyBinding]
@@ -13,7 +13,7 @@ struct TableDraft {
   let columns: TableColumns
   let key: [Int]
   var navigations: [Navigation] = []
-  /// Declaring type and path of the containment navigation property; empty for other tables.
+  /// The declaring type and path of the containment navigation property; empty for other tables.
   var containmentKey = ""
 
   struct Navigation {
@@ -40,7 +40,7 @@ struct TableDraft {
     let found = parts.compactMap { part in
       columns.column(part.path.split(separator: "/").map(String.init), on: types.first)
     }
-    // Half a key identifies nothing.
+    // A part of a key identifies nothing.
     key = found.count == parts.count && found.allSatisfy { columns.columns[$0].storage.isComparable } ? found : []
   }
 

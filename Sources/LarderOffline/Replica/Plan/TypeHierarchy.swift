@@ -1,6 +1,6 @@
 import LarderOData
 
-/// Which types derive from which, over a whole model.
+/// The derivation of types in a whole model.
 struct TypeHierarchy {
   let model: EdmModel
   private var derived: [String: [String]] = [:]
@@ -10,14 +10,14 @@ struct TypeHierarchy {
     for schema in model.schemas {
       let names = schema.entityTypes.map(\.qualifiedName) + schema.complexTypes.map(\.qualifiedName)
       for name in names {
-        // Where a document declares a name twice, the first counts: that is what the model answers.
+        // If a document declares a name twice, the first declaration counts: the model returns that one.
         guard let base = model.structure(name)?.base?.name else { continue }
         if derived[base]?.contains(name) != true { derived[base, default: []].append(name) }
       }
     }
   }
 
-  /// A type and all below it, each after its base, in the order of the document.
+  /// A type and all types derived from it, each after its base, in the order of the document.
   func types(from name: String) -> [EdmStructure] {
     var found: [EdmStructure] = []
     var waiting = [name]
@@ -29,7 +29,7 @@ struct TypeHierarchy {
     return found
   }
 
-  /// The properties that a type itself declares; a name that it declares twice, once.
+  /// The properties that a type itself declares. A name that it declares twice is returned once.
   func ownProperties(of type: EdmStructure) -> [EdmProperty] {
     unique(model.entityType(type.name)?.properties ?? model.complexType(type.name)?.properties ?? [], \.name)
   }
@@ -46,7 +46,7 @@ struct TypeHierarchy {
     return items.filter { seen.insert(name($0)).inserted }
   }
 
-  /// True where one type is the other, or one derives from the other.
+  /// Whether the types are equal, or one derives from the other.
   func areRelated(_ one: String, _ other: String) -> Bool {
     model.isType(one, derivedFrom: other) || model.isType(other, derivedFrom: one)
   }

@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-// What speaks of an entity rather than in it, and what joins it to the one around.
+// Control information about an entity, and the joins between an entity and the enclosing one.
 extension CollectedRows {
   mutating func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) throws {
     guard let top = frames.indices.last else { return try payloadControl(information, scalar) }
@@ -59,14 +59,14 @@ extension CollectedRows {
     if name != declared { set(frames[top].place, frames[top].marker, .text(name)) }
   }
 
-  /// The payload says the entity's type.
+  /// Sets the entity's type as the payload gives it.
   private mutating func retype(_ name: String, _ top: Int) {
     guard let number = frames[top].table.typeNumber(model.resolve(name)) else { return }
     setSystem(.type, .integer(Int64(number)), top)
     frames[top].map = map(frames[top].table, number, [])
   }
 
-  /// An entity of another set than the payload's own (OData JSON Format 4.01 §15.2): its row belongs elsewhere.
+  /// Moves the row of an entity that belongs to another set than the payload's own (OData JSON Format 4.01 §15.2).
   private mutating func move(_ context: ContextURL, _ top: Int) throws {
     guard let table = try place(of: context), table !== frames[top].table, frames[top].dynamic.isEmpty else { return }
     let place = frames[top].place
@@ -87,13 +87,14 @@ extension CollectedRows {
     for (column, value) in kept where value != .null { setSystem(column, value, frames.count - 1) }
   }
 
-  /// The table of an entity whose context names another place than that of the payload; nil where it stays.
+  /// The table of an entity whose context names another place than the payload's; nil if the entity stays where it is.
   private func place(of context: ContextURL) throws -> EntityTable? {
     guard let table = table(of: context) else { return nil }
     let isDelta = kind == .delta
     switch table.place {
     case .type:
-      // The name of a type says what an entity is, not where. Only a delta tells entities apart from the ones around them.
+      // The name of a type does not say where an entity is. Only in a delta does it distinguish entities from the
+      // enclosing ones.
       return isDelta && !isRelated(table) ? table : nil
     case .entitySet, .singleton, .containment: break
     }
@@ -103,7 +104,7 @@ extension CollectedRows {
       throw RowCollectorError.otherKind(
         expected: "an entity of \(plan.tables[rootTable].name)", found: "one of \(table.name) by its context")
     }
-    // A singleton is found where it is asked for, whatever set its entity is also in.
+    // A singleton stays in its own table, even if its entity is also in a set.
     if case .singleton = plan.tables[rootTable].place { return nil }
     return table
   }
@@ -119,7 +120,7 @@ extension CollectedRows {
 
   // MARK: The end of an entity
 
-  /// Writes what has been gathered of an entity, and sees whether it is one.
+  /// Writes the collected properties of an entity, and checks whether it has a key.
   mutating func close(_ frame: inout EntityFrame) throws {
     let slot = Int(frame.place.slot)
     let row = Int(frame.place.row)
@@ -140,20 +141,20 @@ extension CollectedRows {
     return false
   }
 
-  /// Throws for a row that has no key from anywhere: each time it comes it would be another one.
+  /// Throws for a row without any key: it would become a new row each time it is downloaded.
   mutating func checkKeys() throws {
     guard !keyless.isEmpty else { return }
     defer { keyless.removeAll(keepingCapacity: true) }
     for place in keyless {
       let table = chunk.slots[Int(place.slot)].table
       guard lacksKey(table: table, Int(place.slot), Int(place.row)) else { continue }
-      // Of a singleton there is one, whatever it says.
+      // A singleton has one row, whatever the payload says.
       if case .singleton = table.place { continue }
       throw RowCollectorError.noKey(table.name)
     }
   }
 
-  /// Takes from the entity-id what the properties do not say.
+  /// Takes from the entity-id what the properties do not contain.
   private mutating func identify(_ frame: inout EntityFrame, _ id: String, _ slot: Int, _ row: Int) throws {
     let table = frame.table
     let hadProperties = chunk.slots[slot].hasAny(row)
@@ -169,7 +170,7 @@ extension CollectedRows {
     chunk.slots[slot].batch.set(row, SystemColumn.uri.place, .text(id))
   }
 
-  /// Joins an entity in line to the one around it.
+  /// Joins an inline entity to the enclosing one.
   mutating func join(_ frame: EntityFrame) {
     let around = frames[frame.around]
     let isDelta = frames.last?.isDelta ?? false
@@ -189,14 +190,14 @@ extension CollectedRows {
           isAdded: isAdded))
     case .containment, .container: break
     }
-    // Left the collection, not the store.
+    // The entity has left the collection, not the store.
     if isDelta, frame.flags.contains(.left) {
       let isContained = around.table.navigations[frame.navigation].relation == .containment
       chunk.slots[Int(frame.place.slot)].flags[Int(frame.place.row)] = isContained ? .deleted : .reference
     }
   }
 
-  /// Joins an entity of a page in line to the one that it belongs to.
+  /// Joins an entity of an inline page to the entity that it belongs to.
   mutating func joinRoot(_ frame: EntityFrame, _ parent: (navigation: Int, table: Int, id: Int64)) {
     let slot = Int(frame.place.slot)
     switch plan.tables[parent.table].navigations[parent.navigation].relation {
@@ -208,8 +209,8 @@ extension CollectedRows {
     }
   }
 
-  /// Whether the ends of a stated link have different values where a referential constraint has them equal (CSDL 4.01 §8.5).
-  /// Those that may be written in several ways are taken for equal.
+  /// Whether the ends of a stated link have different values where a referential constraint requires equal ones (CSDL
+  /// 4.01 §8.5). Values of types with several spellings count as equal.
   private func contradicts(_ tie: Tie, _ pair: ReplicaRelation.Pair) -> Bool {
     let (source, target) = (chunk.slots[Int(tie.source.slot)], chunk.slots[Int(tie.target.slot)])
     switch source.table.columns[pair.source].storage {
@@ -229,7 +230,7 @@ extension CollectedRows {
     contradictedLinks[path, default: 0] += 1
   }
 
-  /// Gives columns of a referential constraint that one end has to the other.
+  /// Copies columns of a referential constraint from the end that has them to the other end.
   mutating func fillTies() {
     for tie in ties {
       for pair in tie.pairs {

@@ -1,8 +1,8 @@
 import LarderOData
 import LarderStorage
 
-// Properties: most go from bytes to their cell at once; collections, complex values as JSON and undeclared ones are
-// gathered first.
+// Properties. Most values are written directly from bytes to their cell. Collections, complex values stored as JSON and
+// undeclared values are collected first.
 extension CollectedRows {
   mutating func property(_ name: PayloadName, _ scalar: PayloadScalar) throws {
     if tree.isOpen { return tree.add(try scalar.value(), name.text) }
@@ -79,7 +79,7 @@ extension CollectedRows {
     try set(value, treeMember.name, treeMember.member, treeMember.frame)
   }
 
-  /// Puts a value where a member belongs.
+  /// Sets a value at its member.
   private mutating func set(_ value: ODataValue, _ name: String, _ member: MemberMap.Member, _ top: Int) throws {
     let index = Int(member.index)
     switch member.kind {
@@ -101,9 +101,10 @@ extension CollectedRows {
     chunk.slots[Int(place.slot)].mark(Int(place.row), column)
   }
 
-  /// A complex property with all its parts: what the payload then leaves out of it is null.
+  /// Sets a complex property with all its parts to null. Parts that the payload then omits stay null.
   ///
-  /// - Parameter selected: the columns that were asked for: of a value, the payload leaves the others out.
+  /// - Parameter selected: the columns that were requested; nil for all. Other columns are not set, because the payload
+  ///   omits them.
   private mutating func setNullComplex(_ marker: Int, _ top: Int, only selected: Set<Int>? = nil) {
     let path = frames[top].table.columns[marker].path
     let place = frames[top].place

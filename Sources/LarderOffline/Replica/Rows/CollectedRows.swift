@@ -1,44 +1,46 @@
 import LarderOData
 import LarderStorage
 
-/// What a ``RowCollector`` has made of a payload's events so far.
+/// The rows that a ``RowCollector`` has created from a payload's events so far.
 ///
-/// An entity in line becomes a row of the table that its navigation property leads to, and what joins the two: a link,
-/// the containing entity, or the columns of a referential constraint where the payload leaves them out.
+/// An inline entity becomes a row of the table that its navigation property leads to, and a join between the two: a
+/// link, the containing entity, or the columns of a referential constraint if the payload omits them.
 struct CollectedRows {
   let plan: ReplicaPlan
   let model: EdmModel
-  /// What has been told since the last ``take()``.
+  /// The rows since the last ``take()``.
   var chunk = RowChunk()
-  /// Rows that are no entities in line, of the whole payload.
+  /// The number of rows of the whole payload that are not inline entities.
   private(set) var rootCount: Int64 = 0
   private(set) var kind: PayloadKind?
-  /// What the payload has to hold; nil takes all that holds entities.
+  /// The kind of content that the payload must have; nil accepts everything that contains entities.
   var content: PageForm.Content?
   private(set) var nextLink: String?
   private(set) var deltaLink: String?
   private(set) var count: Int64?
   private(set) var context: String?
-  /// How many links in line their referential constraints contradict, by table and navigation property.
+  /// The number of inline links that referential constraints contradict, by table and navigation property.
   var contradictedLinks: [String: Int64] = [:]
-  /// Values with more digits than their type has, kept as they are.
+  /// Values with more digits than their type has. They are stored unchanged.
   var fineValues = FineValues()
-  /// Those of entities that are not at their end: where their rows are.
+  /// Such values of entities that have not ended yet, with the positions of their rows.
   var openFineValues: [(place: RowChunk.Place, property: String)] = []
 
   var frames: [EntityFrame] = []
   var tree = ValueTree()
-  /// Where the value that is open goes.
+  /// The member that the open value belongs to.
   var treeMember = (frame: -1, name: "", member: MemberMap.Member(kind: .ignored))
   var maps: [MemberMap] = []
-  /// Columns that an entity in line and the one around it have in common.
+  /// Columns that an inline entity and the enclosing one have in common.
   var ties: [Tie] = []
-  /// Rows that have no key of their own; what joins them to others may bring it.
+  /// Rows without a key of their own. A join to another row may provide it.
   var keyless: [RowChunk.Place] = []
   let rootTable: Int
-  /// Whether what stands behind navigation properties is noted: for changes, whose rows go with what held them.
+  /// Whether the members of navigation properties are recorded. This is needed for changes, whose rows depend on the
+  /// rows that hold them.
   private let notesMembers: Bool
-  /// The columns that the query's `$select` brings, by table; none of a table of which it brings all.
+  /// The columns that the query's `$select` brings, by table. A table of which the query brings all columns has no
+  /// entry.
   let selected: [Int: Set<Int>]
   private let rootParent: (navigation: Int, table: Int, id: Int64)?
   private var slotOf: [Int: Int] = [:]
@@ -47,15 +49,15 @@ struct CollectedRows {
     let source: RowChunk.Place
     let target: RowChunk.Place
     let pairs: [ReplicaRelation.Pair]
-    /// Of the source's table.
+    /// A navigation property of the source's table.
     let navigation: Int
   }
 
   /// - Parameters:
   ///   - table: the table of the payload's own entities.
-  ///   - parent: for a collection in line that goes on in this payload: the navigation property, and the entity that
+  ///   - parent: for an inline collection that continues in this payload: the navigation property, and the entity that
   ///     has it.
-  ///   - notesMembers: for changes: what stands behind navigation properties is noted.
+  ///   - notesMembers: whether the members of navigation properties are recorded, for changes.
   ///   - selected: the columns that the query's `$select` brings, by table.
   init(
     plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil, notesMembers: Bool = false,
@@ -72,16 +74,16 @@ struct CollectedRows {
   /// The declared type of the payload's own entities.
   var rootTypeName: String { plan.tables[rootTable].type.name }
 
-  /// What has been told since the last time; between rows.
+  /// Returns the rows since the last call. Call it only between rows.
   mutating func take() -> RowChunk {
     let taken = chunk
     chunk = RowChunk()
     slotOf = [:]
-    // The maps stay: they know names, not rows.
+    // The maps stay: they contain names, not rows.
     return taken
   }
 
-  /// Moves the rows of a chunk that is plain to others of their tables, by number; between rows.
+  /// Moves the rows of a plain chunk to the packed rows of their tables, by table number. Call it only between rows.
   mutating func pack(into packed: inout [Int: PackedSlot], empty: (EntityTable) -> PackedSlot) {
     guard chunk.isPlain else { return }
     for slot in chunk.slots.indices where chunk.slots[slot].rowCount > 0 {
@@ -105,7 +107,7 @@ struct CollectedRows {
     }
   }
 
-  /// Throws for a payload of another kind than what was asked for: what it leaves out is not told to be gone.
+  /// Throws for a payload of another kind than requested: rows that such a payload omits have not been deleted.
   private func check(_ kind: PayloadKind) throws(RowCollectorError) {
     guard let content else { return }
     let found: String
@@ -159,7 +161,7 @@ struct CollectedRows {
         let member = member(name)
         navigation = member.kind == .navigation ? Int(member.index) : -1
       }
-      // In a navigation property that leads to no table: passed over, with all that is in it.
+      // The entity belongs to a navigation property without a table: it is skipped with all its content.
       guard navigation >= 0, !frames[top].isIgnored, around >= 0 else {
         return frames.append(.ignored(frames[top].table))
       }
@@ -172,7 +174,7 @@ struct CollectedRows {
     frames.append(frame)
   }
 
-  /// Gives a frame a row in the rows of its table.
+  /// Adds a row for a frame to the rows of its table.
   mutating func open(_ frame: inout EntityFrame, _ typeNumber: Int) {
     let table = frame.table
     let slot = slot(of: table)
@@ -203,7 +205,7 @@ struct CollectedRows {
     return maps.count - 1
   }
 
-  /// What a name is where the payload stands.
+  /// The member that a name refers to at the current position of the payload.
   @inline(__always)
   mutating func member(_ name: PayloadName) -> MemberMap.Member {
     let top = frames.count - 1
@@ -229,7 +231,7 @@ struct CollectedRows {
     rootCount += 1
   }
 
-  /// Throws for an object that is asked for as an entity and says nothing.
+  /// Throws for an object without content, if an entity was requested.
   private func checkContent(_ frame: EntityFrame) throws(RowCollectorError) {
     guard content == .entity, frame.id == nil, frame.media == nil else { return }
     guard !chunk.slots[Int(frame.place.slot)].hasAny(Int(frame.place.row)) else { return }
@@ -249,19 +251,19 @@ struct CollectedRows {
       guard !target.key.isEmpty, Set(target.key).isSubset(of: pairs.map(\.target)) else { return }
       let slot = Int(frame.place.slot)
       for pair in pairs where !frame.table.key.contains(pair.source) {
-        // Where the payload has the column too, that one counts.
+        // If the payload has the column too, its value is used.
         chunk.slots[slot].mark(Int(frame.place.row), pair.source)
       }
     case .containment, .container: break
     }
   }
 
-  /// Notes that a navigation property is told completely.
+  /// Records that the payload contains a navigation property completely.
   mutating func noteTold(_ navigation: Int, of source: RowChunk.Place) {
     if notesMembers { chunk.toldMembers.append(RowChunk.Navigation(source: source, navigation: navigation)) }
   }
 
-  /// Notes that an entity stands behind a navigation property, or does no more.
+  /// Records that a navigation property has an entity as a member, or no longer has it.
   mutating func noteMember(_ navigation: Int, of source: RowChunk.Place, _ target: RowChunk.Place, isAdded: Bool) {
     guard notesMembers else { return }
     chunk.members.append(

@@ -1,14 +1,14 @@
 import LarderOData
 
-/// A place in a payload that is open: an entity, a flat complex property of it, or a collection in line.
+/// An open part of a payload: an entity, a flattened complex property of it, or an inline collection.
 struct EntityFrame {
   let table: EntityTable
-  /// The navigation property that led here, of the entity around; -1 for the payload's own entities.
+  /// The navigation property of the enclosing entity that led here; -1 for the payload's own entities.
   let navigation: Int
-  /// The frame of the entity around; -1 for none.
+  /// The frame of the enclosing entity; -1 for none.
   var around: Int
   var place = RowChunk.Place(slot: -1, row: -1)
-  /// The map of members; -1 where nothing is looked up.
+  /// The map of members; -1 if no names are looked up.
   var map = -1
   var isCollection = false
   var isDelta = false
@@ -31,7 +31,7 @@ struct EntityFrame {
   /// The frame of the entity that a frame belongs to.
   func entity(_ own: Int) -> Int { marker >= 0 || isCollection ? around : own }
 
-  /// A place whose content is passed over; `table` is that of the entity around.
+  /// A frame whose content is skipped; `table` is that of the enclosing entity.
   static func ignored(_ table: EntityTable, isCollection: Bool = false) -> EntityFrame {
     var frame = EntityFrame(table: table, navigation: -1, around: -1)
     frame.isIgnored = true

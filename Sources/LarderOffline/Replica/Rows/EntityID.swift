@@ -3,13 +3,13 @@ import LarderStorage
 
 /// Entity-ids and the keys in them (URL Conventions 4.01 §4.3).
 enum EntityID {
-  /// Whether an id ends as the conventions have it: then it can be told from the key, and need not be kept.
+  /// Whether an id ends as the conventions require. Such an id can be derived from the key and need not be stored.
   static func isConventional(_ id: String, in table: EntityTable) -> Bool {
     let name = name(of: table)
     guard !name.isEmpty else { return false }
     var path = id.utf8[...]
     if path.last == UInt8(ascii: ")") {
-      // A key may hold slashes in quotes; so the name is looked for, not the last slash.
+      // A key in quotes may contain slashes. Therefore the code searches for the name, not for the last slash.
       let wanted = Array((name + "(").utf8)
       while let found = path.firstRange(of: wanted) {
         if found.lowerBound == id.utf8.startIndex
@@ -32,7 +32,7 @@ enum EntityID {
     }
   }
 
-  /// The key's cells at the end of an id, in the order of the table's key; nil where there is none that fits.
+  /// The key's cells at the end of an id, in the order of the table's key; nil if there is no suitable key.
   static func key(of id: String, in table: EntityTable, model: EdmModel) -> [SQLValue]? {
     guard let last = segments(id).last else { return nil }
     return cells(last.key ?? last.name, in: table, model: model)
@@ -41,11 +41,11 @@ enum EntityID {
   /// A step of an id.
   struct Segment: Sendable, Hashable {
     let name: String
-    /// What stands in parentheses, percent-encoding undone.
+    /// The text in parentheses, without percent-encoding.
     let key: String?
   }
 
-  /// The steps of a path or URL, percent-encoding undone.
+  /// The steps of a path or URL, without percent-encoding.
   static func segments(_ id: String) -> [Segment] {
     let text = id.prefix { $0 != "?" && $0 != "#" }
     var path = text[...]
@@ -90,7 +90,7 @@ enum EntityID {
   private static func cell(_ text: String, _ column: ReplicaColumn, _ model: EdmModel) -> SQLValue? {
     let dialect = model.version.dialect
     if let type = column.type.primitive {
-      // Strings without quotes stand in keys that are segments.
+      // Strings in keys that are path segments have no quotes.
       let value =
         (try? ODataValue(literal: text, type: type, dialect: dialect)) ?? (type == .string ? .string(text) : nil)
       return value.flatMap { try? column.storage.sqlValue(of: $0, type: column.type, model: model) }
@@ -102,7 +102,7 @@ enum EntityID {
     return try? column.storage.sqlValue(of: .enumeration(String(member)), type: column.type, model: model)
   }
 
-  /// Cuts at commas outside quotes, and names from values.
+  /// Splits at commas outside quotes, and separates names from values.
   private static func split(_ predicate: String) -> [(name: String?, value: String)] {
     var parts = [""]
     var isQuoted = false

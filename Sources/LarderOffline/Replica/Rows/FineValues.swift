@@ -1,9 +1,9 @@
 import LarderOData
 
-/// Durations and V2's moments with more digits than picoseconds, which are kept exactly: the first of them, and how many there
-/// are.
+/// Durations and V2 dates with a precision beyond picoseconds, which are stored exactly: the first such value, and
+/// their number.
 struct FineValues: Sendable, Hashable {
-  /// Entity and property of the first; nil where there is none.
+  /// The entity and property of the first value; nil if there is none.
   private(set) var first: String?
   private(set) var count: Int64 = 0
 
@@ -18,9 +18,9 @@ struct FineValues: Sendable, Hashable {
   }
 }
 
-// Which entity a value stands in, for whoever reads of it.
+// Names the entity that contains a value, for error messages.
 extension CollectedRows {
-  /// The error with the entity that a frame belongs to.
+  /// Returns the error with the name of the entity that a frame belongs to.
   func naming(_ error: ColumnValueError, _ top: Int) -> ColumnValueError {
     var error = error
     let place = frames[frames[top].entity(top)].place
@@ -28,7 +28,7 @@ extension CollectedRows {
     return error
   }
 
-  /// The set and key of a row; nil where its key has not come yet.
+  /// The set and key of a row; nil if its key has not been read yet.
   private func name(_ place: RowChunk.Place) -> String? {
     let slot = chunk.slots[Int(place.slot)]
     guard !slot.table.key.isEmpty else { return slot.table.name }
@@ -46,7 +46,7 @@ extension CollectedRows {
     return "\(slot.table.name)(\(parts.joined(separator: ",")))"
   }
 
-  /// Notes a value that has more digits than its type.
+  /// Records a value that has more digits than its type.
   mutating func noteDigits(_ scalar: PayloadScalar, _ column: ReplicaColumn, _ top: Int) {
     guard column.storage == .duration || column.storage == .dateTime, !scalar.isNull,
       unsafe PlainText.isFinerThanPicoseconds(ByteText(scalar.bytes))
@@ -54,7 +54,7 @@ extension CollectedRows {
     openFineValues.append((frames[frames[top].entity(top)].place, column.path.joined(separator: "/")))
   }
 
-  /// Names the entities of noted values, whose keys have come.
+  /// Adds the names of their entities to recorded values, once the keys have been read.
   mutating func noteFineValues() {
     guard !openFineValues.isEmpty else { return }
     for (place, property) in openFineValues {

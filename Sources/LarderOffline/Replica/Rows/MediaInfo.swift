@@ -1,13 +1,13 @@
 import LarderOData
 
-/// What a payload says of the bytes of a media entity or stream property.
+/// What a payload says about the bytes of a media entity or stream property.
 struct MediaInfo {
   var contentType: String?
   var etag: String?
   var readLink: String?
   var editLink: String?
 
-  /// Takes what speaks of media; false for other information.
+  /// Takes control information about media. Returns false for other information.
   mutating func take(_ information: ControlInformation, _ scalar: PayloadScalar) -> Bool {
     let text = scalar.isNull ? nil : scalar.string
     switch information {

@@ -1,8 +1,8 @@
 import LarderOData
 
-/// What the names of a payload's members are in a table: found once for each name, then by its number.
+/// Maps the names of a payload's members to a table. Each name is looked up once, then found by its number.
 struct MemberMap {
-  /// What a member is.
+  /// The meaning of a member.
   struct Member {
     enum Kind: UInt8 { case unknown, column, complex, whole, stream, navigation, dynamic, ignored }
     var kind: Kind
@@ -12,9 +12,9 @@ struct MemberMap {
 
   let table: EntityTable
   let typeNumber: Int
-  /// The complex properties on the way.
+  /// The path of the complex properties that contain the members.
   let prefix: [String]
-  /// The column of undeclared properties at this place; -1 for none.
+  /// The column of undeclared properties at this position; -1 for none.
   let dynamicColumn: Int
   private var members: [Member] = []
 
@@ -50,7 +50,7 @@ struct MemberMap {
     } else if let place = navigation(path, type) {
       member = Member(kind: .navigation, index: Int32(place))
     } else if type.navigationProperty(name.text) != nil {
-      // Of any type, or of one that the document does not declare.
+      // The target has any type, or a type that the document does not declare.
       member = Member(kind: .ignored)
     }
     members[name.index] = member

@@ -1,12 +1,12 @@
 import LarderStorage
 
-/// Plain rows of one table, packed until there are many: entities with their keys, and nothing else was told with them.
+/// Plain rows of one table, packed until there are many of them: entities with their keys and nothing else.
 struct PackedSlot: Sendable {
   let table: EntityTable
   private(set) var rows: PackedRows
-  /// Which columns of properties the payload had: as many numbers a row as ``RowSlot`` has.
+  /// Which columns of properties the payload had: as many numbers for each row as in ``RowSlot``.
   private var present: [UInt64] = []
-  /// The order in which the rows are written; nil before it is found.
+  /// The order in which the rows are written; nil before it is computed.
   private(set) var order: [Int32]?
 
   init(_ table: EntityTable) {
@@ -19,29 +19,29 @@ struct PackedSlot: Sendable {
 
   mutating func reserve(bytes: Int) { rows.reserve(bytes: bytes) }
 
-  /// Appends the rows of a chunk that is plain.
+  /// Appends the rows of a plain chunk.
   mutating func append(_ slot: RowSlot) {
     rows.append(slot.batch)
     present += slot.present
     order = nil
   }
 
-  /// Finds the order, that of some columns; takes its time, so outside transactions.
+  /// Computes the order by some columns. This takes time, so call it outside transactions.
   mutating func sort(by columns: [Int]) {
     let key = table.key.map { RowSlot.systemCount + $0 }
-    // Of rows that come twice the later wins, so they stay in the payload's order.
+    // If a row occurs twice, the later one is used. Such rows stay in the payload's order.
     let isFree = !columns.isEmpty && !rows.mayRepeat(in: key)
     order = rows.order(by: isFree ? columns : [])
   }
 
-  /// Forgets all rows and keeps the memory.
+  /// Removes all rows and keeps the memory.
   mutating func removeAll() {
     rows.removeAll()
     present.removeAll(keepingCapacity: true)
     order = nil
   }
 
-  /// Puts rows into a slot of the same table, in the order given, in the place of what it has.
+  /// Replaces the content of a slot of the same table by rows, in the given order.
   func unpack(_ order: ArraySlice<Int32>, into slot: inout RowSlot) {
     slot.removeAll()
     rows.unpack(order, into: &slot.batch)
@@ -52,7 +52,8 @@ struct PackedSlot: Sendable {
 }
 
 extension RowChunk {
-  /// Whether the chunk is rows and nothing else, of which none needs care: what joins them stands in their columns.
+  /// Whether the chunk contains only rows that need no special handling: their columns contain everything that joins
+  /// them.
   var isPlain: Bool {
     guard links.isEmpty, outerLinks.isEmpty, told.isEmpty, inlines.isEmpty, deltaLinks.isEmpty else { return false }
     return slots.allSatisfy { !$0.hasFlags && !$0.table.isContained && !$0.table.key.isEmpty }

@@ -1,24 +1,24 @@
 import LarderOData
 import LarderStorage
 
-/// Rows and links as a payload told them, ready to be written: their identities are found by who writes.
+/// Rows and links from a payload, ready to be written. The writer looks up their identities.
 struct RowChunk: Sendable {
-  /// A row of the chunk: the place of its table's rows, and its number in there.
+  /// The position of a row in the chunk: the slot of its table, and its number in there.
   struct Place: Sendable, Hashable {
     let slot: Int32
     let row: Int32
   }
 
-  /// A link between two rows, of a link table.
+  /// A link between two rows, for a link table.
   struct Link: Sendable {
     let link: Int
     let source: Place
     let target: Place
-    /// False for one that a nested delta takes away.
+    /// False if a nested delta removes the link.
     var isAdded = true
   }
 
-  /// The row whose links of a table the payload has told completely; it is at their source, or at their target.
+  /// A row whose links in a link table the payload contains completely. The row is their source or their target.
   struct Told: Sendable {
     let link: Int
     let row: Place
@@ -31,15 +31,15 @@ struct RowChunk: Sendable {
     let navigation: Int
   }
 
-  /// An entity in line behind a navigation property.
+  /// An inline entity of a navigation property.
   struct Member: Sendable {
     let navigation: Navigation
     let target: Place
-    /// False for one that a nested delta takes away.
+    /// False if a nested delta removes the entity.
     let isAdded: Bool
   }
 
-  /// A collection in line that goes on behind a link.
+  /// An inline collection that continues behind a link.
   struct Inline: Sendable {
     let link: String
     let parent: Place
@@ -51,7 +51,7 @@ struct RowChunk: Sendable {
     let link: Int
     let outer: Int64
     let inner: Place
-    /// Where the outer one is the source.
+    /// Whether the entity outside the chunk is the source.
     let isForward: Bool
   }
 
@@ -61,11 +61,12 @@ struct RowChunk: Sendable {
   var links: [Link] = []
   var outerLinks: [OuterLink] = []
   var told: [Told] = []
-  /// Of changes: the navigation properties that were told completely, and the entities in line behind any.
+  /// For changes: the navigation properties that the payload contains completely, and the inline entities of all
+  /// navigation properties.
   var toldMembers: [Navigation] = []
   var members: [Member] = []
   var inlines: [Inline] = []
-  /// Links of a delta, by entity-ids.
+  /// The links of a delta, by entity-ids.
   var deltaLinks: [(link: ODataDeltaLink, isDeleted: Bool)] = []
 
   var isEmpty: Bool { order.isEmpty && deltaLinks.isEmpty }
@@ -74,32 +75,33 @@ struct RowChunk: Sendable {
 
 /// The rows of one table in a chunk.
 struct RowSlot: Sendable {
-  /// What a row is, beside an entity that is there.
+  /// The special states of a row. A row without flags is an existing entity.
   struct Flags: OptionSet, Sendable {
     let rawValue: UInt8
-    /// Known by its id alone: related, not told.
+    /// Only the id is known: the payload refers to the entity without its properties.
     static let reference = Flags(rawValue: 1)
-    /// Deleted at the service.
+    /// The service has deleted the entity.
     static let deleted = Flags(rawValue: 2)
-    /// No longer of the query.
+    /// The entity no longer belongs to the query.
     static let left = Flags(rawValue: 4)
-    /// No entity after all.
+    /// The row is not an entity.
     static let void = Flags(rawValue: 8)
   }
 
   let table: EntityTable
-  /// Cells of ``SystemColumn`` first, then those of properties.
+  /// The cells of ``SystemColumn``, then those of properties.
   var batch: RowBatch
-  /// Which columns of properties the payload had: `words` numbers a row.
+  /// Which columns of properties the payload had: `words` numbers for each row.
   var present: [UInt64] = []
   var flags: [Flags] = []
-  /// The containing entity's row in the chunk; nil where it is not in there.
+  /// The containing entity's row in the chunk; nil if it is not there.
   var parents: [RowChunk.Place?] = []
-  /// The containing entity in the store, for rows of a page in line.
+  /// The containing entity in the store, for rows of an inline page.
   var outerParents: [Int: Int64] = [:]
-  /// Entity-ids of rows that properties do not tell: deleted ones, contained ones told apart from their container.
+  /// Entity-ids of rows that their properties do not identify: deleted ones, and contained ones outside their
+  /// container.
   var ids: [Int: String] = [:]
-  /// True where a row is no plain one, or lacks properties.
+  /// True if a row is not plain or lacks properties.
   var hasFlags = false
   let words: Int
 
@@ -124,14 +126,14 @@ struct RowSlot: Sendable {
     return row
   }
 
-  /// Appends what belongs to a row that is no more than its cells, which are in the batch.
+  /// Completes a plain row whose cells are already in the batch.
   mutating func appendPlain(_ present: ArraySlice<UInt64>) {
     self.present += present
     flags.append([])
     parents.append(nil)
   }
 
-  /// Forgets all rows and keeps the memory.
+  /// Removes all rows and keeps the memory.
   mutating func removeAll() {
     batch.removeAll()
     present.removeAll(keepingCapacity: true)
@@ -156,14 +158,14 @@ struct RowSlot: Sendable {
     present[row * words + column >> 6] & 1 << UInt64(column & 63) != 0
   }
 
-  /// Whether the payload had all columns of a row but those of undeclared properties.
+  /// Whether the payload had all columns of a row except those of undeclared properties.
   func isComplete(_ row: Int) -> Bool {
     var missing = table.columns.count
     for word in 0..<words { missing -= present[row * words + word].nonzeroBitCount }
     if missing == 0 { return true }
     let types = table.types
     let type = typeNumber(row)
-    // What a row's type does not have it cannot lack.
+    // A row cannot lack properties that its type does not have.
     return table.columns.allSatisfy { column in
       isPresent(row, column.number) || column.storage == .dynamic || column.storage == .stream
         || !(types.indices.contains(type) && types[type].chain.contains { $0 === column.declaringType })
@@ -174,7 +176,7 @@ struct RowSlot: Sendable {
     if case .integer(let number) = batch.value(row, SystemColumn.type.place) { Int(number) } else { 0 }
   }
 
-  /// The cells that identify a row; nil where one of them is missing.
+  /// The cells that identify a row; nil if one of them is missing.
   func identity(_ row: Int) -> [SQLValue]? {
     guard !table.key.isEmpty else {
       let uri = batch.value(row, SystemColumn.uri.place)

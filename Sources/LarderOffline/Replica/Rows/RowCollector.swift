@@ -1,15 +1,15 @@
 import LarderOData
 import LarderStorage
 
-/// Why a payload cannot become rows.
+/// The reason why a payload cannot be converted to rows.
 enum RowCollectorError: Error, Sendable, CustomStringConvertible {
-  /// It holds something else than entities.
+  /// The payload contains something other than entities.
   case noEntities(String)
-  /// It is of another kind than what was asked for.
+  /// The payload has another kind than requested.
   case otherKind(expected: String, found: String)
-  /// It is the service's error.
+  /// The payload is the service's error.
   case service(ODataErrorPayload)
-  /// An entity of a table, by name, comes without its key: it could not be told apart from others.
+  /// An entity of a table, given by name, has no key: it could not be distinguished from others.
   case noKey(String)
 
   var description: String {
@@ -22,18 +22,18 @@ enum RowCollectorError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// Makes rows of a payload's events, one payload for each.
+/// Converts the events of one payload to rows.
 ///
-/// All that it knows is one value in ``rows``: a class's members are checked for exclusive access each time that one is
-/// touched, and an event touches many.
+/// The whole state is one value in ``rows``: Swift checks exclusive access each time that a member of a class is
+/// accessed, and each event accesses many.
 final class RowCollector: PayloadHandler {
   private(set) var rows: CollectedRows
 
   /// - Parameters:
   ///   - table: the table of the payload's own entities.
-  ///   - parent: for a collection in line that goes on in this payload: the navigation property, and the entity that
+  ///   - parent: for an inline collection that continues in this payload: the navigation property, and the entity that
   ///     has it.
-  ///   - notesMembers: for changes: what stands behind navigation properties is noted.
+  ///   - notesMembers: whether the members of navigation properties are recorded, for changes.
   ///   - selected: the columns that the query's `$select` brings, by table.
   init(
     plan: ReplicaPlan, table: Int, parent: (navigation: Int, table: Int, id: Int64)? = nil, notesMembers: Bool = false,
@@ -42,16 +42,16 @@ final class RowCollector: PayloadHandler {
     rows = CollectedRows(plan: plan, table: table, parent: parent, notesMembers: notesMembers, selected: selected)
   }
 
-  /// What the payload has to hold; nil takes all that holds entities.
+  /// The kind of content that the payload must have; nil accepts everything that contains entities.
   var content: PageForm.Content? {
     get { rows.content }
     set { rows.content = newValue }
   }
 
-  /// What has been told since the last time; between rows.
+  /// Returns the rows since the last call. Call it only between rows.
   func take() -> RowChunk { rows.take() }
 
-  /// Moves the rows of a chunk that is plain to others of their tables, by number; between rows.
+  /// Moves the rows of a plain chunk to the packed rows of their tables, by table number. Call it only between rows.
   func pack(into packed: inout [Int: PackedSlot], empty: (EntityTable) -> PackedSlot) {
     rows.pack(into: &packed, empty: empty)
   }

@@ -1,8 +1,9 @@
 import LarderOData
 
-/// A value of a payload that stands in one cell: a collection, a complex value as JSON, an undeclared property.
+/// A value of a payload for one cell: a collection, a complex value stored as JSON, or an undeclared property.
 struct ValueTree {
-  /// A complex value or a collection that is open. It grows in its place: taken out to grow, it would be copied each time.
+  /// An open complex value or collection. It grows in place, because taking it out of the array would copy it each
+  /// time.
   private struct Frame {
     let isComplex: Bool
     let name: String?
@@ -22,7 +23,7 @@ struct ValueTree {
     frames[top].complex.typeName = name
   }
 
-  /// Adds a value to the one that is open.
+  /// Adds a value to the open one.
   mutating func add(_ value: ODataValue, _ name: String?) {
     guard let top = frames.indices.last else { return }
     if !frames[top].isComplex {
@@ -32,7 +33,7 @@ struct ValueTree {
     }
   }
 
-  /// Ends the value that is open; answers the whole one where it was the outermost.
+  /// Ends the open value. Returns the whole value if this was the outermost one.
   mutating func end() -> ODataValue? {
     guard let last = frames.popLast() else { return nil }
     let value: ODataValue = last.isComplex ? .complex(last.complex) : .collection(last.values)

@@ -1,16 +1,17 @@
 import LarderOData
 import LarderStorage
 
-// Rows that a delta may have taken the last hold from: judged at the end, when all of it is applied.
+// Released rows: a delta may have removed the last reason why a query has them. They are examined at the end, when the
+// whole delta has been applied.
 extension DeltaWriter {
-  /// A row that may stand nowhere in a query's answer any more.
+  /// A row that a query's result may no longer contain.
   struct Released: Hashable {
     let query: Int64
     let table: Int
     let row: Int64
   }
 
-  /// A link that columns show and the delta denies: of two rows, by a navigation property of the first one's table.
+  /// A link that the columns of two rows imply and the delta denies, by a navigation property of the first row's table.
   struct DeniedLink: Hashable {
     let table: Int
     let navigation: Int
@@ -28,8 +29,8 @@ extension DeltaWriter {
     released.append(row)
   }
 
-  /// Releases a row that an upload has moved, of the query that the delta is of: it stands elsewhere already, and nothing
-  /// need tell that it has left its place.
+  /// Releases a row that an upload has moved, for the delta's own query. The row is already at its new place in the
+  /// store, and the delta may not report that it has left the former one.
   mutating func release(moved reference: RowReference) {
     guard let table = plan.table(reference.table), let places = places[query], places.all.count > 1,
       places.tables.contains(table.number)
@@ -37,15 +38,15 @@ extension DeltaWriter {
     release(Released(query: query, table: table.number, row: reference.row))
   }
 
-  /// Releases what a row holds by its navigation properties, or by one of them.
+  /// Releases the rows that a row holds by its navigation properties, or by one of them.
   ///
-  /// - Parameter own: a query; nil for all, where the row goes, or changes what it leads to, for all of them.
+  /// - Parameter own: the query that loses the row; nil for all queries, if the row is deleted or its relations change.
   mutating func release(
     below table: Int, _ id: Int64, of own: Int64? = nil, along navigation: Int? = nil, _ connection: Connection
   ) throws(StorageError) {
     for (query, places) in places where own == nil || own == query {
       let navigations = places.navigations(from: plan.tables[table])
-      // Which rows those links lead to is not in the store.
+      // The store does not know which rows these links lead to.
       if places.isContradicted, !navigations.isEmpty { try doubt(query, connection) }
       for number in navigations where navigation == nil || navigation == number {
         let target = plan.tables[table].navigations[number].target
@@ -56,7 +57,7 @@ extension DeltaWriter {
     }
   }
 
-  /// Releases the ends of a link that goes.
+  /// Releases the rows at the ends of a removed link.
   mutating func release(endsOf link: Int, _ source: Int64, _ target: Int64) {
     for (query, places) in places {
       for place in places.all {
@@ -69,8 +70,8 @@ extension DeltaWriter {
     }
   }
 
-  /// Releases what a row no longer leads to once its columns change; and the row itself, of queries whose delta this is not:
-  /// theirs tells it only by leaving it out.
+  /// Releases the rows that a row no longer leads to when its columns change. For other queries than the delta's own,
+  /// the row itself is released too: their deltas only omit it.
   mutating func release(changed slot: RowSlot, _ row: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
     for (query, places) in places where places.all.count > 1 {
       let columns = places.joiningColumns(of: slot.table, plan).filter { slot.isPresent(row, $0) }.sorted()
@@ -95,7 +96,7 @@ extension DeltaWriter {
     return isOther
   }
 
-  /// What a navigation property in line has told: rows that are not in it are released.
+  /// Releases the rows that are no longer members of a navigation property that the delta contains inline.
   mutating func release(untoldIn chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection)
     throws(StorageError)
   {
@@ -105,7 +106,7 @@ extension DeltaWriter {
       let table = chunk.slots[Int(told.source.slot)].table
       let source = identity(told.source)
       guard source != 0 else { continue }
-      // The rest is behind a link.
+      // The other members are behind a link.
       if chunk.inlines.contains(where: { $0.parent == told.source && $0.navigation == told.navigation }) {
         try doubt(query, connection)
         continue
@@ -137,7 +138,7 @@ extension DeltaWriter {
     }
   }
 
-  /// Notes that two rows are not linked, whatever their columns say.
+  /// Records that two rows are not linked, whatever their columns contain.
   mutating func deny(_ table: EntityTable, _ navigation: Int, _ source: Int64, _ target: Int64) {
     for link in both(table, navigation, source, target) {
       denied.insert(link)
@@ -151,8 +152,8 @@ extension DeltaWriter {
     for link in both(table, navigation, source, target) { denied.remove(link) }
   }
 
-  /// A link, seen from both ends where the columns are a navigation property's at each; nothing where rows of their own tell
-  /// links, which come and go with them.
+  /// The link from both ends, if columns join the rows. Empty for links with rows of their own, which are added and
+  /// removed with them.
   private func both(_ table: EntityTable, _ navigation: Int, _ source: Int64, _ target: Int64) -> [DeniedLink] {
     guard case .columns(let pairs) = table.navigations[navigation].relation else { return [] }
     let back = pairs.map { ReplicaRelation.Pair(source: $0.target, target: $0.source) }
@@ -165,9 +166,10 @@ extension DeltaWriter {
     return links
   }
 
-  // MARK: Judging
+  // MARK: Examining
 
-  /// Takes the released rows that stand nowhere any more out of their queries; those that no query has go.
+  /// Removes from their queries the released rows that their results no longer contain. Rows without a query are
+  /// deleted.
   mutating func settleReleased(_ connection: Connection) throws(StorageError) {
     var held: Set<Released> = []
     while let row = released.popLast() {
@@ -175,7 +177,7 @@ extension DeltaWriter {
       guard let bit = try bit(row.query, row.table, connection), try isMember(row, bit, connection) else { continue }
       switch try hold(row, connection) {
       case .held:
-        // At one place still; what it holds at another it may hold no more.
+        // The row is still at one place, but may no longer hold others at another place.
         guard (places[row.query]?.places(in: row.table).count ?? 0) > 1, held.insert(row).inserted else { continue }
         try release(below: row.table, row.row, of: row.query, connection)
       case .unknown: try doubt(row.query, connection)
@@ -191,7 +193,8 @@ extension DeltaWriter {
     ) { (_) throws(StorageError) in true } ?? false
   }
 
-  /// The condition for a row `f` of a query. One that was made here, and that only this query brings, is its own too.
+  /// The condition that a query has row `f`. A row created in the store belongs to this query if no other one reads its
+  /// table.
   private func isHeld(_ query: Int64, _ table: Int) -> String {
     let isMine = query == self.query && !places.contains { $0.key != query && $0.value.tables.contains(table) }
     return isMine ? "(f.\"@queries\" & ?2 <> 0 OR f.\"@queries\" = 0)" : "f.\"@queries\" & ?2 <> 0"
@@ -217,7 +220,7 @@ extension DeltaWriter {
     let place = places.all[number]
     guard let around = place.around else {
       if query == self.query, left.contains(id) { return .lost }
-      // Where rows of the table stand at one place only, their bit says it.
+      // If the query has rows of the table at one place only, their bit decides.
       return places.hasAll || places.places(in: place.table).count == 1 ? .held : .unknown
     }
     let source = places.all[around.place].table
@@ -246,7 +249,7 @@ extension DeltaWriter {
     return try connection.integers(sql, .integer(id), .integer(bit))
   }
 
-  /// Selects rows `f` at the other end of a navigation property: what a row leads to, or what leads to it.
+  /// Selects the rows `f` at the other end of a navigation property, in either direction.
   private func related(_ table: Int, _ navigation: Int, isForward: Bool, _ isHeld: String) -> String {
     let property = plan.tables[table].navigations[navigation]
     let (source, target) = (name(table), name(property.target))
@@ -273,12 +276,12 @@ extension DeltaWriter {
     }
   }
 
-  /// The bit of a query in a table, as a number; nil where it has none.
+  /// The bit of a query in a table, as a mask; nil if it has none.
   private func bit(_ query: Int64, _ table: Int, _ connection: Connection) throws(StorageError) -> Int64? {
     try connection.bit(of: query, in: plan.tables[table].name).map { 1 << $0 }
   }
 
-  /// Nobody knows which rows a query has left: it is read whole, at once or the next time.
+  /// Handles a query whose rows cannot be determined: it is read as a whole, now or by its next download.
   private mutating func doubt(_ query: Int64, _ connection: Connection) throws(StorageError) {
     guard query != self.query else { return isIncomplete = true }
     try connection.readWhole(query)

@@ -14,23 +14,23 @@ struct DeltaWriter {
   /// The rows that were added or changed, by the number of their table.
   private(set) var upserted: [Int: [Int64]] = [:]
   private var hasNewTables = false
-  /// The SQL that finds a row of a table, and that adds one.
+  /// The SQL that finds a row of a table, and the SQL that adds one.
   private var finds: [Int: String] = [:]
   private var inserts: [Int: String] = [:]
   private var changes: [RowChange.Shape: RowChange] = [:]
-  /// The columns of a table's indexes beside the key's.
+  /// The columns of a table's indexes other than the key's.
   private var indexed: [Int: Set<Int>] = [:]
-  /// Identities that are kept for rows to come.
+  /// Identities that are reserved for new rows.
   private var free: Range<Int64> = 0..<0
-  /// Where rows stand in the answers of the store's defining queries, as far as that is known.
+  /// The positions of rows in the responses of the store's defining queries, as far as they are known.
   var places: [Int64: QueryPlaces]
-  /// Rows that may stand nowhere any more, each once.
+  /// Rows that may have lost their last place, each once.
   var released: [Released] = []
   var isReleased: Set<Released> = []
   var denied: Set<DeniedLink> = []
-  /// The query's own entities that have left it, of a table that others of its rows are in too.
+  /// The query's own entities that have left it, if their table also contains other rows of the query.
   var left: Set<Int64> = []
-  /// Whether only a whole read can tell which rows the query still has.
+  /// Whether only a whole read can find out which rows the query still has.
   var isIncomplete: Bool {
     get { outcome.isIncomplete }
     set { outcome.isIncomplete = newValue }
@@ -52,7 +52,7 @@ struct DeltaWriter {
     }
   }
 
-  /// Applies what a part of a page told.
+  /// Applies the rows of a part of a page.
   mutating func write(_ chunk: RowChunk, _ connection: Connection) throws(StorageError) {
     var chunk = chunk
     deltaLinks += chunk.deltaLinks
@@ -71,7 +71,8 @@ struct DeltaWriter {
     try applyLinks(chunk, identities, connection)
   }
 
-  /// Applies links told apart from entities, whose ends may have come behind them.
+  /// Applies links that were sent separately from entities, because their ends may come later. Then completes the
+  /// delta.
   mutating func finish(_ connection: Connection) throws(StorageError) -> StagedOutcome {
     for (link, isDeleted) in deltaLinks { try apply(link, isDeleted, connection) }
     try settleReleased(connection)
@@ -103,14 +104,14 @@ struct DeltaWriter {
       ?? TableDDL.empty(plan.tables[table])
   }
 
-  /// The name of links in a statement; there may be none yet.
+  /// The name of a link table for a statement. The table may not exist yet.
   func linkName(_ link: Int) -> String { links(link) ?? TableDDL.emptyLinks }
 
   private func links(_ link: Int) -> String? {
     registry.links[link].map { TableDDL.quoted(ReplicaRegistry.name("l", $0)) }
   }
 
-  /// Applies one row; answers the entity's identity, 0 where there is none.
+  /// Applies one row. Returns the entity's identity; 0 if there is none.
   private mutating func apply(
     _ slot: inout RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
   ) throws(StorageError) -> Int64 {
@@ -130,7 +131,7 @@ struct DeltaWriter {
     if flags.contains(.reference) { return id ?? 0 }
     if !flags.isDisjoint(with: [.deleted, .left]) {
       var table = slot.table.number
-      // The id alone may say that it is of another set: then the key is none of this one's.
+      // The id alone may say that the entity belongs to another set. Its key is then not one of this set.
       if let url = slot.ids[row], let other = named(by: url), other !== slot.table {
         table = other.number
         id = try finder.find(url, connection).flatMap { $0.table == table ? $0.id : nil }
@@ -148,7 +149,7 @@ struct DeltaWriter {
     return try insert(&slot, row, parent, connection)
   }
 
-  /// The entity set that an entity-id names with a key behind it; nil for an id of another form.
+  /// The entity set that an entity-id names before a key; nil for an id of another form.
   private func named(by url: String) -> EntityTable? {
     EntityID.segments(url).last.flatMap { $0.key == nil ? nil : plan.table($0.name) }
   }
@@ -165,7 +166,7 @@ struct DeltaWriter {
     return found
   }
 
-  /// Changes what the payload had of an entity; where that is what is there, nothing.
+  /// Updates the properties of an entity that the payload had. Writes nothing if they are equal.
   private mutating func update(
     _ slot: RowSlot, _ row: Int, _ id: Int64, _ connection: Connection
   ) throws(StorageError) {
@@ -184,7 +185,7 @@ struct DeltaWriter {
     _ slot: inout RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
   ) throws(StorageError) -> Int64 {
     let table = slot.table
-    // Of a contained entity without the one that contains it nobody would know where it is.
+    // Without its container, the place of a contained entity is unknown.
     if table.isContained, parent == nil || parent == 0 {
       throw .notSupported(connection.file ?? "", "An entity of \(table.name) came without the one that contains it")
     }
@@ -202,10 +203,11 @@ struct DeltaWriter {
     return id
   }
 
-  /// Identities that are taken at a time.
+  /// The number of identities that are reserved at a time.
   private static let reserve = 100
 
-  /// Takes an entity that the delta says has left out of the query, unless it may stand elsewhere in its answer.
+  /// Handles an entity that the delta reports as gone from the query. It stays if it may be elsewhere in the query's
+  /// result.
   private mutating func leave(_ table: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
     if table == root, let places = places[query], places.places(in: table).count > 1 {
       left.insert(id)
@@ -215,7 +217,7 @@ struct DeltaWriter {
     try leave(Released(query: query, table: table, row: id), 1 << bit, connection)
   }
 
-  /// Takes a row out of a query, and releases what it holds there; it goes where no other query has it.
+  /// Removes a row from a query and releases the rows that it holds there. Deletes it if no other query has it.
   mutating func leave(_ row: Released, _ bit: Int64, _ connection: Connection) throws(StorageError) {
     let (table, id) = (row.table, row.row)
     if let other = registry.entities[table]?.reader, other != query { throw .inUse(connection.file ?? "") }
@@ -231,7 +233,7 @@ struct DeltaWriter {
     try delete(table, id, connection)
   }
 
-  /// Deletes rows that were kept for changes that are gone.
+  /// Deletes rows that were kept for changes that no longer exist.
   private mutating func deleteKept(_ connection: Connection) throws(StorageError) {
     for id in try connection.keptInVain() {
       for table in registry.entities.keys.sorted() {
@@ -249,7 +251,7 @@ struct DeltaWriter {
     try delete(table.number, reference.row, connection)
   }
 
-  /// Deletes an entity with its links and all that it contains, and releases what it holds for any query.
+  /// Deletes an entity with its links and contained entities, and releases the rows that it holds for any query.
   private mutating func delete(_ table: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
     var waiting = [(table: table, id: id)]
     while let next = waiting.popLast() {
@@ -320,7 +322,7 @@ struct DeltaWriter {
     outcome.changed.formUnion([plan.links[link].source, plan.links[link].target])
   }
 
-  /// Contained entities that a whole collection in line does not have any more. Those of other queries' stay theirs.
+  /// Deletes contained entities that are missing from a complete inline collection. Those of other queries stay.
   mutating func removeContained(
     except kept: Set<Int64>, in table: Int, below parent: Int64, _ connection: Connection
   ) throws(StorageError) {
@@ -345,7 +347,7 @@ struct DeltaWriter {
     switch navigation.relation {
     case .links(let number, let isForward):
       if target == nil || !navigation.isCollection, isDeleted || !navigation.isCollection {
-        // Of a to-one navigation property there is one link at most.
+        // A to-one navigation property has one link at most.
         try removeLinks(number, of: source.id, isSource: isForward, connection)
       }
       guard let target else { return }
@@ -363,7 +365,7 @@ struct DeltaWriter {
     }
   }
 
-  /// The entity of an id; nil where the store has it not.
+  /// The entity with an id; nil if the store does not have it.
   func resolve(_ url: String, _ connection: Connection) throws(StorageError) -> (table: Int, id: Int64)? {
     try finder.find(url, connection)
   }

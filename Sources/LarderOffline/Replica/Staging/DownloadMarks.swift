@@ -1,35 +1,35 @@
 import LarderStorage
 
-/// What the last download has inserted or updated: asked for by `sap.upsertedLastDownload()`.
+/// The rows that the last download has inserted or updated, for `sap.upsertedLastDownload()`.
 ///
-/// A mark is a row's identity. Where a table had no rows before there is one mark for all of them, identity 0, which stands
-/// for the rows that the service has: so a first download costs nothing. Marks begin to count in the transaction that makes
-/// their rows what readers see, in which few are written; many are staged before it under a number of their own. They count
-/// while their download is the last, and are swept afterwards.
+/// A mark is a row's identity. If a table had no rows before, there is one mark for all rows that the service has,
+/// identity 0: a first download therefore costs nothing. Marks become valid in the transaction that makes their rows
+/// visible to readers. That transaction writes few marks; many are staged before it under a number of their own. Marks
+/// are valid while their download is the last one, and are swept afterwards.
 struct DownloadMarks: Sendable {
-  /// The name under which the number of the last download is kept.
+  /// The name of the setting that stores the number of the last download.
   private static let setting = "last-download"
 
-  /// The annotation, as it is bound.
+  /// The annotation's name in bound queries.
   static let term = "sap.upsertedLastDownload"
 
-  /// The download's number: one more than that of the last, whose alone there are marks.
+  /// The number of the download: one more than that of the last download, which alone has valid marks.
   let download: Int64
 
-  /// The marks of a download that begins.
+  /// Returns the marks of a new download.
   static func next(_ replica: Replica) async throws(StorageError) -> DownloadMarks {
     guard case .integer(let last)? = try await replica.setting(setting) else { return DownloadMarks(download: 1) }
     return DownloadMarks(download: last + 1)
   }
 
-  /// Makes the download the last, wherever it is not yet.
+  /// Makes the download the last one, unless it already is.
   func begin(_ replica: Replica) async throws(StorageError) {
     let isKnown = try await replica.database.read { (connection) throws(StorageError) in try isLast(connection) }
     guard !isKnown else { return }
     try await replica.write { (connection, _, _) throws(StorageError) in try begin(connection) }
   }
 
-  /// The same inside a transaction.
+  /// Makes the download the last one, unless it already is, inside a transaction.
   func begin(_ connection: Connection) throws(StorageError) {
     guard try !isLast(connection) else { return }
     try connection.set(Self.setting, to: .integer(download))
@@ -43,7 +43,7 @@ struct DownloadMarks: Sendable {
   /// Selects the number of the last download.
   private static let last = "SELECT value FROM larder_setting WHERE name = '\(setting)'"
 
-  /// Selects the numbers under which there are marks of the last download: its own, and those of reads that staged theirs.
+  /// Selects the numbers of the last download's marks: its own number, and those of reads that staged their marks.
   private static let counting = "\(last) UNION ALL SELECT number FROM larder_marked WHERE download = (\(last))"
 
   // MARK: Writing
@@ -78,7 +78,7 @@ struct DownloadMarks: Sendable {
     try mark(CollectionOfOne(0), of: table, connection)
   }
 
-  /// Hands the mark of a row to another identity.
+  /// Moves the mark of a row to another identity.
   static func move(of table: EntityTable, from old: Int64, to new: Int64, _ connection: Connection) throws(StorageError)
   {
     try connection.run(
@@ -86,7 +86,7 @@ struct DownloadMarks: Sendable {
       .integer(new), .text(table.name), .integer(old))
   }
 
-  /// Forgets the marks of a row, also those that do not count yet.
+  /// Removes the marks of a row, including those that are not valid yet.
   static func forget(_ row: Int64, of table: EntityTable, _ connection: Connection) throws(StorageError) {
     try connection.run(
       """
@@ -95,7 +95,7 @@ struct DownloadMarks: Sendable {
       """, .text(table.name), .integer(row))
   }
 
-  /// Forgets all.
+  /// Removes all marks.
   static func forget(_ connection: Connection) throws(StorageError) {
     try connection.run("DELETE FROM larder_upserted")
     try connection.run("DELETE FROM larder_marked")
@@ -104,8 +104,8 @@ struct DownloadMarks: Sendable {
 
   // MARK: Staging
 
-  /// A number for marks that a whole read is about to write, which do not count yet. What an earlier attempt of the query
-  /// has left is given up.
+  /// Returns a number for marks that a whole read will write and that are not valid yet. Marks of an earlier attempt of
+  /// the query are given up.
   static func stage(for query: Int64, _ connection: Connection) throws(StorageError) -> Int64 {
     try connection.run(
       "UPDATE larder_marked SET download = 0 WHERE download IS NULL AND query = ?1", .integer(query))
@@ -117,7 +117,7 @@ struct DownloadMarks: Sendable {
     return given
   }
 
-  /// Gives up what was staged for downloads that nobody goes on with.
+  /// Gives up the staged marks of downloads that will not be resumed.
   static func giveUpOrphans(_ connection: Connection) throws(StorageError) {
     try connection.run(
       """
@@ -126,7 +126,7 @@ struct DownloadMarks: Sendable {
       """)
   }
 
-  /// Makes marks that were staged those of the download.
+  /// Makes staged marks those of this download.
   func count(staged number: Int64, _ connection: Connection) throws(StorageError) {
     try connection.run(
       "UPDATE larder_marked SET download = ?1 WHERE number = ?2", .integer(download), .integer(number))
@@ -134,7 +134,7 @@ struct DownloadMarks: Sendable {
 
   // MARK: Sweeping
 
-  /// Deletes some marks that count no more; answers whether there may be others.
+  /// Deletes some marks that are no longer valid. Returns whether there may be others.
   static func thin(_ connection: Connection) throws(StorageError) -> Bool {
     let old = try connection.first(
       """
@@ -155,11 +155,11 @@ struct DownloadMarks: Sendable {
 
   // MARK: Reading
 
-  /// Whether the last download has inserted or updated a row.
+  /// The condition that the last download has inserted or updated a row.
   ///
   /// - Parameters:
   ///   - id: the row's identity.
-  ///   - state: its ``LocalState``: what was made here and has not come back is none of a download's.
+  ///   - state: the row's ``LocalState``. Rows that were created in the store and not downloaded since are not marked.
   static func condition(_ table: EntityTable, id: SQLText, state: SQLText) -> SQLText {
     """
     \(operand: state) & \(number: Int(LocalState.made)) = 0 AND EXISTS (SELECT 1 FROM larder_upserted WHERE download IN \
@@ -167,11 +167,11 @@ struct DownloadMarks: Sendable {
     """
   }
 
-  /// Whether a statement asks for it.
+  /// Whether a statement reads the marks.
   static func isRead(by sql: String) -> Bool { sql.contains("larder_upserted") }
 }
 
 extension ReplicaChanges {
-  /// In the log of changes, beside the numbers of tables: which download is the last.
+  /// The number of the last download in the log of changes. Tables have numbers from 0 on.
   static let downloads = -2
 }

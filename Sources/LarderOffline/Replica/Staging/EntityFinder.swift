@@ -4,7 +4,7 @@ import LarderStorage
 struct EntityFinder {
   let plan: ReplicaPlan
   let registry: ReplicaRegistry
-  /// The table where ids that follow no convention are looked for.
+  /// The table in which ids without a conventional form are looked up.
   let near: Int
 
   func find(_ url: String, _ connection: Connection) throws(StorageError) -> (table: Int, id: Int64)? {
@@ -16,10 +16,10 @@ struct EntityFinder {
     return found.map { (near, $0) }
   }
 
-  /// The entity that contains the one of an id.
+  /// Finds the entity that contains the one with an id.
   func findContainer(of url: String, _ connection: Connection) throws(StorageError) -> (table: Int, id: Int64)? {
     var segments = EntityID.segments(url)[...]
-    // The key may be a segment of its own.
+    // The key may be a separate segment.
     if segments.popLast()?.key == nil { _ = segments.popLast() }
     return try find(segments, connection)
   }
@@ -54,7 +54,7 @@ struct EntityFinder {
           found = nil
           table = plan.tables[next.target]
         } else if found == nil {
-          // A key as a segment.
+          // The key is a separate segment.
           key = segment.name
         } else {
           return nil

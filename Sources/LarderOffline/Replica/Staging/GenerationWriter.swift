@@ -2,8 +2,9 @@ import LarderStorage
 
 /// Writes the rows of a whole read into the next generation of their tables.
 ///
-/// Identities are those that rows with the same key have already. How they are found gets dearer with what turns up:
-/// nothing to look for in a first download; the current generation by key; both, row by row, where a row comes twice.
+/// Rows keep the identities of existing rows with the same key. Finding them costs more as more cases occur: nothing in
+/// a first download; a look-up by key in the current generation; look-ups in both generations, row by row, if a row
+/// occurs twice.
 struct GenerationWriter: Sendable {
   let plan: ReplicaPlan
   let query: Int64
@@ -23,13 +24,13 @@ struct GenerationWriter: Sendable {
     let told: String
   }
 
-  /// Writes a chunk; answers how many rows, and links between rows, no page before had.
+  /// Writes a chunk. Returns the number of rows and links that no earlier page had.
   mutating func write(_ chunk: RowChunk, _ connection: Connection) throws(StorageError) -> Int {
     for slot in chunk.slots { try prepare(table: slot.table.number, connection) }
     for link in chunk.links.map(\.link) + chunk.told.map(\.link) + chunk.outerLinks.map(\.link) {
       try prepare(links: link, connection)
     }
-    // A row that comes twice shows when it is written: then its table is written with more care.
+    // A row that occurs twice is detected when it is written. Its table is then written row by row.
     for _ in 0...chunk.slots.count {
       var failed: Int?
       do throws(StorageError) {
@@ -87,14 +88,14 @@ struct GenerationWriter: Sendable {
     return new
   }
 
-  /// Writes, or prepares, a row whose identity may be known.
+  /// Writes or prepares a row that may have an identity already.
   private func write(
     _ slot: inout RowSlot, _ row: Int, _ target: TableTarget, _ identities: [[Int64]], _ free: Int64,
     _ connection: Connection
   ) throws(StorageError) -> (id: Int64, isNew: Bool) {
     let parent = slot.parents[row].map { identities[Int($0.slot)][Int($0.row)] } ?? slot.outerParents[row]
     if target.isContained {
-      // An entity-id may tell the parent; a whole read of one parent's entities alone would lose those of the others.
+      // An entity-id may name the parent, but a whole read of one parent's entities would remove those of the others.
       guard let parent else {
         throw .notSupported(
           connection.file ?? "", "\(target.table.name) is read by expanding it from the entities that contain it")
@@ -110,7 +111,7 @@ struct GenerationWriter: Sendable {
     WHERE NOT EXISTS(SELECT 1 FROM larder_inline WHERE query = ?1 AND link = ?2)
     """
 
-  /// Notes collections in line that go on elsewhere; a page that is read again notes nothing twice.
+  /// Records inline collections that continue elsewhere. A page that is read again records nothing twice.
   private func noteInlines(
     _ chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection
   ) throws(StorageError) {
@@ -123,7 +124,7 @@ struct GenerationWriter: Sendable {
     }
   }
 
-  /// Answers how many of them are new.
+  /// Writes the links and returns the number of new ones.
   private func writeLinks(
     _ chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection
   ) throws(StorageError) -> Int {
@@ -152,7 +153,7 @@ struct GenerationWriter: Sendable {
 
   // MARK: Tables
 
-  /// Begins the next generation of a table, or goes on with it.
+  /// Begins the next generation of a table, or continues it.
   mutating func prepare(table number: Int, _ connection: Connection) throws(StorageError) {
     guard tables[number] == nil else { return }
     var registry = try ReplicaRegistry(plan, connection)
@@ -177,13 +178,13 @@ struct GenerationWriter: Sendable {
 
   // MARK: Runs
 
-  /// Plain rows as a run. Prepares the table.
+  /// Converts plain rows to a run. Prepares the table.
   mutating func run(of packed: PackedSlot, _ connection: Connection) throws(StorageError) -> RowRun? {
     try prepare(table: packed.table.number, connection)
     return tables[packed.table.number].map { RowRun(packed, order: $0.order) }
   }
 
-  /// Writes the next rows of a run; answers how many of them no page before had.
+  /// Writes the next rows of a run. Returns the number of rows that no earlier page had.
   mutating func write(_ run: inout RowRun?, _ connection: Connection) throws(StorageError) -> Int {
     guard let number = run?.table, let target = tables[number] else {
       run = nil
@@ -192,7 +193,7 @@ struct GenerationWriter: Sendable {
     let new =
       target.mode == .careful
       ? try run?.writeCarefully(to: target, connection) : try run?.write(to: target, connection)
-    // A row that came before: from here on its table is written with more care.
+    // A row occurs twice: from now on, its table is written row by row.
     if let new {
       if number == root, new > 0 {
         try connection.run(

@@ -1,30 +1,30 @@
 import LarderOData
 import LarderODataXML
 
-/// What is known of an answer before it is read.
+/// What is known about a response before it is read.
 struct PageForm: Sendable, Codable, Hashable {
   var isAtom = false
-  /// What was asked for.
+  /// The URL of the request.
   var url: String?
   var status: Int?
   /// The media type.
   var contentType: String?
   private var versionNumber: Int?
-  /// What the page has to hold; nil takes all that holds entities.
+  /// The kind of content that the page must have; nil accepts everything that contains entities.
   var content: Content?
   private var protocolNumber: Int?
 
-  /// What a page is asked for.
+  /// The requested content of a page.
   enum Content: String, Sendable, Codable {
     case entity = "one entity"
     case collection = "a collection of entities"
-    /// Changes; services that have no form of their own for these tell entities.
+    /// Changes. Services without a format for changes send entities.
     case changes = "changes"
   }
 
   /// - Parameters:
-  ///   - version: that of the answer.
-  ///   - protocolVersion: that of the service: an answer in another protocol is none.
+  ///   - version: the version of the response.
+  ///   - protocolVersion: the version of the service. A response in another protocol is invalid.
   init(
     isAtom: Bool = false, url: String? = nil, status: Int? = nil, contentType: String? = nil,
     version: ODataVersion? = nil, content: Content? = nil, protocolVersion: ODataVersion? = nil
@@ -42,26 +42,27 @@ struct PageForm: Sendable, Codable, Hashable {
   var protocolVersion: ODataVersion? { protocolNumber.flatMap { ODataVersion(rawValue: $0) } }
 }
 
-/// What a page of an answer has told.
+/// The facts that are known at the end of a page.
 struct PageEnd: Sendable, Hashable {
   var nextLink: String?
   var deltaLink: String?
-  /// How many rows there are in all, where the service counts.
+  /// The total number of rows, if the service counts.
   var count: Int64?
-  /// The page's own rows, without those in line.
+  /// The number of the page's own rows, without inline ones.
   var rows: Int64 = 0
-  /// Entities of any kind, and links between them, that no page before had; nil where nobody has looked.
+  /// The number of entities of any type, and links between them, that no earlier page had; nil if they were not
+  /// counted.
   var newRows: Int64?
-  /// Rows of the query's own table that this staging has so far, each counted once; nil for changes.
+  /// The number of rows of the query's own table in this staging, each counted once; nil for changes.
   var stagedRows: Int64?
   var context: String?
-  /// How many links in line their referential constraints contradict, by table and navigation property.
+  /// The number of inline links that referential constraints contradict, by table and navigation property.
   var contradictedLinks: [String: Int64] = [:]
   /// Values with more digits than their type has.
   var fineValues = FineValues()
 }
 
-/// A collection in line that goes on behind a link.
+/// An inline collection that continues behind a link.
 struct InlinePage: Sendable, Hashable {
   let id: Int64
   let link: String
@@ -71,7 +72,7 @@ struct InlinePage: Sendable, Hashable {
   let parent: Int64
 }
 
-/// Reads one payload of JSON or Atom into a collector.
+/// Reads one payload in JSON or Atom into a collector.
 struct PageReader {
   private enum Reader {
     case json(JSONPayloadReader)
@@ -92,7 +93,7 @@ struct PageReader {
       var options = PayloadOptions(
         model: collector.rows.model, url: form.url, status: form.status, version: form.version,
         contentType: form.contentType)
-      // Links to further pages and to changes may be of any form.
+      // Links to further pages and to changes may have any form.
       if options.expectedType == nil { options.expectedType = .named(collector.rows.rootTypeName) }
       if form.content == .entity { options.expected = .entity }
       options.protocolVersion = form.protocolVersion
@@ -104,7 +105,7 @@ struct PageReader {
   mutating func read(_ bytes: [UInt8]) throws {
     switch reader {
     case .json(var json):
-      // One owner at a time, so that its buffers are not copied.
+      // The reader has one owner at a time, so that its buffers are not copied.
       reader = .json(JSONPayloadReader())
       defer { reader = .json(json) }
       try json.read(bytes, into: collector)
@@ -112,7 +113,7 @@ struct PageReader {
     }
   }
 
-  /// Tells that no bytes follow.
+  /// Ends the payload: no bytes follow.
   mutating func finish() throws {
     switch reader {
     case .json(var json): try json.finish(into: collector)

@@ -1,27 +1,29 @@
 import LarderOData
 
-/// Where rows stand in the answer of a defining query: its own entities, and those of each expanded navigation property.
+/// The places of rows in the result of a defining query: its own entities, and the entities of each expanded navigation
+/// property.
 ///
-/// A row is the query's as long as it stands at one of these places: among its own entities, or behind the navigation property
-/// of a row that does. Which rows a delta has taken out is told by that.
+/// A row belongs to the query as long as it is at one of these places: among the query's own entities, or a member of
+/// the navigation property of a row that belongs to it. This determines which rows a delta has removed.
 struct QueryPlaces: Sendable {
   struct Place: Sendable {
     let table: Int
-    /// The place of the entity around, and its navigation property; nil for the query's own entities.
+    /// The place of the enclosing entity, and its navigation property; nil for the query's own entities.
     let around: (place: Int, navigation: Int)?
-    /// Whether all that the navigation property leads to stands here: not with `$top` and `$skip`.
+    /// Whether all members of the navigation property are at this place: false with `$top` and `$skip`.
     let isExact: Bool
   }
 
-  /// The query's own entities first, each place behind the one around.
+  /// The query's own entities first, each place after its enclosing one.
   private(set) var all: [Place]
   /// Whether all entities of the set are the query's own.
   let hasAll: Bool
-  /// Whether the query's rows stand nowhere else.
+  /// Whether the query's rows have no other places.
   private(set) var isComplete = true
-  /// Whether the service has stated links that their referential constraints contradict: columns do not tell them.
+  /// Whether the service has sent links that referential constraints contradict. Columns do not contain such links.
   var isContradicted = false
-  /// The columns that its `$select` brings, by table; none of a table of which it brings all.
+  /// The columns that the query's `$select` brings, by table. A table of which the query brings all columns has no
+  /// entry.
   let selected: [Int: Set<Int>]
 
   init(_ bound: BoundDefiningQuery, _ plan: ReplicaPlan) {
@@ -30,7 +32,7 @@ struct QueryPlaces: Sendable {
     all = [Place(table: bound.table.number, around: nil, isExact: true)]
     hasAll = bound.isWholeSet && options.filter == nil && options.search == nil
     add(options.expand, around: 0, plan)
-    // In a tree of the set's own entities each of them stands among these.
+    // If all places are in the set's own table, each of their entities is also one of the query's own entities.
     if hasAll, all.allSatisfy({ $0.table == bound.table.number }) { isComplete = true }
   }
 
@@ -38,7 +40,7 @@ struct QueryPlaces: Sendable {
     let table = plan.tables[all[place].table]
     for item in items where item.content == .entities {
       let path = QueryPlaces.names(item.path)
-      // Every level of a recursion is a place of its own.
+      // Each level of a recursion would be a separate place.
       if path == nil || item.kept != nil || item.options?.levels != nil { isComplete = false }
       let isExact = item.options?.top == nil && item.options?.skip == nil
       for (number, navigation) in table.navigations.enumerated()
@@ -49,7 +51,7 @@ struct QueryPlaces: Sendable {
     }
   }
 
-  /// The names of the properties on a path; none for `*`, nil where it has other steps.
+  /// The names of the properties on a path; empty for `*`, nil if the path has other steps.
   private static func names(_ path: ODataBoundPath) -> [String]? {
     var names: [String] = []
     for segment in path.segments {
@@ -63,13 +65,13 @@ struct QueryPlaces: Sendable {
     return names
   }
 
-  /// The tables of its rows.
+  /// The tables of the query's rows.
   var tables: Set<Int> { Set(all.map(\.table)) }
 
   /// The places whose rows are in a table.
   func places(in table: Int) -> [Int] { all.indices.filter { all[$0].table == table } }
 
-  /// The navigation properties by which rows of a table hold others; all of them where not all places are known.
+  /// The navigation properties by which rows of a table hold others; all of them if not all places are known.
   func navigations(from table: EntityTable) -> [Int] {
     guard isComplete else { return Array(table.navigations.indices) }
     let found = all.compactMap { place in
@@ -78,8 +80,8 @@ struct QueryPlaces: Sendable {
     return Set(found).sorted()
   }
 
-  /// The columns of a table that join its rows to others, at either end, and are none of its key: what stands at a place may
-  /// stand there no more once they change.
+  /// The columns of a table, without the key, that join its rows to others at either end. When they change, a row may
+  /// leave its place.
   func joiningColumns(of table: EntityTable, _ plan: ReplicaPlan) -> Set<Int> {
     var columns: Set<Int> = []
     for case let (place, around?) in all.map({ ($0, $0.around) }) {
@@ -91,7 +93,7 @@ struct QueryPlaces: Sendable {
     return columns.subtracting(table.key)
   }
 
-  /// Whether a table of links joins the rows of two places.
+  /// Whether a link table joins the rows of two places.
   func isJoined(by link: Int, _ plan: ReplicaPlan) -> Bool {
     all.contains { place in
       guard let around = place.around,
@@ -101,7 +103,7 @@ struct QueryPlaces: Sendable {
     }
   }
 
-  /// The places of a query that brings rows of other tables than those that it names: rows that came unasked.
+  /// The places of a query that may also bring rows of other tables than those that it names.
   func bringing(_ others: Set<Int>) -> QueryPlaces {
     var places = self
     if !others.isSubset(of: tables) { places.isComplete = false }

@@ -1,12 +1,12 @@
 import LarderStorage
 
-/// How a row of a delta is compared with the one that is there, and changed: made once for all rows that have the same
+/// Compares a row of a delta with the existing row and changes it. It is created once for all rows that have the same
 /// columns of one table.
 ///
-/// The key and what other indexes hold are written only where they differ, for each costs a look into an index and two
-/// changes of it.
+/// The key and the columns of other indexes are written only if they differ, because each write costs a look-up in an
+/// index and two changes of it.
 struct RowChange {
-  /// What the payload had of a row.
+  /// The columns that the payload had of a row.
   struct Shape: Hashable {
     let table: Int
     private let present: [UInt64]
@@ -21,12 +21,12 @@ struct RowChange {
       for (place, column) in Self.system.enumerated() where !slot.batch.isNull(row, column.place) {
         system |= 1 << UInt8(place)
       }
-      // A derived type is said where it is one; one that is not said need not be another.
+      // The type is written if it is a derived one. Without a type in the payload, the type need not have changed.
       if slot.typeNumber(row) != 0 { system |= 0x80 }
       self.system = system
     }
 
-    /// The columns' places in a row.
+    /// The indexes of the columns in a row.
     func places(_ table: EntityTable) -> [Int] {
       var places = Self.system.enumerated().filter { system & 1 << UInt8($0.offset) != 0 }.map(\.element.place)
       if system & 0x80 != 0 { places.append(SystemColumn.type.place) }
@@ -37,11 +37,11 @@ struct RowChange {
     }
   }
 
-  /// The columns of one sort, as places in a row, and their names.
+  /// Columns of one kind: their indexes in a row, and their names.
   private struct Part {
     var places: [Int] = []
     var names: [String] = []
-    /// What stands around the value that is written.
+    /// The SQL before and after the value that is written.
     var texts: [(before: String, behind: String)] = []
 
     func differs(behind count: Int) -> String {
@@ -53,11 +53,11 @@ struct RowChange {
   }
 
   private let name: String
-  /// Those of the key, those of other indexes, and the rest.
+  /// The columns of the key, those of other indexes, and the others.
   private let parts: [Part]
   private let look: String
   private let lookPlaces: [Int]
-  /// By the parts that are written, a bit for each.
+  /// The statements by the parts that they write, one bit for each part.
   private var updates: [Int: (sql: String, places: [Int])] = [:]
 
   init(_ shape: Shape, _ table: EntityTable, name: String, indexed: Set<Int>) {
@@ -70,7 +70,7 @@ struct RowChange {
       let name = TableDDL.quoted(column < 0 ? SystemColumn.allCases[place].rawValue : table.columns[column].name)
       parts[part].places.append(place)
       parts[part].names.append(name)
-      // Undeclared properties that the payload leaves out stay, as declared ones do.
+      // Undeclared properties that the payload omits stay, as declared ones do.
       let isOpen = column >= 0 && table.columns[column].path == [TableColumns.dynamicName]
       parts[part].texts.append(isOpen ? ("json_patch(coalesce(\(name), '{}'), ", ")") : ("", ""))
     }
@@ -87,16 +87,16 @@ struct RowChange {
       """
   }
 
-  /// What came of a row of a delta.
+  /// The outcome for a row of a delta.
   enum Outcome: Sendable {
     case same
-    /// It belongs to one more defining query now.
+    /// The row now belongs to one more defining query.
     case joined
-    /// It was changed, or was made here and has come back.
+    /// The row was changed, or it was created in the store and has now been downloaded.
     case upserted
   }
 
-  /// Changes what a row of the payload has and the row of an identity has not.
+  /// Writes the values of a payload's row that differ from the row with an identity.
   mutating func apply(
     _ slot: RowSlot, _ row: Int, id: Int64, bit: Int64, _ connection: Connection
   ) throws(StorageError) -> Outcome {

@@ -1,27 +1,27 @@
 import LarderCore
 import LarderStorage
 
-/// Chunks on their way from the reader of a payload to the thread that writes: few at a time, written in the order in
-/// which they came, in transactions of one slice each. The ends of pages stand among them: what a page leaves is kept in
-/// the transaction that has its last rows, or behind it.
+/// Chunks on their way from the reader of a payload to the thread that writes them. The queue holds few chunks at a
+/// time, and writes them in order, each transaction for one time slice. The ends of pages are also in the queue: the
+/// facts about a page are stored in the transaction that writes its last rows, or after it.
 final class RowQueue: Sendable {
   private let replica: Replica
   private let writing: Exclusive<Writing>
   private let state = Locked(State())
 
-  /// Taken by the one that writes.
+  /// The state of the writing thread, which alone uses it.
   private struct Writing {
     var writer: GenerationWriter
-    /// Rows that are written in part.
+    /// Rows that are partly written.
     var run: RowRun?
-    /// Ends of pages that the transaction has written.
+    /// The number of page ends that the transaction has written.
     var ends = 0
   }
 
-  /// What comes from the reader.
+  /// What the reader passes on.
   enum Load: Sendable {
     case chunk(RowChunk)
-    /// Plain rows, whose order nobody has to keep.
+    /// Plain rows, which may be written in any order.
     case run(PackedSlot)
 
     var byteCount: Int {
@@ -42,28 +42,28 @@ final class RowQueue: Sendable {
   private struct State {
     var items: [Item] = []
     var isRunning = false
-    /// A run is written in part.
+    /// Whether a run is partly written.
     var hasRun = false
-    /// Bytes of all rows so far.
+    /// The number of bytes of all rows so far.
     var bytes = 0
     var newRows = 0
-    /// Pages that have ended whose rows are not all written.
+    /// The number of pages that have ended and whose rows are not all written.
     var openPages = 0
-    /// What the end of the last page found.
+    /// The number of staged rows at the end of the last page.
     var stagedRows: Int64?
     var failure: StorageError?
-    /// The memory of runs that are written, for the next ones: system libraries keep what is given back, and in pieces.
+    /// The memory of written runs, for the next ones: system libraries keep freed memory, and fragment it.
     var spares: [Int: PackedSlot] = [:]
     /// The columns that rows are ordered by, for each table of which rows have been written.
     var orders: [Int: [Int]] = [:]
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// Bytes of rows that wait; who brings more waits too.
+  /// The number of bytes of rows in the queue above which the reader waits.
   private static let limit = 1 << 20
-  /// Tables of which memory is kept.
+  /// The number of tables whose memory is kept.
   private static let spareLimit = 3
-  /// How long a transaction may last, its commit left out.
+  /// The longest duration of a transaction, without its commit.
   private static let slice = Duration.milliseconds(14)
 
   init(_ replica: Replica, _ writer: GenerationWriter) {
@@ -71,23 +71,23 @@ final class RowQueue: Sendable {
     writing = Exclusive(Writing(writer: writer))
   }
 
-  /// An empty run for rows of a table.
+  /// Returns an empty run for rows of a table.
   func empty(_ table: EntityTable, bytes: Int) -> PackedSlot {
     if let spare = state.withLock({ $0.spares.removeValue(forKey: table.number) }) { return spare }
     var made = PackedSlot(table)
-    // A run is handed on when a piece of the payload has made it large enough.
+    // A run is passed on when a piece of the payload has made it large enough.
     made.reserve(bytes: bytes + bytes / 8)
     return made
   }
 
-  /// Hands rows over; returns when there is room for more.
+  /// Adds rows to the queue. Returns when there is space for more.
   func put(_ load: Load) async throws(StorageError) {
     enqueue(.rows(sorted(load)))
     await wait { $0.items.reduce(0) { $0 + $1.byteCount } < RowQueue.limit }
     try check()
   }
 
-  /// Orders rows here, where that is known how: the thread that writes has enough to do.
+  /// Sorts rows on this thread, if their order is known, to relieve the thread that writes.
   private func sorted(_ load: Load) -> Load {
     guard case .run(var packed) = load, let columns = state.withLock({ $0.orders[packed.table.number] }) else {
       return load
@@ -96,8 +96,8 @@ final class RowQueue: Sendable {
     return .run(packed)
   }
 
-  /// Tells that all rows of a page have been handed over; returns when those of the page before are written. So who is
-  /// killed has one page at most to read again.
+  /// Marks the end of a page's rows. Returns when the rows of the page before are written, so that after a crash at
+  /// most one page must be read again.
   func end(_ mark: PageMark) async throws(StorageError) {
     state.withLock { $0.openPages += 1 }
     enqueue(.end(mark))
@@ -105,7 +105,7 @@ final class RowQueue: Sendable {
     try check()
   }
 
-  /// The bytes of the rows that have been handed over.
+  /// The number of bytes of the rows that were added.
   var byteCount: Int { state.withLock { $0.bytes } }
 
   private func enqueue(_ item: Item) {
@@ -119,8 +119,8 @@ final class RowQueue: Sendable {
     if begins { replica.database.environment.task { await self.run() } }
   }
 
-  /// Waits until all is written; answers how many rows were new since the last time, and how many of the query's own
-  /// table were staged at the end of the last page.
+  /// Waits until everything is written. Returns the number of new rows since the last call, and the number of staged
+  /// rows of the query's own table at the end of the last page.
   func drain() async throws(StorageError) -> (new: Int, staged: Int64?) {
     await settle()
     try check()
@@ -130,10 +130,10 @@ final class RowQueue: Sendable {
     }
   }
 
-  /// Waits until all is written, or cannot be.
+  /// Waits until everything is written, or writing has failed.
   func settle() async { await wait { !$0.isRunning } }
 
-  /// Gives up what is not written and waits for what is.
+  /// Discards the rows that are not written yet, and waits for the rest.
   func stop() async {
     _ = state.withLock { state in
       state.openPages = 0
@@ -142,7 +142,7 @@ final class RowQueue: Sendable {
     await settle()
   }
 
-  /// Runs work with the writer of rows, in a transaction.
+  /// Runs `body` with the writer of rows, in a transaction.
   func write<Value: Sendable>(
     _ body: @escaping @Sendable (inout GenerationWriter, Connection) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
@@ -150,7 +150,7 @@ final class RowQueue: Sendable {
       try writing.run { (writing) throws(StorageError) in
         let before = writing.writer
         do throws(StorageError) { return try body(&writing.writer, connection) } catch {
-          // What was made in the transaction is gone with it.
+          // What the transaction has created was rolled back.
           writing.writer = before
           throw error
         }
@@ -185,7 +185,7 @@ final class RowQueue: Sendable {
       }
       if isOver { break }
       do throws(StorageError) {
-        // Ordering rows takes time: not while others wait for the file.
+        // Sorting rows takes time. It is done outside the transaction, so that others need not wait for the file.
         writing.run { if $0.run?.isSorted == false { $0.run?.sort() } }
         try await replica.database.stage { [self] (connection) throws(StorageError) in
           try writing.run { (writing) throws(StorageError) in try slice(&writing, connection) }
@@ -203,7 +203,7 @@ final class RowQueue: Sendable {
     wake()
   }
 
-  /// Writes for as long as a transaction may last, or until rows are to be ordered.
+  /// Writes until the transaction's time slice has ended, or rows must be sorted.
   private func slice(_ writing: inout Writing, _ connection: Connection) throws(StorageError) {
     let begin = connection.environment.uptime()
     var new = 0
@@ -255,15 +255,15 @@ final class RowQueue: Sendable {
   }
 }
 
-/// The end of a page of a whole read: what is kept when its rows are written.
+/// The end of a page of a whole read, with the facts that are stored when its rows are written.
 struct PageMark: Sendable {
   let bytes: Int64
   let inline: InlinePage?
   let end: PageEnd
-  /// Where the download goes on behind the page; nil keeps nothing.
+  /// The position at which the download continues after the page; nil stores nothing.
   let position: @Sendable (PageEnd) -> String?
 
-  /// Keeps it; answers how many rows of the query's own table are staged.
+  /// Stores the end of the page. Returns the number of staged rows of the query's own table.
   func write(_ query: Int64, _ connection: Connection) throws(StorageError) -> Int64? {
     try connection.run(
       "UPDATE larder_download SET pages = pages + ?1, bytes = bytes + ?2 WHERE query = ?3",
@@ -281,7 +281,7 @@ struct PageMark: Sendable {
     return rows
   }
 
-  /// A collection in line goes on, or is whole.
+  /// Stores the next link of an inline collection, or removes the collection if it is complete.
   private func goOn(_ connection: Connection) throws(StorageError) {
     guard let inline else { return }
     if let next = end.nextLink {

@@ -1,10 +1,10 @@
 import LarderStorage
 
-/// Rows of one table on their way into its next generation, a few at a time: transactions may end between them.
+/// Rows of one table that are written into its next generation, a few at a time. Transactions may end between them.
 ///
-/// They are written in the order of the table's first index beside the key's, and their identities are given in that
-/// order. So rows that follow each other go to few pages of that index: in the order in which a service sends them, nearly
-/// every row changes another page of it, and each commit writes all of those.
+/// The rows are written in the order of the table's first index other than the key's, and get their identities in that
+/// order. Consecutive rows then change few pages of that index. In the order in which a service sends rows, nearly
+/// every row would change another page of it, and each commit would write all of those pages.
 struct RowRun {
   private var packed: PackedSlot
   /// The rows that are written next.
@@ -12,10 +12,10 @@ struct RowRun {
   /// The columns that the rows are ordered by.
   let columns: [Int]
   private var next = 0
-  /// The first of the identities that are kept for the run's rows; 0 before there are any.
+  /// The first of the identities that are reserved for the run's rows; 0 before any are reserved.
   private var identity: Int64 = 0
 
-  /// Rows that are written without a look at the clock.
+  /// The number of rows that are written before the clock is read again.
   private static let part = 128
 
   private static let places = Array(0..<Int32(part))
@@ -30,16 +30,17 @@ struct RowRun {
   var isSorted: Bool { packed.order != nil }
   var isDone: Bool { packed.order.map { next >= $0.count } ?? false }
 
-  /// Finds the order; outside a transaction, for it takes its time.
+  /// Computes the order. This takes time, so call it outside a transaction.
   mutating func sort() { packed.sort(by: columns) }
 
-  /// Gives up what there is and hands out the memory.
+  /// Discards the rows and returns the memory.
   mutating func takeEmpty() -> PackedSlot {
     packed.removeAll()
     return packed
   }
 
-  /// Writes the next rows; answers how many, nil where the first of the rest breaks a constraint: it came before.
+  /// Writes the next rows. Returns their number; nil if the first of the remaining rows breaks a constraint, because it
+  /// was written before.
   mutating func write(to target: TableTarget, _ connection: Connection) throws(StorageError) -> Int? {
     try begin(connection)
     let rows = slot.rowCount
@@ -57,7 +58,7 @@ struct RowRun {
     return count == 0 && rows > 0 ? nil : count
   }
 
-  /// The same with a look for each row among those that are written.
+  /// Writes the next rows and looks up each of them among the rows already written.
   mutating func writeCarefully(to target: TableTarget, _ connection: Connection) throws(StorageError) -> Int {
     try begin(connection)
     var new = 0

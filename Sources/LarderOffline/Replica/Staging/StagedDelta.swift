@@ -2,16 +2,16 @@ import LarderCore
 import LarderOData
 import LarderStorage
 
-/// The changes of one defining query since its delta link: pages are kept as they came, then applied in one transaction
+/// The changes of one defining query since its delta link. Pages are stored unchanged, then applied in one transaction
 /// with the next link.
 ///
-/// Applying changes that have been applied before changes nothing.
+/// Applying changes a second time has no effect.
 final class StagedDelta: Sendable {
   let replica: Replica
   let query: Int64
   /// The table of the query's own entities.
   let table: Int
-  /// Where rows stand in the answers of the store's defining queries.
+  /// The positions of rows in the results of the store's defining queries.
   let places: [Int64: QueryPlaces]
   let position: String?
   let pages: Int
@@ -27,7 +27,7 @@ final class StagedDelta: Sendable {
     self.pages = pages
   }
 
-  /// Begins anew: what is staged for the query is dropped.
+  /// Starts again: discards what is staged for the query.
   static func begin(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
   ) async throws(StorageError) -> StagedDelta {
@@ -39,7 +39,7 @@ final class StagedDelta: Sendable {
     return StagedDelta(replica, query, table, places, position: nil, pages: 0)
   }
 
-  /// Goes on with the pages that are staged; nil where there are none.
+  /// Resumes with the staged pages; nil if there are none.
   static func resume(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
   ) async throws(StorageError) -> StagedDelta? {
@@ -52,10 +52,10 @@ final class StagedDelta: Sendable {
     return StagedDelta(replica, query, table, places, position: found.0, pages: Int(clamping: found.1))
   }
 
-  /// Begins to keep a page.
+  /// Begins to store a page.
   func beginPage(_ form: PageForm) -> StagedDeltaPage { StagedDeltaPage(self, form) }
 
-  /// Keeps where the download goes on; behind a page that has ended.
+  /// Stores the position at which the download continues. Call it after the end of a page.
   func save(position: String?) async throws(StorageError) {
     try await replica.database.write { [query] (connection) throws(StorageError) in
       try connection.run(
@@ -63,20 +63,20 @@ final class StagedDelta: Sendable {
     }
   }
 
-  /// Throws away what is staged.
+  /// Discards what is staged.
   func discard() async throws(StorageError) {
     try await replica.write { [query] (connection, _, plan) throws(StorageError) in
       try StagedTables.drop(query: query, plan, connection)
     }
   }
 
-  /// Applies all pages, and keeps the link and the conditions of the next time, in one transaction.
+  /// Applies all pages, and stores the next link and conditions, in one transaction.
   ///
-  /// Throws what cannot be read of a page; nothing is changed then. `inUse` where a whole read of another query fills
+  /// Throws if a page cannot be read; nothing is changed then. Throws `inUse` if a whole read of another query fills
   /// one of the tables.
   /// - Parameters:
-  ///   - time: now, in seconds since 1970.
-  ///   - marks: those of the download that the changes are a part of; nil where they are one by themselves.
+  ///   - time: the current time, in seconds since 1970.
+  ///   - marks: the marks of the download that the changes are part of; nil if they are a download of their own.
   func apply(
     deltaLink: String?, etag: String?, lastModified: String?, at time: Double, marks: DownloadMarks? = nil
   ) async throws -> StagedOutcome {
@@ -145,14 +145,14 @@ final class StagedDelta: Sendable {
   }
 }
 
-/// A page of changes on its way to the file. One caller at a time.
+/// A page of changes that is being stored. It supports one caller at a time.
 final class StagedDeltaPage: Sendable {
   private let delta: StagedDelta
   private let form: PageForm
   private let state: Exclusive<Reading>
 
   private struct Reading: ~Copyable {
-    /// Reads along, so that a page that cannot be read is known before anything is applied.
+    /// Parses the bytes as they arrive, so that an unreadable page is detected before anything is applied.
     var reader: PageReader
     var parts: [[UInt8]] = []
     var byteCount = 0
@@ -169,7 +169,7 @@ final class StagedDeltaPage: Sendable {
     state = Exclusive(Reading(reader: PageReader(form, collector)))
   }
 
-  /// Keeps the next bytes; answers how many changes the page has told so far. Throws what is no changes.
+  /// Stores the next bytes. Returns the number of the page's changes so far. Throws if the bytes are not changes.
   @discardableResult
   func take(_ bytes: [UInt8]) async throws -> Int64 {
     var start = 0
@@ -210,7 +210,7 @@ final class StagedDeltaPage: Sendable {
       }
       guard let page else { throw .givenUp(connection.file ?? "") }
       if part == 0 {
-        // The rest of a page that was cut.
+        // Removes the rest of an interrupted page.
         try connection.run("DELETE FROM larder_stage WHERE query = ?1 AND page >= ?2", .integer(query), .integer(page))
       }
       try connection.run(
@@ -221,7 +221,7 @@ final class StagedDeltaPage: Sendable {
     }
   }
 
-  /// Tells that the page is whole; its bytes are kept then.
+  /// Ends the page and stores its bytes.
   func end() async throws -> PageEnd {
     let end = try state.run { state in
       try state.reader.finish()

@@ -3,25 +3,25 @@ import LarderStorage
 
 /// What a download has changed.
 struct StagedOutcome: Sendable, Hashable {
-  /// The numbers of the entity tables whose rows or links are others now.
+  /// The numbers of the entity tables whose rows or links have changed.
   var changed: Set<Int> = []
-  /// Whether a delta left it open which rows the query still has: they are to be read whole.
+  /// Whether a delta did not say which rows the query still has. They must then be read as a whole.
   var isIncomplete = false
-  /// The rows of the query's own table that it now has.
+  /// The number of rows of the query's own table that it now has.
   var rows: Int64 = 0
-  /// Entities that the server has changed under changes of this device that wait to be sent.
+  /// Entities with pending changes of this device that the server has changed.
   var conflicts: [RowReference] = []
-  /// The changes among those that are in conflict with that.
+  /// The pending changes that conflict with those of the server.
   var noticed: [OfflineODataNoticedConflict] = []
 }
 
 extension StagedRead {
-  /// Makes what is staged what readers see, in one short transaction with the link and the conditions of the next time.
+  /// Makes the staged rows visible to readers, in one short transaction that also stores the next link and conditions.
   ///
-  /// Before it, in slices, rows of other queries are copied beside; and what has not changed is left as it is.
+  /// Before it, in slices, rows of other queries are copied, and unchanged tables are found, which stay as they are.
   /// - Parameters:
-  ///   - time: now, in seconds since 1970.
-  ///   - marks: those of the download that the read is a part of; nil where it is one by itself.
+  ///   - time: the current time, in seconds since 1970.
+  ///   - marks: the marks of the download that the read is part of; nil if it is a download of its own.
   func finish(
     deltaLink: String?, etag: String?, lastModified: String?, at time: Double, marks: DownloadMarks? = nil
   ) async throws(StorageError) -> StagedOutcome {
@@ -32,22 +32,23 @@ extension StagedRead {
     return try await end(compared, ending)
   }
 
-  /// What is staged, compared with what readers see.
+  /// The staged rows, compared with those that readers see.
   struct Compared: Sendable {
     let work: Work
     fileprivate var changed: [Int: Upserted] = [:]
     fileprivate var changedLinks: Set<Int> = []
-    /// The number of the read's marks; nil where it has none yet.
+    /// The number of the read's marks; nil if it has none yet.
     var marked: Int64?
-    /// Rows of each table that changes waited on when the others were marked. By the end these may be taken back.
+    /// Rows of each table that had pending changes when the others were marked. These changes may be undone before the
+    /// end.
     fileprivate var waiting: [Int: Set<Int64>] = [:]
-    /// Queries that may have lost rows by what the read has changed of others.
+    /// Queries that may have lost rows because of what the read has changed of other rows.
     fileprivate var doubtful: Set<Int64> = []
 
     fileprivate init(_ work: Work) { self.work = work }
   }
 
-  /// What is done in slices, before the end.
+  /// The work that is done in slices, before the end.
   func compare(_ marks: DownloadMarks) async throws(StorageError) -> Compared {
     _ = try await queue.drain()
     var compared = Compared(try await begin())
@@ -63,10 +64,10 @@ extension StagedRead {
     return compared
   }
 
-  /// The end, in one transaction.
+  /// Finishes the read, in one transaction.
   func end(_ compared: Compared, _ ending: StagedEnding) async throws(StorageError) -> StagedOutcome {
-    // The commit of the flip waits for the disk, with the write lock: not for all that was staged before. It tells what
-    // cannot be written.
+    // Without this, the commit that makes the rows visible would hold the write lock until everything staged before is
+    // on disk. That commit reports write errors.
     if queue.byteCount > StagedRead.muchStaged || compared.work.tables.contains(where: \.isShared) {
       try? await replica.database.settleLog()
     }
@@ -75,24 +76,24 @@ extension StagedRead {
     }
   }
 
-  /// Bytes of rows that a disk may take its time for.
+  /// The number of bytes of rows for which a disk may take long.
   private static let muchStaged = 1 << 20
 
-  /// The tables that the read is about, with their generations.
+  /// The tables that the read writes, with their generations.
   struct Work: Sendable {
     struct Table: Sendable {
       let number: Int
       let current: String
       let next: String
       let bit: Int64
-      /// Rows of other queries are there.
+      /// Whether the table contains rows of other queries.
       let isShared: Bool
     }
     struct Links: Sendable {
       let number: Int
       let current: String
       let next: String
-      /// The tables at the ends as they will be.
+      /// The tables at both ends after the read.
       let source: String
       let target: String
     }
@@ -101,7 +102,7 @@ extension StagedRead {
     var links: [Links] = []
   }
 
-  /// Tables that the query brought rows of before get an empty next generation: they may be empty now.
+  /// Creates an empty next generation of tables that the query brought rows of before: they may be empty now.
   private func begin() async throws(StorageError) -> Work {
     try await queue.write { [self] (writer, connection) throws(StorageError) in
       let names = try connection.rows("SELECT name FROM larder_membership WHERE query = ?1", .integer(query)) {
@@ -158,7 +159,7 @@ extension StagedRead {
     }
   }
 
-  /// Copies links that the payload did not tell, as far as both ends are there.
+  /// Copies links that the payload did not contain, if the rows at both ends exist.
   private func copyLinks(_ work: Work.Links) async throws(StorageError) {
     let next = TableDDL.quoted(work.next)
     let told = TableDDL.quoted(work.next + "_told")
@@ -174,12 +175,12 @@ extension StagedRead {
     }
   }
 
-  /// Runs work for ranges of identities, so many in a transaction as a slice has time for.
+  /// Runs work for ranges of identities, as many in one transaction as fit into a slice.
   private func inSlices(
     of table: String, by column: String = "@id",
     _ body: @escaping @Sendable (Connection, Int64, Int64) throws(StorageError) -> Void
   ) async throws(StorageError) {
-    // A property may be called as any alias.
+    // A property may have the name of any alias.
     let name = TableDDL.quoted(column)
     let find = "SELECT max(\(name)) FROM (SELECT \(name) FROM \(table) WHERE \(name) > ?1 ORDER BY \(name) LIMIT 200)"
     var last: Int64? = 0
@@ -200,7 +201,7 @@ extension StagedRead {
 
   // MARK: Differences
 
-  /// Rows of the next generation that the current one has not, or not so.
+  /// Selects rows of the next generation that the current one lacks or has with other values.
   private func differing(_ work: Work.Table, without left: Set<SystemColumn>) -> String {
     let columns =
       SystemColumn.allCases.filter { !left.contains($0) }.map(\.rawValue) + plan.tables[work.number].columns.map(\.name)
@@ -215,22 +216,22 @@ extension StagedRead {
 
   /// Which rows of a table the read has brought or changed.
   fileprivate enum Upserted: Sendable {
-    /// All that it has: the service's were none before.
+    /// All rows of the table, because it had none of the service before.
     case all
-    /// Those that are marked.
+    /// The marked rows.
     case marked
   }
 
-  /// Marks the rows that a read has brought or changed, in slices, of a table where it has changed anything. Those that
-  /// changes wait on are compared with their bases when these change.
+  /// Marks, in slices, the rows of a table that the read has brought or changed. Rows with pending changes are not
+  /// marked here; they are compared with their bases when these change.
   ///
-  /// - Parameter compared: takes the number of the read's marks, and those rows.
+  /// - Parameter compared: receives the number of the read's marks, and the rows with pending changes.
   private func mark(
     _ work: Work.Table, _ marks: DownloadMarks, _ compared: inout Compared
   ) async throws(StorageError) -> Upserted {
     let table = plan.tables[work.number]
     let hasNone = try await replica.database.read { (connection) throws(StorageError) in
-      // Those of another query of this download are all marked.
+      // A table that another query of this download has filled is marked completely.
       if try marks.hasMarkedAll(of: table, connection) { return true }
       let known = "SELECT 1 FROM \(work.current) WHERE \"@state\" & \(LocalState.made) = 0 LIMIT 1"
       return try connection.first(known) { (_) throws(StorageError) in false } ?? true
@@ -263,7 +264,7 @@ extension StagedRead {
     return .marked
   }
 
-  /// Marks rows whose changes were taken back behind the marking of the others.
+  /// Marks rows whose pending changes were undone after the other rows were marked.
   private func markLate(
     _ compared: Compared, _ marks: DownloadMarks, _ connection: Connection
   ) throws(StorageError) {
@@ -291,8 +292,8 @@ extension StagedRead {
     }
   }
 
-  /// Whether the read has other joining columns, or fewer links, of rows of another query than were here: that one's delta
-  /// will not tell what these led to.
+  /// Whether the read has changed joining columns, or removed links, of rows of another query. The other query's delta
+  /// will not report which rows these led to.
   private func moves(
     rowsOf other: Int64, _ places: QueryPlaces, _ compared: Compared
   ) async throws(StorageError) -> Bool {
@@ -394,15 +395,15 @@ extension StagedRead {
   }
 }
 
-/// What a finished download keeps for the next one.
+/// The results of a finished download that are stored for the next one.
 struct StagedEnding: Sendable {
   var deltaLink: String?
   var etag: String?
   var lastModified: String?
-  /// Seconds since 1970.
+  /// The time in seconds since 1970.
   var time: Double
   var marks: DownloadMarks
-  /// The number of marks that were staged.
+  /// The number of the staged marks.
   var marked: Int64?
 
   func write(_ query: Int64, _ connection: Connection) throws(StorageError) {
@@ -417,7 +418,7 @@ struct StagedEnding: Sendable {
     if isNews != nil {
       try connection.forgetFormerQuery(of: query)
       try connection.countVersionUp()
-      // Who waits for it is told, were it empty.
+      // Tasks waiting for the first result of the query are notified, even if it is empty.
       try connection.logChange(nil)
     }
     try connection.run(

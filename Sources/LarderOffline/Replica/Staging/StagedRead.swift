@@ -2,26 +2,26 @@ import LarderCore
 import LarderOData
 import LarderStorage
 
-/// A whole read of one defining query: rows go to the next generation of their tables, page by page, and nobody sees
-/// them before ``finish(deltaLink:etag:lastModified:at:marks:)``.
+/// A whole read of one defining query. Rows are written to the next generation of their tables, page by page, and
+/// readers do not see them before ``finish(deltaLink:etag:lastModified:at:marks:)``.
 ///
-/// What has been staged survives the process; ``resume(_:query:table:)`` goes on behind the last page that was saved.
-/// Rows of a page that was cut come again and do no harm.
+/// Staged rows survive the end of the process; ``resume(_:query:table:)`` continues after the last saved page. Rows of
+/// an interrupted page are read again, which does no harm.
 final class StagedRead: Sendable {
   let replica: Replica
   let query: Int64
   /// The table of the query's own entities.
   let table: Int
   let plan: ReplicaPlan
-  /// What was saved with the last page.
+  /// The position that was saved with the last page.
   let position: String?
-  /// Pages that ended before this, and rows of the query's own table that were staged, each counted once.
+  /// The number of pages that ended before this run, and of distinct rows of the query's own table that they staged.
   let pages: Int
   let rows: Int64
   let queue: RowQueue
-  /// The entity that contains the query's own rows, where one does.
+  /// The entity that contains the query's own rows, if there is one.
   let container: Container?
-  /// Where rows stand in the answers of the store's defining queries.
+  /// The positions of rows in the results of the store's defining queries.
   let places: [Int64: QueryPlaces]
 
   /// An entity in the store, and its navigation property that contains rows.
@@ -47,9 +47,9 @@ final class StagedRead: Sendable {
     queue = RowQueue(replica, GenerationWriter(plan: plan, query: query, root: table))
   }
 
-  /// Begins anew: what is staged for the query is dropped.
+  /// Starts again: discards what is staged for the query.
   ///
-  /// Throws `inUse` later, when a page brings rows of a table that the whole read of another query fills.
+  /// A later page throws `inUse` if it brings rows of a table that the whole read of another query fills.
   static func begin(
     _ replica: Replica, query: Int64, table: Int, in container: Container? = nil, places: [Int64: QueryPlaces] = [:]
   ) async throws(StorageError) -> StagedRead {
@@ -63,7 +63,7 @@ final class StagedRead: Sendable {
       replica, query, table, plan, position: nil, pages: 0, rows: 0, container: container, places: places)
   }
 
-  /// Goes on with what is staged; nil where there is nothing.
+  /// Resumes with what is staged; nil if there is nothing.
   static func resume(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
   ) async throws(StorageError) -> StagedRead? {
@@ -78,12 +78,12 @@ final class StagedRead: Sendable {
       places: places)
   }
 
-  /// Begins to read a page, or one of a collection in line.
+  /// Begins to read a page, or a page of an inline collection.
   func beginPage(_ form: PageForm, inline: InlinePage? = nil) -> StagedPage {
     StagedPage(self, form, inline)
   }
 
-  /// Keeps where the download goes on; behind a page that has ended with its rows written.
+  /// Stores the position at which the download continues. Call it after the end of a page whose rows are written.
   func save(position: String?) async throws(StorageError) {
     try await replica.database.write { [query] (connection) throws(StorageError) in
       try connection.run(
@@ -91,7 +91,7 @@ final class StagedRead: Sendable {
     }
   }
 
-  /// The first collection in line that goes on behind a link: each is a page to be read before the end.
+  /// The first inline collection that continues behind a link. Each such page must be read before the end.
   func nextInlinePage() async throws(StorageError) -> InlinePage? {
     try await replica.database.read { [query, plan] (connection) throws(StorageError) in
       try connection.first(Self.nextInline, .integer(query)) { (row) throws(StorageError) in
@@ -105,12 +105,12 @@ final class StagedRead: Sendable {
     }
   }
 
-  /// There may be as many as rows.
+  /// Selects one row only, because there may be as many as rows.
   static let nextInline = """
     SELECT id, link, name, path, parent FROM larder_inline WHERE query = ?1 ORDER BY id LIMIT 1
     """
 
-  /// Throws away what is staged.
+  /// Discards what is staged.
   func discard() async throws(StorageError) {
     await queue.stop()
     _ = try await replica.write { [query] (connection, _, plan) throws(StorageError) in
@@ -120,7 +120,7 @@ final class StagedRead: Sendable {
   }
 }
 
-/// A page on its way into a whole read. One caller at a time.
+/// A page of a whole read that is being read. It supports one caller at a time.
 final class StagedPage: Sendable {
   private let read: StagedRead
   private let inline: InlinePage?
@@ -128,17 +128,17 @@ final class StagedPage: Sendable {
 
   private struct Reading: ~Copyable {
     var reader: PageReader
-    /// Plain rows that wait until there are many of them, by their table's number.
+    /// Plain rows that are collected until there are many of them, by their table's number.
     var packed: [Int: PackedSlot] = [:]
     var bytes: Int64 = 0
     var inlines = 0
   }
 
-  /// Bytes that are read before rows are handed on.
+  /// The number of bytes that are read before rows are passed on.
   private static let slice = 64 << 10
   private static let chunkRows = 1000
   private static let chunkBytes = 2 << 20
-  /// The same of plain rows: they are written in an order that is the better the more there are.
+  /// Limits for plain rows. They are larger, because more rows at once can be written in a better order.
   private static let runRows = 50_000
   private static let runBytes = 6 << 20
 
@@ -155,8 +155,9 @@ final class StagedPage: Sendable {
     state = Exclusive(Reading(reader: PageReader(form, collector)))
   }
 
-  /// Reads the next bytes; answers how many rows of its own the page has told so far. Throws `PayloadError`, `AtomError`, ``RowCollectorError``, ``ColumnValueError`` where they are
-  /// no rows, `StorageError` where rows could not be written.
+  /// Reads the next bytes. Returns the number of the page's own rows so far. Throws `PayloadError`, `AtomError`,
+  /// ``RowCollectorError`` or ``ColumnValueError`` if the bytes are not rows, and `StorageError` if rows could not be
+  /// written.
   @discardableResult
   func take(_ bytes: [UInt8]) async throws -> Int64 {
     var start = 0
@@ -176,12 +177,12 @@ final class StagedPage: Sendable {
     return rows
   }
 
-  /// Packs rows that are plain; answers what there is enough of to be handed on, at the end all, in the payload's order.
+  /// Packs plain rows. Returns those that are enough to be passed on; at the end all of them, in the payload's order.
   private func gather(_ state: inout Reading, isEnd: Bool) -> [RowQueue.Load] {
     let collector = state.reader.collector
     guard collector.rows.frames.isEmpty else { return [] }
     var ripe: [RowQueue.Load] = []
-    // Those of the read's own table are the most.
+    // Most rows are in the read's own table.
     collector.pack(into: &state.packed) { read.queue.empty($0, bytes: $0.number == read.table ? Self.runBytes : 0) }
     let chunk = collector.rows.chunk
     let isChunkRipe =
@@ -196,12 +197,12 @@ final class StagedPage: Sendable {
     return ripe
   }
 
-  /// Tells that the page is whole; waits until its rows are written.
+  /// Ends the page and waits until its rows are written.
   func end(position: @escaping @Sendable (PageEnd) -> String? = { _ in nil }) async throws -> PageEnd {
     try await settled(try await handOver(position: position))
   }
 
-  /// Waits until the rows that were handed over are written; answers a page's end with what that found.
+  /// Waits until the passed rows are written. Returns the page's end with the resulting counts.
   func settled(_ end: PageEnd) async throws(StorageError) -> PageEnd {
     var end = end
     let written = try await read.queue.drain()
@@ -209,8 +210,8 @@ final class StagedPage: Sendable {
     return end
   }
 
-  /// The same without waiting, but for the page before: the next page may be read while the rows of this one are written.
-  /// `position` is asked when they are, and what it answers is kept with the last of them.
+  /// Ends the page, and waits only for the rows of the page before: the next page may be read while the rows of this
+  /// one are written. `position` is called when they are written, and its result is stored with the last of them.
   func handOver(position: @escaping @Sendable (PageEnd) -> String?) async throws -> PageEnd {
     let (rest, end, bytes) = try state.run { state in
       try state.reader.finish()
@@ -221,6 +222,6 @@ final class StagedPage: Sendable {
     return end
   }
 
-  /// Gives the page up: its rows that were handed over stay staged, and come again.
+  /// Gives up the page: rows that were passed on stay staged, and will be read again.
   func cancel() async { await read.queue.settle() }
 }

@@ -1,8 +1,8 @@
 import LarderStorage
 
-/// What unfinished downloads keep in the file.
+/// The rows that unfinished downloads have staged in the file.
 enum StagedTables {
-  /// Throws the unfinished download of a query away.
+  /// Removes the unfinished download of a query.
   static func drop(query: Int64, _ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) {
     var registry = try ReplicaRegistry(plan, connection)
     for (number, entry) in registry.entities where entry.reader == query {
@@ -16,23 +16,23 @@ enum StagedTables {
     }
   }
 
-  /// Throws the unfinished downloads away that fill tables, but not those of one query.
+  /// Removes the unfinished downloads that fill tables, except that of one query.
   static func dropReaders(besides query: Int64, _ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) {
     let registry = try ReplicaRegistry(plan, connection)
     let readers = registry.entities.values.compactMap(\.reader) + registry.links.values.compactMap(\.reader)
     for reader in Set(readers).subtracting([query]).sorted() { try drop(query: reader, plan, connection) }
   }
 
-  /// Throws the unfinished downloads away whose rows are older than changes that have come to the service: gone on with,
-  /// they would bring back what was before.
+  /// Removes the unfinished downloads whose rows are older than changes at the service. If they were resumed, they
+  /// would restore old values.
   ///
-  /// - `names`: the tables and links that the changes are about; nil where they may be about any.
+  /// - `names`: the tables and links that the changes affect; nil if they may affect any.
   static func dropOutdated(
     _ names: Set<String>?, _ plan: ReplicaPlan, _ connection: Connection
   ) throws(StorageError) {
     if let names, names.isEmpty { return }
     let registry = try ReplicaRegistry(plan, connection)
-    // Pages of a delta are kept as they came: what is in them is not known yet.
+    // The pages of a delta are stored unread: it is not known yet which tables they affect.
     var readers = Set(
       try connection.integers("SELECT query FROM larder_download WHERE way = 1 OR ?1", .integer(names == nil ? 1 : 0)))
     for (number, entry) in registry.entities where names?.contains(plan.tables[number].name) ?? true {
@@ -46,7 +46,7 @@ enum StagedTables {
     try connection.countVersionUp()
   }
 
-  /// Throws all unfinished downloads away.
+  /// Removes all unfinished downloads.
   static func dropAll(_ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) {
     var registry = try ReplicaRegistry(plan, connection)
     for number in Array(registry.entities.keys) { try registry.dropNext(table: number, connection) }
@@ -56,7 +56,8 @@ enum StagedTables {
 }
 
 extension Replica {
-  /// Throws the unfinished downloads away that fill tables, but not those of one query; only while none is on its way.
+  /// Removes the unfinished downloads that fill tables, except that of one query. Call it only while no download is
+  /// running.
   func dropStaged(besides query: Int64) async throws(StorageError) {
     try await write { (connection, _, plan) throws(StorageError) in
       try StagedTables.dropReaders(besides: query, plan, connection)

@@ -1,6 +1,6 @@
 import LarderStorage
 
-/// The next generation of one table, and how rows get there.
+/// The next generation of one table, and how rows are written to it.
 struct TableTarget: Sendable {
   enum Mode: Sendable { case fresh, known, careful }
 
@@ -16,7 +16,7 @@ struct TableTarget: Sendable {
   private let findNext: String
   private let current: String?
   private let columns: [String]
-  /// The columns of the first index beside the key's, as places in a row; none where there is no such index.
+  /// The columns of the first index other than the key's, as indexes in a row; empty if there is no such index.
   let order: [Int]
 
   var isContained: Bool { table.isContained }
@@ -40,12 +40,12 @@ struct TableTarget: Sendable {
     mode = current == nil ? .fresh : .known
   }
 
-  /// Whether all rows are new: nothing to look for.
+  /// Whether all rows are new and need no look-up.
   func isPlain(_ slot: RowSlot) -> Bool {
     mode == .fresh && !isContained && !slot.hasFlags && !slot.table.key.isEmpty
   }
 
-  /// Whether keys are equal only where their cells have the same bytes: then rows that come twice are found by those.
+  /// Whether keys are equal only if their cells have the same bytes. Repeated rows are then found by these bytes.
   private static func hasPlainKey(_ table: EntityTable) -> Bool {
     !table.key.isEmpty
       && table.key.allSatisfy { column in
@@ -56,14 +56,14 @@ struct TableTarget: Sendable {
       }
   }
 
-  /// The condition that finds a row by what identifies it.
+  /// The condition that finds a row by its identifying columns.
   static func condition(_ table: EntityTable) -> String {
     if case .singleton = table.place, table.key.isEmpty { return "1" }
     return TableDDL.identity(of: table).enumerated().map { "\(TableDDL.quoted($1)) = ?\($0 + 1)" }
       .joined(separator: " AND ")
   }
 
-  /// What a row is found by; nil where it cannot be told apart from others.
+  /// The values that a row is found by; nil if it cannot be distinguished from others.
   static func arguments(_ slot: RowSlot, _ row: Int, _ parent: Int64?) -> [SQLValue]? {
     if case .singleton = slot.table.place, slot.table.key.isEmpty { return [] }
     guard let identity = slot.identity(row) else { return nil }
@@ -82,12 +82,12 @@ struct TableTarget: Sendable {
     return found
   }
 
-  /// Gives a row its identity, and writes it where rows are written one by one.
+  /// Gives a row its identity, and writes it if rows are written one by one.
   func write(
     _ slot: inout RowSlot, _ row: Int, _ parent: Int64?, _ free: Int64, isCareful: Bool, _ connection: Connection
   ) throws(StorageError) -> (id: Int64, isNew: Bool) {
     slot.batch.set(row, SystemColumn.queries.place, integer: 1 << bit)
-    // A singleton without a key is one row: a second is the same.
+    // A singleton without a key is one row: a second row is the same.
     let isCareful = isCareful || slot.table.key.isEmpty
     guard mode != .fresh || isCareful else {
       slot.batch.set(row, SystemColumn.id.place, integer: free)
@@ -108,7 +108,7 @@ struct TableTarget: Sendable {
         try keepAbsent(&slot, row, known.id, connection)
       }
     } else if isReference {
-      // Of an entity that the store has not a link tells nothing.
+      // A link to an entity that the store does not have says nothing.
       return (0, false)
     }
     slot.batch.set(row, SystemColumn.id.place, integer: id)
@@ -117,7 +117,7 @@ struct TableTarget: Sendable {
     return (id, true)
   }
 
-  /// Takes what another query has brought of the entity, and this one leaves out.
+  /// Takes the columns that another query has brought of the entity and this one omits.
   private func keepAbsent(
     _ slot: inout RowSlot, _ row: Int, _ id: Int64, _ connection: Connection
   ) throws(StorageError) {
@@ -130,7 +130,7 @@ struct TableTarget: Sendable {
       values = absent.indices.map { found.value(Int32($0)) }
       return false
     }
-    // Of a row that changes wait on, as the server has it.
+    // For a row with pending changes, the values are those that the server has.
     let base = try connection.first("SELECT cells FROM larder_base WHERE row = ?1", .integer(id)) {
       (found) throws(StorageError) in try found.textOrNil(0).flatMap(EntityCells.init(json:))
     }
@@ -140,7 +140,7 @@ struct TableTarget: Sendable {
     for (column, value) in zip(absent, values) { slot.batch.set(row, RowSlot.systemCount + column, value) }
   }
 
-  /// A row that came before, here with other columns or with later values.
+  /// Updates a row that was written before, with other columns or with later values.
   private func update(
     _ slot: RowSlot, _ row: Int, _ id: Int64, _ connection: Connection
   ) throws(StorageError) {

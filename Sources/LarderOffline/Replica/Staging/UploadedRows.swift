@@ -1,24 +1,25 @@
 import LarderOData
 import LarderStorage
 
-/// Rows that an upload has created, deleted or moved to another place, until a download shows what the defining queries have
-/// of them.
+/// Rows that an upload has created, deleted or moved to another place. They are recorded until a download shows what
+/// the defining queries contain of them.
 ///
-/// A download need not mention them again: a deleted entity's expanded entities are no longer the query's, an entity that
-/// another client has deleted in between was never one, and what an entity no longer leads to is told by no entity.
+/// A download need not report such rows: the expanded entities of a deleted entity no longer belong to the query, an
+/// entity that another client has deleted in between never belonged to it, and entities that a changed entity no longer
+/// leads to are not reported.
 struct UploadedRows {
   let connection: Connection
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Notes an entity that the service has created. Of a table that no query reads there is nothing to wait for.
+  /// Records an entity that the service has created. A table that no query reads needs no record.
   func note(created reference: RowReference) throws(StorageError) {
     guard try connection.bits(in: reference.table) != 0 else { return }
     try note(reference, nil)
   }
 
-  /// Notes an entity whose links, or the columns that tell them, the service has changed: by an upload, so that a delta finds
-  /// the row moved already and has to judge by itself whether a query still has it.
+  /// Records an entity whose links, or the columns that contain them, the service has changed because of an upload. A
+  /// delta then finds the row already moved and must determine whether a query still has it.
   func note(moved reference: RowReference) throws(StorageError) {
     guard try tracksChanges() else { return }
     try connection.run(
@@ -26,7 +27,7 @@ struct UploadedRows {
       .text(reference.table))
   }
 
-  /// Notes an entity that the service has deleted, where a delta may have to release what it led to.
+  /// Records an entity that the service has deleted, if a delta may have to release the rows that it led to.
   ///
   /// - Parameter cells: the service's image of it.
   func note(deleted reference: RowReference, _ cells: EntityCells) throws(StorageError) {
@@ -61,7 +62,7 @@ struct UploadedRows {
     }
   }
 
-  /// Takes out the entities that were deleted.
+  /// Returns and removes the entities that were deleted.
   func takeDeleted() throws(StorageError) -> [(reference: RowReference, cells: EntityCells)] {
     let deleted = try connection.rows(
       "SELECT name, row, cells FROM larder_uploaded WHERE cells <> '' ORDER BY row"
@@ -72,9 +73,10 @@ struct UploadedRows {
     return deleted
   }
 
-  /// Removes created entities that no query has returned; those with pending changes are judged by a later download.
+  /// Removes created entities that no query has returned. Those with pending changes are examined after a later
+  /// download.
   ///
-  /// - Parameter rows: those created or moved before a download of all queries, which has succeeded.
+  /// - Parameter rows: the rows that were created or moved before a successful download of all queries.
   static func settle(_ rows: [RowReference], _ local: inout LocalRows) throws(StorageError) {
     for reference in rows {
       if let row = try local.effective(reference), row.integer(.queries) ?? 0 == 0,
@@ -91,8 +93,8 @@ struct UploadedRows {
 }
 
 extension LocalRows {
-  /// Shows the service's former images of deleted entities for the rest of a delta's transaction, which deletes them again;
-  /// answers which. One that is there again, or whose key another row has, stays as it is.
+  /// Restores the service's former images of deleted entities for the rest of a delta's transaction, which deletes them
+  /// again. Returns the restored ones. An entity that exists again, or whose key another row has, stays as it is.
   mutating func showDeleted() throws(StorageError) -> [RowReference] {
     var shown: [RowReference] = []
     for (reference, cells) in try UploadedRows(connection).takeDeleted() {
@@ -107,15 +109,16 @@ extension LocalRows {
 }
 
 extension Replica {
-  /// The entities that uploads have created or moved and no download of all queries has settled.
+  /// The entities that uploads have created or moved, and that no download of all queries has settled.
   func unsettledRows() async throws(StorageError) -> [RowReference] {
     try await read { (connection, _, _) throws(StorageError) in try UploadedRows(connection).unsettled() }
   }
 
-  /// Removes those that were created and that no query has returned, after a download of all queries that began behind their
+  /// Removes the created entities that no query has returned, after a download of all queries that began after their
   /// upload.
   func settle(_ rows: [RowReference]) async throws(StorageError) {
-    // In short transactions, for others wait to write; what a crash leaves is settled by the next download.
+    // The work is divided into short transactions, because others wait to write. After a crash, the next download does
+    // the rest.
     for begin in stride(from: 0, to: rows.count, by: 200) {
       let some = Array(rows[begin..<min(rows.count, begin + 200)])
       try await write { (connection, state, plan) throws(StorageError) in

@@ -1,6 +1,7 @@
-/// One value where an object or a collection is: types that wrap another hand it on; no scalar is made of it.
+/// A single-value container for an object or a collection. A type that wraps another type is decoded through it; a
+/// scalar cannot be decoded from it.
 ///
-/// Scalars have functions of their own: made by their `init(from:)`, they would ask for themselves for ever.
+/// Each scalar type has its own function: with the generic one, their `init(from:)` would call itself endlessly.
 protocol CompoundContainer: SingleValueDecodingContainer {
   var decoder: any Decoder { get }
   func mismatch(_ type: Any.Type) -> DecodingError

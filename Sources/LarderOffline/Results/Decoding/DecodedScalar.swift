@@ -7,10 +7,9 @@ import LarderStorage
   import Foundation
 #endif
 
-/// One value for decoders, told apart by its declared type: that decides which Swift types hold it, not what its text
-/// looks like.
+/// One value for decoders. Its declared type, not its text, decides which Swift types can hold it.
 ///
-/// Where no type is declared, strings are texts and numbers are numbers (JSON Format 4.01 §4.6.3).
+/// Without a declared type, strings are texts and numbers are numbers (JSON Format 4.01 §4.6.3).
 enum DecodedScalar {
   case null
   case boolean(Bool)
@@ -18,24 +17,24 @@ enum DecodedScalar {
   case real(Double)
   /// The digits of an `Edm.Decimal`.
   case decimal(String)
-  /// The digits of a number of no declared type.
+  /// The digits of a number without a declared type.
   case number(String)
   case text(String)
   /// A date, or a date with a time.
   case moment(String)
   case duration(String)
   case guid(String)
-  /// A type that Swift has no other type for: `Edm.TimeOfDay`.
+  /// The text of a type without a Swift counterpart: `Edm.TimeOfDay`.
   case spelled(String)
   case bytes([UInt8])
-  /// A member of an enumeration by number, where it is known, and by name.
+  /// A member of an enumeration, by its number, if it is known, and its name.
   case member(Int64?, String)
   /// An object or array, and its type.
   case node(JSONNode, ResultType)
-  /// Something else that is no scalar.
+  /// Another value that is not a scalar.
   case compound
 
-  /// A column's value.
+  /// Reads the value of a column.
   init(
     _ row: borrowing Row, _ column: Int32, _ storage: ColumnStorage, _ type: ODataBoundType, _ types: ResultTypes
   ) throws {
@@ -64,7 +63,7 @@ enum DecodedScalar {
     }
   }
 
-  /// A value in JSON of V4.
+  /// Reads a value in V4 JSON.
   init(_ node: JSONNode, _ type: ResultType) {
     switch (node, type) {
     case (.null, _): self = .null
@@ -88,7 +87,7 @@ enum DecodedScalar {
     }
   }
 
-  /// The text of a value; numbers that JSON would round stand in texts.
+  /// Reads the text of a value. Numbers that JSON would round are written as strings.
   private init(_ text: String, _ storage: ColumnStorage) {
     switch storage {
     case .decimal: self = .decimal(text)
@@ -112,7 +111,7 @@ enum DecodedScalar {
 
   var boolean: Bool? { if case .boolean(let flag) = self { flag } else { nil } }
 
-  /// The text of all that JSON has strings for, and the digits of a decimal.
+  /// The text of every value that JSON writes as a string, and the digits of a decimal.
   var string: String? {
     switch self {
     case .text(let text), .moment(let text), .duration(let text), .guid(let text), .spelled(let text),
@@ -122,7 +121,7 @@ enum DecodedScalar {
     }
   }
 
-  /// A whole number that the type holds.
+  /// The value as an integer, if the type can hold it.
   func integer<Number: FixedWidthInteger>() -> Number? {
     switch self {
     case .integer(let number), .member(let number?, _): Number(exactly: number)
@@ -136,7 +135,7 @@ enum DecodedScalar {
     }
   }
 
-  /// The nearest number.
+  /// The nearest `Double`.
   var double: Double? {
     switch self {
     case .real(let number): number
@@ -146,7 +145,7 @@ enum DecodedScalar {
     }
   }
 
-  /// The nearest number; nil where the type holds none that is near.
+  /// The nearest `Float`; nil if there is none.
   var float: Float? {
     double.flatMap { number in
       let float = Float(number)
@@ -154,7 +153,7 @@ enum DecodedScalar {
     }
   }
 
-  /// A value of one of Foundation's types, or a duration; nil for other types, too.
+  /// The value as a Foundation type or a `Duration`; nil for other types.
   func foundation(_ type: Any.Type) -> Any? {
     switch (self, type) {
     case (.moment(var text), is Date.Type): text.withUTF8 { unsafe ScalarText.date($0) }
@@ -172,7 +171,7 @@ enum DecodedScalar {
     }
   }
 
-  /// What the value is, without the value.
+  /// A description of the kind of value, without the value itself.
   var kind: String {
     switch self {
     case .null: "null"

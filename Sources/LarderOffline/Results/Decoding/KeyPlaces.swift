@@ -1,12 +1,12 @@
-/// Where a member of a row stands, as far as scalars need it.
+/// The position of a member in a row, with what the decoding of scalars needs.
 struct MemberPlace {
-  /// Its number in the scope; negative where no member has the name.
+  /// The member's number in the scope; negative if no member has the name.
   let number: Int32
-  /// Its column; negative where it is none.
+  /// The member's column; negative if it has none.
   let column: Int32
-  /// What the column holds.
+  /// The storage of the column.
   let storage: ColumnStorage
-  /// Whether a text in the column is a `String`, and an integer a number, as they stand.
+  /// Whether a text in the column is a `String` as it is, and whether an integer is a number as it is.
   let (isText, isWhole): (Bool, Bool)
 
   init(number: Int32, column: Int32, storage: ColumnStorage) {
@@ -24,14 +24,14 @@ struct MemberPlace {
   fileprivate static let unknown = MemberPlace(number: -2, column: -1, storage: .dynamic)
 }
 
-/// Where the members stand that the keys of one type name.
+/// The positions of the members for the keys of one type.
 ///
-/// Keys that are enumerations without payload are one byte: the same byte is the same key, so that its name is asked for
-/// once a question. Other keys are looked for by name.
+/// A key of an enumeration without payload is one byte, and equal bytes are equal keys. The name of such a key is
+/// therefore looked up once in each query. Other keys are looked up by name.
 @safe final class KeyPlaces {
   private let scope: RowScope
   private let isByte: Bool
-  // By the byte of a key, 256 of them. A decoder is in the hands of one thread.
+  // Positions by the byte of a key, 256 of them. Only one thread uses a decoder.
   private let byByte: UnsafeMutablePointer<MemberPlace>
 
   init<Key: CodingKey>(_ scope: RowScope, _ type: Key.Type) {
@@ -43,11 +43,11 @@ struct MemberPlace {
 
   deinit { unsafe byByte.deallocate() }
 
-  /// Where the member stands that a key names.
+  /// The position of the member that a key names.
   @inline(__always)
   func place<Key: CodingKey>(_ key: Key) -> MemberPlace {
     guard isByte else { return find(key) }
-    // One byte without pointers, so 256 places are enough.
+    // The key is one byte without pointers, so 256 positions are enough.
     let known = unsafe byByte[Int(unsafeBitCast(key, to: UInt8.self))]
     return known.number != MemberPlace.unknown.number ? known : find(key)
   }

@@ -1,6 +1,6 @@
 import LarderOData
 
-/// Decodes JSON of V4 by its declared type: collections, complex values that are not flattened, undeclared properties.
+/// Decodes V4 JSON by its declared type: collections, complex values that are not flattened, and undeclared properties.
 struct NodeDecoder: Decoder {
   let node: JSONNode
   let type: ResultType
@@ -51,7 +51,7 @@ struct NodeDecoder: Decoder {
   }
 }
 
-/// An object or array where one value is asked for.
+/// A container for an object or array from which one value is decoded.
 struct NodeSingleContainer: CompoundContainer {
   let node: NodeDecoder
   var decoder: any Decoder { node }
@@ -159,7 +159,7 @@ struct NodeUnkeyedContainer: UnkeyedDecodingContainer {
 }
 
 extension ResultTypes {
-  /// The type of a member of an object in JSON of V4: declared by the object's type, or told beside the member.
+  /// The type of a member of an object in V4 JSON: declared by the object's type, or given by a type annotation.
   fileprivate func type(of name: String, in members: [JSONNode.Member], _ type: ResultType) -> ResultType {
     var structure: EdmStructure?
     if case .structure(let declared) = type { structure = declared }
@@ -169,13 +169,13 @@ extension ResultTypes {
     return dynamicType(of: name, in: members)
   }
 
-  /// The type that is told beside an undeclared property.
+  /// The type that an annotation gives for an undeclared property.
   func dynamicType(of name: String, in members: [JSONNode.Member]) -> ResultType {
     ResultTypes.typeName(members, on: name).map { type(EdmTypeReference($0)) } ?? .untyped
   }
 }
 
-/// The place of an item in a coding path.
+/// The position of an item in a coding path.
 struct ItemKey: CodingKey {
   let intValue: Int?
   var stringValue: String { intValue.map { "Index \($0)" } ?? "" }

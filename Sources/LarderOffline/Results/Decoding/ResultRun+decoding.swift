@@ -2,18 +2,19 @@ import LarderOData
 import LarderStorage
 
 extension ResultRun {
-  /// Makes values straight from the rows, without JSON between.
+  /// Decodes values directly from the rows, without JSON in between.
   ///
-  /// - An array or set of a type has a value for each entity; every other type is made of the one entity or value, or of
-  ///   the number where the question ends in `/$count`.
-  /// - Members are found by `CodingKeys`: properties, complex ones as types of their own, expanded ones as arrays,
-  ///   optionals or types, `Name@odata.count`, and `@odata.id`, `@odata.etag` and `@odata.type` of an entity.
-  /// - `Date`, `Decimal`, `UUID`, `Data`, `URL` and `Duration` are made of the Edm types that hold such values; a `String`
-  ///   is the text as the service sent it, also of decimals and moments. Enumerations are decoded by name or number.
+  /// - An array or set has one value for each entity. Every other type is decoded from the one entity or value, or from
+  ///   the number if the query ends in `/$count`.
+  /// - Members are found by `CodingKeys`: properties, complex properties as types of their own, expanded ones as
+  ///   arrays, optionals or types, `Name@odata.count`, and `@odata.id`, `@odata.etag` and `@odata.type` of an entity.
+  /// - `Date`, `Decimal`, `UUID`, `Data`, `URL` and `Duration` are decoded from the Edm types that hold such values. A
+  ///   `String` is the text as the service sent it, also for decimals, dates and times. Enumerations are decoded by
+  ///   name or number.
   ///
-  /// - Returns: nil where there is no such entity, or no value; an array for every question for many.
-  /// - Throws: `DecodingError` with the path of the value, also for what the type's own `init(from:)` throws; the store's
-  ///   error.
+  /// - Returns: nil if there is no such entity or no value; always an array for a query for a collection.
+  /// - Throws: `DecodingError` with the path of the value, also for what the type's own `init(from:)` throws; the
+  ///   store's error.
   func read<Value: Decodable>(_ type: Value.Type, _ connection: Connection) throws -> Value? {
     do { return try namingRows(connection) { try decoded(type, connection) } } catch {
       switch error {
@@ -40,7 +41,7 @@ extension ResultRun {
   private func objects<Value: Decodable>(
     _ type: Value.Type, _ shape: ReadShape, _ writer: ResultWriter
   ) throws -> Value? {
-    // Entities of any type are read from their JSON.
+    // Entities of any type are decoded from their JSON.
     if shape.expands.contains(where: { $0.only != nil }) { return try written(type, shape, writer) }
     let scope = RowScope(shape, place: place(shape), types: types, depth: 0)
     let decoder = RowDecoder(scope, RowPlace(writer: writer))
@@ -90,7 +91,7 @@ extension ResultRun {
   private func value<Value: Decodable>(
     _ type: Value.Type, _ member: ReadMember, _ writer: ResultWriter
   ) throws -> Value? {
-    // The one member of an object.
+    // Decodes the only member of an object.
     let key = NameKey(stringValue: member.name)
     let scope = RowScope(members: [member])
     let decoder = RowDecoder(scope, RowPlace(writer: writer))

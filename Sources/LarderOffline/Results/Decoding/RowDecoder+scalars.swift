@@ -15,7 +15,7 @@ extension RowDecoder {
     return type >= 0 && type < types.count && types[type]
   }
 
-  /// Whether a member is null, or not there at all.
+  /// Whether a member is null or absent.
   @inline(__always)
   func isMissing(_ place: MemberPlace, _ key: some CodingKey) throws -> Bool {
     if place.column >= 0 { return unsafe try row().pointee.isNull(place.column) }
@@ -32,7 +32,7 @@ extension RowDecoder {
     return try isNull(number, key)
   }
 
-  /// Whether a member is null. A related entity that is not there shows only when it is read.
+  /// Whether a member is null. A missing related entity is noticed only when it is read.
   func isNull(_ number: Int, _ key: any CodingKey) throws -> Bool {
     guard number >= 0 else {
       guard let member = try dynamicMember(key.stringValue) else { throw missing(key) }
@@ -48,7 +48,7 @@ extension RowDecoder {
   }
 
   // MARK: Scalars
-  // A column of the wanted class is read at once; everything else goes the way of `cell`.
+  // A column with the expected storage class is read directly; everything else is read through `cell`.
 
   @inline(__always)
   func string(_ place: MemberPlace, _ key: some CodingKey) throws -> String {
@@ -124,7 +124,7 @@ extension RowDecoder {
 
   // MARK: Undeclared properties
 
-  /// The undeclared properties of a row; nil where it has none.
+  /// The undeclared properties of a row; nil if it has none.
   func dynamicNode() throws -> JSONNode? {
     guard let column = scope.dynamic else { return nil }
     let row = unsafe try row()
@@ -134,7 +134,7 @@ extension RowDecoder {
 
   func dynamicMember(_ name: String) throws -> JSONNode? { try dynamicNode()?[name] }
 
-  /// The decoder of an undeclared property, by the type that stands beside it.
+  /// The decoder of an undeclared property, by the type that its annotation gives.
   func dynamicDecoder(_ key: any CodingKey) throws -> NodeDecoder {
     guard case .object(let members)? = try dynamicNode(), let node = JSONNode.object(members)[key.stringValue] else {
       throw missing(key)
@@ -154,7 +154,7 @@ extension RowDecoder {
         debugDescription: "The answer has no '\(key.stringValue)'; select or expand it, or make it optional"))
   }
 
-  /// A member as a value of its own, for everything that is not read straight from a column.
+  /// A member as a separate value, for everything that is not read directly from a column.
   @inline(never)
   func cell(_ number: Int, _ key: any CodingKey) throws -> ScalarDecoder {
     guard number >= 0 else { return try dynamicDecoder(key).scalar }
@@ -194,6 +194,6 @@ extension RowDecoder {
 }
 
 extension Row {
-  /// A text column, copied.
+  /// The text of a column, copied.
   func utf8Text(_ column: Int32) -> String { unsafe String(decoding: utf8(column), as: UTF8.self) }
 }

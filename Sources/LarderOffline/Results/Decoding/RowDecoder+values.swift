@@ -9,7 +9,7 @@ import LarderStorage
 
 // Values of types other than scalars.
 extension RowDecoder {
-  /// A member as a value of any type; Foundation's straight from the column's bytes.
+  /// A member as a value of any type. Foundation types are read directly from the column's bytes.
   func value<Value: Decodable>(_ type: Value.Type, _ place: MemberPlace, _ key: some CodingKey) throws -> Value {
     switch place.storage {
     case .dateTimeOffset, .dateTime, .date:
@@ -52,7 +52,7 @@ extension RowDecoder {
     }
   }
 
-  /// The same; nil where a related entity is asked for and there is none.
+  /// A member as a value of any type; nil if the member is a related entity that does not exist.
   func valueIfRelated<Value: Decodable>(
     _ type: Value.Type, _ place: MemberPlace, _ key: some CodingKey
   ) throws -> Value? {
@@ -70,7 +70,7 @@ extension RowDecoder {
     return try decoder.value(type)
   }
 
-  /// The decoder of a column of JSON; nil for other members.
+  /// The decoder of a column that holds JSON; nil for other members.
   private func node(_ number: Int, _ key: any CodingKey) throws -> NodeDecoder? {
     guard case .column(let column, let storage, let type) = scope.members[number], storage == .json || storage == .geo
     else { return nil }
@@ -82,7 +82,7 @@ extension RowDecoder {
     return NodeDecoder(node, storage == .geo ? .untyped : types.type(type), codingPath: around + [key], types: types)
   }
 
-  /// Related entities: arrays and sets element by element, one by one; other types by way of JSON.
+  /// Decodes related entities: arrays and sets element by element, other types through JSON.
   private func related<Value: Decodable>(
     _ type: Value.Type, _ expand: RowExpand, _ key: any CodingKey
   ) throws -> Value? {
@@ -107,7 +107,7 @@ extension RowDecoder {
     return made as? Value
   }
 
-  /// Runs `take` on every row of a page.
+  /// Calls `take` for every row of a page.
   private func eachRow(_ expand: RowExpand, _ values: [SQLValue], _ take: () throws -> Void) throws {
     var paging = ResultPaging(expand.plan.page)
     try place.writer.forEachRow(expand.sql, values) { row in
@@ -123,7 +123,7 @@ extension RowDecoder {
     try node(expand, key).value(type)
   }
 
-  /// Related entities as JSON of V4.
+  /// The related entities as V4 JSON.
   private func node(_ expand: RowExpand, _ key: any CodingKey) throws -> NodeDecoder {
     let writer = ResultWriter(connection: place.writer.connection, types: expand.types)
     var out = ResultBytes()
@@ -141,7 +141,7 @@ extension RowDecoder {
     return .mismatch(type, holds: DecodedScalar.null.kind, declared, at: around + [key])
   }
 
-  /// A decoder of a member, for containers that are asked for by hand.
+  /// The decoder of a member, for types that request containers explicitly.
   func member(_ number: Int, _ key: any CodingKey) throws -> any Decoder {
     guard number >= 0 else { return try dynamicDecoder(key) }
     switch scope.members[number] {

@@ -1,16 +1,16 @@
 import LarderOData
 import LarderStorage
 
-/// The row that decoders of one statement look at: there while the statement stands on it.
+/// The row that the decoders of one statement read. It is available while the statement is positioned on it.
 @safe final class RowPlace {
   /// Valid inside the call that receives the row; nil outside.
-  // One thread has a statement and its decoders, and nothing is called while the pointer is looked at.
+  // One thread has the statement and its decoders, and nothing is called while the pointer is being read.
   @exclusivity(unchecked) fileprivate(set) var row: UnsafePointer<Row>?
   let writer: ResultWriter
 
   init(writer: ResultWriter) { self.writer = writer }
 
-  /// Lets decoders look at a row while `body` runs.
+  /// Makes a row available to decoders while `body` runs.
   @inline(__always)
   func with<Value>(_ row: borrowing Row, _ body: () throws -> Value) rethrows -> Value {
     unsafe try withUnsafePointer(to: row) { pointer in
@@ -21,14 +21,15 @@ import LarderStorage
   }
 }
 
-/// Decodes an object straight from a row: columns by the names of the members.
+/// Decodes an object directly from a row. The names of the members determine the columns.
 final class RowDecoder: Decoder {
   let scope: RowScope
   let place: RowPlace
   let around: [any CodingKey]
   private var inner: [Int: RowDecoder] = [:]
   private var further: [ObjectIdentifier: RowDecoder] = [:]
-  // The container asked for last, which serves all rows: it has no state of its own. It holds the decoder until ``end()``.
+  // The container that was requested last. It has no state and therefore serves all rows. It holds the decoder until
+  // ``end()``.
   @exclusivity(unchecked) private var latest: KeptContainer?
 
   init(_ scope: RowScope, _ place: RowPlace, around: [any CodingKey] = []) {
@@ -40,21 +41,21 @@ final class RowDecoder: Decoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     if let latest = unsafe latest, latest.key == ObjectIdentifier(type) {
-      // A container of other keys has another identifier.
+      // A container with other keys has another identifier.
       return unsafe unsafeDowncast(latest, to: ContainerOfKeys<Key>.self).container
     }
     let made = ContainerOfKeys(KeyedDecodingContainer(RowKeyedContainer<Key>(self, scope.places(of: type))))
-    // One that is asked for after the last row is not kept.
+    // A container that is requested after the last row is not kept.
     if unsafe place.row != nil { unsafe latest = made }
     return made.container
   }
 
-  /// Ends a decoder of related entities that is not kept, since another stands on a row.
+  /// Ends a decoder of related entities that is not kept, because the kept decoder was positioned on a row.
   func endUnlessKept(_ decoder: RowDecoder, _ expand: RowExpand) {
     if further[ObjectIdentifier(expand)] !== decoder { decoder.end() }
   }
 
-  /// Lets go of containers and of the decoders within, which hold each other, after the last row.
+  /// Releases the containers and the inner decoders after the last row: they hold each other.
   func end() {
     unsafe latest = nil
     for decoder in inner.values { decoder.end() }
@@ -68,12 +69,12 @@ final class RowDecoder: Decoder {
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { RowSingleContainer(row: self) }
 
-  /// The error of a type that no object is decoded to.
+  /// The error for a type that cannot be decoded from an object.
   func mismatch(_ type: Any.Type) -> DecodingError {
     .mismatch(type, holds: "an object", .bound(scope.type), at: codingPath)
   }
 
-  /// A row that is there; decoders that were kept beyond their call have none.
+  /// The current row. Throws for decoders that were kept beyond their call.
   @inline(__always)
   func row() throws -> UnsafePointer<Row> {
     guard let row = unsafe place.row else { throw gone() }
@@ -85,7 +86,7 @@ final class RowDecoder: Decoder {
     .dataCorrupted(.init(codingPath: codingPath, debugDescription: "The decoder was used after its row had gone"))
   }
 
-  /// The decoder of a complex member: one for all rows.
+  /// The decoder of a complex member. One decoder serves all rows.
   func inner(_ number: Int, _ scope: RowScope, _ key: any CodingKey) -> RowDecoder {
     if let known = inner[number] { return known }
     let made = RowDecoder(scope, place, around: around + [key])
@@ -93,7 +94,7 @@ final class RowDecoder: Decoder {
     return made
   }
 
-  /// The decoder of related entities: one for all rows, with a place of its own.
+  /// The decoder of related entities. One decoder, with a row position of its own, serves all rows.
   func further(_ expand: RowExpand, _ scope: RowScope, _ key: any CodingKey) -> RowDecoder {
     if let known = further[ObjectIdentifier(expand)], unsafe known.place.row == nil { return known }
     let made = RowDecoder(scope, RowPlace(writer: place.writer), around: around + [key])
@@ -102,13 +103,13 @@ final class RowDecoder: Decoder {
   }
 }
 
-/// A container that was made, with the type of its keys.
+/// A container that is kept for later rows, with the type of its keys.
 class KeptContainer {
   let key: ObjectIdentifier
   fileprivate init(_ key: ObjectIdentifier) { self.key = key }
 }
 
-/// A container that was made for keys of a type.
+/// A kept container for the keys of one type.
 final class ContainerOfKeys<Key: CodingKey>: KeptContainer {
   let container: KeyedDecodingContainer<Key>
 
@@ -118,7 +119,7 @@ final class ContainerOfKeys<Key: CodingKey>: KeptContainer {
   }
 }
 
-/// An array that is filled from rows, element by element.
+/// A collection that is filled from rows, element by element.
 protocol DecodableRows {
   static func rows(_ next: (_ take: () throws -> Void) throws -> Void, from decoder: RowDecoder) throws -> Self
 }
@@ -140,7 +141,7 @@ extension Set: DecodableRows where Element: Decodable {
   }
 }
 
-/// An object where one value is asked for.
+/// A container for an object from which one value is decoded.
 struct RowSingleContainer: CompoundContainer {
   let row: RowDecoder
   var decoder: any Decoder { row }

@@ -7,7 +7,7 @@ import LarderStorage
   import Foundation
 #endif
 
-/// A decoder, and where the members stand that keys of one type name.
+/// A decoder, with the positions of the members that the keys of one type name.
 final class RowMembers {
   let decoder: RowDecoder
   let places: KeyPlaces
@@ -17,7 +17,7 @@ final class RowMembers {
 
 /// The members of a row by their names.
 struct RowKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  // One reference: the standard library copies containers with each call.
+  // The container holds a single reference, because the standard library copies containers with each call.
   private let members: RowMembers
 
   init(_ decoder: RowDecoder, _ places: KeyPlaces) { members = RowMembers(decoder, places) }
@@ -45,7 +45,7 @@ struct RowKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decodeNil(forKey key: Key) throws -> Bool { try decoder.isNull(Int(places.place(key).number), key) }
 
-  // Each scalar has its own function, so that nothing stands between the key and the column.
+  // Each scalar has its own function, so that no generic call is between the key and the column.
 
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.boolean(places.place(key), key) }
   func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.string(places.place(key), key) }

@@ -1,29 +1,30 @@
 import LarderOData
 import LarderStorage
 
-/// What the names of a shape's members stand for, for decoders: made once a question, used for all rows.
+/// Maps the names of a shape's members to what decoders read for them. It is created once for each query and serves all
+/// rows.
 @safe final class RowScope {
   let members: [Member]
   private let numbers: [String: Int]
   private var places: [ObjectIdentifier: KeyPlaces] = [:]
-  // The keys of the container asked for last: that of the row before.
+  // The keys of the container that was requested last, normally for the row before.
   @exclusivity(unchecked) private var latest: (type: ObjectIdentifier, places: KeyPlaces)?
 
-  /// A name that a decoder can ask for.
+  /// A member that a decoder can request by name.
   enum Member {
     case column(Int32, ColumnStorage, ODataBoundType)
-    /// A complex value: its marker, and its own members.
+    /// A complex value: its marker column, and its own members.
     case complex(Int32, RowScope)
     /// Related entities.
     case expand(RowExpand)
-    /// A control information that is text: an ETag.
+    /// Control information that is text: an ETag.
     case text(Int32)
     /// The entity-id.
     case id(ResultIdentity)
     /// The type, by type number.
     case typeName(Int32?, [String])
 
-    /// What it is declared as, for messages.
+    /// The declared type, for messages.
     var declared: DeclaredType {
       switch self {
       case .column(_, _, let type): .bound(type)
@@ -34,14 +35,14 @@ import LarderStorage
     }
   }
 
-  /// Undeclared properties: what is asked for and found nowhere else stands here.
+  /// The column of undeclared properties. A name without a member is looked up there.
   let dynamic: Int32?
   /// By the number of a member, which type numbers have it; empty for all.
   let types: [[Bool]]
   let typeNumber: Int32?
-  /// What the object is declared as.
+  /// The declared type of the object.
   let type: ODataBoundType
-  /// By the number of a member, the places of ``ReadMember/presence`` and of its value.
+  /// By the number of a member, the columns of ``ReadMember/presence`` and of its value.
   private(set) var presence: [Int: (column: Int32, value: Int32)] = [:]
 
   init(_ shape: ReadShape, place: ResultIdentity.Place, types: ResultTypes, depth: Int) {
@@ -106,7 +107,7 @@ import LarderStorage
     }
   }
 
-  /// What is expanded in the object at a path.
+  /// The expanded navigation properties of the object at a path.
   private static func named(
     _ expands: [(ReadExpand, RowExpand)], at path: [String], count: Int
   ) -> [(String, Member, [Bool])] {
@@ -123,10 +124,10 @@ import LarderStorage
     return nil
   }
 
-  /// The number of a name; nil where no member has it.
+  /// The number of the member with a name; nil if there is none.
   func number(_ name: String) -> Int? { numbers[name] }
 
-  /// Where the member of a number stands; `MemberPlace.none` for nil.
+  /// The position of the member with a number; `MemberPlace.none` for nil.
   func place(_ number: Int?) -> MemberPlace {
     guard let number else { return .none }
     guard case .column(let column, let storage, _) = members[number] else {
@@ -135,10 +136,10 @@ import LarderStorage
     return MemberPlace(number: Int32(truncatingIfNeeded: number), column: column, storage: storage)
   }
 
-  /// The names, in their order.
+  /// The names of the members, in their order.
   var names: [String] { numbers.sorted { $0.value < $1.value }.map(\.key).filter { !$0.contains("@") } }
 
-  /// The places of a type of keys.
+  /// The positions for a type of keys.
   @inline(__always)
   func places<Key: CodingKey>(of type: Key.Type) -> KeyPlaces {
     if let latest = unsafe latest, latest.type == ObjectIdentifier(type) { return latest.places }
@@ -162,13 +163,13 @@ final class RowExpand {
   let isCount: Bool
   let sql: String
   let countSQL: String?
-  /// What writes them as JSON, for types that want something else than an array or one value.
+  /// Writes the entities as JSON, for types other than an array or one value.
   let written: ResultExpand
-  /// How that is written: JSON of V4, whatever the service speaks.
+  /// The form of that JSON: V4, whatever the version of the service.
   let types: ResultTypes
-  /// Their declared type, in a collection where there are many.
+  /// The declared type of the entities; a collection if there are many.
   let type: ResultType
-  /// What their rows are made of; nil for counts.
+  /// The members of the rows; nil for counts.
   let scope: RowScope?
 
   init(_ expand: ReadExpand, types: ResultTypes, depth: Int) {

@@ -6,13 +6,13 @@ import LarderOData
   import Foundation
 #endif
 
-/// Decodes one scalar: into Swift's and Foundation's types where its declared type allows it, and into types with raw
+/// Decodes one scalar, into the Swift and Foundation types that its declared type allows and into types with raw
 /// values.
 struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
   let scalar: DecodedScalar
   let declared: DeclaredType
   let codingPath: [any CodingKey]
-  /// What types of nested values are looked up in.
+  /// Resolves the types of nested values.
   let types: ResultTypes
 
   init(_ scalar: DecodedScalar, _ declared: DeclaredType, codingPath: [any CodingKey], types: ResultTypes) {
@@ -73,7 +73,7 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
     return value
   }
 
-  /// A scalar as a value of any type.
+  /// Decodes a scalar as a value of any type.
   static func make<Value: Decodable>(_ type: Value.Type, _ decoder: ScalarDecoder) throws -> Value {
     if type == Date.self || type == Decimal.self || type == UUID.self || type == Data.self || type == URL.self
       || type == Duration.self
@@ -84,7 +84,7 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
     do { return try Value(from: decoder) } catch DecodingError.dataCorrupted(let context)
       where context.codingPath.count == decoder.codingPath.count
     {
-      // No such raw value: the standard library's own words hold the value.
+      // No such raw value exists. The standard library's own message would contain the value.
       throw decoder.mismatch(type)
     }
   }
@@ -94,14 +94,14 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
   }
 }
 
-/// What a value is declared as, for messages.
+/// The declared type of a value, for messages.
 enum DeclaredType {
   case bound(ODataBoundType)
   case answer(ResultType)
-  /// Control information, and what the question makes.
+  /// Control information, and values that the query computes.
   case none
 
-  /// The name as CSDL writes it; nil where none is declared.
+  /// The name as CSDL writes it; nil without a declared type.
   var name: String? {
     switch self {
     case .bound(let type): type.item == .untyped ? nil : type.description
@@ -112,7 +112,7 @@ enum DeclaredType {
 }
 
 extension ResultType {
-  /// The name as CSDL writes it; nil where the value's type is its own.
+  /// The name as CSDL writes it; nil if the value itself determines the type.
   fileprivate var declaredName: String? {
     switch self {
     case .primitive(let type): type.qualifiedName
@@ -124,7 +124,7 @@ extension ResultType {
 }
 
 extension DecodingError {
-  /// A value that the type asked for does not hold.
+  /// The error for a value that the requested type cannot hold.
   static func mismatch(
     _ type: Any.Type, holds kind: String, _ declared: DeclaredType, at path: [any CodingKey]
   ) -> DecodingError {

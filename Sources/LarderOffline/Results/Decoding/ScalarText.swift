@@ -6,11 +6,12 @@ import LarderOData
   import Foundation
 #endif
 
-/// Foundation's types from the text of a column, without a string between where that can be avoided.
+/// Converts the text of a column to Foundation types, without an intermediate string if possible.
 enum ScalarText {
-  // MARK: Moments
+  // MARK: Dates and times
 
-  /// `YYYY-MM-DD`, `YYYY-MM-DDThh:mm:ss`, with a fraction, with `Z` or an offset; without one the clock is that of UTC.
+  /// Reads `YYYY-MM-DD` or `YYYY-MM-DDThh:mm:ss`, with an optional fraction and an optional `Z` or offset. A time
+  /// without an offset is in UTC.
   static func date(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
     guard bytes.count >= 10, let days = unsafe days(bytes) else { return unsafe slowDate(bytes) }
     if bytes.count == 10 { return Date(timeIntervalSince1970: Double(days) * 86_400) }
@@ -29,7 +30,7 @@ enum ScalarText {
         scale *= 10
         index += 1
       }
-      // One rounding, as in the slow way.
+      // The number is rounded once, as in the slow function.
       seconds += Double(fraction) / Double(scale)
     }
     if index == bytes.count { return Date(timeIntervalSince1970: seconds) }
@@ -37,7 +38,7 @@ enum ScalarText {
     return unsafe slowDate(bytes)
   }
 
-  /// Days since 1970 of `YYYY-MM-DD` at the beginning.
+  /// The number of days since 1970 of the `YYYY-MM-DD` at the beginning.
   private static func days(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     guard let century = unsafe digits(bytes, 0), let ofCentury = unsafe digits(bytes, 2),
       let month = unsafe digits(bytes, 5), let day = unsafe digits(bytes, 8), unsafe bytes[4] == 0x2D,
@@ -66,7 +67,7 @@ enum ScalarText {
 
   // MARK: Numbers
 
-  /// A decimal; nil where Foundation's has not enough digits.
+  /// Reads a decimal; nil if Foundation's `Decimal` has not enough digits.
   static func decimal(_ bytes: UnsafeBufferPointer<UInt8>) -> Decimal? {
     var significand: UInt64 = 0
     var exponent = 0
@@ -97,7 +98,7 @@ enum ScalarText {
 
   // MARK: Identifiers
 
-  /// `8-4-4-4-12` hexadecimal digits of either case; nil for anything else.
+  /// Reads `8-4-4-4-12` hexadecimal digits of either case; nil for anything else.
   static func uuid(_ bytes: UnsafeBufferPointer<UInt8>) -> UUID? {
     guard bytes.count == 36, unsafe bytes[8] == 0x2D, unsafe bytes[13] == 0x2D, unsafe bytes[18] == 0x2D,
       unsafe bytes[23] == 0x2D, let first = unsafe hexadecimal(bytes, 0, 8),
@@ -108,7 +109,7 @@ enum ScalarText {
     return UUID(ODataGuid(high: first << 32 | second << 16 | third, low: fourth << 48 | fifth))
   }
 
-  /// The number that so many digits from a place on spell; the caller has looked that they are there.
+  /// Reads `count` hexadecimal digits from a position on. The caller has checked that they are within the buffer.
   @inline(__always)
   private static func hexadecimal(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ count: Int) -> UInt64? {
     var number: UInt64 = 0

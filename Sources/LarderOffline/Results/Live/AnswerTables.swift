@@ -1,11 +1,11 @@
 import LarderOData
 
 extension ReadPlan {
-  /// The numbers of the entity tables that the plan's statements read, links between them too; and, where they ask for what
-  /// the last download has changed, the one of that.
+  /// The numbers of the entity tables that the plan's statements read, including the tables at both ends of links. If
+  /// the statements read what the last download changed, the set also contains `ReplicaChanges.downloads`.
   func tables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> { tables(of: statements, state, plan) }
 
-  /// The same without those that only the plans in it read.
+  /// The numbers of the tables that the plan's own statements read, without those that only nested plans read.
   func ownTables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> { tables(of: ownStatements, state, plan) }
 
   private func tables(of statements: [String], _ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> {
@@ -23,7 +23,7 @@ extension ReadPlan {
     return found
   }
 
-  /// All SQL of the plan and the plans in it.
+  /// The SQL of all statements of the plan and of its nested plans.
   private var statements: [String] {
     var all = ownStatements
     for expand in shape?.expands ?? [] { all += expand.plan.statements }
@@ -32,7 +32,7 @@ extension ReadPlan {
 
   private var ownStatements: [String] { [sql] + [count?.sql, owner?.sql].compactMap(\.self) }
 
-  /// What its rows are; nil for values and numbers.
+  /// The shape of the plan's rows; nil for values and numbers.
   var shape: ReadShape? {
     switch content {
     case .objects(let shape), .references(let shape), .media(let shape, _): shape

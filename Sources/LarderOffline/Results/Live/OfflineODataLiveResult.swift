@@ -1,6 +1,6 @@
 public import Observation
 
-/// Live results for views: the latest answer as a property that is observed.
+/// Live results for views: the latest result as an observable property.
 ///
 /// ```swift
 /// @State private var orders: OfflineODataLiveResult<[Order]>
@@ -13,20 +13,20 @@ public import Observation
 /// ```
 @MainActor @Observable
 public final class OfflineODataLiveResult<Value: Sendable> {
-  /// The latest answer; nil before the first one, and where there is nothing.
+  /// The latest result; nil before the first one, and if there is no such entity or value.
   public private(set) var value: Value?
-  /// Why there will be no more answers; nil while there may be.
+  /// The error that ended the results; nil while more results may follow.
   public private(set) var error: (any Error)?
 
   @ObservationIgnored private let results: OfflineODataLiveResults<Value?>
 
-  /// Watches nothing yet.
+  /// Creates the property. Call ``run()`` to start watching.
   public init(_ results: OfflineODataLiveResults<Value>) { self.results = results.map { $0 } }
 
-  /// Watches nothing yet; answers may be missing.
+  /// Creates the property for results that may be nil. Call ``run()`` to start watching.
   public init(_ results: OfflineODataLiveResults<Value?>) { self.results = results }
 
-  /// Keeps ``value`` up to date until the task is cancelled, the store closed, or an answer fails.
+  /// Keeps ``value`` up to date until the task is cancelled, the store is closed, or a read fails.
   public func run() async {
     error = nil
     do { for try await value in results { self.value = value } } catch { self.error = error }

@@ -2,28 +2,29 @@ import LarderCore
 import LarderOData
 import LarderStorage
 
-/// The answer to a question, again whenever it is another one: when a download or a local change, of this process or of
-/// another, touched what it reads and its bytes differ.
+/// The result of a query, delivered again whenever it changes: a download or a local change, in this process or
+/// another, has touched the data that the query reads, and the result's bytes differ.
 ///
 /// ```swift
 /// for try await orders in results { show(orders) }
 /// ```
 ///
-/// The first answer comes at once, or as soon as what it is about was downloaded. Changes that come quickly, or while an answer is being used, are one. The sequence ends
-/// when the store is closed or its task is cancelled; while the store is suspended it waits. Every iterator asks for itself.
+/// The first result comes at once, or as soon as its data was downloaded. Changes in quick succession, or while a
+/// result is being processed, lead to one new result. The sequence ends when the store is closed or its task is
+/// cancelled; it pauses while the store is suspended. Each iterator runs the query separately.
 public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable {
-  /// An answer.
+  /// A result of the query.
   public typealias Element = Value
-  /// Why there are no more answers.
+  /// The type of the error that ends the sequence.
   public typealias Failure = any Error
 
-  /// What is asked; nil once the store is closed.
+  /// Returns the query to run; nil once the store is closed.
   private let source: @Sendable () async -> LiveSource?
   private let value: @Sendable (ResultRun, Connection) throws -> Value
 
   /// - Parameters:
-  ///   - source: what is asked, which may be another after a suspension; nil once the store is closed.
-  ///   - value: what is made of the rows; called where the answer is another one than before.
+  ///   - source: returns the query to run, which may be another one after a suspension; nil once the store is closed.
+  ///   - value: converts the rows; called if the result differs from the previous one.
   init(
     _ source: @escaping @Sendable () async -> LiveSource?,
     value: @escaping @Sendable (ResultRun, Connection) throws -> Value
@@ -32,28 +33,29 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
     self.value = value
   }
 
-  /// The same answers as other values.
+  /// Returns the results, each converted by a function.
   func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) throws -> Other) -> OfflineODataLiveResults<Other>
   {
     OfflineODataLiveResults<Other>(source, value: { [value] in try transform(value($0, $1)) })
   }
 
-  /// Begins to watch.
+  /// Creates an iterator that watches the query.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results: self) }
 
-  /// Gives the answers.
+  /// Delivers the results.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let results: OfflineODataLiveResults
     private var seen: Seen?
-    /// What was asked last.
+    /// The store's file that was read last.
     private var replica: Replica?
     private var isEnded = false
 
     fileprivate init(results: OfflineODataLiveResults) { self.results = results }
 
-    /// The next answer that differs; nil where the store is closed or the task cancelled.
+    /// Returns the next result that differs from the previous one; nil if the store is closed or the task is cancelled.
     ///
-    /// Throws ``OfflineODataError``, `undecodableType` where the answer does not fit its type; the sequence is over then.
+    /// Throws ``OfflineODataError``, with `undecodableType` if the result does not fit its type. The sequence then
+    /// ends.
     public mutating func next() async throws -> Value? {
       guard !isEnded else { return nil }
       while !Task.isCancelled, let source = await results.source() {
@@ -67,10 +69,10 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
             if let value = look.value { return value }
           }
           await source.replica.changes.wait(after: mark)
-          // What comes in a burst is looked at once.
+          // Changes in quick succession lead to one read.
           try? await source.replica.database.environment.sleep(.milliseconds(10))
         } catch {
-          // The task was cancelled while it was asked, or the store closed or suspended.
+          // The task was cancelled during the read, or the store was closed or suspended.
           if Task.isCancelled || source.replica.changes.isEnded { continue }
           isEnded = true
           throw OfflineODataError(below: error)
@@ -81,14 +83,14 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
     }
   }
 
-  /// What an answer was made of, and its digest.
+  /// The last change and the tables that a result was read from, and its digest.
   fileprivate struct Seen: Sendable {
     var change: Int64
     var tables: Set<Int>
     var digest: [UInt8]
   }
 
-  /// Nil where a defining query is yet to bring what is asked for.
+  /// Returns nil if a defining query has not been downloaded yet.
   private func lookWhereDownloaded(_ seen: Seen?, _ source: LiveSource) async throws -> (seen: Seen, value: Value?)? {
     do { return try await look(seen, source) } catch let error as OfflineODataError where error.name == .neverDownloaded
     {
@@ -96,10 +98,10 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
     }
   }
 
-  /// Asks in one transaction whether there is anything new, and where there is, what.
+  /// Checks in one transaction whether the result has changed, and returns the new one if so.
   private func look(_ seen: Seen?, _ source: LiveSource) async throws -> (seen: Seen, value: Value?) {
     let replica = source.replica
-    // A search makes its index, as it does where it is asked once; an index that a download took away is made again.
+    // A search creates its index, as a single query does. If a download has removed the index, it is created again.
     let wanted = try await replica.read { (connection, state, plan) throws(StorageError) in
       Result { try source.question(connection, state, plan).plan.unindexed }
     }.get()
@@ -130,6 +132,6 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
 /// The open store's file, and the query.
 struct LiveSource: Sendable {
   let replica: Replica
-  /// Plans the query for the tables that the file has.
+  /// Plans the query for the tables of the file.
   let question: @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> ResultRun
 }
