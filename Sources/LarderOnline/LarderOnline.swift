@@ -1,25 +1,26 @@
-// The online store: OData requests with the last answer at once and the server's answer after it.
+// The online store: a read returns the cached response at once, then the server's response.
 //
-// The way of one read:
-// 1. Store/         ``OnlineODataStore/schedule(_:listener:)`` notes mode, store and cache as they are: the request keeps to
-//                   them. RequestKeys says under which keys its answers are kept.
-//                   A change takes its place behind those of the same resources (Request/ChangedResources).
-// 2. Request/       ``RequestMachine`` decides every step, for the two tables of the technical cache and the order of the
-//                   listener's calls; ``RequestRun`` carries them out.
-// 3. Cache/         ``TechnicalCache`` is asked first, before anything waits for a network: one row a response, by URL,
-//                   caller and representation.
-// 4. Revalidation/  the server is asked with what the cache knows (``Question``); its answer is settled with the cached one
-//                   (``CacheOutcome``): 304 gives the known content, 404 and 410 remove it.
-// 5. Delta/         where only a delta link is known, ``DeltaVerdict`` says whether an answer proves that nothing changed.
-// 6. Cache/         what changed is durable before the listener hears of the server's response.
+// The stages of one read:
+// 1. Store/         ``OnlineODataStore/schedule(_:listener:)`` records mode, store and cache as they are: the request
+//                   keeps to them. RequestKeys computes the keys under which its responses are cached.
+//                   A change queues behind earlier changes of the same resources (Request/ChangedResources).
+// 2. Request/       ``RequestMachine`` decides every step, by the two tables of the technical cache and the order of
+//                   the listener's calls; ``RequestRun`` carries them out.
+// 3. Cache/         ``TechnicalCache`` is read first, before anything waits for the network: one row for each response,
+//                   by URL, client and representation.
+// 4. Revalidation/  the request to the server uses what the cache knows (``Question``); the response is reconciled
+//                   with the cached one (``CacheOutcome``): 304 gives the known content, 404 and 410 remove it.
+// 5. Delta/         if only a delta link is known, ``DeltaVerdict`` says whether a response proves that nothing
+//                   changed.
+// 6. Cache/         changes are durable before the listener receives the server's response.
 //
-// Opening (Store/OnlineODataStore+Opening) claims the cache, opens or replaces its file, and loads the metadata, from the
-// cache where it is kept.
+// Opening (Store/OnlineODataStore+Opening) claims the cache, opens or replaces its file, and loads the metadata, from
+// the cache if it is stored there.
 
 import LarderCore
 public import LarderHTTP
 public import LarderOData
-// Those who import this module use these modules without another import.
+// An import of this module also imports these modules.
 @_exported public import LarderService
 @_exported public import LarderStorage
 
@@ -29,7 +30,7 @@ public import LarderOData
   public import Foundation
 #endif
 
-/// An OData service used online, with the technical cache where the options enable it.
+/// Sends requests to an OData service, with the technical cache if the options enable it.
 ///
 /// ```swift
 /// let store = try OnlineODataStore(serviceRoot: url, transport: CurlTransport(), options: .init(useCache: true))
@@ -37,10 +38,10 @@ public import LarderOData
 /// let execution = store.schedule(.read("Articles('myuserid')?$top=30&$orderby=Date"), listener: listener)
 /// ```
 ///
-/// A read calls `requestCacheResponse` with the last answer at once (nil: never read, or removed), then
-/// `requestServerResponse`. A passive store answers from its cache alone.
+/// A read calls `requestCacheResponse` with the cached response at once (nil: never read, or removed), then
+/// `requestServerResponse`. A passive store returns responses from its cache alone.
 public final class OnlineODataStore: ODataStore {
-  /// The service.
+  /// The root of the service.
   public let root: ODataServiceRoot
 
   let transport: any HTTPTransport
@@ -66,20 +67,20 @@ public final class OnlineODataStore: ODataStore {
     var cache: TechnicalCache?
     var claim: CacheClaim?
     var memory = SessionMemory()
-    /// Counts openings: what belongs to an earlier one finds that it is too late.
+    /// Counts openings, so that work of an earlier opening can detect that it is obsolete.
     var opening: UInt64 = 0
-    /// How many wait for the opening.
+    /// The number of callers waiting for the opening.
     var openers = 0
     /// True while the cache is being closed, opened or reset.
     var cacheIsBusy = false
-    /// What a suspended store needs to be resumed; nil where it is not suspended.
+    /// What is needed to resume a suspended store; nil if the store is not suspended.
     var suspension: Suspension?
-    /// Calls of ``suspend()`` whose turn has not come.
+    /// Calls of ``suspend()`` that have not begun yet.
     var waitingSuspensions = 0
 
     var isOpen: Bool { if case .open = phase { true } else { false } }
 
-    /// Why a request cannot be made of a store that is not open.
+    /// Why no request can be sent through a store that is not open.
     var whyNotOpen: ODataServiceError.Category { suspension == nil ? .notOpen : .suspended }
 
     mutating func beginOpening() -> UInt64 {
@@ -90,15 +91,15 @@ public final class OnlineODataStore: ODataStore {
   }
 
   struct Suspension {
-    /// False where it was suspended while it opened.
+    /// False if the store was suspended while it opened.
     var wasOpen = false
-    /// True where the cache had been closed apart from the store.
+    /// True if the cache had been closed separately from the store.
     var leavesCacheClosed = false
   }
 
-  /// Makes a closed store; nothing is sent or written yet.
+  /// Creates a closed store. Nothing is sent or written yet.
   ///
-  /// Throws `ODataServiceError` (`invalidRequest`) for a root that is no http or https URL.
+  /// Throws `ODataServiceError` (`invalidRequest`) for a root that is not an http or https URL.
   public init(
     serviceRoot: URL, transport: any HTTPTransport, authentication: (any Authentication)? = nil,
     options: OnlineStoreOptions = OnlineStoreOptions()
@@ -112,10 +113,11 @@ public final class OnlineODataStore: ODataStore {
     calls = SerialCalls(options.conversation.environment)
   }
 
-  /// How the store works. The key of its cache is not shown.
+  /// The store's options, without the key of its cache.
   public var options: OnlineStoreOptions { state.withLock { $0.options.shown } }
 
-  /// Gives a closed store other options, those of ``options`` with the key that it has; throws ``OnlineStoreError/alreadyOpen`` for one that is open, opening or closing.
+  /// Sets other options for a closed store. Options that were read from ``options`` use the store's present key. Throws
+  /// ``OnlineStoreError/alreadyOpen`` for a store that is open, opening or closing.
   public func initialize(_ options: OnlineStoreOptions) throws {
     let conversation = try ODataConversation(
       root: serviceRoot, transport: transport, authentication: authentication, options: options.conversation)
@@ -135,10 +137,10 @@ public final class OnlineODataStore: ODataStore {
     return URL(string: root.url.absoluteString + "?" + query) ?? root.url
   }
 
-  /// The conversation below: metadata, sessions, and whatever the store does not offer itself.
+  /// The conversation that the store uses: for metadata, sessions, and whatever the store does not offer itself.
   public var conversation: ODataConversation { state.withLock { $0.conversation } }
 
-  /// What the service offers; nil before it was read.
+  /// The service's model; nil before it was read.
   public var model: EdmModel? { conversation.knownModel }
 
   /// True between a successful ``open()`` and ``close()``.
@@ -146,12 +148,12 @@ public final class OnlineODataStore: ODataStore {
 
   // MARK: Passive and active
 
-  /// True where the store sends nothing and answers from its cache alone.
+  /// Whether the store sends nothing and returns responses from its cache alone.
   public var isPassive: Bool { state.withLock { $0.isPassive } }
 
-  /// Switches between active and passive at any time, before opening too. Requests on their way keep their mode.
+  /// Switches between active and passive mode at any time, even before opening. Running requests keep their mode.
   ///
-  /// Throws ``OnlineStoreError/cacheNotEnabled`` where there is no cache to be passive with.
+  /// Throws ``OnlineStoreError/cacheNotEnabled`` if the store has no cache.
   public func setPassive(_ passive: Bool) throws {
     try state.withLock { state in
       if passive, !state.options.useCache { throw OnlineStoreError.cacheNotEnabled }

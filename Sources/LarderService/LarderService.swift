@@ -1,24 +1,24 @@
-// One conversation with an OData service, and the words that every store speaks. Keeps nothing between runs.
+// One conversation with an OData service, and the types that all stores share. Keeps nothing between runs.
 //
-// The words, shared by all stores:
-// 1. Request/   what is asked: ``ODataRequest``, one request or a batch; resource paths become URLs in ``ODataServiceRoot``.
-// 2. Response/  what is answered: ``ODataResponse``, bytes first, decoded when asked.
-// 3. Store/     ``ODataStore``, the listener, and ``ODataRequestExecution`` that drives the callbacks one by one;
-//               ``RequestOrder`` says which requests wait for earlier ones.
-// 4. Error/     ``ODataServiceError``: what went wrong, where, and the cause below.
+// The types shared by all stores:
+// 1. Request/   ``ODataRequest``, one request or a batch; ``ODataServiceRoot`` converts resource paths to URLs.
+// 2. Response/  ``ODataResponse``, which keeps the bytes and decodes them on demand.
+// 3. Store/     ``ODataStore``, the listener, and ``ODataRequestExecution`` that makes the callbacks one by one;
+//               ``RequestOrder`` decides which requests wait for earlier ones.
+// 4. Error/     ``ODataServiceError``: what went wrong, where, and the underlying cause.
 //
-// The way of one request through ``ODataConversation``, each layer a file in Conversation/:
-// 1. +single, +media, +batch   the version's method, fields and form of content; Atom where the service speaks no JSON;
-// 2. +sending                  repetition (Retry/, a state machine) and method tunnelling;
+// The stages of one request through ``ODataConversation``, each layer a file in Conversation/:
+// 1. +single, +media, +batch   the version's method, fields and form of content; Atom if the service has no JSON;
+// 2. +sending                  retries (Retry/, a state machine) and method tunnelling;
 // 3. +csrf                     the token before a change, and one replay (Session/CSRF+StateMachine);
 // 4. +authorization            credentials, one renewal after a 401 (Authentication/); cookies (Session/CookieJar);
-// 5.                           `HTTPTransport`, and back: every status but a success becomes an error with its payload.
+// 5.                           `HTTPTransport`, and back: every unsuccessful status becomes an error with its payload.
 //
-// Beside it: +metadata, the model and version, read once. Session/SharedFetch is the one fetch for many who wait.
+// In addition: +metadata reads model and version once. Session/SharedFetch shares one fetch between many callers.
 
 import LarderCore
 public import LarderHTTP
-// Those who import this module use these modules without another import.
+// An import of this module also imports these modules.
 @_exported public import LarderOData
 
 #if canImport(FoundationEssentials)
@@ -27,13 +27,13 @@ public import LarderHTTP
   public import Foundation
 #endif
 
-/// One conversation with a service: metadata, credentials, tokens, repetition. Many requests may be on their way at once.
+/// One conversation with a service: metadata, credentials, tokens and retries. Many requests may run at once.
 ///
-/// Connections, TLS, certificates and proxies are the transport's.
+/// Connections, TLS, certificates and proxies belong to the transport.
 public final class ODataConversation: Sendable {
-  /// The service.
+  /// The root of the service.
   public let root: ODataServiceRoot
-  /// How it is spoken with.
+  /// The options of the conversation.
   public let options: ConversationOptions
 
   let transport: any HTTPTransport
@@ -42,9 +42,9 @@ public final class ODataConversation: Sendable {
   let csrfFetch: SharedFetch<String, ODataServiceError>
   let metadataFetch: SharedFetch<EdmModel, ODataServiceError>
 
-  /// Begins a conversation; nothing is sent yet.
+  /// Creates a conversation. Nothing is sent yet.
   ///
-  /// Throws ``ODataServiceError`` (`invalidRequest`) for a root that is no http or https URL.
+  /// Throws ``ODataServiceError`` (`invalidRequest`) for a root that is not an http or https URL.
   public init(
     root: URL, transport: any HTTPTransport, authentication: (any Authentication)? = nil,
     options: ConversationOptions = ConversationOptions()
@@ -60,14 +60,15 @@ public final class ODataConversation: Sendable {
       cancelled: ODataServiceError(.cancelled, operation: "metadata"), environment: options.environment)
   }
 
-  /// Whose answers these are: caches keep those of different callers apart by it. Digest it before writing it anywhere.
+  /// Identifies the user: caches keep the responses of different users apart by it. Digest it before writing it
+  /// anywhere.
   package var identity: String {
     let connection = transport.identity
     let caller = authentication?.identity ?? ""
     return connection.isEmpty ? caller : caller + "\nconnection:" + connection
   }
 
-  /// Sends a request of either kind and reads its answer into memory. Throws as `send` of that kind does.
+  /// Sends a request of either kind and reads its response into memory. Throws as `send` of that kind does.
   public func send(either request: ODataRequest) async throws(ODataServiceError) -> ODataResponse {
     switch request {
     case .single(let request): .single(try await send(request))
@@ -75,7 +76,7 @@ public final class ODataConversation: Sendable {
     }
   }
 
-  /// Forgets cookies and the token against request forgery: the next request begins a new session.
+  /// Removes cookies and the CSRF token: the next request begins a new session.
   public func endSession() {
     state.withLock { state in
       state.cookies.removeAll()

@@ -1,53 +1,55 @@
-// SQLite from Swift, and what else touches the disk or digests bytes. Everything above speaks to these types only.
+// SQLite from Swift, and everything else that accesses the disk or digests bytes. All other targets use only these
+// types.
 //
-// The way of one piece of work:
-// 1. Schema/      ``Database/open(_:key:schema:options:)`` looks at the file first (whose is it, is it whole), then
-//                 brings it up to date by ``Schema``.
+// The stages of one piece of work:
+// 1. Schema/      ``Database/open(_:key:schema:options:)`` checks the file first (whose it is, whether it is intact),
+//                 then brings it up to date by ``Schema``.
 // 2. Connection/  one writer on its serial queue, readers lent from a pool; no async call blocks a thread of the
 //                 concurrency pool. Closures are transactions.
 //                 A ``ReadSession`` keeps a transaction open between calls.
-// 3. Statement/   SQL is prepared once a connection; values are bound by class; a ``Row`` is read in place. A ``RowBatch``
-//                 is many rows for one statement, a ``RowCursor`` a query that stops between rows.
-//    Function/    functions, aggregate functions and collations of ours: ``SQLExtensions``.
+// 3. Statement/   each connection prepares SQL once; values are bound by storage class; a ``Row`` is read in place. A
+//                 ``RowBatch`` is many rows for one statement, a ``RowCursor`` a query that can pause between rows.
+//    Function/    the package's own functions, aggregate functions and collations: ``SQLExtensions``.
 // 4. Error/       every failure is a ``StorageError``: category, the engine's codes, the SQL without values, the file.
-// 5. Lock/        an advisory lock that tells other stores and processes that a file is in use; a number that tells them
+// 5. Lock/        an advisory lock that shows other stores and processes that a file is in use; a number that shows them
 //                 that it has changed; whether a store is open, suspended or closed.
 // 6. Digest/      SHA-256, HMAC and random bytes from the platform's library.
 // 7. Encryption/  a VFS between SQLite and the system's files that seals pages, log and temporary files; keys; rekeying.
-// 8. Recency/     what was used last, for the tiers in memory of the stores above.
-// 9. File/        a file that appears whole or not at all, for what is written beside databases; the flush to the disk itself.
+// 8. Recency/     least-recently-used order, for the memory tiers of the stores above.
+// 9. File/        a file that is replaced completely or not at all, for files beside databases; flushing the
+//                 disk itself.
 
 import Dispatch
 package import LarderCore
 import Synchronization
 
-/// One database file in use: a writer and a pool of readers in WAL mode.
+/// An open database file: a writer and a pool of readers in WAL mode.
 ///
 /// What ``write(_:)`` has returned is durable as ``DatabaseOptions/Synchronous`` says. Readers see the last commit.
 package final class Database: Sendable {
   /// The file's path.
   package let path: String
 
-  /// Whether the file is still at its path; one that was moved or removed is read and written on where it is.
+  /// Whether the file is still at its path. A file that was moved or removed can still be read and written.
   package var isInPlace: Bool { writer.isInPlace }
 
-  /// The clock of this file's work.
+  /// The environment, whose clock this file's work uses.
   package var environment: LarderEnvironment { options.environment }
 
-  /// Whether the file is only read, for it may not be written to: writing throws `readOnly`.
+  /// Whether the file is opened read-only because it is not writable: writing throws `readOnly`.
   package let isReadOnly: Bool
 
-  /// Whether the file is only read, for the disk was full when it was opened: writing throws `full`.
+  /// Whether the file is opened read-only because the disk was full when it was opened: writing throws `full`.
   package let isFull: Bool
 
   private let options: DatabaseOptions
   private let writer: Connection
   private let writing = DispatchQueue(label: "larder.storage.writer", qos: .userInitiated)
-  /// Taken by the one that writes: the work of the queue, or a caller if the writer is free.
+  /// Held by the current writer: the queue's work, or a caller that found the writer free.
   private let inTurn = Exclusive<Void>(())
   let readers: ReaderPool
   private let mover: LogMover
-  /// Set by `close` and `suspend`; work that has begun goes on.
+  /// Set by `close` and `suspend`; work that has begun continues.
   private let use = Atomic(StoreUse.open)
 
   init(
@@ -64,24 +66,25 @@ package final class Database: Sendable {
     plain.extensions = nil
     mover = LogMover { [plain] () throws(StorageError) in
       let connection = try Connection(path, access: .readWrite, options: plain, cipher: cipher)
-      // The log is opened by who reads first.
+      // The first reader opens the log.
       try connection.run("SELECT 1 FROM sqlite_schema LIMIT 1")
       return connection
     }
   }
 
-  /// Opens a file, makes it where it is missing, and brings it up to date. Where the disk is full, a file that is up to date is
-  /// opened to be read: ``isFull``.
+  /// Opens a file, creates it if it is missing, and brings it up to date. If the disk is full, a file that is up to
+  /// date is opened for reading: ``isFull``.
   ///
   /// - Parameters:
-  ///   - key: encrypts the file; nil opens a plain one. ``rekey(_:from:to:schema:options:)`` makes the one of the other.
+  ///   - key: the key of an encrypted file; nil opens a plain one. ``rekey(_:from:to:schema:options:)`` converts
+  ///     between them.
   ///   - schema: what the file must be. A file of another application, or of a later version, is left untouched.
   /// - Throws: `cannotOpen`, `readOnly`, `notADatabase`, `corrupt`, `foreignFile`, `newerSchema`, `busy`, `full`;
   ///   `wrongKey`, `encrypted`, `notEncrypted`, `notSupported`, before anything is changed.
   package static func open(
     _ path: String, key: StorageKey? = nil, schema: Schema, options: DatabaseOptions = .init()
   ) async throws(StorageError) -> Database {
-    // Readers are opened later, when the program may work in another folder.
+    // Readers are opened later, when the program's current folder may have changed.
     let path = DatabaseFile(path).absolutePath
     return try await result(on: openingQueue()) { () throws(StorageError) in
       let environment = options.environment
@@ -96,8 +99,8 @@ package final class Database: Sendable {
           return Database(path, options: options, writer: writer, cipher: cipher)
         } catch {
           if let opened = try openToRead(path, schema, options, cipher, after: error) { return opened }
-          // Who opens a new file at the same moment may stand in the way of its change to a log, and SQLite does not
-          // wait for that: two that both read would wait for each other.
+          // Another process that opens a new file at the same time may block the switch to a write-ahead log. SQLite
+          // does not retry then, because two connections that both hold a read lock would wait for each other.
           let patience = Duration.milliseconds(options.busyTimeoutMilliseconds)
           guard error.category == .busy, environment.uptime() - begin < patience else { throw error }
           var generator = environment.generator
@@ -107,7 +110,7 @@ package final class Database: Sendable {
     }
   }
 
-  /// A thread that may block.
+  /// A new queue, whose thread may block.
   static func openingQueue() -> DispatchQueue { DispatchQueue(label: "larder.storage.open", qos: .userInitiated) }
 
   private static func unlock(
@@ -130,16 +133,16 @@ package final class Database: Sendable {
       guard !options.allowsReadOnly || !writer.isReadOnly else { throw .readOnly(path, "The file may only be read") }
       _ = try writer.transaction(.deferred) { (writer) throws(StorageError) in try schema.version(of: writer) }
       try prepare(writer, options)
-      // Its pages are overwritten when they are freed, so that each page of the file has been written: one that was not
-      // cannot be told from one that was wiped.
+      // Freed pages are overwritten, so that each page of the file has been written. A page that was never written
+      // could not be distinguished from one that was erased.
       if cipher != nil { try writer.run("PRAGMA secure_delete = ON") }
-      // A file that was rekeyed while it was opened has another in its place.
+      // If the file was rekeyed while it was opened, another file has replaced it.
       guard writer.isInPlace else { throw StorageError.locked(path) }
       if path != ":memory:" { Rekeying.removeLeftovers(of: try CipherVFS.fullPath(path)) }
       try schema.apply(to: writer)
       return writer
     } catch {
-      // What was read of a file beside another's log says nothing about either.
+      // If the file was replaced, an error from reading it beside the other file's log says nothing about either.
       let isInPlace = writer.isInPlace
       try? writer.close()
       throw isInPlace ? error : .locked(path)
@@ -170,17 +173,18 @@ package final class Database: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction after all writes asked for before; committed where it returns.
+  /// Runs `body` in a transaction after all writes requested before. The transaction is committed if `body` returns.
   package func write<Value: Sendable>(
     _ body: @escaping @Sendable (Connection) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
     try await resultInTurn { [self] () throws(StorageError) in try writeNow(body, waits: true) }
   }
 
-  /// The same of work that may be lost with the machine, the last commits first: what can be fetched again, in great
-  /// numbers. Each commit is with the system, none is waited for, and the log grows longer before it is moved.
+  /// Runs `body` in a write transaction whose commit may be lost if the machine crashes, the last commits first. It is
+  /// for large amounts of data that can be downloaded again. Each commit is passed to the system without waiting for
+  /// the disk, and the log grows longer before it is moved into the file.
   ///
-  /// Slices of some length leave a gap behind them, in which other processes get the lock that wait for it.
+  /// After a slice that takes long, the writer pauses so that other processes waiting for the lock can take it.
   package func stage<Value: Sendable>(
     _ body: @escaping @Sendable (Connection) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
@@ -197,16 +201,17 @@ package final class Database: Sendable {
     }
   }
 
-  /// SQLite's own number of pages; a log that grew once is cut when it begins anew.
+  /// Rules with SQLite's own number of pages. A log that has grown large is truncated when it restarts.
   private static func logRules(_ options: DatabaseOptions) -> Connection.LogRules {
     Connection.LogRules(synchronous: options.synchronous, pages: 1000, keptBytes: 4 << 20)
   }
 
-  /// The log's file stays as it is: to give its end back and to take it again keeps the system busy while the write lock is
+  /// The log's file is not truncated: shrinking and growing it again costs the system time while the write lock is
   /// held.
   private static let stagingRules = Connection.LogRules(synchronous: .normal, pages: nil, keptBytes: -1)
 
-  /// Runs `body`, short reads, blocking; without a transaction, so each statement sees the last commit.
+  /// Runs `body`, which must only do short reads, blocking. There is no transaction, so each statement sees the last
+  /// commit.
   @available(*, noasync)
   package func readNow<Value>(
     _ body: (Connection) throws(StorageError) -> Value
@@ -214,16 +219,17 @@ package final class Database: Sendable {
     try borrowReader(for: .point, body)
   }
 
-  /// Runs `work` soon on the writer's thread, in turn: there ``WriterTurn/write(_:)`` may be called.
+  /// Schedules `work` on the writer's thread, in turn. It may call ``WriterTurn/write(_:)``.
   ///
   /// - Parameter waits: whether a transaction waits for another process's lock; otherwise it throws `busy` at once.
   package func whereWriting(waits: Bool = true, _ work: @escaping @Sendable (WriterTurn) -> Void) {
     writing.async { [self] in inTurn.run { _ in work(WriterTurn(database: self, waits: waits)) } }
   }
 
-  /// Runs `work` on the caller's thread, blocking, where nobody of this process writes; nil where somebody does.
+  /// Runs `work` on the caller's thread, blocking, if no other caller of this process is writing; returns nil
+  /// otherwise.
   ///
-  /// A transaction of this turn throws `busy` at once where another process has the file's lock.
+  /// A transaction of this turn throws `busy` at once if another process has the file's lock.
   @available(*, noasync)
   package func writeHere<Value>(_ work: (WriterTurn) -> Value) -> Value? {
     var value: Value?
@@ -231,18 +237,19 @@ package final class Database: Sendable {
     return value
   }
 
-  /// Proof that nobody else of this process writes.
+  /// Proof that no other caller of this process is writing.
   package struct WriterTurn {
     fileprivate let database: Database
     /// Whether a transaction waits for another process's lock.
     package let waits: Bool
 
-    /// Runs `body` in a transaction, blocking; committed where it returns.
+    /// Runs `body` in a transaction, blocking. The transaction is committed if `body` returns.
     package func write<Value>(
       _ body: (Connection) throws(StorageError) -> Value
     ) throws(StorageError) -> Value { try database.writeNow(body, waits: waits) }
 
-    /// Throws where the database is closed or suspended: before a lock beside it is taken. It stays open during the turn.
+    /// Throws if the database is closed or suspended. Call it before taking a lock beside the database, which stays
+    /// open during the turn.
     package func checkOpen() throws(StorageError) { try database.checkOpen() }
   }
 
@@ -263,7 +270,7 @@ package final class Database: Sendable {
   ) throws(StorageError) -> Value {
     try checkOpen()
     return try readers.borrow(for: purpose) { (connection) throws(StorageError) in
-      // Closed while waiting for a connection.
+      // The database was closed while this call waited for a connection.
       try checkOpen()
       return try body(connection)
     }
@@ -277,7 +284,7 @@ package final class Database: Sendable {
 
   // MARK: Keeping house
 
-  /// Looks for damage without comparing every index; throws `corrupt` with the first finding.
+  /// Checks the file for damage without comparing every index; throws `corrupt` with the first problem.
   package func checkIntegrity() async throws(StorageError) {
     let finding = try await read { (connection) throws(StorageError) in
       connection.forgetPages()
@@ -288,8 +295,8 @@ package final class Database: Sendable {
     }
   }
 
-  /// Moves the write-ahead log into the file as far as no reader stands in the way, waits for the disk, and holds nothing
-  /// that other processes' writers wait for: a durable commit behind much that was staged has little left to wait for.
+  /// Moves the write-ahead log into the file as far as no reader prevents it, and waits for the disk. It holds no lock
+  /// that other processes' writers wait for. A durable commit after much staged work then has little left to wait for.
   package func settleLog() async throws(StorageError) {
     try await resultInTurn { [self] () throws(StorageError) in
       try checkOpen()
@@ -298,7 +305,7 @@ package final class Database: Sendable {
     }
   }
 
-  /// Waits until nothing is moved beside the writer: no more is done to the file before the next work.
+  /// Waits until the log mover is idle: the file is not accessed again before the next work.
   package func settle() async {
     await withCheckedContinuation { waiting in
       writing.async { [self] in
@@ -308,7 +315,7 @@ package final class Database: Sendable {
     }
   }
 
-  /// Moves the write-ahead log into the file and cuts it to nothing; throws `busy` where a reader stands in the way.
+  /// Moves the write-ahead log into the file and truncates it; throws `busy` if a reader prevents that.
   package func checkpoint() async throws(StorageError) {
     try await resultInTurn { [self] () throws(StorageError) in
       try checkOpen()
@@ -322,16 +329,16 @@ package final class Database: Sendable {
     }
   }
 
-  /// Waits for running work, moves the log into the file and closes; a second call does nothing.
+  /// Waits for running work, moves the log into the file and closes it. A second call does nothing.
   ///
-  /// Throws `busy` with the SQL of a statement that is still in use; the database is closed to new work all the same.
+  /// Throws `busy` with the SQL of a statement that is still in use. The database is closed to new work nevertheless.
   package func close() async throws(StorageError) {
     guard use.exchange(.closed, ordering: .acquiringAndReleasing) == .open else { return }
     try await end()
   }
 
-  /// Closes as ``close()`` does; from then on work throws `suspended`. It is opened again as another object. One that is closed
-  /// stays so.
+  /// Closes the database as ``close()`` does; from then on work throws `suspended`. To use the file again, open it as
+  /// another object. Has no effect on a database that is already closed.
   package func suspend() async throws(StorageError) {
     let before = use.compareExchange(expected: .open, desired: .suspended, ordering: .acquiringAndReleasing)
     if before.exchanged { try await end() }
@@ -339,7 +346,7 @@ package final class Database: Sendable {
 
   private func end() async throws(StorageError) {
     try await resultInTurn { [self] () throws(StorageError) in
-      // If one of them fails, the others are closed all the same: nobody tries again.
+      // If one of them fails, the others are closed nevertheless, because there is no second attempt.
       let results: [Result<Void, StorageError>] = [
         Result { () throws(StorageError) in try readers.close(use.load(ordering: .acquiring)) },
         Result { () throws(StorageError) in try mover.close() },
@@ -351,8 +358,8 @@ package final class Database: Sendable {
 
   private func closeWriter() throws(StorageError) {
     guard !isReadOnly else { return try writer.close() }
-    // The last connection's close would do it too, but says nothing about a failure. What another store or process reads
-    // is left to it: waiting for its readers would keep its writer waiting.
+    // Closing the last connection would also move the log, but without reporting a failure. Pages that another store or
+    // process reads are left in the log: waiting for its readers would block its writer.
     let moved = Result { () throws(StorageError) in try writer.run("PRAGMA wal_checkpoint(PASSIVE)") }
     try writer.close()
     try moved.get()

@@ -2,26 +2,26 @@ import LarderHTTP
 import LarderOData
 import LarderService
 
-/// One whole response as it is kept.
+/// One complete response as the cache stores it.
 struct CacheEntry: Sendable {
   /// The status code, 2xx.
   var status: Int
-  /// The fields that may be kept; see ``CacheFields``.
+  /// The fields that may be stored; see ``CacheFields``.
   var fields: HTTPFields
   /// The content.
   var payload: [UInt8]
-  /// Where the service says what changed since; nil where it gives none.
+  /// The service's link for later changes (a delta link); nil if the service gives none.
   var deltaLink: String?
-  /// The row in the file; 0 before it is there.
+  /// The entry's row in the file; 0 before it is written.
   var row: Int64 = 0
 
-  /// The entry as an answer from the cache.
+  /// The entry as a response from the cache.
   func response(url: String, version: ODataVersion?) -> ODataSingleResponse {
     ODataSingleResponse(
       httpStatus: status, fields: fields, payloadBytes: payload, url: url, serviceVersion: version)
   }
 
-  /// What the row costs on disk, in bytes: content that does not fit a page takes whole pages.
+  /// What the row costs on disk, in bytes: content that does not fit into a page takes whole pages.
   func cost(url: String) -> Int64 {
     let row = payload.count + CacheFields.byteCount(fields) + 2 * url.utf8.count + (deltaLink?.utf8.count ?? 0) + 128
     guard row > 3000 else { return Int64(row) }
@@ -29,13 +29,13 @@ struct CacheEntry: Sendable {
   }
 }
 
-/// A change of what the cache holds; several are made together or not at all.
+/// A change of the cache's content. Several changes are applied together or not at all.
 enum CacheChange: Sendable {
-  /// The last successful answer takes the place of an earlier one.
+  /// Stores the last successful response in place of an earlier one.
   case store(CacheKey, CacheEntry)
-  /// The answer was confirmed: its fields, and where to ask next time.
+  /// The server confirmed the response: updates its fields and the link for the next request.
   case refresh(CacheKey, CacheEntry)
-  /// The resource is not there any more (404, 410): no representation of it stays.
+  /// The resource no longer exists (404, 410): removes every representation of it.
   case remove(CacheKey)
 
   var key: CacheKey {

@@ -1,8 +1,8 @@
 import LarderHTTP
 
-/// Response fields as they are kept: which ones, and as what text.
+/// The response fields that the cache stores, and their form as text.
 enum CacheFields {
-  /// True for fields that are never kept: credentials, sessions, and what belongs to one connection (RFC 9111 §3.1).
+  /// True for fields that are never stored: credentials, sessions, and fields of one connection (RFC 9111 §3.1).
   static func isDropped(_ name: HTTPFieldName) -> Bool {
     switch name.canonicalName {
     case "set-cookie", "set-cookie2", "authorization", "authentication-info", "proxy-authenticate",
@@ -14,12 +14,12 @@ enum CacheFields {
     }
   }
 
-  /// The fields that may be kept.
+  /// The fields that may be stored.
   static func kept(_ fields: HTTPFields) -> HTTPFields {
     HTTPFields(fields.filter { !isDropped($0.name) && $0.isValid })
   }
 
-  /// The fields of a kept answer after a 304 (RFC 9111 §3.2): the new values, but for those about the content.
+  /// The fields of a stored response after a 304 (RFC 9111 §3.2): the new values, except for fields about the content.
   static func updated(_ old: HTTPFields, by new: HTTPFields) -> HTTPFields {
     var fields = old
     var seen: Set<HTTPFieldName> = []
@@ -33,7 +33,7 @@ enum CacheFields {
     return fields
   }
 
-  /// True where fields say the same, but for the moment they were sent.
+  /// True if two lists of fields differ at most in the time they were sent.
   static func areAlike(_ left: HTTPFields, _ right: HTTPFields) -> Bool {
     func lasting(_ fields: HTTPFields) -> [HTTPField] { fields.filter { !isMomentary($0.name) } }
     return lasting(left) == lasting(right)
@@ -50,7 +50,7 @@ enum CacheFields {
 
   // MARK: As text
 
-  /// One line a field.
+  /// The fields as text, one line for each field.
   static func text(_ fields: HTTPFields) -> String {
     var text = ""
     for field in fields {
@@ -66,7 +66,7 @@ enum CacheFields {
     fields.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 2 }
   }
 
-  /// Reads what ``text(_:)`` wrote; lines without a colon, which it never writes, are passed over.
+  /// Reads what ``text(_:)`` wrote. Lines without a colon, which it never writes, are skipped.
   static func fields(_ text: String) -> HTTPFields {
     var fields: [HTTPField] = []
     var rest = text.utf8[...]

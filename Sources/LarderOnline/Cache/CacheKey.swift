@@ -2,17 +2,17 @@ import LarderCore
 import LarderHTTP
 import LarderStorage
 
-/// Under what an answer is kept: the literal URL, whose answer it is, and which representation was asked for.
+/// The key of a stored response: the literal URL, the owner of the response, and the requested representation.
 struct CacheKey: Hashable, Sendable {
   /// The absolute URL with all its parameters, as it is sent.
   var url: String
-  /// Whose: a digest under the file's own salt; from it nobody can tell the credential.
+  /// The owner: a digest under the file's own salt, from which the credential cannot be recovered.
   var scope: [UInt8]
-  /// Which representation: a digest of the request's fields that may select one.
+  /// The representation: a digest of the request's fields that may select one.
   var variant: [UInt8]
 }
 
-/// Makes keys: digests credentials and fields with the salt of one cache file.
+/// Creates cache keys: computes digests of credentials and fields with the salt of one cache file.
 final class CacheKeyMaker: Sendable {
   private let salt: [UInt8]
   private let common: HTTPFields
@@ -33,7 +33,7 @@ final class CacheKeyMaker: Sendable {
 
   /// - Parameters:
   ///   - common: fields that the conversation adds to every request that lacks them.
-  ///   - credentials: fields whose values keep callers apart.
+  ///   - credentials: fields whose values separate the entries of different clients.
   init(salt: [UInt8], common: HTTPFields, credentials: CredentialFields) {
     self.salt = salt
     self.common = common
@@ -69,7 +69,7 @@ final class CacheKeyMaker: Sendable {
       scope: Array(digest("scope", credential)), variant: Array(digest("variant", selecting.sorted()).prefix(16)))
   }
 
-  /// Each text goes in with its length, so that no two lists give the same bytes.
+  /// Each text is digested together with its length, so that no two lists give the same bytes.
   private func digest(_ purpose: String, _ texts: [String]) -> [UInt8] {
     var bytes: [UInt8] = Array(purpose.utf8)
     for text in texts {
@@ -79,7 +79,8 @@ final class CacheKeyMaker: Sendable {
     return Digest.hmac(bytes, key: salt)
   }
 
-  /// Fields that say nothing about the representation. All others count: a mismatch is a miss, never a wrong answer.
+  /// Whether a field never selects a representation. All other fields are part of the key: a mismatch is a miss, never
+  /// a wrong response.
   private static func selectsNothing(_ name: HTTPFieldName) -> Bool {
     switch name.canonicalName {
     case "user-agent", "cache-control", "pragma", "x-csrf-token", "connection", "date", "from", "referer", "origin",

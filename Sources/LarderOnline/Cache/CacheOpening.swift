@@ -1,32 +1,32 @@
 import LarderStorage
 
-/// Looks at the cache's file before it is trusted, opens it, and puts a new one in the place of a damaged one.
+/// Checks the cache's file before it is used, opens it, and replaces a damaged one with a new one.
 struct CacheOpening: Sendable {
   let place: CachePlace
   let key: StorageKey?
   let options: DatabaseOptions
   let report: @Sendable (OnlineStoreDiagnostic) -> Void
 
-  /// Files up to this size are looked through for damage each time; larger ones show it when it is met.
+  /// Files up to this size are checked for damage at each opening. Damage in a larger file is found when it is read.
   private static let checkedBytes = 64 << 20
 
   func open() async throws(StorageError) -> Database {
     try place.makeFolder()
     let content = try DatabaseFile(place.file).content()
     switch content {
-    // Only a crash in the midst of its making leaves one without content that was not damaged.
+    // A blank file that is not damaged exists only after a crash during its creation.
     case .absent where DatabaseFile(place.file).isBlank, .damaged where DatabaseFile(place.file).isBlank:
       return try await replaced(because: "it is empty", isOurs: false)
     case .absent: try DatabaseFile(place.file).make()
     case .database(CacheSchema.applicationID): break
-    case .encrypted: break  // Its key tells.
-    case .database(0): break  // Cut off before its first transaction, or another's: the schema tells.
-    case .damaged where key != nil: break  // Its key tells whether it is a damaged header's.
+    case .encrypted: break  // The key tells whose file it is.
+    case .database(0): break  // Its first transaction is missing, or it is another program's: the schema tells.
+    case .damaged where key != nil: break  // The key tells whether this is a damaged header of the cache's own.
     case .damaged: return try await replaced(because: "its header is damaged", isOurs: false)
     case .database, .other:
       throw StorageError.foreign(place.file)
     }
-    // What the header does not say the schema has told once the file is open.
+    // If the header does not say it, the schema does, once the file is open.
     var isOurs = content == .database(applicationID: CacheSchema.applicationID)
     do throws(StorageError) {
       let database = try await opened()
@@ -49,11 +49,11 @@ struct CacheOpening: Sendable {
   }
 
   private func replaced(because reason: String, isOurs: Bool) async throws(StorageError) -> Database {
-    // Another program's file is not taken from under it: it knows nothing of this cache's lock.
+    // Another program's file is not replaced while that program uses it: it does not know this cache's lock.
     if !isOurs { try DatabaseFile(place.file).checkUnused() }
     let aside = try DatabaseFile(place.file).setAside()
     report(.cacheReplaced(path: place.file, setAside: aside, reason: reason))
-    // Answers of a service are their reader's alone: the file, and so its log, can be read by nobody else.
+    // A service's responses belong to one user: nobody else can read the file, nor therefore its log.
     try DatabaseFile(place.file).make()
     return try await opened()
   }

@@ -7,22 +7,22 @@ import LarderStorage
   import Foundation
 #endif
 
-/// Where the cache of one service is: a file of its own in the cache folder.
+/// The location of one service's cache: a file of its own in the cache folder.
 struct CachePlace: Sendable, Hashable {
   /// The folder.
   let folder: String
   /// The database.
   let file: String
-  /// The file whose lock says that a store has the database in use.
+  /// The file whose lock shows that a store has the database in use.
   var lockFile: String { file + ".lock" }
-  /// What the store's name became in the file's.
+  /// The store's name as it appears in the file's name.
   let storeName: String
   /// The service, for messages and listings.
   let root: String
 
   static let fileExtension = "larder-cache"
 
-  /// The file's name holds the store's name, and the service by a digest of its root.
+  /// The file's name consists of the store's name and a digest of the service's root.
   init(folder: String, storeName: String, root: ODataServiceRoot) {
     var folder = folder
     while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
@@ -35,7 +35,7 @@ struct CachePlace: Sendable, Hashable {
 }
 
 extension CachePlace {
-  /// Makes the folder where it is missing, readable for its owner alone.
+  /// Creates the folder if it is missing, readable for its owner only.
   func makeFolder() throws(StorageError) {
     do {
       try FileManager.default.createDirectory(
@@ -43,10 +43,11 @@ extension CachePlace {
     } catch { throw FolderFailure.error(folder, "The cache's folder cannot be made", error) }
   }
 
-  /// Deletes a database and its log, an encrypted one also where its key is lost.
+  /// Deletes a database and its log. This works for an encrypted database whose key is lost, too.
   ///
-  /// A file that is another's stays and throws `foreignFile`. Where nothing in it says whose it is (encrypted, damaged, or
-  /// without a number of its own) its name does. An encrypted one that any program has open throws `inUse`.
+  /// A file that belongs to another program stays, and `foreignFile` is thrown. If nothing in the file says whose it is
+  /// (it is encrypted, damaged or has no application id), its name decides. An encrypted file that any program has open
+  /// throws `inUse`.
   static func removeDatabase(_ file: String) throws(StorageError) {
     let content = try DatabaseFile(file).content()
     switch content {
@@ -57,7 +58,7 @@ extension CachePlace {
     }
     if content == .encrypted { try DatabaseFile(file).checkUnused() }
     do {
-      // The log goes first: over a new file it would be read as that file's.
+      // The log is deleted first: SQLite would read it as the log of a new file with this name.
       for path in [file + "-wal", file + "-shm", file] where FileManager.default.fileExists(atPath: path) {
         try FileManager.default.removeItem(atPath: path)
       }

@@ -1,11 +1,11 @@
 import LarderStorage
 
-/// The technical cache's file.
+/// The schema of the technical cache's file.
 ///
-/// `entry` holds one whole response a row, its content last so that the other columns are read without it. `metadata`
-/// holds the service's `$metadata`, which no clean-up removes. `usage` holds the sum of `entry.cost`, kept by the same
-/// transactions. An `id` is never used twice: what was asked of the server for a row that is gone meanwhile must not be
-/// written to another one. `scope` and `variant` are digests under `salt`: no credential is in the file.
+/// `entry` holds one complete response in each row. Its content is the last column, so that the other columns are read
+/// without it. `metadata` holds the service's `$metadata`, which no clean-up removes. `usage` holds the sum of
+/// `entry.cost`, updated in the same transactions. An `id` is never reused: the result of a request for a deleted row
+/// must not be written to another row. `scope` and `variant` are digests under `salt`: the file contains no credential.
 enum CacheSchema {
   /// `LrdC`.
   static let applicationID: Int32 = 0x4C72_6443

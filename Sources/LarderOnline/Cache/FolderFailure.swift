@@ -6,11 +6,11 @@ import LarderStorage
   import Foundation
 #endif
 
-/// What Foundation says of a file or folder, in words: its errors print as a list of their properties.
+/// Describes Foundation's errors about files and folders in words: printed directly, they are a list of properties.
 enum FolderFailure {
   /// - Parameters:
-  ///   - path: what was to be used.
-  ///   - what: what could not be done with it, a clause without an end.
+  ///   - path: the file or folder that was to be used.
+  ///   - what: what could not be done with it, as a clause without a full stop.
   static func error(_ path: String, _ what: String, _ error: any Error) -> StorageError {
     .cannotOpen(path, "\(what): \(reason(path, error)).")
   }
@@ -29,7 +29,7 @@ enum FolderFailure {
     }
   }
 
-  /// The file that stands on the way to a path where a folder should be.
+  /// The file that occupies a place in the path where a folder should be.
   private static func file(on path: String) -> String? {
     var way = path.hasPrefix("/") ? "" : "."
     for part in path.split(separator: "/") {

@@ -1,18 +1,18 @@
-/// The order in which requests were sent, as far as it still matters: a late response never replaces a newer one.
+/// The order in which requests were sent. It ensures that a late response never replaces a newer one.
 ///
-/// What a request has changed is remembered while requests are under way that were sent before it, and no longer.
+/// The changes of a request are remembered only while requests are running that were sent before it.
 struct SendOrder: Sendable {
   private struct Resource: Hashable {
     let url: String
     let scope: [UInt8]
   }
 
-  /// The latest changes of one resource, each as the number of its request.
+  /// The latest changes of one resource, each as the number of the request that caused it.
   private struct Latest {
     var last = 0
-    /// The removal of all representations.
+    /// The request that removed all representations.
     var removal = 0
-    /// What was stored or confirmed, by the representation.
+    /// The request that stored or confirmed each representation.
     var changes: [[UInt8]: Int] = [:]
   }
 
@@ -20,14 +20,14 @@ struct SendOrder: Sendable {
   private var underWay: Set<Int> = []
   private var latest: [Resource: Latest] = [:]
 
-  /// The number of a request that is sent now.
+  /// Registers a request that is sent now, and returns its number.
   mutating func begin() -> Int {
     last += 1
     underWay.insert(last)
     return last
   }
 
-  /// A request has been answered, and what it changes is written.
+  /// Removes a request whose response has arrived and whose changes are written.
   mutating func end(_ number: Int) {
     let wasFirst = underWay.min() == number
     underWay.remove(number)
@@ -36,7 +36,7 @@ struct SendOrder: Sendable {
     latest = latest.filter { $0.value.last > first }
   }
 
-  /// False where a request that was sent later has changed the same already.
+  /// False if a request that was sent later has already changed the same resource.
   func allows(_ change: CacheChange, sentAs number: Int) -> Bool {
     guard let latest = latest[Resource(url: change.key.url, scope: change.key.scope)] else { return true }
     switch change {
@@ -46,7 +46,7 @@ struct SendOrder: Sendable {
     }
   }
 
-  /// A change has been written.
+  /// Records a change that has been written.
   mutating func note(_ change: CacheChange, sentAs number: Int) {
     guard underWay.contains(where: { $0 < number }) else { return }
     let resource = Resource(url: change.key.url, scope: change.key.scope)
@@ -59,6 +59,6 @@ struct SendOrder: Sendable {
     latest[resource] = changed
   }
 
-  /// For tests: how many resources are remembered.
+  /// The number of remembered resources, for tests.
   var count: Int { latest.count }
 }

@@ -1,15 +1,15 @@
 import LarderHTTP
 import LarderStorage
 
-/// A metadata document as it is kept.
+/// A metadata document as the cache stores it.
 struct KeptMetadata: Sendable {
   var fields: HTTPFields
   var payload: [UInt8]
 }
 
-// The service's metadata, so that a store opens while its server is away.
+// Stores the service's metadata, so that a store can open while the server is unreachable.
 extension TechnicalCache {
-  /// The document kept for a caller; nil where there is none, or a damaged one.
+  /// The document stored for a client; nil if there is none, or it is damaged.
   func metadata(scope: [UInt8]) async throws(StorageError) -> KeptMetadata? {
     let found = try await database.read { (connection) throws(StorageError) in
       try connection.first("SELECT checksum, fields, payload FROM metadata WHERE scope = ?", .blob(scope)) {
@@ -21,7 +21,7 @@ extension TechnicalCache {
     return kept
   }
 
-  /// Keeps the document for a caller in place of an earlier one.
+  /// Stores the document for a client in place of an earlier one.
   func keep(_ metadata: KeptMetadata, scope: [UInt8]) async throws(StorageError) {
     let now = timestamps.next()
     try await database.write { (connection) throws(StorageError) in

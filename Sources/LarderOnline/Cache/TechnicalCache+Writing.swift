@@ -2,12 +2,12 @@ import LarderCore
 import LarderHTTP
 import LarderStorage
 
-// Changes, and the room they need.
+// Writes changes and frees the space that they need.
 extension TechnicalCache {
-  /// Makes changes, all or none, but those that a request which was sent later has made already; they are durable when this
-  /// returns nil. An error says why none was made.
+  /// Applies changes, all or none, except those that a request sent later has already replaced. They are durable when
+  /// this returns nil; a returned error says why none was applied.
   ///
-  /// - Parameter number: that of the request, from ``SendOrder/begin()``.
+  /// - Parameter number: the number of the request, from ``SendOrder/begin()``.
   func commit(_ changes: [CacheChange], sentAs number: Int) async -> StorageError? {
     await withCheckedContinuation { done in
       let isFirst = waiting.withLock { waiting in
@@ -15,7 +15,7 @@ extension TechnicalCache {
         waiting.append(WaitingChange(changes: changes, done: done))
         return waiting.count == 1
       }
-      // Whoever comes while the writer is busy is taken along in its next transaction.
+      // Changes that arrive while the writer is busy are written together in its next transaction.
       if isFirst { database.whereWriting { [self] turn in writeWaiting(turn) } }
     }
   }
@@ -28,13 +28,13 @@ extension TechnicalCache {
     if write(all.flatMap(\.changes), turn) == nil {
       for one in all { one.done.resume(returning: nil) }
     } else {
-      // One of them may be at fault: each gets a transaction of its own.
+      // One of the changes may be at fault: each request gets a transaction of its own.
       for one in all { one.done.resume(returning: write(one.changes, turn)) }
     }
   }
 
   private func write(_ changes: [SentChange], _ turn: Database.WriterTurn) -> StorageError? {
-    // Nobody else writes meanwhile; those that fail change nothing of the order.
+    // There is no other writer meanwhile, and changes that fail do not affect the order.
     var order = order.withLock { $0 }
     let newest = changes.filter { sent in
       guard order.allows(sent.change, sentAs: sent.number) else { return false }
@@ -83,7 +83,7 @@ extension TechnicalCache {
     try makeRoom(keeping: row, connection)
   }
 
-  /// The content stays as it is; the row may have gone meanwhile, and then stays gone.
+  /// Updates an entry and leaves its content as it is. If the row has been deleted meanwhile, it stays deleted.
   private func refresh(_ entry: CacheEntry, _ key: CacheKey, _ connection: Connection) throws(StorageError) {
     let old = try connection.first("SELECT cost FROM entry WHERE id = ?", .integer(entry.row)) {
       (row) throws(StorageError) in try row.int64(0)
@@ -107,7 +107,8 @@ extension TechnicalCache {
     if gone != 0 { try connection.run("UPDATE usage SET total = total - ?", .integer(gone)) }
   }
 
-  /// Past the limit, removes what was not used for longest until the threshold is reached; `row` stays.
+  /// If the cache exceeds its limit, removes the least recently used entries until the threshold is reached. `row`
+  /// stays.
   private func makeRoom(keeping row: Int64, _ connection: Connection) throws(StorageError) {
     var total =
       try connection.first("SELECT total FROM usage") { (row) throws(StorageError) in try row.int64(0) } ?? 0

@@ -10,10 +10,11 @@ import Synchronization
   import Foundation
 #endif
 
-/// The open cache file of one store: look-ups by key, and changes that are durable when they return.
+/// The open cache file of one store: lookups by key, and changes that are durable when they return.
 ///
-/// A look-up is one point read on the caller's thread: shorter than a way to another thread. Changes asked for at the
-/// same time share one transaction. When an entry was used is noted in memory and written with the next change.
+/// A lookup is one point read on the caller's thread, which is faster than a switch to another thread. Changes
+/// requested at the same time share one transaction. The time of an entry's last use is recorded in memory and written
+/// with the next change.
 final class TechnicalCache: Sendable {
   let path: String
   let keys: CacheKeyMaker
@@ -25,13 +26,13 @@ final class TechnicalCache: Sendable {
   let order = Locked(SendOrder())
   let report: @Sendable (OnlineStoreDiagnostic) -> Void
 
-  /// Changes that wait for the writer.
+  /// Changes that are pending until the writer takes them.
   struct WaitingChange {
     var changes: [SentChange]
     var done: CheckedContinuation<StorageError?, Never>
   }
 
-  /// A change that a response makes, with the number of its request.
+  /// A change that results from a response, with the number of its request.
   struct SentChange {
     let change: CacheChange
     let number: Int
@@ -49,9 +50,10 @@ final class TechnicalCache: Sendable {
     timestamps = UseTimestamps(database.environment)
   }
 
-  /// Opens the file of a service, or makes it.
+  /// Opens the cache file of a service, or creates it.
   ///
-  /// A damaged cache is moved aside and a new one made, which is reported; another application's file is refused.
+  /// A damaged cache is moved aside and replaced with a new one, which is reported. A file of another application is
+  /// rejected.
   static func open(
     _ place: CachePlace, key: StorageKey?, limits: CacheLimits, common: HTTPFields,
     environment: LarderEnvironment = .system,
@@ -85,7 +87,7 @@ final class TechnicalCache: Sendable {
     }
   }
 
-  /// The entry of a key, checked; nil for a miss. A damaged one is a miss, and is removed.
+  /// The checked entry of a key; nil for a miss. A damaged entry counts as a miss and is removed.
   @available(*, noasync)
   func entry(_ key: CacheKey) throws(StorageError) -> CacheEntry? {
     let found = try database.readNow { (connection) throws(StorageError) in
@@ -117,7 +119,7 @@ final class TechnicalCache: Sendable {
       uses[row] = now
       return uses.count == 256
     }
-    // So that a process that only reads does not lose the order of use, nor fill memory with it.
+    // Otherwise a process that only reads would lose the order of use, or fill its memory with it.
     if isMany { database.whereWriting { [self] turn in flush(turn) } }
   }
 
@@ -144,7 +146,7 @@ final class TechnicalCache: Sendable {
     }
   }
 
-  /// Writes what is noted and closes the file.
+  /// Writes the recorded times of use and closes the file.
   func close() async throws(StorageError) {
     if uses.withLock({ !$0.isEmpty }) {
       do throws(StorageError) {
@@ -155,16 +157,16 @@ final class TechnicalCache: Sendable {
   }
 }
 
-/// How much a cache holds.
+/// The size limits of a cache.
 struct CacheLimits: Sendable, Hashable {
-  /// Bytes past which a clean-up begins.
+  /// The size in bytes above which a clean-up begins.
   var maximumBytes: Int64
-  /// Bytes at which it ends.
+  /// The size in bytes at which a clean-up ends.
   var cleanupBytes: Int64
 
   /// - Parameters:
   ///   - kilobytes: the limit in kB of 1,024 bytes.
-  ///   - threshold: percent of it at which a clean-up ends.
+  ///   - threshold: the percentage of the limit at which a clean-up ends.
   init(kilobytes: Int, threshold: Int) {
     let (bytes, overflow) = Int64(clamping: max(kilobytes, 0)).multipliedReportingOverflow(by: 1024)
     maximumBytes = overflow ? .max : bytes
@@ -172,7 +174,7 @@ struct CacheLimits: Sendable, Hashable {
   }
 }
 
-/// Timestamps of use, in microseconds since 1970: each later than the one before, so that they order what was used.
+/// Timestamps of use, in microseconds since 1970. Each is later than the one before, so that they order the entries.
 final class UseTimestamps: Sendable {
   private let last = Atomic<Int64>(0)
   private let environment: LarderEnvironment

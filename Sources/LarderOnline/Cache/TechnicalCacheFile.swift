@@ -8,19 +8,20 @@ public import LarderStorage
   public import Foundation
 #endif
 
-/// A technical cache's file looked at from outside, for tools: listed, shown, reset. A store may have it open meanwhile.
+/// A technical cache's file as tools see it, to list, show or reset it. A store may have the file open at the same
+/// time.
 public struct TechnicalCacheFile: Sendable {
   /// The file's path.
   public let path: String
   private let key: StorageKey?
 
-  /// Names a file and the key that it is encrypted with; nothing is read yet.
+  /// Names a file and the key that it is encrypted with. Nothing is read yet.
   public init(path: String, key: StorageKey? = nil) {
     self.path = path
     self.key = key
   }
 
-  /// The cache files in a folder, by name, all of one key; none where the folder does not exist.
+  /// The cache files in a folder, sorted by name, all with the same key; none if the folder does not exist.
   ///
   /// Throws ``OnlineStoreError/storage(_:)`` for a folder that cannot be read.
   public static func files(
@@ -34,7 +35,7 @@ public struct TechnicalCacheFile: Sendable {
     } catch { throw .storage(FolderFailure.error(folder, "The folder cannot be read", error)) }
   }
 
-  /// One kept answer, without its content.
+  /// One stored response, without its content.
   public struct Entry: Sendable, Hashable {
     /// The literal request URL.
     public let url: String
@@ -42,17 +43,17 @@ public struct TechnicalCacheFile: Sendable {
     public let httpStatus: Int
     /// The content's length in bytes.
     public let payloadBytes: Int
-    /// When the answer was stored.
+    /// When the response was stored.
     public let stored: Date
-    /// When it was last stored, confirmed or read, as far as that has been written.
+    /// When the response was last stored, confirmed or read, as far as that has been written to the file.
     public let lastUsed: Date
-    /// The kept fields.
+    /// The stored header fields.
     public let fields: HTTPFields
-    /// Where the service says what changed since; nil where it gives no such link.
+    /// The service's link for later changes; nil if it gives none.
     public let deltaLink: String?
   }
 
-  /// The root of the service that the file is of.
+  /// The root of the service that the file belongs to.
   public func serviceRoot() async throws(OnlineStoreError) -> String? {
     try await read { (connection) throws(StorageError) in
       try connection.first("SELECT value FROM property WHERE name = 'root'") { (row) throws(StorageError) in
@@ -61,7 +62,7 @@ public struct TechnicalCacheFile: Sendable {
     }
   }
 
-  /// All kept answers, by URL.
+  /// All stored responses, sorted by URL.
   public func entries() async throws(OnlineStoreError) -> [Entry] {
     try await read { (connection) throws(StorageError) in
       try connection.rows(
@@ -76,7 +77,8 @@ public struct TechnicalCacheFile: Sendable {
     }
   }
 
-  /// The kept answers to a URL, the last used first: several where callers or representations differ.
+  /// The stored responses for a URL, the most recently used first. There are several if clients or representations
+  /// differ.
   public func responses(to url: String) async throws(OnlineStoreError) -> [ODataSingleResponse] {
     try await read { (connection) throws(StorageError) in
       try connection.rows(
@@ -89,10 +91,11 @@ public struct TechnicalCacheFile: Sendable {
     }
   }
 
-  /// Deletes the file, which needs no key; throws ``OnlineStoreError/cacheInUse(path:)`` while a store has it open.
+  /// Deletes the file, which needs no key. Throws ``OnlineStoreError/cacheInUse(path:)`` while a store has it open.
   ///
-  /// A file that is no cache's stays, with ``OnlineStoreError/storage(_:)`` (`foreignFile`). Where that cannot be seen in it,
-  /// as in an encrypted one, its name tells: a cache's ends with `.larder-cache`.
+  /// A file that is not a cache stays, and ``OnlineStoreError/storage(_:)`` (`foreignFile`) is thrown. If the file
+  /// itself does not show whether it is a cache, for example because it is encrypted, its name decides: a cache's name
+  /// ends with `.larder-cache`.
   public func reset() async throws(OnlineStoreError) {
     do throws(StorageError) {
       let lock = try FileLock(path + ".lock")

@@ -1,16 +1,16 @@
 import LarderHTTP
 import LarderService
 
-/// What an answer to a delta link says about the cached answer. Its payload is used for nothing else.
+/// What the response to a delta link says about the cached response. Its payload is used for nothing else.
 enum DeltaVerdict: Sendable, Equatable {
-  /// Nothing changed, certainly: the cached answer is the server's. The next link to ask by, where one is given.
+  /// Nothing changed, certainly: the cached response equals the server's. Holds the next delta link, if one is given.
   case unchanged(deltaLink: String?)
-  /// Something changed, or the form of the answer cannot prove that nothing did: one whole read follows.
+  /// Something changed, or the form of the response cannot prove that nothing did: one complete read follows.
   case readAgain
-  /// The link has expired: it is forgotten, and one whole read follows.
+  /// The link has expired: it is removed, and one complete read follows.
   case expired
 
-  /// Judges an answer 2xx, or 304.
+  /// Judges a response with a status of 2xx, or 304.
   init(_ answer: ODataSingleResponse) {
     if answer.httpStatus == 304 || answer.isNotModified {
       self = .unchanged(deltaLink: nil)
@@ -24,7 +24,7 @@ enum DeltaVerdict: Sendable, Equatable {
     self = survey.isWhole && survey.isEmptyDelta ? .unchanged(deltaLink: survey.deltaLink) : .readAgain
   }
 
-  /// Judges a refusal; nil where the failure is the request's own (network, credentials, overload).
+  /// Judges a rejection; nil if the failure is the request's own (network, credentials, overload).
   init?(_ failure: ODataServiceError) {
     switch failure.httpStatus {
     case 400, 404, 405, 406, 409, 410, 412, 415, 422, 500, 501: self = .expired

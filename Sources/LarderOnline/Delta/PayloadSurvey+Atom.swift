@@ -2,13 +2,14 @@ import LarderOData
 import LarderODataXML
 
 extension PayloadSurvey {
-  /// Surveys an XML document: a feed that names a delta is read whole, all else is looked at from its ends.
+  /// Surveys an XML document. A feed that names a delta is read completely; of all other documents only the ends are
+  /// read.
   static func atom(_ bytes: [UInt8]) -> PayloadSurvey {
     guard bytes.firstRange(of: Array("delta".utf8)) != nil || isEmptyFeed(bytes) else {
       return PayloadSurvey(format: .xml, isWhole: endsLikeXML(bytes))
     }
     guard let payload = try? ODataPayload(atom: bytes) else {
-      // Another vocabulary that the reader does not know; or cut off.
+      // The document uses a vocabulary that the reader does not know, or is truncated.
       return PayloadSurvey(format: .xml, isWhole: endsLikeXML(bytes))
     }
     let isEmpty =
@@ -17,25 +18,25 @@ extension PayloadSurvey {
       case .delta(let delta): delta.items.isEmpty
       default: false
       }
-    // Without a link to go on by it is no delta: an empty collection may have lost all its rows.
+    // Without a link to the next delta it is no delta: an empty collection may have lost all its rows.
     return PayloadSurvey(
       format: .xml, isWhole: true, deltaLink: payload.nextLink == nil ? payload.deltaLink : nil,
       isEmptyDelta: isEmpty && payload.nextLink == nil && payload.deltaLink != nil)
   }
 
-  /// A cheap first look: without the word there is no entry and no tombstone.
+  /// A cheap first test: a feed without the word `entry` has no entry and no tombstone.
   private static func isEmptyFeed(_ bytes: [UInt8]) -> Bool {
     bytes.count < 1 << 16 && bytes.firstRange(of: Array("entry".utf8)) == nil
   }
 
-  /// False where the root element is certainly not closed. Documents in UTF-16 or UTF-32 are not judged.
+  /// False if the root element is certainly not closed. Documents in UTF-16 or UTF-32 are not judged.
   private static func endsLikeXML(_ bytes: [UInt8]) -> Bool {
     var text = bytes[...]
     if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
     if let first = text.first, first == 0 || first >= 0xFE { return true }
     if text.count > 1, text[text.startIndex + 1] == 0 { return true }
     while let last = text.last, last <= 0x20 { text.removeLast() }
-    // A comment or instruction may follow the root, and a root may be one empty tag.
+    // A comment or instruction may follow the root, and a root may be a single empty tag.
     for end in ["-->", "?>", "/>"] where text.suffix(end.utf8.count).elementsEqual(end.utf8) {
       return end != "/>" || text.count { $0 == UInt8(ascii: "<") } <= 2
     }
@@ -43,7 +44,7 @@ extension PayloadSurvey {
     return text.suffix(close.count).elementsEqual(close)
   }
 
-  /// The first element's name as written.
+  /// The first element's name as the document spells it.
   private static func rootName(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var rest = bytes
     while let open = rest.firstIndex(of: UInt8(ascii: "<")) {

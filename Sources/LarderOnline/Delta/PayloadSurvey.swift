@@ -1,18 +1,18 @@
 import LarderHTTP
 import LarderOData
 
-/// What a look through a payload tells without decoding it: is it whole, does it name a delta link, is it empty.
+/// What a scan of a payload shows without decoding it: whether it is complete, names a delta link, or is empty.
 struct PayloadSurvey: Sendable, Equatable {
   /// The formats that say something about changes.
   enum Format: Sendable, Equatable { case jsonV4, jsonV2, xml, other }
 
-  /// What the payload is written in.
+  /// The format of the payload.
   var format: Format
-  /// False where the content is cut off or garbled.
+  /// False if the content is truncated or garbled.
   var isWhole: Bool
-  /// Where later changes are read; nil where the payload has none or goes on at a next link.
+  /// The link for later changes; nil if the payload has none or continues at a next link.
   var deltaLink: String?
-  /// True where it certainly holds no entity, deletion or link and no further page: as a delta, nothing changed.
+  /// True if the payload certainly holds no entity, deletion or link and no further page: as a delta, nothing changed.
   var isEmptyDelta: Bool
 
   /// Surveys a response's content by its type and first bytes.
@@ -52,7 +52,7 @@ struct PayloadSurvey: Sendable, Equatable {
         return PayloadSurvey(format: .jsonV4, isWhole: true)
       }
       let found = try members(&scanner, isTop: true)
-      // Nothing but white space may follow.
+      // Only white space may follow.
       _ = try scanner.next()
       return found
     } catch {
@@ -60,7 +60,7 @@ struct PayloadSurvey: Sendable, Equatable {
     }
   }
 
-  /// The members of the payload's object; V2 wraps them in `d`.
+  /// The members of the payload's object, which V2 wraps in `d`.
   private static func members(
     _ scanner: inout JSONScanner, isTop: Bool
   ) throws(JSONError) -> PayloadSurvey {
@@ -75,7 +75,7 @@ struct PayloadSurvey: Sendable, Equatable {
       case "d" where isTop && value.kind == .beginObject: survey = try members(&scanner, isTop: false)
       case "value" where isTop && value.kind == .beginArray: rows = try (rows ?? 0) + countedItems(&scanner)
       case "@odata.context", "@context":
-        // A service that ignores the token answers with the collection itself, whose context is another (§10.12).
+        // A service that ignores the token returns the collection itself, whose context is different (§10.12).
         isDelta = value.kind == .string && scanner.string(value).hasSuffix("$delta")
         _ = try scanner.skip(value)
       case "@odata.deltaLink", "@deltaLink", "odata.deltaLink", "__delta":
@@ -87,7 +87,7 @@ struct PayloadSurvey: Sendable, Equatable {
       default: _ = try scanner.skip(value)
       }
     }
-    // V2 deltas in JSON carry no deletions: an empty one proves nothing. V4's name their end by a delta link.
+    // V2 deltas in JSON carry no deletions: an empty one proves nothing. V4 deltas mark their end with a delta link.
     survey.isEmptyDelta = isDelta && survey.format == .jsonV4 && rows == 0 && !hasNext && survey.deltaLink != nil
     if hasNext { survey.deltaLink = nil }
     return survey

@@ -1,14 +1,16 @@
 import LarderOData
 import LarderService
 
-// What a request changes, as claims: two changes of one resource wait for each other, all others go side by side.
+// Claims for the resources that a request changes. Two changes of one resource wait for each other; all other requests
+// run concurrently.
 //
 // One resource is an entity with everything below it (properties, media, links, contained entities, bound operations),
-// however its key is spelled. Creations in one set follow each other; one whose content has the key is a change of that
-// entity, too. What changes a set without a key (`Orders/$filter(…)/$each`), a singleton or an unbound action is one
-// resource by its name. Other ways to the same entity (`Orders(1)/Customer` for `Customers(7)`) are other resources.
+// however its key is spelled. Creations in one set run one after another; a creation whose content has the key is also
+// a change of that entity. A change of a set without a key (`Orders/$filter(…)/$each`), of a singleton or by an unbound
+// action claims one resource with its name. Other paths to the same entity (`Orders(1)/Customer` for `Customers(7)`)
+// are other resources.
 extension ODataRequest {
-  /// The claims of the changes in it; none for reads.
+  /// The claims for the changes in the request; none for reads.
   func claims(root: ODataServiceRoot, model: EdmModel?, version: ODataVersion?) -> [RequestClaim] {
     let changes: [ODataSingleRequest]
     switch self {
@@ -19,12 +21,12 @@ extension ODataRequest {
   }
 }
 
-/// The first steps of a path: the name of a set, a singleton or an import, and a key.
+/// The first segments of a path: the name of a set, a singleton or an import, and a key.
 private struct ChangedResource {
   let name: String
-  /// The key's values, in the order of their names; nil where the path has none.
+  /// The key's values, in the order of their names; nil if the path has no key.
   private let key: String?
-  /// Whether steps follow.
+  /// Whether segments follow.
   private let hasMore: Bool
 
   init(_ path: String, _ root: ODataServiceRoot, _ model: EdmModel?, _ version: ODataVersion?) {
@@ -36,7 +38,7 @@ private struct ChangedResource {
       return
     }
     var rest = parsed.segments.dropFirst()
-    // A type cast leaves the set what it is.
+    // A type cast does not change the set.
     while case .qualifiedName(let type)? = rest.first?.kind, model?.structure(type) != nil { rest = rest.dropFirst() }
     if case .arguments(let arguments)? = rest.first?.kind, !arguments.isEmpty {
       key = Self.key(arguments)
@@ -69,10 +71,10 @@ private struct ChangedResource {
     return text(value)
   }
 
-  /// The value alone: `5L`, `5` and `'5'` of a client that spells keys in several ways are one.
+  /// The value without its spelling: `5L`, `5` and `'5'` are one key, because clients spell keys in several ways.
   private static func text(_ value: ODataValue) -> String { (try? value.text()) ?? "\(value)" }
 
-  /// The key in an entity's content; nil where a part is missing: the service gives it.
+  /// The key in an entity's content; nil if a part is missing, because then the service assigns it.
   private static func key(of entity: ODataEntity, in set: String, _ model: EdmModel) -> String? {
     guard let declared = model.entitySet(set)?.entityType, let parts = model.structure(declared)?.key, !parts.isEmpty
     else { return nil }

@@ -1,9 +1,9 @@
 import LarderHTTP
 import LarderService
 
-/// The cache keys of a request's parts.
+/// Computes the cache keys of a request's parts.
 enum RequestKeys {
-  /// One a part, in order; nil where the cache takes no part. Throws where a URL cannot be made.
+  /// One key for each part, in order; nil if the part does not use the cache. Throws if a URL cannot be built.
   static func keys(
     of request: ODataRequest, conversation: ODataConversation, maker: CacheKeyMaker
   ) throws(ODataServiceError) -> [CacheKey?] {
@@ -34,7 +34,7 @@ enum RequestKeys {
     return maker.key(url: url, identity: conversation.identity, fields: fields)
   }
 
-  /// Fields of a batch that say something about the batch, not about its parts.
+  /// Whether a field of a batch describes the batch itself, not its parts.
   private static func describesBatch(_ name: HTTPFieldName) -> Bool {
     name == .accept || name == .contentType || name == .prefer || name == .contentID || name == .odataVersion
       || name == .odataMaxVersion || name == .dataServiceVersion || name == .maxDataServiceVersion

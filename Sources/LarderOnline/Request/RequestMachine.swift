@@ -3,44 +3,45 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// The course of one request through the store as a pure state machine: what happened goes in, what to do comes out.
+/// The run of one request through the store as a pure state machine: events go in, actions come out.
 ///
 /// | state | leaves by |
 /// | --- | --- |
 /// | `new` | `start` to `lookingUp`, `asking` or `ended` |
 /// | `lookingUp` | `found`, `cacheGone`, `cacheFailed` to `asking` or `ended` |
-/// | `asking` | `answered`, `failed` to `writing`, `asking` (a whole read after a delta) or `ended` |
+/// | `asking` | `answered`, `failed` to `writing`, `asking` (a complete read after a delta) or `ended` |
 /// | `writing` | `written` to `ended` or `asking` |
 /// | `ended` | never |
 ///
-/// `cancel` leads from everywhere to `ended`. Every list of actions holds at most one piece of ``Work``, as its last.
+/// `cancel` leads from every state to `ended`. A list of actions holds at most one piece of ``Work``, as its last
+/// element.
 struct RequestMachine: Sendable {
-  /// The technical cache as a request meets it.
+  /// The state of the technical cache for a request.
   enum CacheState: Sendable, Hashable, CaseIterable { case open, closed, disabled }
 
-  /// What a request meets when it starts; it keeps to that whatever changes meanwhile.
+  /// The store's conditions when a request starts. The request keeps to them even if the store changes meanwhile.
   struct RequestConditions: Sendable {
     var isOpen: Bool
     var isPassive: Bool
     var cache: CacheState
     /// Whether the store is not open because it is suspended.
     var isSuspended = false
-    /// Whether batches may carry conditions: false once the service has refused one.
+    /// Whether batches may carry conditions: false once the service has rejected one.
     var batchesTakeConditions = true
   }
 
-  /// What a listener is told.
+  /// An event that is reported to the listener.
   enum Step: Sendable {
     case started
     case cacheResponse(ODataResponse?)
     case serverResponse(ODataResponse)
     case finished
     case failed(any Error, ODataResponse?)
-    /// For the store's own log, not the listener's.
+    /// Reported to the store's own log, not to the listener.
     case diagnostic(OnlineStoreDiagnostic)
   }
 
-  /// What takes time and reports back.
+  /// Asynchronous work, whose result comes back as an ``Input``.
   enum Work: Sendable {
     case lookUp([CacheKey?])
     case ask(Question)
@@ -54,9 +55,9 @@ struct RequestMachine: Sendable {
 
   enum Input: Sendable {
     case start
-    /// What the cache holds, one a key.
+    /// What the cache holds, one element for each key.
     case found([CacheEntry?])
-    /// The cache was closed before it could be asked.
+    /// The cache was closed before the lookup.
     case cacheGone
     case cacheFailed(StorageError)
     case answered(ODataResponse)
@@ -76,11 +77,11 @@ struct RequestMachine: Sendable {
   let request: ODataRequest
   let root: ODataServiceRoot
   let circumstances: RequestConditions
-  /// One a part; nil where the cache takes no part in it.
+  /// One key for each part; nil if the part does not use the cache.
   let keys: [CacheKey?]
   /// Why the request cannot be sent at all.
   let refusal: (any Error)?
-  /// The service's version as far as it is known, for answers that do not say it.
+  /// The service's version as far as it is known, for responses that do not state it.
   var version: ODataVersion?
 
   private var state = State.new
@@ -100,7 +101,7 @@ struct RequestMachine: Sendable {
   private var isBatch: Bool { if case .batch = request { true } else { false } }
   private var usesCache: Bool { request.takesPartInCache && circumstances.cache == .open }
 
-  /// What to do after `input`, in order. An input that does not fit the state leads to nothing.
+  /// The actions that follow from `input`, in order. An input that does not fit the state leads to no action.
   mutating func take(_ input: Input) -> [Action] {
     switch (state, input) {
     case (.ended, _): return []
@@ -148,7 +149,7 @@ struct RequestMachine: Sendable {
     return [response] + ask(question)
   }
 
-  /// A cache that cannot be read is a miss while there is a server.
+  /// While the store can use the server, a cache that cannot be read counts as a miss.
   private mutating func lookUpFailed(_ error: StorageError) -> [Action] {
     if circumstances.isPassive { return fail(OnlineStoreError.storage(error)) }
     cached = keys.map { _ in nil }
@@ -201,7 +202,7 @@ struct RequestMachine: Sendable {
 
   private mutating func failed(_ error: any Error, _ question: Question) -> [Action] {
     let failure = error as? ODataServiceError
-    // Nobody asked for it by a condition, and it says the same: nothing changed since the link.
+    // The service sent a 304 to a request without a condition: nothing changed since the link.
     if case .changes = question, failure?.httpStatus == 304, let key = keys.first ?? nil,
       let entry = cached.first ?? nil
     {
@@ -223,7 +224,7 @@ struct RequestMachine: Sendable {
     return ending
   }
 
-  /// A cache that cannot be written does not keep the answer from its reader.
+  /// Continues after a write. If the cache could not be written, the caller still receives the response.
   private mutating func written(_ error: StorageError?, _ actions: [Action], _ question: Question?) -> [Action] {
     var result: [Action] = []
     if let error, error.category != .closed, error.category != .suspended {
@@ -243,7 +244,7 @@ struct RequestMachine: Sendable {
 }
 
 extension ODataRequest {
-  /// True where at least one read of it takes part in the cache.
+  /// True if at least one read in the request uses the cache.
   var takesPartInCache: Bool {
     switch self {
     case .single(let request): request.isCacheable

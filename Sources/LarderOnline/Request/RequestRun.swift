@@ -5,16 +5,16 @@ import LarderService
 import LarderStorage
 import Synchronization
 
-/// Carries one request through the store: does what its ``RequestMachine`` says and tells it what happened.
+/// Runs one request through the store: carries out the actions of its ``RequestMachine`` and reports the results to it.
 ///
-/// It begins on the caller's thread, so that the cache answers before anything else happens, and goes on in a task where
-/// the server is asked.
+/// The run begins on the caller's thread, so that the cache lookup happens before anything else. It continues in a task
+/// for the request to the server.
 struct RequestRun: Sendable {
   let execution: ODataRequestExecution
   let session: OpenSession
   var machine: RequestMachine
 
-  /// Feeds the machine and delivers its steps; gives the work to do next, nil at the end.
+  /// Feeds an input to the machine and reports its steps. Returns the work to do next, or nil at the end.
   mutating func advance(_ input: RequestMachine.Input) -> RequestMachine.Work? {
     var input = input
     if execution.isCancelled { input = .cancel }
@@ -30,7 +30,7 @@ struct RequestRun: Sendable {
   private func deliver(_ step: RequestMachine.Step) {
     switch step {
     case .started: execution.start()
-    // What was kept is of the model that is known now.
+    // The cached content belongs to the model that is known now.
     case .cacheResponse(let response):
       execution.receive(cacheResponse: response?.of(session.conversation.knownModel))
     case .serverResponse(let response):
@@ -41,7 +41,7 @@ struct RequestRun: Sendable {
     }
   }
 
-  /// Starts, and asks the cache where it takes part; gives the work that needs a task.
+  /// Starts the request and looks it up if it uses the cache. Returns the work that needs a task.
   @available(*, noasync)
   mutating func begin() -> RequestMachine.Work? {
     let first = advance(.start)
@@ -64,13 +64,14 @@ struct RequestRun: Sendable {
     }
   }
 
-  /// Does the work and what follows from it, to the end.
+  /// Does the work and all that follows from it, to the end.
   ///
-  /// - Parameter turn: the place among the changes of the same resources, held while the service is asked; nil for reads.
+  /// - Parameter turn: the request's turn among the changes of the same resources, held during the request to the
+  ///   service; nil for reads.
   mutating func run(_ first: RequestMachine.Work?, in turn: RequestTurns.Turn?) async {
     var work = first
     var number = 0
-    // What the last answer has changed is written by then.
+    // The changes of the last response are written by then.
     defer { end(number) }
     while let current = work {
       let input: RequestMachine.Input
@@ -91,7 +92,7 @@ struct RequestRun: Sendable {
     }
   }
 
-  /// Sends the request; gives its place in the order of those that were sent, and the answer.
+  /// Sends the request. Returns its number in the order of sending, and the response as an input.
   private func ask(_ question: Question) async -> (number: Int, RequestMachine.Input) {
     let number = session.cache?.order.withLock { $0.begin() } ?? 0
     do throws(ODataServiceError) {

@@ -2,18 +2,18 @@ import LarderHTTP
 import LarderOData
 import LarderService
 
-/// What a server's answer means for the caller and for the cache.
+/// What a server's response means for the caller and for the cache.
 struct CacheOutcome: Sendable {
-  /// What the caller is told.
+  /// The response that the caller receives.
   var response: ODataResponse
-  /// What changes in the cache.
+  /// The changes to apply to the cache.
   var changes: [CacheChange] = []
 
-  /// Settles an answer to a plain or conditional question.
+  /// Creates the outcome of a response to a plain or conditional request.
   ///
   /// - Parameters:
-  ///   - keys: one a part, nil where the cache takes no part.
-  ///   - cached: what the cache held when the server was asked, one a part.
+  ///   - keys: one key for each part; nil if the part does not use the cache.
+  ///   - cached: what the cache held when the request was sent, one element for each part.
   init(
     _ answer: ODataResponse, keys: [CacheKey?], cached: [CacheEntry?], version: ODataVersion?
   ) throws(ODataServiceError) {
@@ -21,7 +21,7 @@ struct CacheOutcome: Sendable {
     switch answer {
     case .single(let single):
       let settled = settle(single, key: keys.first ?? nil, cached: cached.first ?? nil, version: version)
-      // A condition of the caller's own keeps the cache out: its 304 is the caller's to read.
+      // A request with the caller's own condition bypasses the cache: the 304 is passed to the caller.
       if settled.isNotModified, settled.payloadBytes.isEmpty, keys.first ?? nil != nil, (cached.first ?? nil) == nil {
         throw ODataServiceError(
           .malformedAnswer("304 to a request without a condition"), operation: "read", method: .get, url: single.url,
@@ -37,7 +37,7 @@ struct CacheOutcome: Sendable {
     }
   }
 
-  /// The cached answer confirmed by an empty delta: as after a 304.
+  /// The outcome of an empty delta, which confirms the cached response as a 304 does.
   init(unchanged cached: CacheEntry, key: CacheKey, deltaLink: String?, version: ODataVersion?) {
     var entry = cached
     if let deltaLink { entry.deltaLink = deltaLink }
@@ -92,13 +92,14 @@ struct CacheOutcome: Sendable {
     return response
   }
 
-  /// True where the resource is not there any more (404, 410).
+  /// True if the resource no longer exists (404, 410).
   static func meansGone(_ error: ODataServiceError) -> Bool { error.httpStatus == 404 || error.httpStatus == 410 }
 
-  /// The answer as it is kept; nil for one that is no whole representation.
+  /// The response as the cache stores it; nil if it is not a complete representation.
   ///
-  /// Kept are 200, 203 and 204. A page in HTML is a portal's or a log-in's, not the service's. `Cache-Control` has no say:
-  /// the technical cache is the application's own memory of what it read, and services mark all their data `no-store`.
+  /// Responses with the status 200, 203 and 204 are stored. A page in HTML comes from a portal or a log-in page, not
+  /// from the service. `Cache-Control` is ignored: the technical cache is the application's own memory of what it read,
+  /// and services mark all their data `no-store`.
   static func entry(of response: ODataSingleResponse) -> CacheEntry? {
     guard let status = response.httpStatus, status == 200 || status == 203 || status == 204 else { return nil }
     let type = response.fields[.contentType]?.lowercased() ?? ""

@@ -2,16 +2,17 @@ import LarderHTTP
 import LarderOData
 import LarderService
 
-/// How the server is asked, given what the cache holds.
+/// The kind of request that is sent to the server, given what the cache holds.
 enum Question: Sendable {
-  /// For the whole answer.
+  /// Requests the complete response.
   case plain
-  /// For the whole answer unless it is the one known: one entry of validators a part, nil where there are none.
+  /// Requests the complete response unless it equals the cached one. Holds one element for each part; nil if the part
+  /// has no validators.
   case conditional([Validators?])
-  /// For what changed since the cached answer, by its delta link.
+  /// Requests the changes since the cached response, with its delta link.
   case changes(since: String)
 
-  /// Validators where the answer has them, else its delta link, else nothing.
+  /// Uses validators if the cached response has them, else its delta link, else neither.
   init(cached: [CacheEntry?], isBatch: Bool, root: ODataServiceRoot, batchesTakeConditions: Bool) {
     let validators = cached.map { $0.flatMap { Validators($0.fields) } }
     if validators.contains(where: { $0 != nil }), !isBatch || batchesTakeConditions {
@@ -24,12 +25,12 @@ enum Question: Sendable {
   }
 }
 
-/// What identifies a version of a response (RFC 9110 §8.8).
+/// The validators of a response, which identify its version (RFC 9110 §8.8).
 struct Validators: Hashable, Sendable {
   var etag: String?
   var lastModified: String?
 
-  /// The validators among a kept response's fields; nil where there are none.
+  /// The validators among a stored response's fields; nil if there are none.
   init?(_ fields: HTTPFields) {
     etag = fields[.etag].flatMap { $0.isEmpty ? nil : $0 }
     lastModified = fields[.lastModified].flatMap { $0.isEmpty ? nil : $0 }
@@ -44,7 +45,7 @@ struct Validators: Hashable, Sendable {
 }
 
 extension ODataSingleRequest {
-  /// True where the caller makes conditions or asks for a part: the answer is then the caller's alone.
+  /// True if the caller sets conditions or requests a part of the content: such a response is not cached.
   var hasConditionsOfItsOwn: Bool {
     ifMatch != nil
       || fields.contains {
@@ -55,6 +56,6 @@ extension ODataSingleRequest {
       }
   }
 
-  /// True where the technical cache takes part in this request.
+  /// Whether this request uses the technical cache.
   var isCacheable: Bool { usesCache && !hasConditionsOfItsOwn }
 }

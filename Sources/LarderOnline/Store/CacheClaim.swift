@@ -2,16 +2,17 @@ import LarderCore
 import LarderStorage
 import Synchronization
 
-/// The right of one store to its cache of one service: in this process by a list, against others by a lock on a file.
+/// The right of one store to use its cache of one service. A list guards it in this process, a file lock against other
+/// processes.
 final class CacheClaim: Sendable {
-  /// The stores by their service and their name.
+  /// The claimed caches, by service and store name.
   private static let claimed = Locked<Set<[String]>>([])
 
   private let store: [String]
   private let lock: FileLock
   private let isHeld = Atomic(true)
 
-  /// Claims a cache; throws `inUse` where another store of this name has the service's cache, whatever its folder.
+  /// Claims a cache. Throws `inUse` if another store of this name has the service's cache in use, in whatever folder.
   init(_ place: CachePlace) throws(StorageError) {
     let store = [place.root, place.storeName]
     guard CacheClaim.claimed.withLock({ $0.insert(store).inserted }) else {
@@ -24,7 +25,7 @@ final class CacheClaim: Sendable {
     }
   }
 
-  /// Gives the claim back; a second call does nothing.
+  /// Releases the claim. A second call does nothing.
   func release() {
     guard isHeld.exchange(false, ordering: .acquiringAndReleasing) else { return }
     lock.release()

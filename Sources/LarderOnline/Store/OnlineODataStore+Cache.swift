@@ -8,12 +8,12 @@ public import LarderStorage
   import Foundation
 #endif
 
-// The technical cache apart from the store: closed, reopened, reset.
+// Closes, reopens and resets the technical cache while the store stays open.
 extension OnlineODataStore {
-  /// True where the cache can be asked: the store is open, and its cache was not closed.
+  /// Whether the cache can be read: the store is open, and its cache was not closed.
   public var isCacheOpen: Bool { state.withLock { $0.isOpen && $0.cache != nil } }
 
-  /// Closes the cache; the store goes on without it. A closed cache stays so.
+  /// Closes the cache. The store continues without it. Has no effect on a closed cache.
   public func closeCache() async throws { try await calls.run { [self] in try await performClosingOfCache() } }
 
   private func performClosingOfCache() async throws {
@@ -31,14 +31,15 @@ extension OnlineODataStore {
     do throws(StorageError) { try await cache.close() } catch { throw OnlineStoreError.storage(error) }
   }
 
-  /// Opens the cache of an open store again.
+  /// Reopens the cache of an open store.
   ///
-  /// Throws ``OnlineStoreError/storage(_:)`` with the category `wrongKey` for a key that is not that of the options,
-  /// `encrypted` for none where they have one, `notEncrypted` for one where they have none, before the file is looked at;
-  /// ``OnlineStoreError/cacheNotClosed`` for a cache that is open, `ODataServiceError` (`notOpen`) for a closed store.
+  /// Throws ``OnlineStoreError/storage(_:)`` before the file is read, with the category `wrongKey` for a key that
+  /// differs from that of the options, `encrypted` for a missing key, and `notEncrypted` for a key if the options have
+  /// none. Throws ``OnlineStoreError/cacheNotClosed`` for a cache that is open, and `ODataServiceError` (`notOpen`) for
+  /// a closed store.
   ///
-  /// - Parameter key: the key of the options, ``OnlineStoreOptions/cacheEncryptionKey``: who has only the store cannot open
-  ///   a closed cache again.
+  /// - Parameter key: the key of the options, ``OnlineStoreOptions/cacheEncryptionKey``: code that only has the store
+  ///   cannot reopen a closed cache.
   public func reopenCache(key: StorageKey? = nil) async throws {
     try await calls.run { [self] in try await performReopening(key) }
   }
@@ -55,7 +56,7 @@ extension OnlineODataStore {
     let cache: TechnicalCache
     do throws(StorageError) {
       let place = options.place(root)
-      // By the options, not by the file: one that was reset is made anew with its key, or not at all.
+      // The options decide, not the file: a cache that was reset is created anew with its key, or not at all.
       switch (options.givenKey.key, key) {
       case (nil, nil): break
       case (let own?, let key?): if own != key { throw .wrongKey(place.file) }
@@ -78,10 +79,11 @@ extension OnlineODataStore {
     }
   }
 
-  /// Removes everything from the cache: its file is deleted, an encrypted one also where its key is lost, a plain one that is
-  /// to be encrypted from now on. Only while the cache, or the whole store, is closed.
+  /// Removes everything from the cache by deleting its file. This works for an encrypted file whose key is lost, and
+  /// for a plain one that is to be encrypted from now on. The cache, or the whole store, must be closed.
   ///
-  /// Throws ``OnlineStoreError/cacheNotClosed``, ``OnlineStoreError/cacheInUse(path:)`` where another store has it open.
+  /// Throws ``OnlineStoreError/cacheNotClosed``, and ``OnlineStoreError/cacheInUse(path:)`` if another store has it
+  /// open.
   public func resetCache() async throws { try await calls.run { [self] in try await performReset() } }
 
   private func performReset() async throws {

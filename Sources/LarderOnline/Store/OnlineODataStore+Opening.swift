@@ -2,15 +2,16 @@ import LarderCore
 import LarderService
 import LarderStorage
 
-// Opening and closing the store.
+// Opens and closes the store.
 extension OnlineODataStore {
-  /// Makes the store usable: claims and opens its cache, and reads the service's metadata.
+  /// Opens the store: claims and opens its cache, and reads the service's metadata.
   ///
-  /// Where the cache holds the metadata, nothing is sent, so a store opens while its server is away; it is compared with
-  /// the service's beside the first request. A store that is open already stays as it is.
+  /// If the cache holds the metadata, nothing is sent, so a store opens while its server is unreachable. The metadata
+  /// is compared with the service's during the first request. Has no effect on a store that is already open.
   ///
-  /// Throws `ODataServiceError` where the service cannot be asked, ``OnlineStoreError`` for the cache: `storage` with the
-  /// category `wrongKey`, `encrypted` or `notEncrypted` where its key is not that of the options, and nothing is changed then.
+  /// Throws `ODataServiceError` if the service cannot be reached, and ``OnlineStoreError`` for the cache: `storage`
+  /// with the category `wrongKey`, `encrypted` or `notEncrypted` if its key is not that of the options. Nothing is
+  /// changed then.
   public func open() async throws {
     do { try await open(resumes: false) } catch {
       guard !Task.isCancelled, state.withLock({ $0.suspension != nil }) else { throw error }
@@ -51,7 +52,7 @@ extension OnlineODataStore {
     }
   }
 
-  /// One of those who wait for the opening does so no more; the last one ends it.
+  /// Removes one caller that waited for the opening. When the last one leaves, the opening is cancelled.
   private func leaveOpening(_ task: Task<Void, any Error>) {
     let isLast = state.withLock { state in
       guard case .opening(task) = state.phase else { return false }
@@ -61,8 +62,8 @@ extension OnlineODataStore {
     if isLast { task.cancel() }
   }
 
-  /// Opens the store in the background and tells the listener. A store that is open already is used as it is, and nobody
-  /// is told.
+  /// Opens the store in the background and notifies the listener. If the store is already open, the listener is not
+  /// notified.
   public func open(listener: any OnlineODataStoreListener) {
     if isOpen { return }
     conversation.options.environment.task { [self] in
@@ -87,7 +88,7 @@ extension OnlineODataStore {
       }
       let memory = SessionMemory()
       if options.loadsMetadata {
-        // A resumed store has its model: a newer one may be in the cache, and nothing is sent.
+        // A resumed store has its model: the cache may hold a newer one, and nothing is sent.
         let isKnown = suspension?.wasOpen == true && conversation.knownModel != nil
         do {
           let wasKept =
@@ -100,7 +101,7 @@ extension OnlineODataStore {
       }
       try Task.checkCancellation()
       _ = try state.withLock { state in
-        // Closed meanwhile: who closes sets the phase.
+        // The store was closed meanwhile, and the closing sets the phase.
         guard case .opening = state.phase, state.opening == opening else { throw CancellationError() }
         state.cache = cache
         state.claim = claim
@@ -111,7 +112,7 @@ extension OnlineODataStore {
       try? await cache?.close()
       claim?.release()
       _ = state.withLock { state -> OnlineODataStore.State.Phase? in
-        // A later opening may be on its way already.
+        // A later opening may be running already.
         guard case .opening = state.phase, state.opening == opening else { return nil }
         return exchange(&state.phase, with: .closed)
       }
@@ -148,14 +149,15 @@ extension OnlineODataStore {
       report: report)
   }
 
-  /// Ends the use of the store, a suspended one's too: requests on their way are cancelled, the cache's file is closed. A closed
-  /// store stays so.
+  /// Closes the store, even if it is suspended. Running requests are cancelled, and the cache's file is closed. Has no
+  /// effect on a closed store.
   ///
-  /// Throws ``OnlineStoreError/storage(_:)`` where the file could not be closed properly; the store is closed all the same.
+  /// Throws ``OnlineStoreError/storage(_:)`` if the file could not be closed properly. The store is closed
+  /// nevertheless.
   public func close() async throws { try await end(suspends: false) }
 
-  /// Ends the use of the store. The new state and the task that ends it are set in one step: an opening that ends at the same
-  /// time ends before it, or fails.
+  /// Closes or suspends the store. The new state and the task that ends it are set in one step: an opening that
+  /// finishes at the same time finishes before it, or fails.
   func end(suspends: Bool) async throws {
     let task = state.withLock { state -> Task<Void, any Error>? in
       if !suspends { state.suspension = nil }

@@ -2,20 +2,21 @@ import LarderCore
 public import LarderService
 import LarderStorage
 
-// Requests: scheduled, awaited, blocking, streamed.
+// Runs requests: scheduled, asynchronous, blocking or streamed.
 extension OnlineODataStore {
-  /// Starts a request and returns at once: what the cache knows has been told by then.
+  /// Starts a request and returns at once. The cached response has been reported by then.
   ///
-  /// `requestStarted`, and `requestCacheResponse` where the cache takes part, are called on the caller's thread before
-  /// this returns: a look-up takes microseconds, a way to another thread and back takes ten times as long. So hold no
-  /// lock here that the listener takes. What the server answers is told later, on other threads, one call after another.
+  /// `requestStarted` and, if the request uses the cache, `requestCacheResponse` are called on the caller's thread
+  /// before this returns: a lookup takes microseconds, a switch to another thread and back takes ten times as long.
+  /// Therefore hold no lock during this call that the listener takes. The server's response is reported later, on other
+  /// threads, one call after another.
   ///
-  /// Changes of one resource are sent in the order of the calls, each when the one before it was answered: an entity
-  /// with all below it, and the creations in one set. All other requests go side by side.
+  /// Changes of one resource are sent in the order of the calls, each after the response to the one before it. One
+  /// resource is an entity with all below it, or the creations in one set. All other requests run concurrently.
   @discardableResult
   public func schedule(_ request: ODataRequest, listener: (any ODataRequestListener)?) -> ODataRequestExecution {
     let execution = ODataRequestExecution(request: request, listener: listener)
-    // First of all, so that a closing that begins now waits for this request's end.
+    // Added first, so that a closing that begins now waits for this request's end.
     running.add(execution)
     var course = course(of: execution)
     let work = course.begin()
@@ -26,7 +27,7 @@ extension OnlineODataStore {
   private func goOn(_ course: RequestRun, with work: RequestMachine.Work?) {
     let execution = course.execution
     guard let work else { return running.remove(execution) }
-    // Here and not in the task: tasks begin in any order.
+    // Taken here and not in the task, because tasks begin in any order.
     let turn = turn(of: execution.request, course.session.conversation)
     let task = course.session.conversation.options.environment.task { [running] in
       var course = course
@@ -37,13 +38,13 @@ extension OnlineODataStore {
     execution.onCancel { task.cancel() }
   }
 
-  /// The place of a request among the changes of its resources; nil for reads, which wait for nothing.
+  /// The request's turn among the changes of its resources; nil for reads, which do not wait.
   private func turn(of request: ODataRequest, _ conversation: ODataConversation) -> RequestTurns.Turn? {
     let claims = request.claims(root: root, model: conversation.knownModel, version: conversation.knownVersion)
     return claims.isEmpty ? nil : turns.enter(claims)
   }
 
-  /// Everything a request keeps to from its start.
+  /// Creates the run with all the state that the request keeps from its start.
   private func course(of execution: ODataRequestExecution) -> RequestRun {
     let request = execution.request
     var circumstances: RequestMachine.RequestConditions
@@ -73,7 +74,8 @@ extension OnlineODataStore {
     return RequestRun(execution: execution, session: session, machine: machine)
   }
 
-  /// Runs a request and blocks the calling thread until its answer is there. Never uses the cache, fails in passive mode.
+  /// Runs a request and blocks the calling thread until the response is there. Never uses the cache, and fails in
+  /// passive mode.
   @available(*, noasync, message: "Use execute(_:) in asynchronous code.")
   public func executeBlocking(_ request: ODataRequest) throws -> ODataResponse {
     let conversation = try checkedConversation(request.operationName)
@@ -93,7 +95,7 @@ extension OnlineODataStore {
     try await checkedConversation(request.operationName).stream(request, from: offset, etag: etag)
   }
 
-  /// The conversation of an open, active store.
+  /// The conversation of an open, active store; throws otherwise.
   private func checkedConversation(_ operation: String) throws(ODataServiceError) -> ODataConversation {
     let (conversation, reason, isPassive) = state.withLock { state in
       (state.conversation, state.isOpen ? nil : state.whyNotOpen, state.isPassive)

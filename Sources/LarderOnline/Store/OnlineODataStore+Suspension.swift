@@ -1,18 +1,18 @@
 import LarderCore
 import LarderService
 
-// Suspension: the store is closed, and knows that it goes on.
+// Suspends and resumes the store.
 extension OnlineODataStore {
-  /// Gives back all that the store holds of its cache's file, so that the system may suspend the process: nothing is open or
-  /// locked when it returns. See the article "Suspension".
+  /// Releases all that the store holds of its cache's file, so that the system may suspend the process: no file is open
+  /// or locked when it returns. See the article "Suspension".
   ///
-  /// Requests on their way are cancelled. Requests and ``open()`` fail with `ODataServiceError` (`suspended`) until
-  /// ``resume()``; so does an ``open()`` or a ``resume()`` that still runs. Two calls at once, and any mixture with
-  /// ``resume()``, run one after another. A store that is suspended or closed stays so.
+  /// Running requests are cancelled. Requests and ``open()`` fail with `ODataServiceError` (`suspended`) until
+  /// ``resume()``, and so does an ``open()`` or a ``resume()`` that is still running. Concurrent calls of this function
+  /// and ``resume()`` run one after another. Has no effect on a store that is suspended or closed.
   ///
-  /// Throws what ``close()`` throws; the store is suspended all the same.
+  /// Throws what ``close()`` throws. The store is suspended nevertheless.
   public func suspend() async throws {
-    // A resumption may wait for the network: one that runs ends now, and one that is still to run ends at once.
+    // A resumption may wait for the network: a running one is cancelled now, and a later one ends at once.
     let resuming = state.withLock { state -> Task<Void, any Error>? in
       state.waitingSuspensions += 1
       guard case .opening(let task) = state.phase, state.suspension != nil else { return nil }
@@ -25,11 +25,11 @@ extension OnlineODataStore {
     }
   }
 
-  /// Opens a suspended store again, as ``open()`` does; a cache that was closed apart stays closed. A store that is not suspended
-  /// stays as it is.
+  /// Reopens a suspended store, as ``open()`` does. A cache that was closed separately stays closed. Has no effect on a
+  /// store that is not suspended.
   ///
-  /// Throws what ``open()`` throws, and `ODataServiceError` (`suspended`) if ``suspend()`` is called meanwhile. The store
-  /// stays suspended then, unless it was closed.
+  /// Throws what ``open()`` throws, and `ODataServiceError` (`suspended`) if ``suspend()`` is called meanwhile. The
+  /// store stays suspended then, unless it was closed.
   public func resume() async throws {
     try await calls.run { [self] in
       guard state.withLock({ $0.suspension != nil }) else { return }

@@ -1,8 +1,8 @@
-/// Hears whether a store that was told to open has opened. Both calls have an empty default.
+/// Receives the result of opening a store in the background. Both functions have an empty default.
 public protocol OnlineODataStoreListener: AnyObject, Sendable {
   /// The store is open.
   func onlineStoreOpenFinished(_ store: OnlineODataStore)
-  /// The store is not open; the error says why.
+  /// The store could not be opened; the error says why.
   func onlineStoreOpenFailed(_ store: OnlineODataStore, error: any Error)
 }
 

@@ -1,54 +1,54 @@
 public import LarderCore
 public import LarderStorage
 
-/// Why an online store, or its cache, cannot do what was asked. What a service answers is an `ODataServiceError`.
+/// Why an online store or its cache cannot do what was requested. A service's own errors are `ODataServiceError`s.
 public enum OnlineStoreError: Error, Sendable, CustomStringConvertible {
-  /// The store is open: what was asked for needs a closed one.
+  /// The store is open, and the operation needs a closed one.
   case alreadyOpen
-  /// Another store has the cache of this service in use, in this process or another one.
+  /// Another store uses the cache of this service, in this process or another one.
   case cacheInUse(path: String)
   /// The store has no technical cache: its options do not enable it.
   case cacheNotEnabled
   /// The technical cache is closed.
   case cacheClosed
-  /// The technical cache is open: what was asked for needs a closed one.
+  /// The technical cache is open, and the operation needs a closed one.
   case cacheNotClosed
   /// The cache's file cannot be used.
   case storage(StorageError)
   /// The cache holds metadata that cannot be read, and the store is passive.
   case metadataUnreadable(String)
 
-  /// What happened and the cure.
+  /// What happened and what to do about it.
   public var description: String { explanation.description }
 
-  /// The failure of a file as the store's error.
+  /// Converts the failure of a file into the store's error.
   init(_ error: StorageError, path: String) {
     self = error.category == .inUse ? .cacheInUse(path: path) : .storage(error)
   }
 }
 
-/// Something that went wrong without keeping a request from its answer.
+/// A problem that did not prevent a request from getting its response.
 public enum OnlineStoreDiagnostic: Sendable, CustomStringConvertible {
-  /// The cache's file was damaged: it was moved aside and a new one made.
+  /// The cache's file was damaged: it was moved aside and a new one created.
   case cacheReplaced(path: String, setAside: String, reason: String)
-  /// The cache could not be asked; the request went on as after a miss.
+  /// The cache could not be read; the request continued as after a miss.
   case cacheReadFailed(urls: [String], StorageError)
-  /// An answer could not be kept; its reader received it all the same.
+  /// A response could not be cached; the caller received it nevertheless.
   case cacheWriteFailed(urls: [String], StorageError)
-  /// A kept answer was damaged on disk and removed.
+  /// A cached response was damaged on disk and removed.
   case entryDamaged(url: String)
-  /// An answer is larger than the whole cache may be, and was not kept.
+  /// A response is larger than the cache's size limit and was not cached.
   case entryTooLarge(url: String, bytes: Int)
-  /// The cache had grown past its size; the answers not used for longest were removed.
+  /// The cache exceeded its size; the least recently used responses were removed.
   case cacheCleanedUp(entries: Int, bytes: Int)
-  /// The kept metadata could not be read; it is fetched anew.
+  /// The cached metadata could not be read; it is downloaded again.
   case metadataUnreadable(reason: String)
-  /// The service refuses conditions inside batches; they are left out from now on.
+  /// The service rejects conditions inside batches; they are left out from now on.
   case batchConditionsRefused(status: Int)
-  /// The service refuses requests that ask for change tracking; they ask no more until the store is closed.
+  /// The service rejects requests for change tracking; they are sent without it until the store is closed.
   case trackingRefused(status: Int)
 
-  /// What happened; holds no query of a URL.
+  /// What happened, without any URL's query.
   public var description: String {
     switch self {
     case .cacheReplaced(let path, let aside, let reason):

@@ -2,49 +2,52 @@ public import LarderHTTP
 public import LarderService
 public import LarderStorage
 
-/// How an online store works; fixed while it is open.
+/// The options of an online store. They cannot change while it is open.
 public struct OnlineStoreOptions: Sendable {
   /// Whether the technical cache is used. Off by default.
   public var useCache: Bool
-  /// The folder that holds cache files, made where it is missing. Nil is a folder with the application's name in the platform's
-  /// folder for caches: `Library/Caches` on Apple platforms, elsewhere `$XDG_CACHE_HOME` or `~/.cache`.
+  /// The folder that holds cache files; it is created if it is missing. Nil means a folder with the application's name
+  /// in the platform's folder for caches: `Library/Caches` on Apple platforms, elsewhere `$XDG_CACHE_HOME` or
+  /// `~/.cache`.
   public var cachePath: String?
-  /// Tells several stores of one application apart: part of the cache file's name. Any text; two different ones are two files.
+  /// Distinguishes several stores of one application. The name may be any text and is part of the cache file's name:
+  /// two different names are two files.
   public var storeName: String
-  /// Past this size, in kB of 1,024 bytes, the answers that were not used for longest are removed.
+  /// The largest size of the cache, in kB of 1,024 bytes. Above it, the least recently used responses are removed.
   public var maximumCacheSize: Int
-  /// At how many percent of ``maximumCacheSize`` a clean-up ends.
+  /// The percentage of ``maximumCacheSize`` at which a clean-up ends.
   public var cacheCleanupThreshold: Int
-  /// Encrypts the cache's file, with its log and its temporary files; nil keeps a plain one. A cache that is there must be
-  /// encrypted with it; ``OnlineODataStore/resetCache()`` removes one that is not.
+  /// Encrypts the cache's file, with its log and its temporary files; nil leaves it unencrypted. An existing cache must
+  /// be encrypted with this key; ``OnlineODataStore/resetCache()`` removes one that is not.
   ///
-  /// A key is passed in and never shown: this reads as nil, whatever was given. ``OnlineODataStore/options`` do not hold it:
-  /// a store that is made with them does not open the file.
+  /// A key can be set but not read: this property always reads as nil. ``OnlineODataStore/options`` do not contain it
+  /// either: a store that is created with them does not open the file.
   public var cacheEncryptionKey: StorageKey? {
     get { nil }
     set { givenKey = GivenKey(newValue) }
   }
-  /// When the cache's file can be read and written, on Apple's devices.
+  /// When the cache's file can be read and written, on Apple devices.
   public var fileProtection = FileProtection.completeUntilFirstUserAuthentication
-  /// Request fields that say who asks: entries of the technical cache for different values of any of them are never exchanged.
+  /// Request fields that identify the client. Entries of the technical cache are never shared between different values
+  /// of any of them.
   public var credentialFields = CredentialFields()
-  /// Whether V4 reads ask for delta links (`Prefer: odata.track-changes`), by which later reads find out cheaply that
-  /// nothing changed. Delta links that a service gives unasked are used in any case.
+  /// Whether V4 reads request delta links (`Prefer: odata.track-changes`), which let later reads detect cheaply that
+  /// nothing changed. Delta links that a service sends unrequested are used in any case.
   public var tracksChanges: Bool
-  /// How the service is spoken with.
+  /// How the store communicates with the service.
   public var conversation: ConversationOptions
-  /// Hears what went wrong without keeping a request from its answer. Called on any thread.
+  /// Called with problems that did not prevent a request from getting its response. Called on any thread.
   public var onDiagnostic: (@Sendable (OnlineStoreDiagnostic) -> Void)?
 
   package var givenKey: GivenKey
 
-  /// Whether opening loads the metadata. Without it, reads of known URLs are all that is certain to work.
+  /// Whether opening loads the metadata. Without it, only reads of known URLs are certain to work.
   package var loadsMetadata = true
 
-  /// The most pages the cache's file may have: a full disk, for tests.
+  /// The largest number of pages of the cache's file: simulates a full disk in tests.
   package var maximumPageCount: Int?
 
-  /// The defaults: no cache; 16,384 kB, cleaned up to 60 %, where one is used.
+  /// The default options: no cache; if one is enabled, 16,384 kB, cleaned up to 60 %.
   public init(
     useCache: Bool = false, cachePath: String? = nil, storeName: String = "store", maximumCacheSize: Int = 16_384,
     cacheCleanupThreshold: Int = 60, cacheEncryptionKey: StorageKey? = nil, tracksChanges: Bool = false,
@@ -62,7 +65,7 @@ public struct OnlineStoreOptions: Sendable {
     self.onDiagnostic = onDiagnostic
   }
 
-  /// The same without the key.
+  /// These options without the key.
   var shown: OnlineStoreOptions {
     var options = self
     options.givenKey = .withheld

@@ -4,7 +4,7 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// What the requests of an open store stand on: the conversation and the cache as they are at that time.
+/// What the requests of an open store use: the conversation and the cache at that time.
 final class OpenSession: Sendable {
   let conversation: ODataConversation
   let cache: TechnicalCache?
@@ -25,7 +25,7 @@ final class OpenSession: Sendable {
 
   var batchesTakeConditions: Bool { memory.batchesTakeConditions }
 
-  /// Sends a request as the question wants it.
+  /// Sends a request, conditionally or for changes only if `question` says so.
   func send(
     _ request: ODataRequest, _ question: Question, isCached keys: [CacheKey?]
   ) async throws(ODataServiceError) -> ODataResponse {
@@ -53,7 +53,7 @@ final class OpenSession: Sendable {
     guard asksForDelta, askForDeltaLink(&tracking) else { return try await conversation.send(request) }
     do throws(ODataServiceError) { return try await conversation.send(tracking) } catch {
       guard let status = error.httpStatus, status == 400 || status == 501 else { throw error }
-      // It may be the preference, which is ours, that the service does not take.
+      // The service may reject the preference, which the store added.
       let response = try await conversation.send(request)
       memory.trackingWasRefused()
       report(.trackingRefused(status: status))
@@ -61,7 +61,7 @@ final class OpenSession: Sendable {
     }
   }
 
-  /// Adds the preference for a delta link; false, and nothing added, where none is wanted.
+  /// Adds the preference for a delta link. Returns false, and adds nothing, if none is wanted.
   private func askForDeltaLink(_ request: inout ODataSingleRequest) -> Bool {
     guard tracksChanges, memory.takesTracking, request.operation == .read,
       conversation.knownVersion.map({ $0 >= .v4 }) ?? false,
@@ -81,7 +81,7 @@ final class OpenSession: Sendable {
       validators.apply(to: &request)
       conditional.items[index] = .single(request)
     }
-    // Changes are never sent twice: only a batch of reads tries whether the service takes conditions.
+    // Changes are never sent twice: only a batch of reads tests whether the service accepts conditions.
     guard batch.isRead else { return try await conversation.send(batch) }
     let answer = try await conversation.send(conditional)
     for (slot, validators) in zip(answer.slots, validators) where validators != nil {
@@ -93,20 +93,20 @@ final class OpenSession: Sendable {
     return answer
   }
 
-  /// Asks once whether the metadata that was kept is still the service's, beside the first request that goes out.
+  /// Checks once, during the first request, whether the cached metadata is still the service's.
   func refreshMetadata() {
     guard let cache, memory.takesRefresh() else { return }
     let conversation = conversation
     memory.refreshing(
       conversation.options.environment.task {
-        // A failure leaves what is known: the next opening tries again.
+        // After a failure the known model stays; the next opening tries again.
         guard let document = try? await conversation.metadataDocument(), !Task.isCancelled else { return }
         try? await ServiceMetadata.take(document, into: conversation, cache: cache)
       })
   }
 }
 
-/// What a store learns between its opening and its closing.
+/// What a store learns about the service between its opening and its closing.
 final class SessionMemory: Sendable {
   private let state = Locked(State())
 
@@ -119,17 +119,17 @@ final class SessionMemory: Sendable {
 
   var batchesTakeConditions: Bool { state.withLock { $0.batchesTakeConditions } }
 
-  /// Whether the service has never refused the preference for change tracking.
+  /// Whether the service has never rejected the preference for change tracking.
   var takesTracking: Bool { state.withLock { $0.takesTracking } }
 
   func trackingWasRefused() { state.withLock { $0.takesTracking = false } }
 
   func batchConditionsWereRefused() { state.withLock { $0.batchesTakeConditions = false } }
 
-  /// Kept metadata was used: it is to be compared with the service's once.
+  /// Records that cached metadata was used and must be compared with the service's once.
   func wantsRefresh() { state.withLock { $0.wantsRefresh = true } }
 
-  /// True for the first to ask.
+  /// True for the first caller only.
   func takesRefresh() -> Bool {
     state.withLock { state in
       defer { state.wantsRefresh = false }
@@ -139,7 +139,7 @@ final class SessionMemory: Sendable {
 
   func refreshing(_ task: Task<Void, Never>) { _ = state.withLock { exchange(&$0.refresh, with: task) } }
 
-  /// Ends what goes on beside the requests.
+  /// Ends the work that runs beside the requests.
   func end() async {
     let task = state.withLock { $0.refresh.take() }
     task?.cancel()

@@ -4,9 +4,9 @@ import LarderODataXML
 import LarderService
 import LarderStorage
 
-/// The service's metadata on its way into a conversation: from the cache, or from the service.
+/// Loads the service's metadata into a conversation, from the cache or from the service.
 enum ServiceMetadata {
-  /// Gives a conversation its model, from the cache where it is kept; true where it was.
+  /// Gives a conversation its model. Returns true if it came from the cache.
   static func load(
     into conversation: ODataConversation, cache: TechnicalCache?, isPassive: Bool,
     report: @Sendable (OnlineStoreDiagnostic) -> Void
@@ -30,18 +30,18 @@ enum ServiceMetadata {
         report(.metadataUnreadable(reason: error.description))
       }
     }
-    // A passive store sends nothing; its answers need no model to be read from the cache.
+    // A passive store sends nothing, and needs no model to return responses from the cache.
     if isPassive { return false }
     let document = try await conversation.metadataDocument()
     do throws(StorageError) { try await take(document, into: conversation, cache: cache) } catch {
       report(.cacheWriteFailed(urls: [document.url], error))
     }
-    // Reads the document that was just taken, or says why it cannot be read.
+    // Parses the document that was just set, or throws the reason why it cannot be read.
     _ = try await conversation.metadata()
     return false
   }
 
-  /// Makes a document the conversation's model and keeps it; one that cannot be read is left alone.
+  /// Makes a document the conversation's model and caches it. A document that cannot be read is ignored.
   static func take(
     _ document: ODataSingleResponse, into conversation: ODataConversation, cache: TechnicalCache
   ) async throws(StorageError) {
@@ -54,7 +54,7 @@ enum ServiceMetadata {
       KeptMetadata(fields: document.fields, payload: document.payloadBytes), scope: scope(conversation, cache))
   }
 
-  /// Whose metadata: services show different callers different models.
+  /// The owner of the metadata: services show different users different models.
   private static func scope(_ conversation: ODataConversation, _ cache: TechnicalCache) -> [UInt8] {
     cache.keys.key(url: "", identity: conversation.identity, fields: [:]).scope
   }

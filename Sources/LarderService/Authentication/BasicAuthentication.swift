@@ -4,13 +4,13 @@
   import Foundation
 #endif
 
-/// User name and password, in UTF-8 (RFC 7617). Use it over TLS alone.
+/// Authentication with a user name and password, in UTF-8 (RFC 7617). Use it over TLS only.
 public struct BasicAuthentication: Authentication {
   /// The user's name.
   public let user: String
   private let value: String
 
-  /// Takes a user name and a password.
+  /// Creates an authentication from a user name and a password.
   ///
   /// Throws ``ODataServiceError`` (`invalidRequest`) for a user name with a colon, which the scheme cannot carry.
   public init(user: String, password: String) throws(ODataServiceError) {
@@ -23,9 +23,9 @@ public struct BasicAuthentication: Authentication {
     value = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
   }
 
-  /// Name and password: who knows the one without the other is somebody else.
+  /// Name and password together: a client that sends the name with another password is another user.
   public var identity: String { "basic:" + value }
 
-  /// The same for every request.
+  /// The value of the `Authorization` field, which is equal for all requests.
   public func authorization() async throws(AuthenticationFailure) -> String? { value }
 }

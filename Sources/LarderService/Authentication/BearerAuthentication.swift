@@ -1,26 +1,26 @@
-/// A token that whoever bears it may use (RFC 6750): a fixed one, or one that the application gets.
+/// Authentication with a bearer token (RFC 6750): a fixed one, or one that the application provides.
 public struct BearerAuthentication: Authentication {
-  /// Gets a token. `rejected` is the token that the service refused, nil for the first and for ordinary calls.
+  /// Provides a token. `rejected` is the token that the service rejected, nil for the first and for ordinary calls.
   public typealias Provider = @Sendable (_ rejected: String?) async throws -> String
 
-  /// Whose token it is.
+  /// The user to whom the token belongs.
   public let identity: String
   private let provider: Provider
   private let isFixed: Bool
 
-  /// Takes a fixed token.
+  /// Creates an authentication with a fixed token.
   ///
-  /// - `identity`: whose token it is; nil makes every token a user of its own, so that cached answers are lost
-  ///   with it.
+  /// - `identity`: the user to whom the token belongs; nil makes every token a user of its own, so that cached
+  ///   responses are lost with the token.
   public init(token: String, identity: String? = nil) {
     self.identity = "bearer:" + (identity ?? token)
     provider = { _ in token }
     isFixed = true
   }
 
-  /// Asks the application for a token before each request, and once more after a 401.
+  /// Requests a token from the application before each request, and once more after a 401.
   ///
-  /// The provider keeps its token itself; it is called for every request, and by several at the same time.
+  /// The provider must cache its token itself: it is called for every request, and concurrently.
   public init(identity: String, provider: @escaping Provider) {
     self.identity = "bearer:" + identity
     self.provider = provider
@@ -30,7 +30,7 @@ public struct BearerAuthentication: Authentication {
   /// `Bearer` and the token.
   public func authorization() async throws(AuthenticationFailure) -> String? { try await ask(rejected: nil) }
 
-  /// A new token from the provider; nil for a fixed one, or where the provider gives the same again.
+  /// Returns a new token from the provider; nil for a fixed token, or if the provider returns the rejected one again.
   public func authorization(after rejected: String?, challenge: String?) async throws(AuthenticationFailure)
     -> String?
   {

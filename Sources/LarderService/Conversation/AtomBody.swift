@@ -1,7 +1,7 @@
 import LarderOData
 import LarderODataXML
 
-/// A request's content for a service that speaks Atom alone.
+/// A request's content for a service that supports only Atom.
 struct AtomBody {
   private let request: ODataSingleRequest
   private let writer: AtomWriter
@@ -15,7 +15,7 @@ struct AtomBody {
     shape = model.flatMap { ResourceShape(path: request.path, model: $0) }
   }
 
-  /// The media type of what is written.
+  /// The media type of the content.
   var contentType: String {
     switch request.body {
     case .entity: "application/atom+xml"
@@ -26,8 +26,8 @@ struct AtomBody {
 
   private var isOneProperty: Bool { shape?.kind == .property }
 
-  /// Writes the content. Throws ``ODataServiceError``: `notSupported` for the parameters of an action, which Atom has no
-  /// form for; `invalidRequest` for values that XML cannot hold.
+  /// Writes the content. Throws ``ODataServiceError``: `notSupported` for the parameters of an action, for which Atom
+  /// has no form; `invalidRequest` for values that XML cannot represent.
   func written() throws(ODataServiceError) -> [UInt8] {
     do throws(AtomWritingError) {
       switch request.body {

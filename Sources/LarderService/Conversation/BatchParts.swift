@@ -7,11 +7,11 @@ import LarderOData
   import Foundation
 #endif
 
-/// The parts of a batch, ready to be written in either format.
+/// The parts of a batch, which can be written in either format.
 struct BatchParts: Sendable {
   private let root: ODataServiceRoot
   private(set) var parts: [BatchRequestPart] = []
-  /// The requests behind the parts, one array a part: for their answers.
+  /// The requests of each part, needed to read their responses.
   private(set) var outgoing: [[OutgoingRequest]] = []
   private var usedIDs: Set<String> = []
   private var nextID = 0
@@ -55,7 +55,7 @@ struct BatchParts: Sendable {
       id: try id(request, outgoing), method: outgoing.method, url: path, fields: outgoing.fields, body: body)
   }
 
-  /// The id given, or the next number; reads need none.
+  /// The given id, or the next number; reads need none.
   private mutating func id(
     _ request: ODataSingleRequest, _ outgoing: OutgoingRequest
   ) throws(ODataServiceError) -> String? {
@@ -70,7 +70,7 @@ struct BatchParts: Sendable {
     return String(nextID)
   }
 
-  /// The batch's content and media type, and the parts with their final ids.
+  /// Writes the batch's content. Returns it with its media type and with the parts and their final ids.
   func written(
     isJSON: Bool, version: ODataVersion?, random: () -> UInt64
   ) throws(ODataServiceError) -> (contentType: String, body: [UInt8], parts: [BatchRequestPart]) {
@@ -81,7 +81,7 @@ struct BatchParts: Sendable {
       }
       let boundary = "batch_" + String(random(), radix: 16) + String(random(), radix: 16)
       let host = String(root.origin.text.dropFirst(root.origin.scheme.count + 3))
-      // Services of V2 and V3 look for the id in the request, some of them in the part as later ones do.
+      // Services of V2 and V3 look for the id in the embedded request; some look in the part, as later versions do.
       let placement: MultipartBatchWriter.ContentIDPlacement = version.map { $0 >= .v4 } ?? true ? .part : .both
       let parts = placement == .part ? self.named : self.parts
       let (type, body) = try MultipartBatchWriter.write(parts, boundary: boundary, contentIDs: placement, host: host)
@@ -92,7 +92,8 @@ struct BatchParts: Sendable {
     }
   }
 
-  /// With an id for reads, too: from V4 on services echo it, and their answers are told apart by it (Protocol 4.01 §11.7.3).
+  /// The parts with ids for reads, too: from V4 on services return the ids, which identify the responses (Protocol 4.01
+  /// §11.7.3).
   private var named: [BatchRequestPart] {
     var last = nextID
     return parts.map { part in
@@ -103,7 +104,8 @@ struct BatchParts: Sendable {
     }
   }
 
-  /// JSON batches are unordered: who refers to another request has to say so (OData JSON Format 4.01 §19.1).
+  /// The parts with their dependencies: JSON batches are unordered, so a request must name those that it refers to
+  /// (OData JSON Format 4.01 §19.1).
   private var dependent: [BatchRequestPart] {
     parts.map { part in
       switch part {

@@ -2,30 +2,30 @@ public import LarderCore
 public import LarderHTTP
 public import LarderOData
 
-/// How a conversation speaks with its service.
+/// The options of a conversation with a service.
 public struct ConversationOptions: Sendable {
-  /// The service's version; nil finds it out from the metadata and the answers.
+  /// The service's version; nil detects it from the metadata and the responses.
   public var version: ODataVersion?
-  /// Fields of every request to the service's own origin, such as `Accept-Language` or an API key.
+  /// Fields for every request to the service's own origin, such as `Accept-Language` or an API key.
   public var fields: HTTPFields
   /// When a token against cross-site request forgery is fetched.
   public var csrf: CSRFMode
-  /// When a POST stands for another method.
+  /// When another method is sent as a POST.
   public var tunnelling: MethodTunnelling
   /// How often a request is repeated.
   public var retry: RetryPolicy
-  /// Time limits of each send, where the request has none of its own.
+  /// The time limits of each send, for requests that have none of their own.
   public var timeouts: HTTPTimeouts
-  /// Whether a service that refuses JSON (406, 415) is asked for Atom instead, from then on.
+  /// Whether a service that rejects JSON (406, 415) is sent requests for Atom from then on.
   public var fallsBackToAtom: Bool
-  /// The longest content of an answer that is taken into memory, in bytes; streamed media has no limit.
+  /// The largest content of a response that is read into memory, in bytes; streamed media has no limit.
   public var maximumPayloadBytes: Int
-  /// Bounds on the metadata document.
+  /// The limits for the metadata document.
   public var metadataLimits: MetadataLimits
-  /// The clock, random numbers and tasks of the conversation and of the store that has it.
+  /// The clock, random numbers and tasks that the conversation and its store use.
   public var environment: LarderEnvironment
 
-  /// The defaults: everything found out, 256 MiB an answer.
+  /// The default options: everything is detected, and a response may have 256 MiB.
   public init(
     version: ODataVersion? = nil, fields: HTTPFields = [:], csrf: CSRFMode = .automatic,
     tunnelling: MethodTunnelling = .never, retry: RetryPolicy = RetryPolicy(), timeouts: HTTPTimeouts = HTTPTimeouts(),
@@ -45,16 +45,17 @@ public struct ConversationOptions: Sendable {
   }
 }
 
-/// When a POST with `X-HTTP-Method` stands for PUT, PATCH, MERGE or DELETE, for networks that let only GET and POST pass.
+/// When PUT, PATCH, MERGE or DELETE is sent as a POST with `X-HTTP-Method`, for networks that let only GET and POST
+/// pass.
 public enum MethodTunnelling: Sendable, Hashable {
   /// Never.
   case never
-  /// For PATCH, MERGE and DELETE, once the service or something before it has answered 405 or 501 to one of them.
+  /// For PATCH, MERGE and DELETE, once the service or a gateway has responded with 405 or 501 to one of them.
   case automatic
   /// For all four, from the start.
   case always
 
-  /// True where the method goes as a POST.
+  /// True if the method is sent as a POST.
   func applies(to method: HTTPMethod, wasRefused: Bool) -> Bool {
     switch self {
     case .never: false
@@ -63,7 +64,7 @@ public enum MethodTunnelling: Sendable, Hashable {
     }
   }
 
-  /// True where an answer says that the method does not come through, and a POST may.
+  /// True if a response shows that the method is blocked, and a POST may pass.
   func replaces(_ method: HTTPMethod, after status: Int) -> Bool {
     self == .automatic && (status == 405 || status == 501) && isReplaceable(method)
   }

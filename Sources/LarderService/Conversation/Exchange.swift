@@ -6,23 +6,24 @@ import LarderHTTP
   import Foundation
 #endif
 
-/// A request that is ready to be sent, and what the layers below need to know of it.
+/// A request that is ready to be sent, with what the lower layers need to know about it.
 struct OutgoingRequest: Sendable {
-  /// For errors: `read`, `metadata`, `batch` …
+  /// The operation, for error messages: `read`, `metadata`, `batch` …
   var operation: String
-  /// What is meant; tunnelling may send another.
+  /// The intended method; tunnelling may send another.
   var method: HTTPMethod
   var url: URL
-  /// False: no credentials, cookies, tokens or options' fields go there.
+  /// Whether the URL is on the service's origin. If false, no credentials, cookies, tokens or fields from the options
+  /// are sent.
   var isSameOrigin: Bool
   var fields: HTTPFields
   var body = HTTPBody.none
   var timeouts: HTTPTimeouts
   var repeatability: RetryPolicy.Repeatability
-  /// The content of a success is left to the caller to pull.
+  /// Whether the caller reads the content of a success as a stream.
   var wantsStream = false
 
-  /// An error about this request. The cause below a communication error is that error.
+  /// Creates an error about this request. A communication error has the transport's error as its cause.
   func error(
     _ category: ODataServiceError.Category, cause: (any Error)? = nil, response: ODataSingleResponse? = nil
   ) -> ODataServiceError {
@@ -30,7 +31,7 @@ struct OutgoingRequest: Sendable {
       category, operation: operation, method: method, url: url.absoluteString, cause: cause, response: response)
   }
 
-  /// A transport's error about this request.
+  /// Converts a transport's error into an error about this request.
   func error(_ failure: any Error) -> ODataServiceError {
     switch failure {
     case HTTPTransportError.cancelled, is CancellationError: error(.cancelled)
@@ -41,13 +42,13 @@ struct OutgoingRequest: Sendable {
   }
 }
 
-/// An answer of any status.
+/// A response with any status.
 struct IncomingResponse: Sendable {
   var status: Int
   var fields: HTTPFields
-  /// The whole content; empty where it is streamed.
+  /// The complete content; empty if it is streamed.
   var bytes: [UInt8]
-  /// The content of a success, where the request wanted to pull it.
+  /// The content of a success, if the request wanted a stream.
   var stream: HTTPBodyStream?
 
   var isSuccess: Bool { (200...299).contains(status) }

@@ -7,7 +7,7 @@ import LarderHTTP
   import Foundation
 #endif
 
-// Credentials, cookies, and the one place where bytes leave.
+// Adds credentials and cookies. This is the only place where requests are passed to the transport.
 extension ODataConversation {
   /// Sends with credentials, and once more with newer ones after a 401.
   func authorized(
@@ -41,7 +41,7 @@ extension ODataConversation {
     }
   }
 
-  /// One send: cookies in and out, content read.
+  /// Sends once: adds and stores cookies, and reads the content.
   private func attempt(
     _ request: OutgoingRequest, method: HTTPMethod
   ) async throws(ODataServiceError) -> IncomingResponse {
@@ -74,7 +74,7 @@ extension ODataConversation {
         fields[.cookie] = fields[.cookie].map { $0 + "; " + cookies } ?? cookies
       }
     }
-    // A redirected change would arrive as a GET: its answer, often a log-in page, would count as success.
+    // A redirected change would arrive as a GET, and its response, often a log-in page, would count as a success.
     var message = HTTPRequest(
       method: method, url: request.url, fields: fields, body: request.body, timeouts: request.timeouts,
       followsRedirects: method.isSafe)

@@ -3,10 +3,10 @@ import LarderHTTP
 import LarderOData
 
 extension ODataConversation {
-  /// Sends several requests as one and reads the answers to all of them into memory.
+  /// Sends several requests as one batch and reads all their responses into memory.
   ///
-  /// A part that failed is a `failure` in its slot, one without an answer too (`malformedAnswer`: it may have been executed);
-  /// a batch that is refused as a whole is thrown. Batches with changes are never repeated.
+  /// A part that failed is a `failure` in its slot, and so is a part without a response (`malformedAnswer`: it may have
+  /// been executed). If the batch is rejected as a whole, the error is thrown. Batches with changes are never repeated.
   public func send(_ request: ODataBatchRequest) async throws(ODataServiceError) -> ODataBatchResponse {
     let parts = try await batchParts(request)
     let version = request.isRead ? knownVersion : try await version()
@@ -56,7 +56,7 @@ extension ODataConversation {
     for field in RequestFields.fields(.batch(json: isJSON), version: version, isAtom: false, hasBody: true) {
       fields.setDefault(field.name, field.value)
     }
-    // Before V4 a service always goes on after an error: there is nothing to ask for.
+    // Before V4 a service always continues after an error, so there is nothing to request.
     if let continues = request.continuesOnError, let version, version >= .v4 {
       let preference = (version == .v4 ? "odata." : "") + "continue-on-error" + (continues ? "" : "=false")
       fields[.prefer] = fields[.prefer].map { $0 + ", " + preference } ?? preference
@@ -76,7 +76,7 @@ extension ODataConversation {
     _ exchange: BatchExchange, _ outgoing: OutgoingRequest, _ parts: BatchParts
   ) throws(ODataServiceError) -> ODataBatchResponse {
     let response = exchange.response
-    // Some services answer the whole with an error's status and still with parts.
+    // Some services respond to the batch with an error's status and nevertheless send parts.
     let isMultipart = response.fields[.contentType]?.lowercased().hasPrefix("multipart/") ?? false
     guard response.isSuccess || isMultipart else { throw refused(response, outgoing) }
     learnVersion(response.fields)
@@ -114,7 +114,7 @@ extension ODataConversation {
     case .single(let response):
       do throws(ODataServiceError) { return .response(try single(response, first)) } catch { return .failure(error) }
     case .changeSetFailed(let response):
-      // The answer names its request at best; a change set fails as a whole.
+      // The response names its request at best; a change set fails as a whole.
       return .failure(refused(incoming(response), first))
     case .changeSet(let responses):
       return changeSet(answersOfEach(responses, members))
@@ -138,7 +138,8 @@ extension ODataConversation {
       case .failure(let error): failures.append(error)
       }
     }
-    // 424 is what the others get for the one that failed (RFC 4918 §11.4); what has no answer tells less than an error.
+    // The other requests get 424 because of the one that failed (RFC 4918 §11.4); a missing response says less than an
+    // error.
     let telling = failures.first { $0.httpStatus != nil && $0.httpStatus != 424 }
     if let failure = telling ?? failures.first { return .failure(failure) }
     return .changeSet(all)
@@ -166,10 +167,10 @@ extension ODataConversation {
   }
 }
 
-/// A batch's answer, and the parts with the ids that it was written with.
+/// A batch's response, and the parts with the ids with which they were written.
 struct BatchExchange: Sendable {
   var response: IncomingResponse
   var written: [BatchRequestPart]
-  /// The service was not asked to go on after an error, and is one that then ends its answer there.
+  /// Whether the service ends its response at an error, because the request did not ask it to continue.
   var stopsAtError: Bool
 }

@@ -7,9 +7,9 @@ import LarderHTTP
   import Foundation
 #endif
 
-// Tokens against cross-site request forgery.
+// Tokens against cross-site request forgery (CSRF).
 extension ODataConversation {
-  /// Sends a change with the service's token, and fetches one where it is asked for.
+  /// Sends a change with the service's token, and fetches a token if the service requires one.
   func protected(
     _ request: OutgoingRequest, method: HTTPMethod
   ) async throws(ODataServiceError) -> IncomingResponse {
@@ -45,16 +45,16 @@ extension ODataConversation {
     throw request.error(.csrf("the service refuses the token that it gave"), response: answer)
   }
 
-  /// The service's token, fetched once for all who wait.
+  /// The service's token, fetched once for all callers that need it.
   private func csrfToken() async throws(ODataServiceError) -> String {
     try await csrfFetch.value { [self] in
-      // It may have come between the question and this fetch.
+      // Another caller may have fetched it meanwhile.
       if case .send(let token?) = state.withLock({ $0.csrf.beforeSending() }) { return .success(token) }
       do throws(ODataServiceError) { return .success(try await fetchCSRFToken()) } catch { return .failure(error) }
     }
   }
 
-  /// Asks the service root by HEAD, and by GET where HEAD is refused or gives no token.
+  /// Requests the service root with HEAD, and with GET if HEAD is rejected or gives no token.
   private func fetchCSRFToken() async throws(ODataServiceError) -> String {
     var statuses: [String] = []
     for method in [HTTPMethod.head, .get] {
@@ -65,7 +65,7 @@ extension ODataConversation {
       let response = try await retrying(request) { request throws(ODataServiceError) in
         try await self.authorized(request, method: method)
       }
-      // An unknown caller's token would belong to no session.
+      // The token of an unauthenticated client would belong to no session.
       if response.status == 401 { throw refused(response, request) }
       if response.status != 403, let token = CSRFStateMachine.token(in: response.fields[.csrfToken]) {
         state.withLock { $0.csrf.received(token) }

@@ -3,8 +3,9 @@ public import LarderHTTP
 extension ODataConversation {
   /// Reads a media resource or stream property chunk by chunk.
   ///
-  /// - `offset`: bytes that the caller has already. The service may ignore it: see ``ODataMediaResponse/offset``.
-  /// - `etag`: the version that those bytes are of; the whole of a newer one is sent instead (RFC 9110 §13.1.5).
+  /// - `offset`: the number of bytes that the caller already has. The service may ignore it: see
+  ///   ``ODataMediaResponse/offset``.
+  /// - `etag`: the version of those bytes. If there is a newer version, it is sent completely (RFC 9110 §13.1.5).
   public func stream(
     _ request: ODataSingleRequest, from offset: Int = 0, etag: String? = nil
   ) async throws(ODataServiceError) -> ODataMediaResponse {
@@ -22,8 +23,8 @@ extension ODataConversation {
     return try await streamed(outgoing, from: offset)
   }
 
-  /// Sends any request and reads the content of a success as it comes, so that what came before a broken connection
-  /// is known.
+  /// Sends any request and streams the content of a success, so that the bytes received before a broken connection are
+  /// known.
   package func streamAnswer(
     to request: ODataSingleRequest
   ) async throws(ODataServiceError) -> ODataMediaResponse {
@@ -43,7 +44,7 @@ extension ODataConversation {
   }
 }
 
-/// The head of a media resource and the stream of its bytes.
+/// The header of a media resource's response and the stream of its bytes.
 public struct ODataMediaResponse: Sendable {
   /// The status code: 200, or 206 for a part.
   public let httpStatus: Int
@@ -51,7 +52,7 @@ public struct ODataMediaResponse: Sendable {
   public let fields: HTTPFields
   /// The bytes, pulled at the reader's pace.
   public let body: HTTPBodyStream
-  /// Where in the resource `body` starts: the offset asked for, or 0 where the service sends the whole.
+  /// The offset in the resource where `body` starts: the requested one, or 0 if the service sends everything.
   public let offset: Int
 
   /// The media type.
@@ -59,14 +60,15 @@ public struct ODataMediaResponse: Sendable {
   /// The version of the bytes.
   public var etag: String? { fields[.etag] }
 
-  /// Where a partial answer starts (RFC 9110 §14.4).
+  /// The offset where a partial response starts (RFC 9110 §14.4).
   static func start(
     _ incoming: IncomingResponse, asked: Int, _ request: OutgoingRequest
   ) throws(ODataServiceError) -> Int {
     guard incoming.status == 206 else { return 0 }
     let field = incoming.fields["Content-Range"] ?? ""
     let start = field.hasPrefix("bytes ") ? Int(field.dropFirst(6).prefix { $0 != "-" }) : nil
-    // RFC 9110 §15.3.7: only a range has this answer, and without one a part would be taken for the whole.
+    // Only a range request may get this response (RFC 9110 §15.3.7): without one, a part would be mistaken for the
+    // complete resource.
     guard start == asked, request.fields.contains("Range") else {
       incoming.stream?.cancel()
       throw request.error(.malformedAnswer("field Content-Range: another part than the one asked for"))

@@ -4,7 +4,7 @@ public import LarderOData
 import LarderODataXML
 
 extension ODataConversation {
-  /// The service's model: read once, for however many callers, and kept with the conversation.
+  /// The service's model. It is read once for all callers and kept with the conversation.
   ///
   /// Throws ``ODataServiceError``; the cause of a `malformedAnswer` is the `MetadataError` with its place.
   public func metadata() async throws(ODataServiceError) -> EdmModel {
@@ -15,10 +15,10 @@ extension ODataConversation {
     }
   }
 
-  /// Gives the conversation a model that is known already, such as one kept from an earlier run.
+  /// Gives the conversation a model that is already known, such as one stored during an earlier run.
   public func use(_ model: EdmModel) { state.withLock { $0.model = model } }
 
-  /// The metadata document as the service sent it, with its fields: for those who keep it.
+  /// The metadata document as the service sent it, with its fields, for callers that store it.
   public func metadataDocument() async throws(ODataServiceError) -> ODataSingleResponse {
     try await send(ODataSingleRequest(.read, "$metadata"), operation: "metadata")
   }
@@ -36,26 +36,26 @@ extension ODataConversation {
     }
   }
 
-  /// The model as far as it is known without asking.
+  /// The model as far as it is known without a request.
   public var knownModel: EdmModel? { state.withLock { $0.model } }
 
-  /// The version as far as it is known without asking: given, from the metadata, or from earlier answers.
+  /// The version as far as it is known without a request: from the options, the metadata, or earlier responses.
   public var knownVersion: ODataVersion? {
     options.version ?? state.withLock { $0.model?.version ?? $0.seenVersion }
   }
 
-  /// The version, from the metadata where nothing else says it.
+  /// The version, from the metadata if no other source gives it.
   public func version() async throws(ODataServiceError) -> ODataVersion {
     if let knownVersion { return knownVersion }
     return try await metadata().version
   }
 
-  /// Learns from the version fields of an answer.
+  /// Records the version that a response's fields state.
   func learnVersion(_ fields: HTTPFields) {
     let said = fields[.odataVersion] ?? fields[.dataServiceVersion]
     guard let version = said.flatMap(ODataVersion.init(header:)) else { return }
     state.withLock { state in
-      // A V3 service answers simple requests as 1.0 or 2.0: the highest number seen is nearest to the truth.
+      // A V3 service may state 1.0 or 2.0 for simple requests: the highest number seen is closest to the truth.
       state.seenVersion = max(state.seenVersion ?? version, version)
     }
   }

@@ -9,7 +9,7 @@ package import LarderOData
 
 /// A request as it would be sent, without credentials, cookies and tokens.
 package struct ODataRequestPreview: Sendable {
-  /// What is meant; tunnelling may send another.
+  /// The intended method; tunnelling may send another.
   package var method: HTTPMethod
   package var url: String
   package var fields: HTTPFields
@@ -17,12 +17,12 @@ package struct ODataRequestPreview: Sendable {
 }
 
 extension ODataConversation {
-  /// What a request would be sent as. Asks the service for nothing where its model is known.
+  /// The preview of a request. Nothing is requested from the service if its model is known.
   package func preview(_ request: ODataSingleRequest) async throws(ODataServiceError) -> ODataRequestPreview {
     preview(try await outgoing(request, operation: request.operationName))
   }
 
-  /// The same where the model is known.
+  /// The preview of a request, with a known model.
   package func preview(
     _ request: ODataSingleRequest, model: EdmModel
   ) throws(ODataServiceError) -> ODataRequestPreview {

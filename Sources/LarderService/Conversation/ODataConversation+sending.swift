@@ -1,17 +1,17 @@
 import LarderCore
 import LarderHTTP
 
-// The layers of one exchange, outermost first. Each repeats the one below it at most once, but for retry.
+// The layers of one exchange, outermost first. Each layer except retry repeats the one below it at most once.
 extension ODataConversation {
-  /// Sends, and repeats after failures that may pass.
+  /// Sends a request, and repeats it after failures that may be temporary.
   func exchange(_ request: OutgoingRequest) async throws(ODataServiceError) -> IncomingResponse {
     try await retrying(request) { request throws(ODataServiceError) in try await self.tunnelled(request) }
   }
 
-  /// Repeats `send` by the retry policy.
+  /// Repeats `send` according to the retry policy.
   ///
-  /// Where a try may have been done, and the last tells nothing of that, the outcome is the first one's: the caller would
-  /// take a change for not done, or for another's.
+  /// An earlier attempt at a change may have been executed. If the last result does not show whether it was, the first
+  /// result is returned: otherwise the caller would believe that the change was not executed, or was another client's.
   func retrying(
     _ request: OutgoingRequest,
     _ send: (OutgoingRequest) async throws(ODataServiceError) -> IncomingResponse
@@ -32,7 +32,7 @@ extension ODataConversation {
     }
   }
 
-  /// The outcome of a change of which an earlier try may have been done.
+  /// The result of a change for which an earlier attempt may have been executed.
   private func last(
     _ result: Result<IncomingResponse, ODataServiceError>,
     behind doubtful: Result<IncomingResponse, ODataServiceError>?
@@ -41,7 +41,8 @@ extension ODataConversation {
     switch result {
     case .success(let response):
       switch response.status {
-      // By who stands before the service, or not for its own sake; and a condition fails on what was done just now, too.
+      // These come from a gateway, or do not concern the change; and a condition also fails because of the change just
+      // executed.
       case 300...399, 401, 407, 408, 412, 425, 429, 511: return doubtful
       default: return result
       }
@@ -54,7 +55,7 @@ extension ODataConversation {
     }
   }
 
-  /// What the retry machine shall judge; nil for everything that is final.
+  /// The outcome for the retry state machine; nil for every final result.
   private func outcome(_ result: Result<IncomingResponse, ODataServiceError>) -> RetryStateMachine.Outcome? {
     switch result {
     case .success(let response):
@@ -67,7 +68,7 @@ extension ODataConversation {
     }
   }
 
-  /// Sends PUT, PATCH, MERGE and DELETE as a POST where the options say so.
+  /// Sends PUT, PATCH, MERGE and DELETE as a POST if the options say so.
   private func tunnelled(_ request: OutgoingRequest) async throws(ODataServiceError) -> IncomingResponse {
     let wasRefused = state.withLock { $0.methodWasRefused }
     if options.tunnelling.applies(to: request.method, wasRefused: wasRefused) {

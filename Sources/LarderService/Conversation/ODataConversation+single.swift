@@ -9,10 +9,10 @@ import LarderOData
 #endif
 
 extension ODataConversation {
-  /// Sends one request and reads its answer into memory.
+  /// Sends one request and reads its response into memory.
   ///
-  /// Answers 2xx are returned, and 304 where the request was conditional (`isNotModified`); all others are thrown as
-  /// ``ODataServiceError`` with the service's own words.
+  /// Responses with a status of 2xx are returned, and 304 if the request was conditional (`isNotModified`). All others
+  /// are thrown as ``ODataServiceError`` with the service's own error message.
   public func send(_ request: ODataSingleRequest) async throws(ODataServiceError) -> ODataSingleResponse {
     try await send(request, operation: request.operationName)
   }
@@ -25,14 +25,15 @@ extension ODataConversation {
     return try checked(incoming, outgoing)
   }
 
-  /// The absolute URL that a request is sent to, as text.
+  /// The absolute URL to which a request is sent, as text.
   public func url(of request: ODataSingleRequest) throws(ODataServiceError) -> String {
     try root.absoluteText(request.path)
   }
 
-  /// Fills in what the service's version asks for.
+  /// Adds what the service's version requires to a request.
   ///
-  /// - Parameter isAtom: content and answer in Atom; nil takes what the service is known to speak.
+  /// - Parameter isAtom: whether content and response are Atom; nil uses the format that the service is known to
+  ///   support.
   func outgoing(
     _ request: ODataSingleRequest, operation: String, isAtom: Bool? = nil
   ) async throws(ODataServiceError) -> OutgoingRequest {
@@ -42,7 +43,7 @@ extension ODataConversation {
     return try outgoing(request, operation: operation, version: version, model: model, isAtom: isAtom)
   }
 
-  /// The same where version and model are known.
+  /// Adds what the service's version requires to a request, with a known version and model.
   func outgoing(
     _ request: ODataSingleRequest, operation: String, version: ODataVersion?, model: EdmModel?, isAtom: Bool? = nil
   ) throws(ODataServiceError) -> OutgoingRequest {
@@ -52,7 +53,8 @@ extension ODataConversation {
     }
     let isSameOrigin = root.isSameOrigin(url)
     let isAtom = isAtom ?? state.withLock { $0.speaksAtom }
-    // Every service of 4.01 reads requests of 4.0, and the bindings of 4.0 cannot be taken for entities to be made.
+    // Every 4.01 service reads 4.0 requests, and bindings in the form of 4.0 cannot be mistaken for entities to be
+    // created.
     let written = version == .v401 && request.bindsEntities ? .v4 : version
     let form = try RequestBodyForm(request, version: written, model: model, isAtom: isAtom, root: root)
     var fields = request.fields
@@ -71,8 +73,8 @@ extension ODataConversation {
       repeatability: .init(method: method, isConditional: fields.contains(.ifMatch)))
   }
 
-  /// Why a media entity is not made of values, where the model tells that it is one: the service takes the content of the
-  /// request for the bytes, whatever its media type (OData Protocol 4.01 §11.4.7.1).
+  /// Why the request cannot create a media entity from values, if the model shows that it is one: the service would use
+  /// the request's content as the media bytes, whatever its media type (OData Protocol 4.01 §11.4.7.1).
   private func bytesFirst(_ request: ODataSingleRequest, _ model: EdmModel?) -> String? {
     guard request.operation == .create, let model else { return nil }
     var type = ResourceShape(path: request.path, model: model)?.typeName
@@ -85,7 +87,7 @@ extension ODataConversation {
     return "a \(type) is made of its bytes; create it by createMedia(_:in:slug:), then update its values"
   }
 
-  /// Sends; speaks Atom where the service speaks no JSON.
+  /// Sends a request, in Atom if the service does not support JSON.
   private func negotiated(
     _ request: ODataSingleRequest, _ outgoing: OutgoingRequest
   ) async throws(ODataServiceError) -> IncomingResponse {
@@ -102,12 +104,12 @@ extension ODataConversation {
       return false
     }
     let isPayload = RequestFields.Kind(path: request.path) == .payload && !request.fields.contains(.accept)
-    // 415 says that the content was not taken: nothing has changed.
+    // 415 means that the content was not accepted: nothing has changed.
     if RequestBodyForm.needsModel(request) { return status == 415 && isPayload }
     return request.isRead && request.operation != .readMedia && (status == 406 || status == 415) && isPayload
   }
 
-  /// The answer of a success; an error for everything else.
+  /// The response of a success; throws an error for every other status.
   func checked(
     _ incoming: IncomingResponse, _ request: OutgoingRequest
   ) throws(ODataServiceError) -> ODataSingleResponse {
@@ -117,7 +119,7 @@ extension ODataConversation {
     throw refused(incoming, request)
   }
 
-  /// The error that an answer other than a success stands for.
+  /// The error that an unsuccessful response means.
   func refused(_ incoming: IncomingResponse, _ request: OutgoingRequest) -> ODataServiceError {
     let response = response(incoming, request)
     if incoming.status == 401 {

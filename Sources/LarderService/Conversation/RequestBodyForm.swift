@@ -1,16 +1,16 @@
 import LarderHTTP
 import LarderOData
 
-/// A request's content in the form that the service's version gives it.
+/// A request's content in the form that the service's version requires.
 struct RequestBodyForm: Sendable {
-  /// What is sent.
+  /// The content to send.
   let body: HTTPBody
-  /// Its media type; nil where there is no content.
+  /// The media type; nil if there is no content.
   let contentType: String?
-  /// True where the content is OData's own, so that its version must be said.
+  /// True if the content is an OData format, whose version must be stated.
   let isStructured: Bool
 
-  /// True where the content is written by the model.
+  /// True if the model is needed to write the content.
   static func needsModel(_ request: ODataSingleRequest) -> Bool {
     switch request.body {
     case .entity, .properties: true
@@ -18,7 +18,7 @@ struct RequestBodyForm: Sendable {
     }
   }
 
-  /// True where the content's form, or the method, follows from the version.
+  /// True if the form of the content, or the method, depends on the version.
   static func needsVersion(_ request: ODataSingleRequest) -> Bool {
     switch (request.operation, request.body) {
     case (.update(.patch), _), (_, .entity), (_, .properties), (_, .reference): true
@@ -28,7 +28,7 @@ struct RequestBodyForm: Sendable {
 
   /// Writes the content.
   ///
-  /// Throws ``ODataServiceError`` (`invalidRequest`) for values that have no spelling in the version.
+  /// Throws ``ODataServiceError`` (`invalidRequest`) for values that cannot be written in the version.
   init(
     _ request: ODataSingleRequest, version: ODataVersion?, model: EdmModel?, isAtom: Bool = false,
     root: ODataServiceRoot
@@ -62,7 +62,7 @@ struct RequestBodyForm: Sendable {
       switch request.body {
       case .entity(let entity): return try writer.entity(entity, type: shape?.typeName)
       case .properties(let properties):
-        // An update of a property's own URL carries the value alone; everything else an object of members.
+        // An update of a property's own URL carries only the value; all others carry an object with members.
         if shape?.kind == .property, request.operation != .invokeAction, let only = properties.first {
           return try writer.property(only)
         }
@@ -84,7 +84,7 @@ struct RequestBodyForm: Sendable {
 }
 
 extension ODataSingleRequest {
-  /// Whether the content ties an entity to others that exist (JSON Format 4.01 §8.5).
+  /// Whether the content links an entity to existing ones (JSON Format 4.01 §8.5).
   var bindsEntities: Bool { if case .entity(let entity) = body { entity.bindsEntities } else { false } }
 }
 

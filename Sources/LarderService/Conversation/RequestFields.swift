@@ -1,22 +1,22 @@
 import LarderHTTP
 import LarderOData
 
-/// The fields that OData wants on a message, by the service's version (OData Protocol 4.01 §8; OData V2 Overview §3).
+/// The header fields that OData requires, by the service's version (OData Protocol 4.01 §8; OData V2 Overview §3).
 enum RequestFields {
-  /// What a resource is answered as.
+  /// The kind of content that the response to a request has.
   enum Kind: Sendable, Hashable {
     /// An OData payload.
     case payload
     /// `$count`: plain text.
     case count
-    /// `$value`, media: whatever it is.
+    /// `$value`, media: any content.
     case raw
     /// `$metadata`.
     case metadata
-    /// `$batch`: the batch's own form.
+    /// `$batch`: the batch format.
     case batch(json: Bool)
 
-    /// Judges by the last segment of a path.
+    /// Determines the kind from the last segment of a path.
     init(path: String) {
       let segment = path.prefix { $0 != "?" }.split(separator: "/").last ?? ""
       switch segment {
@@ -28,11 +28,12 @@ enum RequestFields {
     }
   }
 
-  /// The fields of a request.
+  /// Creates the fields of a request.
   ///
   /// - Parameters:
-  ///   - version: nil where it is not known yet: both families are told the highest version that is read here.
-  ///   - hasBody: the content is written in the service's own version.
+  ///   - version: the service's version; nil if it is not known yet. Then services of both families are sent the
+  ///     highest version that this library reads.
+  ///   - hasBody: whether the content is written in the service's own version.
   static func fields(_ kind: Kind, version: ODataVersion?, isAtom: Bool, hasBody: Bool) -> HTTPFields {
     var fields: HTTPFields = [.accept: accept(kind, version: version, isAtom: isAtom)]
     if version.map({ $0 < .v4 }) ?? true { fields[.maxDataServiceVersion] = "3.0" }
@@ -59,7 +60,7 @@ enum RequestFields {
     }
   }
 
-  /// The `Prefer` field's values that a request's properties stand for.
+  /// The values of the `Prefer` field that follow from a request's properties.
   static func prefer(_ request: ODataSingleRequest, version: ODataVersion?) -> String? {
     guard let preference = request.returnPreference, version.map({ $0 >= .v3 }) ?? true else { return nil }
     switch version {
@@ -68,7 +69,7 @@ enum RequestFields {
     }
   }
 
-  /// The method that an operation is sent with.
+  /// The method with which an operation is sent.
   static func method(_ operation: ODataSingleRequest.Operation, version: ODataVersion?) -> HTTPMethod {
     switch operation {
     case .read, .readMedia, .invokeFunction: .get

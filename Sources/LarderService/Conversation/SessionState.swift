@@ -1,17 +1,17 @@
 import LarderOData
 
-/// What a conversation has learned, all of it forgotten with the conversation.
+/// What a conversation has learned about the service. It is lost with the conversation.
 struct SessionState: Sendable {
   var cookies: CookieJar
   var csrf: CSRFStateMachine
   var model: EdmModel?
-  /// From the version fields of answers, until the metadata says it.
+  /// The version from the fields of responses, used until the metadata states it.
   var seenVersion: ODataVersion?
-  /// The service refused JSON.
+  /// The service rejected JSON.
   var speaksAtom = false
-  /// The service takes no batches in JSON.
+  /// The service does not accept batches in JSON.
   var refusesJSONBatches = false
-  /// A PATCH, MERGE or DELETE did not come through.
+  /// A PATCH, MERGE or DELETE was blocked.
   var methodWasRefused = false
 
   init(host: String, csrf mode: CSRFMode) {

@@ -1,5 +1,5 @@
-/// The name that SAP's SDK has for the errors of OData itself: those of the online store, of a batch's parts, of reading
+/// The name that SAP's SDK uses for OData errors: those of the online store, of a batch's parts, and of reading
 /// payloads.
 ///
-/// What an offline store throws is `OfflineODataError`.
+/// The offline store throws `OfflineODataError` instead.
 public typealias DataServiceError = ODataServiceError

@@ -1,14 +1,15 @@
 import LarderHTTP
 import LarderOData
 
-/// The text of an answer that is no success and no error of OData: a server's plain words, a gateway's page.
+/// Extracts the text from an unsuccessful response that is not an OData error: plain text from a server, or a gateway's
+/// page.
 enum ErrorText {
-  /// More bytes are not looked at.
+  /// The size limit: bytes behind it are ignored.
   private static let maximumBytes = 64 << 10
-  /// More characters are cut off.
+  /// The longest text; further characters are removed.
   private static let maximumLength = 300
 
-  /// The text of an answer, without markup, on one line and not at length; nil for what is no text.
+  /// The text of a response without markup, on one line and shortened; nil for content that is not text.
   static func text(_ response: ODataSingleResponse) -> String? {
     let type = response.fields[.contentType]?.prefix { $0 != ";" }.lowercased()
     let isText = type.map { $0.hasPrefix("text/") || $0.hasSuffix("xml") || $0.hasSuffix("json") }
@@ -18,7 +19,7 @@ enum ErrorText {
     return line(isMarkup ? withoutMarkup(text) : text)
   }
 
-  /// A text on one line, without control characters, and not at length; nil where nothing is left.
+  /// A text on one line, without control characters and shortened; nil if nothing is left.
   static func line(_ text: String) -> String? {
     let shown = String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     let words = shown.split(whereSeparator: \.isWhitespace).joined(separator: " ")
@@ -26,7 +27,7 @@ enum ErrorText {
     return words.count > maximumLength ? words.prefix(maximumLength) + "…" : words
   }
 
-  /// Control characters, and those that turn the direction of writing (Unicode UAX #9).
+  /// Control characters, and those that change the writing direction (Unicode UAX #9).
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: true
@@ -34,7 +35,7 @@ enum ErrorText {
     }
   }
 
-  /// Elements whose content nobody is meant to read.
+  /// Elements whose content is not shown to readers.
   private static let hidden: Set<String> = ["head", "script", "style"]
 
   private static let references = [
@@ -60,7 +61,7 @@ enum ErrorText {
     return references.reduce(text) { $0.replacing($1.0, with: $1.1) }
   }
 
-  /// What begins with the end tag of an element.
+  /// The rest of the markup from the end tag of an element on.
   private static func fromEnd(of name: String, in markup: Substring) -> Substring {
     var rest = markup.dropFirst()
     while let tag = rest.firstRange(of: "</") {

@@ -6,19 +6,20 @@ public import LarderOData
 public struct ODataServiceError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   /// The kind of failure.
   public enum Category: Sendable {
-    /// No (whole) answer came.
+    /// No response, or only part of one, was received.
     case communication(HTTPTransportError)
-    /// The service refused: its status and, where it gave one, its own words.
+    /// The service rejected the request: the status and, if it sent one, its own error.
     case http(status: Int, payload: ODataErrorPayload?)
-    /// The caller is not known, or credentials could not be had.
+    /// The client is not authenticated, or credentials could not be obtained.
     case authentication(AuthenticationFailure)
-    /// The service wants a token against cross-site request forgery and does not give one; the text says what it did.
+    /// The service requires a token against cross-site request forgery and does not provide one; the text says what it
+    /// did.
     case csrf(String)
     /// The request cannot be sent as it is; the text says what to change.
     case invalidRequest(String)
-    /// The answer cannot be read; the text says where and why.
+    /// The response cannot be read; the text says where and why.
     case malformedAnswer(String)
-    /// Something that this version of the library, or the service, does not do; named.
+    /// The library's version, or the service, does not support what the text names.
     case notSupported(String)
     /// The caller cancelled.
     case cancelled
@@ -26,28 +27,28 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     case notProcessed
     /// The store is not open.
     case notOpen
-    /// A passive store sends nothing: a change, or a request that may not use the cache.
+    /// The store is passive, so it does not send changes or requests that must not use the cache.
     case passive
-    /// A passive store has never seen an answer to this request.
+    /// A passive store has no cached response for this request.
     case notCached
-    /// The store is suspended, or was while this call ran.
+    /// The store is suspended, or was suspended while this call ran.
     case suspended
   }
 
   /// The kind of failure.
   public let category: Category
-  /// What was being done: `read`, `create`, `metadata`, `batch` …
+  /// The operation that failed: `read`, `create`, `metadata`, `batch` …
   public let operation: String
-  /// The method that was or would have been sent; nil where it did not come to one.
+  /// The method that was or would have been sent; nil if there is none.
   public let method: HTTPMethod?
-  /// The URL, without user information and with secret query values hidden; nil where it did not come to one.
+  /// The URL, without user information and with secret query values hidden; nil if there is none.
   public let url: String?
-  /// The error below, where there is one.
+  /// The underlying error, if there is one.
   public let cause: (any Error)?
-  /// The answer that the service gave, where it gave one.
+  /// The service's response, if there is one.
   public let response: ODataSingleResponse?
 
-  /// Makes an error.
+  /// Creates an error.
   ///
   /// - `url`: the URL as sent; its secrets are removed here.
   public init(
@@ -62,21 +63,21 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     self.response = response
   }
 
-  /// The status code where the service answered with one.
+  /// The status code, if the service responded with one.
   public var httpStatus: Int? { if case .http(let status, _) = category { status } else { response?.httpStatus } }
 
-  /// The service's own words where it refused and gave some.
+  /// The service's own error, if it rejected the request and sent one.
   public var payload: ODataErrorPayload? { if case .http(_, let payload) = category { payload } else { nil } }
 
-  /// What the service says of its refusal, on one line and not at length: the message of its error, else the text that it
-  /// sent in the place of one. May hold personal data.
+  /// The service's explanation of a rejection, on one line and shortened: its error message, else the text that it sent
+  /// instead. It may contain personal data.
   package var words: String? {
     guard case .http(let status, let payload) = category else { return nil }
     if let message = payload.flatMap({ ErrorText.line($0.message) }) { return message }
     return status >= 400 ? response.flatMap(ErrorText.text) : nil
   }
 
-  /// True where the same request may succeed later without any change.
+  /// True if the same request may succeed later without any change.
   public var isTransient: Bool {
     switch category {
     case .communication(let error): error.isTransient
@@ -85,12 +86,14 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     }
   }
 
-  /// What happened and the cure; holds no payload, no credentials and no query, so that it may be shown and logged.
+  /// What happened and what to do about it. Contains no payload, no credentials and no query, so that it may be shown
+  /// and logged.
   public var description: String {
     text(url.map(RedactedURL.withoutQuery))
   }
 
-  /// ``description`` with the options of the URL's query by name; of the values only those that hold no data, such as `$count=true`.
+  /// ``description`` with the names of the URL's query options, and only those of their values that hold no data, such
+  /// as `$count=true`.
   package var descriptionWithOptions: String { text(url.map(RedactedURL.withOptionNames)) }
 
   private func text(_ url: String?) -> String {
@@ -98,7 +101,7 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     return "\(operation)\(place): \(category.summary)"
   }
 
-  /// Everything known, the service's words included: for developers, not for logs.
+  /// All that is known, including the service's own error: for developers, not for logs.
   public var debugDescription: String {
     var lines = ["\(operation): \(category.summary)"]
     if let url { lines.append("request: \(method.map { $0.rawValue + " " } ?? "")\(url)") }
@@ -151,7 +154,7 @@ extension ODataServiceError.Category {
     return "HTTP \(status): \(words)\(suffix)"
   }
 
-  /// A code is shown only where it looks like one: services also put free text there.
+  /// Whether a code looks like a code, and may be shown: services also put free text there.
   private static func isPlain(_ code: String) -> Bool {
     !code.isEmpty && code.utf8.count <= 80
       && code.utf8.allSatisfy {
@@ -160,26 +163,26 @@ extension ODataServiceError.Category {
   }
 }
 
-/// Why credentials could not be had, or were refused.
+/// Why credentials could not be obtained, or were rejected.
 public enum AuthenticationFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The service answered 401 to the credentials that were sent, or none were configured.
+  /// The service responded with 401 to the credentials that were sent, or none were configured.
   case refused(challenge: String?)
-  /// The token endpoint refused with an error code (RFC 6749 §5.2), such as `invalid_client`.
+  /// The token endpoint rejected the request with an error code (RFC 6749 §5.2), such as `invalid_client`.
   case tokenEndpoint(code: String)
   /// The grant is no longer valid (`invalid_grant`): the user must sign in again.
   case invalidGrant
-  /// The device code ran out before the user confirmed it (RFC 8628 §3.5).
+  /// The device code expired before the user confirmed it (RFC 8628 §3.5).
   case deviceCodeExpired
-  /// The user refused the device (RFC 8628 §3.5).
+  /// The user denied access to the device (RFC 8628 §3.5).
   case accessDenied
-  /// The token endpoint's answer cannot be read; the text says where.
+  /// The token endpoint's response cannot be read; the text says where.
   case malformedTokenResponse(String)
   /// The token endpoint could not be reached.
   case unreachable(HTTPTransportError)
   /// The application's own token provider failed; the text names the type of its error.
   case provider(String)
 
-  /// Safe to show to a person: no credentials.
+  /// Safe to show to a person: contains no credentials.
   public var description: String {
     switch self {
     case .refused: "The service did not accept the credentials. Sign in with others."
@@ -279,7 +282,7 @@ extension AuthenticationFailure: LarderError {
     }
   }
 
-  /// What happened and what to do about it; holds no credentials.
+  /// What happened and what to do about it. Contains no credentials.
   public var explanation: ErrorExplanation {
     switch self {
     case .refused: ErrorExplanation("The service did not accept the credentials.", cure: "Sign in with others.")

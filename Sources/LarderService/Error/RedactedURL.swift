@@ -1,4 +1,4 @@
-/// Takes what may be secret out of a URL before it reaches an error or a log.
+/// Removes secrets from a URL before it is used in an error or a log.
 enum RedactedURL {
   /// Names of query options whose values are credentials.
   private static let secrets: Set<String> = [
@@ -21,10 +21,10 @@ enum RedactedURL {
   /// The URL up to its query.
   static func withoutQuery(_ url: String) -> String { String(url.prefix { $0 != "?" && $0 != "#" }) }
 
-  /// Options whose values are none of the data.
+  /// Options whose values hold no data of the service.
   private static let plain: Set<String> = ["$count", "$inlinecount", "$top", "$skip", "$orderby", "$select", "$format"]
 
-  /// The URL with the names of its query options, and the values of those that hold no data; the others become `…`.
+  /// The URL with the names of its query options, and the values of those that hold no data; other values become `…`.
   static func withOptionNames(_ url: String) -> String {
     let options = url.drop { $0 != "?" }.dropFirst().split(separator: "&").map { option -> Substring in
       guard let equals = option.firstIndex(of: "=") else { return option }
@@ -45,6 +45,7 @@ enum RedactedURL {
 
 /// The statuses after which the same request may succeed later.
 enum RetryableStatus {
-  /// Too many requests, and a gateway or service that is away. 500 is not among them: it may have done its work.
+  /// True for too many requests, and for a gateway or service that is unavailable. 500 is not included: the service may
+  /// have executed the request.
   static func contains(_ status: Int) -> Bool { status == 429 || (502...504).contains(status) }
 }

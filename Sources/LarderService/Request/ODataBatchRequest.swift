@@ -2,17 +2,17 @@ public import LarderHTTP
 
 /// Several requests sent as one (OData Protocol 4.01 §11.7; OData V2 Batch Processing).
 public struct ODataBatchRequest: Sendable {
-  /// One thing in a batch.
+  /// One item of a batch: a request or a change set.
   public enum Item: Sendable {
-    /// A request that stands alone; a change among them is a unit of its own.
+    /// A request on its own; a change is a unit of its own.
     case single(ODataSingleRequest)
     /// Changes that succeed or fail together (V4: change set or atomicity group).
     case changeSet([ODataSingleRequest])
 
-    /// A read, such as `Articles('myuserid')?$top=30`.
+    /// Creates a read, such as `Articles('myuserid')?$top=30`.
     public static func read(_ path: String, useCache: Bool = true) -> Item { .single(.read(path, useCache: useCache)) }
 
-    /// The requests in it.
+    /// The requests of this item.
     public var requests: [ODataSingleRequest] {
       switch self {
       case .single(let request): [request]
@@ -23,7 +23,7 @@ public struct ODataBatchRequest: Sendable {
 
   /// How a batch is written.
   public enum Format: Sendable, Hashable {
-    /// Multipart: every version reads it.
+    /// Multipart, which every version reads.
     case automatic
     /// `multipart/mixed` (§11.7.7).
     case multipart
@@ -37,15 +37,15 @@ public struct ODataBatchRequest: Sendable {
   public var format: Format
   /// Fields of the batch request itself.
   public var fields: HTTPFields
-  /// Whether the service goes on after a part that failed (`Prefer: odata.continue-on-error`); nil leaves it to the
+  /// Whether the service continues after a part that failed (`Prefer: odata.continue-on-error`); nil leaves it to the
   /// service.
   public var continuesOnError: Bool?
-  /// The caller's own mark; travels with the request and is not sent.
+  /// The caller's own tag; it stays with the request and is not sent.
   public var customTag: String?
-  /// Time limits of the whole batch; nil takes the conversation's.
+  /// The time limits of the whole batch; nil uses those of the conversation.
   public var timeouts: HTTPTimeouts?
 
-  /// A batch of the given parts.
+  /// Creates a batch of the given parts.
   public init(
     _ items: [Item], format: Format = .automatic, fields: HTTPFields = [:], continuesOnError: Bool? = nil,
     customTag: String? = nil
@@ -57,11 +57,11 @@ public struct ODataBatchRequest: Sendable {
     self.customTag = customTag
   }
 
-  /// True where at least one read of it wants the technical cache.
+  /// True if at least one read in the batch uses the technical cache.
   public var usesCache: Bool {
     items.contains { if case .single(let request) = $0 { request.usesCache } else { false } }
   }
 
-  /// True where nothing in it changes anything on the server.
+  /// True if nothing in the batch changes data on the server.
   public var isRead: Bool { items.allSatisfy { $0.requests.allSatisfy(\.isRead) } }
 }

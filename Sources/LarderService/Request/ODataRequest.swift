@@ -1,13 +1,13 @@
 public import LarderHTTP
 
-/// What a store is asked to do: one request, or a batch of them.
+/// A request to a store: one request, or a batch of them.
 public enum ODataRequest: Sendable {
   /// One request.
   case single(ODataSingleRequest)
   /// Several requests in one `$batch`.
   case batch(ODataBatchRequest)
 
-  /// True where at least one read of it wants the technical cache.
+  /// True if at least one read in the request uses the technical cache.
   public var usesCache: Bool {
     switch self {
     case .single(let request): request.usesCache
@@ -15,7 +15,7 @@ public enum ODataRequest: Sendable {
     }
   }
 
-  /// True where nothing in it changes anything on the server.
+  /// True if nothing in the request changes data on the server.
   public var isRead: Bool {
     switch self {
     case .single(let request): request.isRead
@@ -23,7 +23,7 @@ public enum ODataRequest: Sendable {
     }
   }
 
-  /// The caller's own mark on the request; nil where there is none.
+  /// The caller's own tag of the request; nil if there is none.
   public var customTag: String? {
     switch self {
     case .single(let request): request.customTag
@@ -34,7 +34,7 @@ public enum ODataRequest: Sendable {
 
 /// One OData request: an operation on a resource of the service.
 public struct ODataSingleRequest: Sendable {
-  /// What happens to the resource (OData Protocol 4.01 §11; OData V2 Operations).
+  /// The operation on the resource (OData Protocol 4.01 §11; OData V2 Operations).
   public enum Operation: Sendable, Hashable {
     /// Reads a resource: GET (§11.2).
     case read
@@ -64,56 +64,58 @@ public struct ODataSingleRequest: Sendable {
     case deleteMedia
   }
 
-  /// How an update treats what the body leaves out.
+  /// How an update treats properties that the body leaves out.
   public enum UpdateMethod: Sendable, Hashable {
-    /// Leaves it alone: PATCH; a V2 service is sent MERGE (§11.4.3).
+    /// Leaves them unchanged: PATCH; for a V2 service MERGE (§11.4.3).
     case patch
-    /// Leaves it alone: MERGE, whatever the version (OData V2).
+    /// Leaves them unchanged: MERGE, whatever the version (OData V2).
     case merge
-    /// Sets it to its default: PUT (§11.4.4).
+    /// Sets them to their defaults: PUT (§11.4.4).
     case replace
   }
 
-  /// What the answer to a change shall hold (RFC 7240 `return`; OData Protocol 4.01 §8.2.8.7).
+  /// The content that the response to a change should have (RFC 7240 `return`; OData Protocol 4.01 §8.2.8.7).
   public enum ReturnPreference: String, Sendable, Hashable {
     /// The changed entity.
     case representation
-    /// No content where that is possible.
+    /// No content, if that is possible.
     case minimal
   }
 
-  /// What is done.
+  /// The operation.
   public var operation: Operation
   /// The resource: a path and query relative to the service root, or an absolute URL.
   ///
-  /// Characters that a URL cannot hold are percent-encoded when it is sent; what is encoded already stays as it is.
-  /// A leading `/` starts at the host (RFC 3986 §4.2).
+  /// Characters that a URL cannot contain are percent-encoded when it is sent; existing escapes stay as they are. A
+  /// leading `/` starts at the host (RFC 3986 §4.2).
   public var path: String
-  /// Fields to send; they win over those that the conversation would set.
+  /// Additional fields; they override those of the conversation.
   public var fields: HTTPFields
   /// The content.
   public var body: ODataRequestBody
   /// The ETag that the resource must still have (`If-Match`), or `*`; nil sends no condition.
   public var ifMatch: String?
-  /// Whether the technical cache may serve and keep the answer. Has a meaning for reads alone.
+  /// Whether the technical cache may return and store the response. Only relevant for reads.
   public var useCache: Bool
-  /// What the answer to a change shall hold; nil leaves it to the service.
+  /// The content that the response to a change should have; nil leaves it to the service.
   public var returnPreference: ReturnPreference?
-  /// The request's name in a batch, so that later ones can refer to it as `$name`; nil lets the batch number it.
+  /// The request's name in a batch, so that later requests can refer to it as `$name`; nil lets the batch assign a
+  /// number.
   public var contentID: String?
-  /// The caller's own mark; travels with the request and is not sent.
+  /// The caller's own tag; it stays with the request and is not sent.
   public var customTag: String?
-  /// The group that an offline store uploads the change with, where it uploads some groups only; nil for none. Not sent.
+  /// The group with which an offline store uploads the change, if it uploads only some groups; nil for none. Not sent.
   public var uploadCategory: String?
-  /// Whether an offline store leaves the change as it is, where it merges others. Not sent.
+  /// Whether an offline store keeps the change separate instead of merging it with others. Not sent.
   public var isUnmodifiable = false
-  /// Properties of entities that are made which an offline store queues although the metadata mark them as the service's own
-  /// (`Core.Computed`, `Core.Permissions`, `sap:creatable`): by name, those in complex values by their path. Not sent.
+  /// Properties of a new entity that an offline store accepts although the metadata marks them as set by the service
+  /// (`Core.Computed`, `Core.Permissions`, `sap:creatable`). Each is given by its name; a property in a complex value
+  /// by its path. Not sent.
   public var allowedProperties: Set<String> = []
-  /// Time limits of this request; nil takes the conversation's.
+  /// The time limits of this request; nil uses those of the conversation.
   public var timeouts: HTTPTimeouts?
 
-  /// Makes a request.
+  /// Creates a request.
   public init(
     _ operation: Operation, _ path: String, body: ODataRequestBody = .none, fields: HTTPFields = [:],
     ifMatch: String? = nil, useCache: Bool = true, customTag: String? = nil
@@ -127,7 +129,7 @@ public struct ODataSingleRequest: Sendable {
     self.customTag = customTag
   }
 
-  /// True where nothing changes on the server: reads and functions.
+  /// True if nothing changes on the server: reads and functions.
   public var isRead: Bool {
     switch operation {
     case .read, .readMedia, .invokeFunction: true
@@ -135,6 +137,7 @@ public struct ODataSingleRequest: Sendable {
     }
   }
 
-  /// True where the technical cache takes part: a read or function call with ``useCache``. Media never does.
+  /// True if the request uses the technical cache: a read or function call with ``useCache``. Media requests never use
+  /// it.
   public var usesCache: Bool { useCache && (operation == .read || operation == .invokeFunction) }
 }

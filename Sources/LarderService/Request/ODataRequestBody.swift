@@ -1,21 +1,21 @@
 public import LarderHTTP
 public import LarderOData
 
-/// The content of a request, before the version of the service gives it its form.
+/// The content of a request, independent of the form that the service's version requires.
 public enum ODataRequestBody: Sendable {
   /// No content.
   case none
-  /// An entity: for create and update; links in it with content are a deep insert.
+  /// An entity, for create and update. Links in it that have content are a deep insert.
   case entity(ODataEntity)
-  /// Properties alone: the parameters of an action, or the one property that is updated.
+  /// Only properties: the parameters of an action, or the one property that is updated.
   case properties([ODataProperty])
   /// A reference to an entity by its URL, absolute or relative to the service root.
   case reference(String)
-  /// Bytes as they are.
+  /// Bytes, sent unchanged.
   case bytes([UInt8], contentType: String)
-  /// Bytes made chunk by chunk; `open` starts from the beginning and may be called again where the request is repeated.
+  /// Bytes produced chunk by chunk. `open` starts from the beginning and is called again if the request is repeated.
   case stream(length: Int?, contentType: String, open: @Sendable () -> HTTPBodyStream)
 
-  /// True where there is no content.
+  /// True if there is no content.
   public var isNone: Bool { if case .none = self { true } else { false } }
 }

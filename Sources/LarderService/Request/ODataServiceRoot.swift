@@ -4,20 +4,20 @@
   public import Foundation
 #endif
 
-/// The root URL of a service, and how resource paths become URLs under it.
+/// The root URL of a service. It converts resource paths to URLs.
 public struct ODataServiceRoot: Sendable, Hashable {
   /// The root with a trailing slash, without user information, query and fragment.
   public let url: URL
-  /// Query options that the root was given with (`sap-client=100`): every relative request carries them.
+  /// The query options of the given root (`sap-client=100`): every relative request carries them.
   public let query: String?
-  /// Scheme, host and port: who gets credentials.
+  /// Scheme, host and port, to which credentials are sent.
   public let origin: HTTPOrigin
 
   private let text: String
 
-  /// Takes an absolute `http` or `https` URL; a missing trailing slash is added.
+  /// Creates a root from an absolute `http` or `https` URL; a missing trailing slash is added.
   ///
-  /// Throws ``ODataServiceError`` (`invalidRequest`) for other URLs and for one with a user name or password in it.
+  /// Throws ``ODataServiceError`` (`invalidRequest`) for other URLs and for one that contains a user name or password.
   public init(_ url: URL) throws(ODataServiceError) {
     let given = url.absoluteString
     let parts = URLParts(given)
@@ -41,11 +41,11 @@ public struct ODataServiceRoot: Sendable, Hashable {
     self.origin = origin
   }
 
-  /// The absolute URL of a resource path, as text: what is sent, and what caches use as a key.
+  /// The absolute URL of a resource path as text, which is sent and used as a key by caches.
   ///
-  /// Relative paths continue the root; a leading `/` starts at the host; absolute URLs stand for themselves
-  /// (RFC 3986 §5.2). Illegal characters are percent-encoded once, `#` among them; valid escapes stay.
-  /// Throws ``ODataServiceError`` (`invalidRequest`) where nothing valid comes out.
+  /// Relative paths continue the root, a leading `/` starts at the host, and absolute URLs are used unchanged (RFC 3986
+  /// §5.2). Illegal characters, including `#`, are percent-encoded once; valid escapes stay. Throws
+  /// ``ODataServiceError`` (`invalidRequest`) if the result is not valid.
   public func absoluteText(_ path: String) throws(ODataServiceError) -> String {
     let parts = URLParts(path)
     if parts.prefix.isEmpty {
@@ -62,7 +62,7 @@ public struct ODataServiceRoot: Sendable, Hashable {
       throw ODataServiceError(
         .invalidRequest("a URL must not carry a user name or password"), operation: "resolve", url: path)
     }
-    // Behind a bare host, what is no path (a `#`) must not become part of the host.
+    // After a host without a path, other text (a `#`) must not become part of the host.
     let path = parts.path.isEmpty || parts.path.hasPrefix("/") ? parts.path : "/" + parts.path
     return parts.prefix + encoded(path, parts.query)
   }
@@ -76,10 +76,10 @@ public struct ODataServiceRoot: Sendable, Hashable {
     return url
   }
 
-  /// True where the URL is on the service's own scheme, host and port: only there go credentials, cookies and tokens.
+  /// True if the URL has the service's own scheme, host and port: only there credentials, cookies and tokens are sent.
   public func isSameOrigin(_ url: URL) -> Bool { URLParts(url.absoluteString).origin == origin }
 
-  /// The part of an absolute URL behind the root; nil where it is not under the root. Batches write this.
+  /// The part of an absolute URL behind the root, as written in batches; nil if the URL is not under the root.
   package func relative(_ absolute: String) -> String? {
     absolute.hasPrefix(text) ? String(absolute.dropFirst(text.count)) : nil
   }
@@ -97,7 +97,7 @@ public struct ODataServiceRoot: Sendable, Hashable {
   }
 }
 
-/// Scheme, host and port (RFC 6454), in lower case and with the scheme's own port written out.
+/// An origin: scheme, host and port (RFC 6454), in lower case and with the scheme's default port written out.
 public struct HTTPOrigin: Sendable, Hashable {
   /// `http` or `https`.
   public let scheme: String
@@ -112,7 +112,8 @@ public struct HTTPOrigin: Sendable, Hashable {
     return port == usual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
   }
 
-  /// Letters, digits, `-`, `.`, `_`, `~`, or an address in brackets (RFC 3986 §3.2.2); other names go as punycode.
+  /// Whether a text is a host: letters, digits, `-`, `.`, `_`, `~`, or an address in brackets (RFC 3986 §3.2.2); other
+  /// names use punycode.
   private static func isHost(_ text: Substring) -> Bool {
     let isAddress = text.hasPrefix("[") && text.hasSuffix("]")
     let name = isAddress ? text.dropFirst().dropLast() : text
@@ -148,13 +149,13 @@ public struct HTTPOrigin: Sendable, Hashable {
   }
 }
 
-/// A URL reference cut at its delimiters, without decoding anything (RFC 3986 appendix B).
+/// A URL reference split at its delimiters, without decoding (RFC 3986 appendix B).
 struct URLParts {
   /// Scheme and authority as written, `https://host:1`; `//host` for a network path; empty for a relative one.
   let prefix: String
   /// The path as written; a `#` stays in it.
   let path: String
-  /// What follows the first `?`; nil where there is none.
+  /// The text after the first `?`; nil if there is none.
   let query: String?
   /// The origin; nil for relative references and for schemes other than http and https.
   let origin: HTTPOrigin?
@@ -181,7 +182,8 @@ struct URLParts {
     hasUserInformation = authority.contains("@")
   }
 
-  /// A scheme counts only before the first slash, and only with letters: keys such as `Days('12:30')` hold colons too.
+  /// A scheme counts only before the first slash, and only with letters: keys such as `Days('12:30')` contain colons
+  /// too.
   private static func scheme(of text: Substring) -> Substring? {
     guard let colon = text.firstIndex(of: ":") else { return nil }
     let scheme = text[..<colon]

@@ -19,9 +19,9 @@ extension ODataSingleRequest {
     ODataSingleRequest(.update(method), path, body: .entity(entity), ifMatch: ifMatch)
   }
 
-  /// Changes an entity where it says it is changed (its `editLink`, else its id), under its own ETag.
+  /// Changes an entity at its own URL (its `editLink`, else its id), with its own ETag as the condition.
   ///
-  /// - Returns: nil where the entity says neither.
+  /// - Returns: nil if the entity has neither.
   public static func update(_ entity: ODataEntity, method: UpdateMethod = .patch) -> ODataSingleRequest? {
     guard let path = entity.editLink ?? entity.id else { return nil }
     return update(path, to: entity, method: method, ifMatch: entity.etag)
@@ -32,7 +32,7 @@ extension ODataSingleRequest {
     ODataSingleRequest(.delete, path, ifMatch: ifMatch)
   }
 
-  /// Deletes an entity where it says it is changed, under its own ETag; nil where it says no place.
+  /// Deletes an entity at its own URL, with its own ETag as the condition; nil if it has no URL.
   public static func delete(_ entity: ODataEntity) -> ODataSingleRequest? {
     guard let path = entity.editLink ?? entity.id else { return nil }
     return delete(path, ifMatch: entity.etag)
@@ -43,7 +43,7 @@ extension ODataSingleRequest {
     ODataSingleRequest(.createLink, path, body: .reference(target))
   }
 
-  /// Makes `target` the entity that the single-valued reference at `path` names.
+  /// Makes `target` the entity to which the single-valued reference at `path` leads.
   public static func updateLink(_ path: String, to target: String, ifMatch: String? = nil) -> ODataSingleRequest {
     ODataSingleRequest(.updateLink, path, body: .reference(target), ifMatch: ifMatch)
   }

@@ -1,9 +1,9 @@
-/// Percent-encoding of characters that a URL cannot hold, and of nothing else (RFC 3986 §2.1).
+/// Percent-encodes characters that a URL cannot contain, and no others (RFC 3986 §2.1).
 enum PercentEncoding {
-  /// Where in the URL the text stands.
+  /// The part of the URL to which the text belongs.
   enum Component { case path, query }
 
-  /// Encodes every byte that the component cannot hold; `%` only where no two hexadecimal digits follow it.
+  /// Encodes every byte that the component cannot contain; `%` only if two hexadecimal digits do not follow it.
   static func encoded(_ text: String, in component: Component) -> String {
     let bytes = Array(text.utf8)
     guard !bytes.indices.allSatisfy({ isLegal(bytes, at: $0, in: component) }) else { return text }
@@ -22,7 +22,7 @@ enum PercentEncoding {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Encodes all but unreserved characters: for form fields and header values (RFC 6749 appendix B takes `%20` too).
+  /// Encodes all but unreserved characters, for form fields and header values (RFC 6749 appendix B accepts `%20` too).
   static func encodedStrictly(_ text: String) -> String {
     var result: [UInt8] = []
     for byte in text.utf8 {

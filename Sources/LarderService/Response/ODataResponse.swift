@@ -1,41 +1,41 @@
 public import LarderHTTP
 public import LarderOData
 
-/// What a request was answered: the kind follows the request's.
+/// The response to a request, of the same kind as the request.
 public enum ODataResponse: Sendable {
-  /// The answer to one request.
+  /// The response to one request.
   case single(ODataSingleResponse)
-  /// The answers to a batch.
+  /// The responses to a batch.
   case batch(ODataBatchResponse)
 
-  /// The answer to one request; nil for a batch.
+  /// The response to one request; nil for a batch.
   public var single: ODataSingleResponse? { if case .single(let response) = self { response } else { nil } }
-  /// The answers to a batch; nil for one request.
+  /// The responses to a batch; nil for one request.
   public var batch: ODataBatchResponse? { if case .batch(let response) = self { response } else { nil } }
 }
 
-/// The answer to one request: bytes as they came, decoded when asked.
+/// The response to one request. Its bytes are kept as received and decoded on demand.
 public struct ODataSingleResponse: Sendable {
-  /// The status code; nil where the answer comes from no server and none was kept.
+  /// The status code; nil if the response does not come from a server and no status was stored.
   public var httpStatus: Int?
   /// The header fields.
   public var fields: HTTPFields
-  /// The content as received. Empty is an answer without content, not a missing answer.
+  /// The content as received. Empty content is a response without content, not a missing response.
   public var payloadBytes: [UInt8]
-  /// True where the server answered 304 and the content is what was known already.
+  /// True if the server responded with 304 and the content is the one already known.
   public var isNotModified: Bool
-  /// The absolute URL that the answer belongs to, as it was sent.
+  /// The absolute URL of the response's request, as it was sent.
   public var url: String
-  /// The version of the service, for answers that do not say their own.
+  /// The version of the service, for responses that do not state their own.
   public var serviceVersion: ODataVersion?
   /// The request's name in its batch; nil outside one.
   public var contentID: String?
-  /// The model that the content is of, where it is another than the service's.
+  /// The model of the content, if it is not the service's.
   package var model: EdmModel?
-  /// The service's model, where it was known when the answer came.
+  /// The service's model, if it was known when the response arrived.
   package var serviceModel: EdmModel?
 
-  /// Makes an answer.
+  /// Creates a response.
   public init(
     httpStatus: Int?, fields: HTTPFields = [:], payloadBytes: [UInt8] = [], isNotModified: Bool = false, url: String,
     serviceVersion: ODataVersion? = nil, contentID: String? = nil
@@ -49,10 +49,10 @@ public struct ODataSingleResponse: Sendable {
     self.contentID = contentID
   }
 
-  /// The ETag field; nil where there is none. An entity's payload may carry its own.
+  /// The `ETag` field; nil if there is none. An entity's payload may carry its own.
   public var etag: String? { fields[.etag] }
 
-  /// The version that the content is written in: `OData-Version` or `DataServiceVersion`, else the service's.
+  /// The version of the content's format: `OData-Version` or `DataServiceVersion`, else the service's.
   public var version: ODataVersion? {
     if let said = fields[.odataVersion].flatMap(ODataVersion.init(header:)) { return said }
     if let said = fields[.dataServiceVersion].flatMap(ODataVersion.init(header:)) { return said }
@@ -61,7 +61,7 @@ public struct ODataSingleResponse: Sendable {
 }
 
 extension ODataResponse {
-  /// The answer with the service's model, in each of its parts.
+  /// The response with the service's model, also in each of its parts.
   package func of(_ model: EdmModel?) -> ODataResponse {
     guard let model else { return self }
     switch self {
@@ -80,7 +80,7 @@ extension ODataResponse {
 }
 
 extension ODataSingleResponse {
-  /// The answer with the service's model.
+  /// The response with the service's model.
   package func of(_ model: EdmModel?) -> ODataSingleResponse {
     var response = self
     response.serviceModel = model
@@ -89,7 +89,7 @@ extension ODataSingleResponse {
 }
 
 extension ODataSingleResponse: CustomReflectable {
-  /// All but the content, of which the length.
+  /// Shows everything but the content, of which it shows the length.
   public var customMirror: Mirror {
     Mirror(
       self,
@@ -101,38 +101,38 @@ extension ODataSingleResponse: CustomReflectable {
   }
 }
 
-/// The answers to a batch, in the order of its parts.
+/// The responses to a batch, in the order of its parts.
 public struct ODataBatchResponse: Sendable {
-  /// The answer to one part.
+  /// The response to one part.
   public enum Slot: Sendable {
-    /// The answer to a request that stands alone.
+    /// The response to a request outside of a change set.
     case response(ODataSingleResponse)
-    /// The answers to the requests of a change set, in their order: all succeeded.
+    /// The responses to the requests of a change set, in their order: all succeeded.
     case changeSet([ODataSingleResponse])
-    /// The part failed; a change set as a whole.
+    /// The part failed; for a change set, as a whole.
     case failure(ODataServiceError)
 
-    /// The answer to a request that stands alone; nil for other slots.
+    /// The response to a request outside of a change set; nil for other slots.
     public var response: ODataSingleResponse? { if case .response(let response) = self { response } else { nil } }
-    /// Why the part failed; nil where it did not.
+    /// Why the part failed; nil if it did not.
     public var failure: ODataServiceError? { if case .failure(let error) = self { error } else { nil } }
   }
 
-  /// The status code of the batch itself; nil where the answer comes from no server.
+  /// The status code of the batch itself; nil if the response does not come from a server.
   public var httpStatus: Int?
   /// The header fields of the batch itself.
   public var fields: HTTPFields
-  /// One slot a part, in the order of the request; nil where there is no answer (in a cache's answer: misses, changes
-  /// and parts that do not use the cache).
+  /// One slot for each part, in the order of the request; nil if there is no response. In a response from the cache,
+  /// misses, changes and parts that do not use the cache have no response.
   public var slots: [Slot?]
-  /// The answers to each request of a change set, by the number of its slot, where the service gave one to each: what a
-  /// service did that does not take back the rest of a change set that failed.
+  /// The responses to each request of a change set, by the number of its slot, if the service gave one to each. They
+  /// show what a service executed that does not undo the rest of a failed change set.
   package var changeSetAnswers: [Int: [Answer]] = [:]
 
-  /// The answer to one request.
+  /// The response to one request, or its error.
   package typealias Answer = Result<ODataSingleResponse, ODataServiceError>
 
-  /// Makes an answer.
+  /// Creates a response.
   public init(httpStatus: Int? = nil, fields: HTTPFields = [:], slots: [Slot?]) {
     self.httpStatus = httpStatus
     self.fields = fields
@@ -141,7 +141,7 @@ public struct ODataBatchResponse: Sendable {
 }
 
 extension ODataVersion {
-  /// Reads a version field, such as `4.01` or `2.0;NetFx`; nil for other texts (OData Protocol 4.01 §8.1.5).
+  /// Parses a version field, such as `4.01` or `2.0;NetFx`; nil for other texts (OData Protocol 4.01 §8.1.5).
   public init?(header: String) {
     let number = header.prefix { $0 != ";" && $0 != " " }
     switch number {

@@ -5,11 +5,11 @@ import LarderODataXML
 extension ODataSingleResponse {
   /// The content as values: JSON of any version, Atom and XML, or text, by its media type and version fields.
   ///
-  /// An answer without content is the null value. Text and bytes that are no OData form (`$value`) are one value; the
-  /// text of `$count` is a count. Throws ``ODataServiceError`` (`malformedAnswer`) with the place.
+  /// A response without content is the null value. Text and bytes in no OData format (`$value`) are one value; the text
+  /// of `$count` is a count. Throws ``ODataServiceError`` (`malformedAnswer`) with the place.
   ///
-  /// - Parameter model: gives values their declared types; nil takes the service's, as far as it was known when the answer
-  ///   came. Without any, numbers keep their digits and text stays text.
+  /// - Parameter model: gives values their declared types; nil uses the service's model, if it was known when the
+  ///   response arrived. Without a model, numbers keep their digits and text stays text.
   public func payload(model: EdmModel? = nil) throws(ODataServiceError) -> ODataPayload {
     guard !payloadBytes.isEmpty else { return .property(ODataPropertyPayload(value: .null)) }
     do {
@@ -32,7 +32,7 @@ extension ODataSingleResponse {
     }
   }
 
-  /// The messages that accompany the answer (SAP: `sap-message` of V2, `sap-messages` of V4), in their order.
+  /// The messages that accompany the response (SAP: `sap-message` of V2, `sap-messages` of V4), in their order.
   public var messages: [ODataMessage] {
     get throws(ODataServiceError) {
       do throws(PayloadError) {
@@ -48,17 +48,17 @@ extension ODataSingleResponse {
     }
   }
 
-  /// What the URL and the fields tell beforehand.
+  /// The options that follow from the URL and the fields.
   private func options(_ model: EdmModel?) -> PayloadOptions {
     let model = self.model ?? model ?? serviceModel
     var options = PayloadOptions(
       model: model, url: url, status: httpStatus, version: version, contentType: fields[.contentType])
-    // A V2 service may answer in V3, which it was offered.
+    // A V2 service may respond in V3, because the request offered it.
     options.protocolVersion = model.map { $0.version < .v4 && version == .v3 ? .v3 : $0.version }
     return options
   }
 
-  /// The content as text; throws where it is no UTF-8.
+  /// The content as text; throws if it is not UTF-8.
   private func text() throws(ODataServiceError) -> String {
     guard let text = String(validating: payloadBytes, as: UTF8.self) else {
       throw ODataServiceError(.malformedAnswer("text that is not in UTF-8"), operation: "decode", url: url)
@@ -67,7 +67,7 @@ extension ODataSingleResponse {
   }
 }
 
-/// The form of a content, by its media type; by its first byte where the service gives none.
+/// The format of a content, from its media type, or from its first byte if the service gives none.
 enum PayloadForm: Sendable, Hashable {
   case json, xml, count, text, bytes, multipart
 

@@ -1,17 +1,17 @@
 public import LarderHTTP
 
-/// How often and how long a request is repeated after a failure that may pass.
+/// How often and how long a request is repeated after a failure that may be temporary.
 public struct RetryPolicy: Sendable, Hashable {
-  /// Sends in all, the first among them; 1 never repeats.
+  /// The number of sends, including the first; 1 never repeats.
   public var maximumAttempts: Int
-  /// The longest wait before the second send; it doubles for each further one.
+  /// The longest wait before the second send. It doubles for each further one.
   public var baseDelay: Duration
-  /// The longest wait, whatever the number of sends. A `Retry-After` may ask for more.
+  /// The longest wait, whatever the number of sends. A `Retry-After` may require a longer one.
   public var maximumDelay: Duration
-  /// No send begins later than this after the first one.
+  /// The time after the first send within which every send must begin.
   public var maximumTotalTime: Duration
 
-  /// The defaults: 4 sends, waits up to 0.25 s, 0.5 s and 1 s, within 60 s.
+  /// The default policy: 4 sends, waits up to 0.25 s, 0.5 s and 1 s, within 60 s.
   public init(
     maximumAttempts: Int = 4, baseDelay: Duration = .milliseconds(250), maximumDelay: Duration = .seconds(20),
     maximumTotalTime: Duration = .seconds(60)
@@ -22,21 +22,22 @@ public struct RetryPolicy: Sendable, Hashable {
     self.maximumTotalTime = maximumTotalTime
   }
 
-  /// Sends once.
+  /// The policy that sends once.
   public static let never = RetryPolicy(maximumAttempts: 1)
 
-  /// What may be repeated.
+  /// Which failed requests may be repeated.
   public enum Repeatability: Sendable, Hashable {
     /// Nothing: a POST, or a batch with changes.
     case never
-    /// Only what the service has certainly not done: a change under an ETag would meet its own effect as a conflict.
+    /// Only requests that the service has certainly not executed: a change with an ETag would meet its own effect as a
+    /// conflict.
     case ifUntouched
-    /// Twice has the effect of once (RFC 9110 §9.2.2).
+    /// All: executing the request twice has the same effect as once (RFC 9110 §9.2.2).
     case always
 
-    /// What a method allows.
+    /// Creates the repeatability that a method allows.
     ///
-    /// - `isConditional`: the request carries `If-Match`.
+    /// - `isConditional`: whether the request carries `If-Match`.
     public init(method: HTTPMethod, isConditional: Bool) {
       if method.isSafe {
         self = .always
@@ -49,16 +50,16 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 }
 
-/// The course of one request with its repetitions, as a pure state machine.
+/// The run of one request with its repetitions, as a pure state machine.
 ///
-/// `sending(n)` leaves by an outcome: to `wait` and `sending(n + 1)`, or to the end (`deliver`).
+/// `sending(n)` is left by an outcome: to `wait` and `sending(n + 1)`, or to the end (`deliver`).
 struct RetryStateMachine {
-  /// How a send ended, other than well.
+  /// The unsuccessful outcome of a send.
   enum Outcome {
     case transport(HTTPTransportError)
     case status(Int, retryAfter: String?)
 
-    /// Whether the service has certainly not done what was asked.
+    /// Whether the service has certainly not executed the request.
     var isUntouched: Bool {
       switch self {
       case .transport(.hostNotFound), .transport(.cannotConnect), .status(429, _): true
@@ -67,11 +68,11 @@ struct RetryStateMachine {
     }
   }
 
-  /// What to do about it.
+  /// What to do after an outcome.
   enum Action: Equatable {
     /// Wait, then send again.
     case wait(Duration)
-    /// Give the outcome to the caller.
+    /// Return the outcome to the caller.
     case deliver
   }
 
@@ -86,11 +87,11 @@ struct RetryStateMachine {
     self.start = start
   }
 
-  /// Decides about an outcome.
+  /// Decides what to do after an outcome.
   ///
-  /// - `now`: time on the clock of `start`.
+  /// - `now`: the time on the clock of `start`.
   /// - `unixTime`: seconds since 1970, for a `Retry-After` date.
-  /// - `random`: evenly spread bits for the jitter.
+  /// - `random`: uniformly distributed bits for the jitter.
   mutating func after(_ outcome: Outcome, now: Duration, unixTime: Int64, random: UInt64) -> Action {
     guard attempts < policy.maximumAttempts, mayRepeat(outcome) else { return .deliver }
     var delay = jitter(random)
@@ -112,7 +113,7 @@ struct RetryStateMachine {
     }
   }
 
-  /// Full jitter: anything between nothing and the limit of this attempt, so that many clients do not come back at once.
+  /// Full jitter: a wait between zero and the limit of this attempt, so that many clients do not return at once.
   private func jitter(_ random: UInt64) -> Duration {
     let doublings = min(attempts - 1, 30)
     let limit = min(policy.baseDelay * (1 << doublings), policy.maximumDelay)
@@ -122,7 +123,7 @@ struct RetryStateMachine {
 
 /// The `Retry-After` field (RFC 9110 §10.2.3).
 enum RetryAfter {
-  /// The wait that it asks for: seconds, or until a date; nil for other texts. Not more than a year.
+  /// The wait that the field requires: seconds, or until a date; nil for other texts. One year at most.
   static func delay(_ field: String, unixTime: Int64) -> Duration? {
     let text = String(field.prefix { $0 != "," || field.contains(":") })
     let year: Int64 = 366 * 86_400

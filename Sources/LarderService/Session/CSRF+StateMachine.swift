@@ -1,6 +1,6 @@
-/// When a token against cross-site request forgery is fetched and sent.
+/// When a token against cross-site request forgery (CSRF) is fetched and sent.
 public enum CSRFMode: Sendable, Hashable {
-  /// As soon as the service asks for one (403 with `X-CSRF-Token: Required`), and from then on before it asks.
+  /// As soon as the service requires one (403 with `X-CSRF-Token: Required`), and from then on before each change.
   case automatic
   /// Before the first modifying request.
   case always
@@ -8,18 +8,18 @@ public enum CSRFMode: Sendable, Hashable {
   case never
 }
 
-/// What is known about the service's token, as a pure state machine.
+/// The state of the service's CSRF token, as a pure state machine.
 ///
-/// `unknown` leaves by a refusal or, in mode `always`, by the first change: to `needed`. `needed` leaves by a token.
-/// `holding` leaves to `needed` by a refusal of this very token or by another session.
+/// `unknown` changes to `needed` after a rejection or, in mode `always`, before the first change. `needed` is left when
+/// a token arrives. `holding` changes to `needed` when this token is rejected or the session changes.
 struct CSRFStateMachine: Equatable {
   /// What to do with a modifying request.
   enum Action: Equatable {
-    /// Send it, with the token where there is one.
+    /// Send it, with the token if there is one.
     case send(token: String?)
-    /// Get a token first, and ask again with it.
+    /// Fetch a token first, and ask the state machine again.
     case fetch
-    /// Give the refusal to the caller.
+    /// Return the rejection to the caller.
     case deliver
   }
 
@@ -30,7 +30,7 @@ struct CSRFStateMachine: Equatable {
 
   init(mode: CSRFMode) { self.mode = mode }
 
-  /// A modifying request wants to go.
+  /// Decides what to do before a modifying request is sent.
   func beforeSending() -> Action {
     switch (mode, state) {
     case (.never, _), (.automatic, .unknown): .send(token: nil)
@@ -39,11 +39,11 @@ struct CSRFStateMachine: Equatable {
     }
   }
 
-  /// The service refused a request for want of a (valid) token.
+  /// Decides what to do after the service rejected a request because a (valid) token was missing.
   ///
   /// - Parameters:
-  ///   - token: what was sent with the request; another request may have got a newer one meanwhile.
-  ///   - isReplay: the request had been refused before: it is not sent a third time.
+  ///   - token: the token sent with the request; another request may have fetched a newer one meanwhile.
+  ///   - isReplay: whether the request had been rejected before: it is not sent a third time.
   mutating func afterRefusal(of token: String?, isReplay: Bool) -> Action {
     guard mode != .never, !isReplay else { return .deliver }
     if case .holding(let current) = state, current != token { return .send(token: current) }
@@ -51,18 +51,18 @@ struct CSRFStateMachine: Equatable {
     return .fetch
   }
 
-  /// The service gave a token.
+  /// Records a token from the service.
   mutating func received(_ token: String) { state = .holding(token) }
 
-  /// The session is another one: its token is worthless.
+  /// Records that the session has changed, which makes its token invalid.
   mutating func sessionChanged() { if case .holding = state { state = .needed } }
 
-  /// True where an answer is a refusal for want of a token.
+  /// True if a response is a rejection because a token is missing.
   static func isRefusal(status: Int, field: String?) -> Bool {
     status == 403 && field.map { $0.lowercased() == "required" } ?? false
   }
 
-  /// The token in an answer to a fetch; nil where there is none.
+  /// The token in the response to a fetch; nil if there is none.
   static func token(in field: String?) -> String? {
     guard let field, !field.isEmpty, !["required", "fetch"].contains(field.lowercased()) else { return nil }
     return field

@@ -1,8 +1,8 @@
 import LarderHTTP
 
-/// The session cookies of one service, as a value: nothing is kept beyond the conversation (RFC 6265).
+/// The session cookies of one service, as a value. They are lost with the conversation (RFC 6265).
 ///
-/// It serves one origin, so the domain decides only whether a cookie is taken, never where it is sent.
+/// The jar serves one origin, so the domain decides only whether a cookie is accepted, never where it is sent.
 struct CookieJar: Sendable, Equatable {
   /// One cookie (RFC 6265 §5.3).
   struct Cookie: Sendable, Equatable {
@@ -11,29 +11,29 @@ struct CookieJar: Sendable, Equatable {
     var domain: String
     var path: String
     var isSecure: Bool
-    /// Seconds since 1970; nil lives as long as the session.
+    /// Seconds since 1970; nil for a cookie that lives as long as the session.
     var expires: Int64?
-    /// Order of creation.
+    /// The order of creation.
     var serial: UInt64
   }
 
-  /// The host that the jar serves, in lower case.
+  /// The host of the jar, in lower case.
   let host: String
   private(set) var cookies: [Cookie] = []
   private var nextSerial: UInt64 = 0
 
-  /// A server cannot make the jar grow without end (RFC 6265 §6.1).
+  /// The largest number of cookies, so that a server cannot make the jar grow without limit (RFC 6265 §6.1).
   static let maximumCount = 100
   static let maximumBytes = 8192
 
   init(host: String) { self.host = host.lowercased() }
 
-  /// Takes the `Set-Cookie` fields of an answer.
+  /// Stores the cookies of a response's `Set-Cookie` fields.
   ///
   /// - Parameters:
-  ///   - path: the path of the URL that answered, percent-encoded.
+  ///   - path: the path of the requested URL, percent-encoded.
   ///   - now: seconds since 1970.
-  /// - Returns: true where a session cookie got another value or went away: the session is another one.
+  /// - Returns: true if a session cookie got another value or was removed: the session has changed.
   mutating func take(_ fields: [String], path: String, now: Int64) -> Bool {
     var isOtherSession = false
     for field in fields {
@@ -73,7 +73,7 @@ struct CookieJar: Sendable, Equatable {
     if cookies.count > CookieJar.maximumCount { cookies.removeFirst(cookies.count - CookieJar.maximumCount) }
   }
 
-  /// The `Cookie` field for a request; nil where no cookie goes there (RFC 6265 §5.4).
+  /// The `Cookie` field for a request; nil if no cookie is sent there (RFC 6265 §5.4).
   func field(path: String, isSecure: Bool, now: Int64) -> String? {
     let sent = cookies.filter { cookie in
       (!cookie.isSecure || isSecure) && CookieJar.matches(path, cookie.path)
@@ -86,10 +86,10 @@ struct CookieJar: Sendable, Equatable {
     return ordered.map { $0.name.isEmpty ? $0.value : "\($0.name)=\($0.value)" }.joined(separator: "; ")
   }
 
-  /// Forgets all cookies.
+  /// Removes all cookies.
   mutating func removeAll() { cookies = [] }
 
-  /// RFC 6265 §5.1.4.
+  /// Whether a path matches a cookie's path (RFC 6265 §5.1.4).
   static func matches(_ path: String, _ cookiePath: String) -> Bool {
     guard path.hasPrefix(cookiePath) else { return false }
     return path.utf8.count == cookiePath.utf8.count || cookiePath.hasSuffix("/")
@@ -97,7 +97,7 @@ struct CookieJar: Sendable, Equatable {
   }
 }
 
-/// One `Set-Cookie` field, read as RFC 6265 §5.2 and §5.3 tell.
+/// One `Set-Cookie` field, parsed as RFC 6265 §5.2 and §5.3 define.
 struct SetCookie: Equatable {
   var name: String
   var value: String
@@ -106,7 +106,7 @@ struct SetCookie: Equatable {
   var isSecure = false
   var expires: Int64?
 
-  /// Nil where the cookie must be ignored: no name, too long, control characters, another host's domain.
+  /// Parses a field; nil if the cookie must be ignored: no name, too long, control characters, another host's domain.
   init?(_ field: String, host: String, requestPath: String, now: Int64) {
     guard field.utf8.count <= CookieJar.maximumBytes, !field.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 }) else {
       return nil
@@ -143,7 +143,7 @@ struct SetCookie: Equatable {
     return String(start[...last])
   }
 
-  /// §5.2.2, held below what could overflow: a century is for ever.
+  /// The `Max-Age` in seconds (§5.2.2), limited to a century so that it cannot overflow.
   private static func seconds(_ text: String) -> Int64? {
     let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
     guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
@@ -152,7 +152,7 @@ struct SetCookie: Equatable {
     return min(Int64(digits) ?? century, century)
   }
 
-  /// §5.2.3 and §5.1.3: the host itself or a domain above it; an empty one is ignored.
+  /// The domain (§5.2.3 and §5.1.3): the host itself or a domain above it; an empty one is ignored.
   private static func domain(_ text: String, host: String) -> String? {
     let domain = (text.hasPrefix(".") ? String(text.dropFirst()) : text).lowercased()
     if domain.isEmpty || domain == host { return host }
@@ -160,7 +160,7 @@ struct SetCookie: Equatable {
     return !isAddress && host.hasSuffix("." + domain) ? domain : nil
   }
 
-  /// §5.1.4.
+  /// The default path (§5.1.4).
   private static func defaultPath(_ path: String) -> String {
     guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
     return String(path[..<slash])

@@ -1,9 +1,10 @@
 import LarderCore
 
-/// One fetch for many waiting callers: whoever comes while it runs gets its result, success and failure alike.
+/// One fetch shared by many callers: a caller that arrives while it runs gets its result, whether success or failure.
 ///
-/// A caller that is cancelled leaves alone; the fetch itself ends where its last caller has left, unless it must not be
-/// cut off: a refresh token that the server has used up is lost with the answer.
+/// A cancelled caller leaves without affecting the others. The fetch itself is cancelled when its last caller has left,
+/// unless it must not be interrupted: if the server has consumed a refresh token, the new one would be lost with the
+/// response.
 final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
   private struct State {
     var generation: UInt64 = 0
@@ -18,8 +19,8 @@ final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
   private let environment: LarderEnvironment
 
   /// - Parameters:
-  ///   - cancelled: what a caller gets that is cancelled while it waits.
-  ///   - isCutOff: whether a fetch that nobody waits for any more is ended.
+  ///   - cancelled: the error for a caller that is cancelled during the fetch.
+  ///   - isCutOff: whether a fetch is cancelled when its last caller has left.
   init(cancelled: Failure, isCutOff: Bool = true, environment: LarderEnvironment = .system) {
     self.cancelled = cancelled
     self.environment = environment
@@ -44,7 +45,7 @@ final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
     _ caller: UInt64, _ continuation: CheckedContinuation<Result<Value, Failure>, Never>,
     _ fetch: @escaping @Sendable () async -> Result<Value, Failure>
   ) {
-    // The cancellation handler may have run before there was anyone to find.
+    // The cancellation handler may have run before the caller was registered.
     if Task.isCancelled {
       continuation.resume(returning: .failure(cancelled))
       return

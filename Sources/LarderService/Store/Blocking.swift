@@ -3,7 +3,7 @@ import LarderCore
 
 /// Runs asynchronous work and blocks the calling thread until it is done.
 ///
-/// For the blocking twins only: on a thread of the concurrency pool it could wait for itself.
+/// Only for the blocking variants of functions: on a thread of the concurrency pool it could wait for itself.
 @available(*, noasync)
 package func blocking<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
   let done = DispatchSemaphore(value: 0)

@@ -1,37 +1,37 @@
-/// Where a request stands.
+/// The status of a request.
 public enum ODataRequestStatus: String, Sendable, Hashable {
-  /// Accepted, nothing done yet.
+  /// Accepted; no work has begun.
   case initialized
-  /// The cache or the server has been asked.
+  /// The cache or the server is being queried.
   case inProgress
-  /// Ended well.
+  /// Ended successfully.
   case completed
   /// Ended with an error.
   case failed
-  /// Ended by its caller.
+  /// Cancelled by its caller.
   case canceled
 }
 
-/// One step in the course of a request, with the state of that moment.
+/// One step in the run of a request, with the state at that step.
 public enum ODataRequestEvent: Sendable {
   /// The request was accepted.
   case requestStarted(Snapshot)
-  /// The cache was asked.
+  /// The cache was queried.
   case requestCacheResponse(Snapshot)
-  /// The server answered.
+  /// The server responded.
   case requestServerResponse(Snapshot)
   /// The request failed.
   case requestFailed(Snapshot)
-  /// The request is over.
+  /// The request has ended.
   case requestFinished(Snapshot)
 
   /// The state of an execution at one step.
   public struct Snapshot: Sendable {
-    /// Where the request stood.
+    /// The status of the request.
     public let status: ODataRequestStatus
-    /// The answer at that step: the cache's, the server's, or nil.
+    /// The response at that step: the cache's, the server's, or nil.
     public let response: ODataResponse?
-    /// Why it failed; nil in all other states.
+    /// Why the request failed; nil in all other states.
     public let error: (any Error)?
 
     init(status: ODataRequestStatus, response: ODataResponse? = nil, error: (any Error)? = nil) {
@@ -41,7 +41,7 @@ public enum ODataRequestEvent: Sendable {
     }
   }
 
-  /// The name of the listener's call for this step, such as `requestCacheResponse`.
+  /// The name of the listener's function for this step, such as `requestCacheResponse`.
   public var name: String {
     switch self {
     case .requestStarted: "requestStarted"
@@ -52,7 +52,7 @@ public enum ODataRequestEvent: Sendable {
     }
   }
 
-  /// The state of that moment.
+  /// The state at this step.
   public var snapshot: Snapshot {
     switch self {
     case .requestStarted(let snapshot), .requestCacheResponse(let snapshot), .requestServerResponse(let snapshot),

@@ -1,10 +1,10 @@
 extension ODataRequestExecution {
-  /// The course of one request as a pure state machine: inputs in, steps out.
+  /// The run of one request as a pure state machine: inputs in, steps out.
   ///
-  /// `initialized` leaves by `start`; `inProgress` by `finish`, `fail` or `cancel`; `ended` never. Inputs that come too
-  /// late (an answer after a cancellation) or too early give no step.
+  /// `initialized` is left by `start`; `inProgress` by `finish`, `fail` or `cancel`; `ended` never. Inputs that arrive
+  /// too late (a response after a cancellation) or too early produce no step.
   struct StateMachine {
-    /// What a store or its caller reports.
+    /// An input from a store or its caller.
     enum Input {
       case start
       case cacheResponse(ODataResponse?)
@@ -17,10 +17,10 @@ extension ODataRequestExecution {
     private enum State { case new, running(last: ODataResponse?), ended }
     private var state = State.new
 
-    /// True once the last step is decided, even where it is not delivered yet.
+    /// True once the last step is decided, even if it is not delivered yet.
     var hasEnded: Bool { if case .ended = state { true } else { false } }
 
-    /// The steps that an input leads to, in their order.
+    /// Returns the steps that an input leads to, in their order.
     mutating func take(_ input: Input) -> [ODataRequestEvent] {
       switch (state, input) {
       case (.new, .start):

@@ -1,48 +1,49 @@
 import LarderCore
 
-/// One request on its way through a store.
+/// The execution of one request by a store.
 ///
-/// The store advances it; its owner watches it by a listener, by ``events``, or awaits ``finalResponse()``, all over the
-/// same steps in the same order.
+/// The store advances it. Its owner follows it with a listener or with ``events``, or awaits ``finalResponse()``; all
+/// see the same steps in the same order.
 public final class ODataRequestExecution: Sendable {
-  /// What was asked.
+  /// The request that is executed.
   public let request: ODataRequest
 
   private let state: Locked<State>
 
   fileprivate struct State {
     var machine = StateMachine()
-    /// Decided but not delivered.
+    /// Steps that are decided but not delivered.
     var pending: [ODataRequestEvent] = []
-    /// Delivered, for those who come later.
+    /// Steps that were delivered, for readers that start later.
     var delivered: [ODataRequestEvent] = []
     var isDelivering = false
     var visible = ODataRequestEvent.Snapshot(status: .initialized)
-    /// Who reads the steps, by number.
+    /// The readers of the steps, by number.
     var readers: [Int: Reader] = [:]
     var lastReader = 0
-    /// Kept until its last call.
+    /// Held until its last call.
     var listener: (any ODataRequestListener)?
     var onCancel: (@Sendable () -> Void)?
     var isCancelled = false
   }
 
-  /// An execution that has not started.
+  /// Creates an execution that has not started.
   package init(request: ODataRequest, listener: (any ODataRequestListener)? = nil) {
     self.request = request
     state = Locked(State(listener: listener))
   }
 
-  /// Where the request stands; inside a listener's call, where it stood at that step.
+  /// The status of the request; inside a listener's function, the status at that step.
   public var status: ODataRequestStatus { state.withLock { $0.visible.status } }
 
-  /// The latest answer; nil before the first, for a cache miss, and for a failure without an answer.
+  /// The latest response; nil before the first, for a cache miss, and for a failure without a response.
   public var response: ODataResponse? { state.withLock { $0.visible.response } }
 
   /// Why the request failed; nil in all other states.
   public var error: (any Error)? { state.withLock { $0.visible.error } }
 
-  /// Ends the request: the transfer stops and the last step is `requestFinished` (canceled). Too late is no harm.
+  /// Cancels the request: the transfer stops and the last step is `requestFinished` (canceled). Has no effect on a
+  /// request that has ended.
   public func cancel() {
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
       guard !state.machine.hasEnded else { return nil }
@@ -53,10 +54,11 @@ public final class ODataRequestExecution: Sendable {
     handler?()
   }
 
-  /// Every step in order, those before the call too; ends after `requestFinished`. May be taken any number of times.
+  /// All steps in order, including those before the call; ends after `requestFinished`. Any number of readers may use
+  /// it.
   ///
-  /// Where the task that reads them is cancelled, the request is cancelled with it, unless a listener or somebody else
-  /// still follows it. Leaving the loop early leaves the request running.
+  /// If the task that reads them is cancelled, the request is cancelled too, unless a listener or another reader still
+  /// follows it. Leaving the loop early leaves the request running.
   public var events: AsyncStream<ODataRequestEvent> {
     let reader = ODataEventReader(self)
     return AsyncStream {
@@ -66,10 +68,11 @@ public final class ODataRequestExecution: Sendable {
     }
   }
 
-  /// Waits for the end and gives the final answer: the server's, or in passive mode the cache's, nil for a miss there.
+  /// Waits for the end and returns the final response: the server's, or in passive mode the cache's, which is nil for a
+  /// miss.
   ///
-  /// Throws the execution's error, and ``ODataServiceError`` (`cancelled`) where it was cancelled or the waiting task is.
-  /// Cancelling the waiting task leaves the execution running.
+  /// Throws the execution's error, and ``ODataServiceError`` (`cancelled`) if the execution or the task that calls this
+  /// is cancelled. Cancelling that task leaves the execution running.
   public func finalResponse() async throws -> ODataResponse? {
     let reader = ODataEventReader(self)
     let events = AsyncStream {
@@ -88,10 +91,10 @@ public final class ODataRequestExecution: Sendable {
 
   // MARK: For stores
 
-  /// True once the caller cancelled: a store need not go on.
+  /// True once the caller cancelled: a store may stop its work.
   package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  /// Runs `handler` once when the caller cancels; at once where that has happened. Dropped at the end.
+  /// Runs `handler` once when the caller cancels, or at once if that has happened. The handler is released at the end.
   package func onCancel(_ handler: @escaping @Sendable () -> Void) {
     let (now, _) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
       if state.isCancelled { return (true, nil) }
@@ -106,12 +109,13 @@ public final class ODataRequestExecution: Sendable {
   package func receive(cacheResponse: ODataResponse?) { advance(.cacheResponse(cacheResponse)) }
   /// Delivers `requestServerResponse`.
   package func receive(serverResponse: ODataResponse) { advance(.serverResponse(serverResponse)) }
-  /// Delivers `requestFinished` (completed) with the latest answer.
+  /// Delivers `requestFinished` (completed) with the latest response.
   package func finish() { advance(.finish) }
-  /// Delivers `requestFailed` and `requestFinished` (failed) with the same answer, where there was one.
+  /// Delivers `requestFailed` and `requestFinished` (failed), with the same response if there was one.
   package func fail(_ error: any Error, response: ODataResponse? = nil) { advance(.fail(error, response: response)) }
 
-  /// Decides the steps at once and delivers them one by one: by the thread that is delivering already, else by this one.
+  /// Decides the steps at once and delivers them one by one, on the thread that is already delivering, else on this
+  /// one.
   private func advance(_ input: StateMachine.Input) {
     let isMine = state.withLock { state in
       state.pending += state.machine.take(input)
@@ -144,7 +148,7 @@ extension ODataRequestExecution {
   fileprivate typealias Waiting = CheckedContinuation<Void, Never>
 
   fileprivate struct Reader {
-    /// How many steps it has read.
+    /// The number of steps that the reader has read.
     var position = 0
     var waiting: [Waiting] = []
   }
@@ -157,7 +161,7 @@ extension ODataRequestExecution {
     }
   }
 
-  /// The next step for a reader; nil after the last, and once it has left.
+  /// The next step for a reader; nil after the last, and after the reader has left.
   fileprivate func nextStep(for number: Int) async -> ODataRequestEvent? {
     while true {
       switch state.withLock({ $0.read(number) }) {
@@ -171,9 +175,10 @@ extension ODataRequestExecution {
     }
   }
 
-  /// A reader goes.
+  /// Removes a reader.
   ///
-  /// - Parameter cancels: it was cancelled, and takes the request with it where nobody else follows that.
+  /// - Parameter cancels: whether the reader was cancelled. The request is then cancelled too if nothing else follows
+  ///   it.
   fileprivate func removeReader(_ number: Int, cancels: Bool) {
     let (reader, isUnfollowed) = state.withLock { state in
       (state.readers.removeValue(forKey: number), state.readers.isEmpty && state.listener == nil)
@@ -183,7 +188,7 @@ extension ODataRequestExecution {
   }
 }
 
-/// One who reads the steps of a request: a place among them, given up when this goes.
+/// A reader of a request's steps. It keeps a position among them, which is released with it.
 private final class ODataEventReader: Sendable {
   private let execution: ODataRequestExecution
   private let number: Int
@@ -219,7 +224,7 @@ extension ODataRequestExecution.State {
     return .wait
   }
 
-  /// Registers who waits; false where it is to look again instead.
+  /// Registers a suspended reader; returns false if it should read again instead.
   fileprivate mutating func wait(_ number: Int, _ waiting: ODataRequestExecution.Waiting) -> Bool {
     guard let position = readers[number]?.position, position == delivered.count else { return false }
     if case .requestFinished? = delivered.last { return false }
@@ -227,7 +232,7 @@ extension ODataRequestExecution.State {
     return true
   }
 
-  /// A step that is delivered: to whom, once the lock is free.
+  /// A step to deliver and its receivers, used after the lock is released.
   fileprivate struct Delivery {
     let event: ODataRequestEvent
     let listener: (any ODataRequestListener)?
@@ -236,7 +241,7 @@ extension ODataRequestExecution.State {
     var onCancel: (@Sendable () -> Void)?
   }
 
-  /// Makes the next step the visible one; nil where all is delivered.
+  /// Makes the next step the visible one; nil if all are delivered.
   fileprivate mutating func beginDelivery() -> Delivery? {
     guard !pending.isEmpty else {
       isDelivering = false

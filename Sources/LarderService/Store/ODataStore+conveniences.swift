@@ -1,10 +1,10 @@
 import LarderHTTP
 public import LarderOData
 
-// What most callers want: one call, one value. Values have the types of ``ODataStore/model``; numbers keep their digits
-// and text stays text where it is not known.
+// Functions for common tasks: one call, one value. Values have the types of ``ODataStore/model``; without a model,
+// numbers keep their digits and text stays text.
 extension ODataStore {
-  /// Reads one entity, such as `Products(1)`; nil where a single-valued navigation property leads to none.
+  /// Reads one entity, such as `Products(1)`; nil if a single-valued navigation property leads to none.
   public func readEntity(_ path: String) async throws -> ODataEntity? {
     let request = ODataSingleRequest.read(path)
     let response = try await execute(single: request)
@@ -15,13 +15,13 @@ extension ODataStore {
     }
   }
 
-  /// Reads a collection of entities, or one page of it: its `nextLink` is the path of the next.
+  /// Reads a collection of entities, or one page of it; its `nextLink` is the path of the next page.
   public func readEntitySet(_ path: String) async throws -> ODataEntityCollection {
     let request = ODataSingleRequest.read(path)
     let response = try await execute(single: request)
     switch try response.payload(model: model) {
     case .collection(let collection): return collection
-    // An empty array does not show what it is empty of.
+    // An empty array does not show the type of its elements.
     case .property(let property) where property.value == .collection([]): return ODataEntityCollection()
     case let other: throw unexpected(other, "a collection of entities", response, request)
     }
@@ -38,7 +38,7 @@ extension ODataStore {
     }
   }
 
-  /// Counts the entities of a collection: `path` without `/$count`, with a query where they are filtered.
+  /// Counts the entities of a collection. `path` has no `/$count`, but a query to filter them.
   public func readCount(_ path: String) async throws -> Int64 {
     let query = path.firstIndex(of: "?") ?? path.endIndex
     let request = ODataSingleRequest.read(path[..<query] + "/$count" + path[query...])
@@ -52,7 +52,7 @@ extension ODataStore {
 
   /// Adds an entity to the collection at `path`.
   ///
-  /// - Returns: the entity as the service made it; nil where it answered without content.
+  /// - Returns: the entity as the service created it; nil if the response has no content.
   @discardableResult
   public func create(_ entity: ODataEntity, in path: String) async throws -> ODataEntity? {
     try await changed(.create(entity, in: path))
@@ -60,7 +60,7 @@ extension ODataStore {
 
   /// Changes the entity at `path`: only the properties given, unless `method` is `replace`.
   ///
-  /// - Returns: the changed entity where the service answered with it.
+  /// - Returns: the changed entity, if the service returned it.
   @discardableResult
   public func update(
     _ path: String, to entity: ODataEntity, method: ODataSingleRequest.UpdateMethod = .patch, ifMatch: String? = nil
@@ -78,7 +78,7 @@ extension ODataStore {
     _ = try await execute(single: .createLink(path, to: target))
   }
 
-  /// Makes `target` the entity that the single-valued reference at `path` names.
+  /// Makes `target` the entity to which the single-valued reference at `path` leads.
   public func updateLink(_ path: String, to target: String, ifMatch: String? = nil) async throws {
     _ = try await execute(single: .updateLink(path, to: target, ifMatch: ifMatch))
   }
@@ -88,12 +88,12 @@ extension ODataStore {
     _ = try await execute(single: .deleteLink(path, ifMatch: ifMatch))
   }
 
-  /// Calls a function whose parameters are in `path`, and gives what it returns.
+  /// Calls a function whose parameters are in `path`, and returns its result.
   public func invokeFunction(_ path: String) async throws -> ODataPayload {
     try await execute(single: .invokeFunction(path)).payload(model: model)
   }
 
-  /// Calls an action, and gives what it returns: the null value where that is nothing.
+  /// Calls an action and returns its result: the null value if it has none.
   @discardableResult
   public func invokeAction(
     _ path: String, parameters: [ODataProperty] = [], ifMatch: String? = nil
@@ -109,7 +109,7 @@ extension ODataStore {
 
   /// Adds a media entity to the collection at `path` by its bytes; `body` is `.bytes` or `.stream`.
   ///
-  /// - Returns: the entity that goes with the bytes; nil where the service answered without content.
+  /// - Returns: the entity that belongs to the bytes; nil if the response has no content.
   @discardableResult
   public func createMedia(
     _ body: ODataRequestBody, in path: String, slug: String? = nil

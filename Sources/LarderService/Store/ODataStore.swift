@@ -1,32 +1,33 @@
 public import LarderOData
 
-/// What every store offers: reading and changing OData resources by requests, with or without a listener.
+/// The interface of every OData store: reads and changes resources with requests, with or without a listener.
 ///
-/// Conformers: the online store and the offline store. Application code and one listener run unchanged on either.
+/// The online store and the offline store conform to it. Application code and a listener work with either.
 public protocol ODataStore: AnyObject, Sendable {
-  /// Makes the store usable: connects, or loads what it keeps. A store that is open already stays as it is.
+  /// Opens the store: connects, or loads the stored data. Has no effect on a store that is already open.
   func open() async throws
-  /// Ends the use of the store. Requests fail from now on; those on their way are ended.
+  /// Closes the store. Requests fail from now on; running requests are cancelled.
   func close() async throws
-  /// What the service offers, as far as it is known: it gives the values that are read their types.
+  /// The service's model, as far as it is known: it gives the values that are read their types.
   var model: EdmModel? { get }
   /// True between a successful ``open()`` and ``close()``.
   var isOpen: Bool { get }
-  /// True where the store sends nothing and answers from its cache alone.
+  /// Whether the store sends nothing and returns responses from its cache alone.
   var isPassive: Bool { get }
-  /// Switches between active and passive, at any time; a request on its way keeps the mode it started with.
+  /// Switches between active and passive mode, at any time. A running request keeps the mode it started with.
   ///
-  /// Throws where there is no cache to be passive with.
+  /// Throws if the store has no cache.
   func setPassive(_ passive: Bool) throws
-  /// Starts a request and returns at once. The listener is held until `requestFinished`.
+  /// Starts a request and returns at once. The listener is retained until `requestFinished`.
   @discardableResult
   func schedule(_ request: ODataRequest, listener: (any ODataRequestListener)?) -> ODataRequestExecution
-  /// Runs a request and gives its final answer, as ``schedule(_:listener:)`` would.
+  /// Runs a request and returns the same final response as ``schedule(_:listener:)``.
   ///
   /// Throws the request's error; ``ODataServiceError`` (`notCached`) for a miss in passive mode. Cancelling the task
-  /// ends the transfer.
+  /// stops the transfer.
   func execute(_ request: ODataRequest) async throws -> ODataResponse
-  /// Runs a request and blocks the calling thread until its answer is there. Never uses the cache, fails in passive mode.
+  /// Runs a request and blocks the calling thread until the response is there. Never uses the cache, and fails in
+  /// passive mode.
   @available(*, noasync, message: "Use execute(_:) in asynchronous code.")
   func executeBlocking(_ request: ODataRequest) throws -> ODataResponse
 }
@@ -36,7 +37,7 @@ extension ODataStore {
   @discardableResult
   public func schedule(_ request: ODataRequest) -> ODataRequestExecution { schedule(request, listener: nil) }
 
-  /// Runs a request and gives its final answer.
+  /// Runs a request and returns its final response.
   public func execute(_ request: ODataRequest) async throws -> ODataResponse {
     let execution = schedule(request, listener: nil)
     let response = try await withTaskCancellationHandler {
@@ -48,7 +49,7 @@ extension ODataStore {
     return response
   }
 
-  /// Runs one request and gives its answer.
+  /// Runs one request and returns its response.
   public func execute(single request: ODataSingleRequest) async throws -> ODataSingleResponse {
     guard case .single(let response) = try await execute(.single(request)) else {
       throw ODataServiceError(.malformedAnswer("a batch answer to a single request"), operation: request.operationName)
@@ -56,7 +57,7 @@ extension ODataStore {
     return response
   }
 
-  /// Runs a batch and gives its answers.
+  /// Runs a batch and returns its responses.
   public func execute(batch request: ODataBatchRequest) async throws -> ODataBatchResponse {
     guard case .batch(let response) = try await execute(.batch(request)) else {
       throw ODataServiceError(.malformedAnswer("a single answer to a batch"), operation: "batch")

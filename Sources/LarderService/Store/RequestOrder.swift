@@ -1,34 +1,34 @@
-/// A resource that a request claims until it is done: alone, or with others that share it.
+/// A resource that a request claims until it is done, exclusively or shared with other requests.
 package struct RequestClaim: Sendable, Hashable {
-  /// The resource, by any name that is the same for all who claim it.
+  /// The resource, by any name that is equal for all claims of it.
   package let resource: String
-  /// Whether others that share it may go at the same time.
+  /// Whether other requests with a shared claim may run at the same time.
   package let isShared: Bool
 
-  /// Nobody else goes meanwhile.
+  /// Creates an exclusive claim: no other request with a claim runs meanwhile.
   package static func alone(_ resource: String) -> RequestClaim { RequestClaim(resource: resource, isShared: false) }
 
-  /// Only those that claim it alone wait.
+  /// Creates a shared claim: only requests with exclusive claims wait.
   package static func shared(_ resource: String) -> RequestClaim { RequestClaim(resource: resource, isShared: true) }
 }
 
-/// Which requests go, and which wait for earlier ones, as a pure state machine.
+/// Decides which requests run and which wait for earlier ones, as a pure state machine.
 ///
-/// A request enters with its claims, all at once, so that no two wait for each other.
+/// A request enters with all its claims at once, so that two requests never wait for each other.
 ///
 /// | state | leaves by |
 /// | --- | --- |
-/// | waits | `leave` (given up), or the leaving of the earlier requests that it waits for, to `goes` |
+/// | waits | `leave` (cancelled), or the leaving of the earlier requests that it waits for, to `goes` |
 /// | goes | `leave` (done) |
 ///
-/// Nothing is kept of a request that has left, nor of a resource that nobody claims.
+/// Nothing is kept for a request that has left, nor for a resource without claims.
 struct RequestOrder: Sendable {
-  /// A request, by the order of entering.
+  /// Identifies a request, in the order of entering.
   typealias Ticket = UInt64
 
   private struct Entry {
     let claims: [RequestClaim]
-    /// The claims that earlier requests hold back.
+    /// The number of claims that earlier requests block.
     var missing: Int
   }
 
@@ -36,16 +36,16 @@ struct RequestOrder: Sendable {
   private var entries: [Ticket: Entry] = [:]
   private var lines: [String: Line] = [:]
 
-  /// Whether nobody goes or waits.
+  /// Whether no request runs or waits.
   var isEmpty: Bool { entries.isEmpty && lines.isEmpty }
 
   /// Whether a request has entered and not left.
   func contains(_ ticket: Ticket) -> Bool { entries[ticket] != nil }
 
-  /// Whether a request goes.
+  /// Whether a request may run.
   func goes(_ ticket: Ticket) -> Bool { entries[ticket]?.missing == 0 }
 
-  /// Takes a request in, behind all that have entered.
+  /// Adds a request behind all that have entered.
   mutating func enter(_ claims: [RequestClaim]) -> Ticket {
     last += 1
     let claims = Self.united(claims)
@@ -57,7 +57,8 @@ struct RequestOrder: Sendable {
     return last
   }
 
-  /// Lets a request out, whether it went or waited; gives those that go now. One that has left already does nothing.
+  /// Removes a request, whether it ran or waited, and returns the requests that may run now. Does nothing for a request
+  /// that has already left.
   mutating func leave(_ ticket: Ticket) -> [Ticket] {
     guard let entry = entries.removeValue(forKey: ticket) else { return [] }
     var going: [Ticket] = []
@@ -71,24 +72,24 @@ struct RequestOrder: Sendable {
     return going
   }
 
-  /// One claim a resource: alone where one of them is.
+  /// Combines claims to one for each resource, exclusive if one of them is.
   private static func united(_ claims: [RequestClaim]) -> [RequestClaim] {
     guard claims.count > 1 else { return claims }
     let shared = Dictionary(claims.map { ($0.resource, $0.isShared) }, uniquingKeysWith: { $0 && $1 })
     return shared.map { RequestClaim(resource: $0, isShared: $1) }
   }
 
-  /// Those that claim one resource: first come, first served, so that nobody waits for ever.
+  /// The claims of one resource in order of arrival, so that no request waits for ever.
   private struct Line: Sendable {
     private var holders = 0
     private var isHeldAlone = false
     private var waiting: [(ticket: Ticket, isShared: Bool)] = []
-    /// Where the waiting begin; what stands before has gone.
+    /// The index of the first waiting claim; those before it were granted.
     private var head = 0
 
     var isEmpty: Bool { holders == 0 && head == waiting.count }
 
-    /// Whether the claim is granted at once.
+    /// Adds a claim; returns whether it is granted at once.
     mutating func enter(_ ticket: Ticket, isShared: Bool) -> Bool {
       guard head == waiting.count, isFree(isShared) else {
         waiting.append((ticket, isShared))
@@ -98,7 +99,7 @@ struct RequestOrder: Sendable {
       return true
     }
 
-    /// Gives those whose claim is granted now.
+    /// Removes a claim; returns the requests whose claims are granted now.
     mutating func leave(_ ticket: Ticket) -> [Ticket] {
       if let place = place(of: ticket) { waiting.remove(at: place) } else { holders -= 1 }
       var granted: [Ticket] = []
@@ -121,7 +122,7 @@ struct RequestOrder: Sendable {
       isHeldAlone = !isShared
     }
 
-    /// Tickets ascend.
+    /// The index of a ticket, by binary search: tickets ascend.
     private func place(of ticket: Ticket) -> Int? {
       var (low, high) = (head, waiting.count)
       while low < high {

@@ -1,16 +1,15 @@
 import LarderCore
 
-/// Lets requests take effect in the order in which they entered, where they claim the same resources: a shell around
-/// ``RequestOrder``.
+/// Runs requests that claim the same resources in the order in which they entered: a shell around ``RequestOrder``.
 ///
-/// A turn is taken when a request is scheduled, before any task begins, and held while the request is carried out, never
-/// while a listener is called.
+/// A turn is reserved when a request is scheduled, before any task begins. It is held while the request is carried out,
+/// never while a listener is called.
 package final class RequestTurns: Sendable {
   private struct State {
     var order = RequestOrder()
     var waiting: [RequestOrder.Ticket: CheckedContinuation<Bool, Never>] = [:]
 
-    /// Lets a request out; gives those to resume, and whether they go.
+    /// Removes a request; returns the continuations to resume, and whether their requests may run.
     mutating func leave(_ ticket: RequestOrder.Ticket) -> [(CheckedContinuation<Bool, Never>, goes: Bool)] {
       let own = waiting.removeValue(forKey: ticket).map { [($0, goes: false)] } ?? []
       return own + order.leave(ticket).compactMap { next in waiting.removeValue(forKey: next).map { ($0, goes: true) } }
@@ -21,13 +20,13 @@ package final class RequestTurns: Sendable {
 
   package init() {}
 
-  /// Whether nobody goes or waits.
+  /// Whether no request runs or waits.
   package var isEmpty: Bool { state.withLock { $0.order.isEmpty && $0.waiting.isEmpty } }
 
-  /// Takes a place behind all that have entered. It must be taken or ended.
+  /// Reserves a turn behind all that have entered. It must be taken or ended.
   package func enter(_ claims: RequestClaim...) -> Turn { enter(claims) }
 
-  /// Takes a place behind all that have entered. It must be taken or ended.
+  /// Reserves a turn behind all that have entered. It must be taken or ended.
   package func enter(_ claims: [RequestClaim]) -> Turn {
     Turn(turns: self, ticket: state.withLock { $0.order.enter(claims) })
   }
@@ -37,9 +36,9 @@ package final class RequestTurns: Sendable {
     fileprivate let turns: RequestTurns
     fileprivate let ticket: RequestOrder.Ticket
 
-    /// Waits until it is this request's turn, does the work, and lets those behind go.
+    /// Waits for this request's turn, does the work, and lets the following requests run.
     ///
-    /// - Returns: nil where the task was cancelled before the turn came: the work was not done.
+    /// - Returns: nil if the task was cancelled before its turn: the work was not done.
     package func take<Value, Failure: Error>(
       _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value? {
@@ -48,11 +47,11 @@ package final class RequestTurns: Sendable {
       return try await work()
     }
 
-    /// Lets those behind go; a turn that has ended already stays so.
+    /// Lets the following requests run. Has no effect on a turn that has ended.
     package func end() { turns.leave(ticket) }
   }
 
-  /// Whether the turn comes; false where the task is cancelled before.
+  /// Waits for the turn; returns false if the task is cancelled before.
   private func comes(_ ticket: RequestOrder.Ticket) async -> Bool {
     if state.withLock({ $0.order.goes(ticket) }) { return true }
     return await withTaskCancellationHandler {
@@ -71,7 +70,7 @@ package final class RequestTurns: Sendable {
 
   private func leave(_ ticket: RequestOrder.Ticket) { resume(state.withLock { $0.leave(ticket) }) }
 
-  /// Outside the lock: what is resumed may run at once.
+  /// Called outside the lock, because a resumed task may run at once.
   private func resume(_ waiting: [(CheckedContinuation<Bool, Never>, goes: Bool)]) {
     for (continuation, goes) in waiting { continuation.resume(returning: goes) }
   }

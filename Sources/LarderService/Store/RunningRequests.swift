@@ -1,6 +1,6 @@
 import LarderCore
 
-/// The requests on their way through a store: who closes it ends them and waits for their end.
+/// The running requests of a store. Closing the store cancels them and waits for their end.
 package final class RunningRequests: Sendable {
   private let state = Locked(State())
 
@@ -25,7 +25,7 @@ package final class RunningRequests: Sendable {
     for waiting in done { waiting.resume() }
   }
 
-  /// Cancels all that are on their way and waits until their work has ended.
+  /// Cancels all running requests and waits until their work has ended.
   package func endAll() async {
     for execution in state.withLock({ Array($0.executions.values) }) { execution.cancel() }
     await withCheckedContinuation { waiting in

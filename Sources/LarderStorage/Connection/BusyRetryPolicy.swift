@@ -1,26 +1,27 @@
 import LarderCore
 
-/// How a connection waits for another's lock: it asks again at short intervals, always the same.
+/// How a connection waits for another connection's lock: it retries at short intervals of constant length.
 ///
-/// SQLite's own way waits longer each time, up to a tenth of a second. A process that stages rows in slices lets the lock go
-/// for less than a millisecond between two (see ``Database/stage(_:)``): who looks so seldom finds it taken until it gives up.
+/// SQLite's own busy handler waits longer each time, up to a tenth of a second. A process that stages rows in slices
+/// releases the lock for less than a millisecond between two slices (see ``Database/stage(_:)``). A connection that
+/// retries so seldom finds the lock taken each time until it gives up.
 struct BusyRetryPolicy {
-  /// Of a statement; then it fails with `busy`.
+  /// The longest wait of one statement, which then fails with `busy`.
   var limit = Duration.zero
   private var begin: Duration?
   private let environment: LarderEnvironment
 
-  /// Less than the gap, with what a system adds that wakes late.
+  /// Shorter than the gap, to allow for a system that wakes a thread late.
   private static let interval = Duration.microseconds(300)
-  /// How long a writer leaves the lock to others behind a long transaction.
+  /// How long a writer leaves the lock to others after a long transaction.
   static let gap = Duration.microseconds(600)
 
-  /// Transactions that last longer leave a gap behind them.
+  /// Transactions that last longer than this are followed by a gap.
   static let slice = Duration.milliseconds(5)
 
   init(_ environment: LarderEnvironment) { self.environment = environment }
 
-  /// Waits, or answers false where it has waited for long enough.
+  /// Blocks for one interval and returns true, or returns false if the statement has waited long enough.
   ///
   /// - Parameter count: how often the statement has waited.
   mutating func waits(_ count: Int32) -> Bool {

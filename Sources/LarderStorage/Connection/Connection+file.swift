@@ -1,20 +1,20 @@
 import CLarderSQLite
 
 extension Connection {
-  /// The engine's open file; nil where it has none.
+  /// The engine's open file; nil if there is none.
   var mainFile: UnsafeMutablePointer<sqlite3_file>? {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let code = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
     return unsafe code == SQLITE_OK && file?.pointee.pMethods != nil ? file : nil
   }
 
-  /// Bytes at the end of each page that the engine leaves free when it makes the file anew.
+  /// Sets how many bytes the engine leaves free at the end of each page when it rewrites the file.
   func setReserve(_ count: Int32) -> Bool {
     var count = count
     return unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &count) == SQLITE_OK
   }
 
-  /// Closing neither moves the log into the file nor removes it.
+  /// Makes closing neither move the log into the file nor remove it.
   func leavesLog() {
     var isKept: Int32 = 1
     _ = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)

@@ -3,12 +3,13 @@ package import LarderCore
 
 /// One connection to one database file.
 ///
-/// Every call blocks. A connection is in the hands of one thread at a time: ``Database`` lends it to the closures that
-/// it runs, and takes it back when they end.
+/// Every call blocks. One thread at a time uses a connection: ``Database`` lends it to the closures that it runs, and
+/// takes it back when they end.
 //
-// @unchecked Sendable: the handle is opened without SQLite's own mutex, and nothing in here is locked. `Database` hands a
-// connection to one closure at a time (the writer by its serial queue, readers by taking them out of the pool under its
-// lock), and closures cannot keep it, for what they return is Sendable and `Connection`'s makers and users are `Database`'s.
+// @unchecked Sendable: the handle is opened without SQLite's own mutex, and nothing in here is locked. `Database` lends
+// a connection to one closure at a time (the writer on its serial queue, readers by removing them from the pool under
+// its lock). Closures cannot keep it, because what they return is Sendable, and only `Database` creates and uses
+// connections.
 @safe package final class Connection: @unchecked Sendable {
   /// The file's path; nil for a database in memory.
   package let file: String?
@@ -16,27 +17,27 @@ package import LarderCore
   private var statements: [String: Statement] = [:]
   private var isClosed = false
   private var logRules: LogRules?
-  /// The clock of this connection's work.
+  /// The environment, whose clock this connection uses.
   package let environment: LarderEnvironment
-  /// Pages of the log behind the last commit, where nobody but its owner moves it.
+  /// The number of pages in the log after the last commit, if the rules leave moving the log to its owner.
   private let length = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
   private let patience = UnsafeMutablePointer<BusyRetryPolicy>.allocate(capacity: 1)
-  /// Given back after the handle is closed. Others than who has the connection ask it, too.
+  /// Released after the handle is closed. Threads that do not use the connection read it too.
   private let use: Locked<FilesInUse.Token?>
-  /// Nil of a plain file.
+  /// Nil for a file that is not encrypted.
   private var cipher: CipherRegistry.Registration?
 
-  /// Statements kept prepared; a connection that meets more drops all and begins anew.
+  /// The number of statements kept prepared. When a connection exceeds it, it drops all of them.
   private static let statementLimit = 64
 
   /// How a file is opened.
   enum Access {
     case readWriteCreate, readWrite, readOnly
-    /// As one that does not change: without locks, and without its log.
+    /// Opens the file as one that does not change: without locks, and without its log.
     case immutable
   }
 
-  /// - Parameter cipher: makes the VFS of encrypted files know this one; nil opens a plain file.
+  /// - Parameter cipher: registers the file with the VFS of encrypted files; nil opens a plain file.
   init(
     _ path: String, access: Access, options: DatabaseOptions, cipher: CipherRegistry.Registration?
   ) throws(StorageError) {
@@ -68,16 +69,16 @@ package import LarderCore
       isClosed = true
       throw error
     }
-    // What a file brings along is data: no functions, triggers or views of its own may run with side effects.
+    // The file's content is treated as data: its own functions, triggers or views must not run with side effects.
     _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
     _ = unsafe larder_sqlite3_db_config_int(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-    // Apple's library keeps the log of a closed file where it is not told otherwise.
+    // Apple's library keeps the log of a closed file by default.
     var isKept: Int32 = 0
     _ = unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_PERSIST_WAL, &isKept)
     setBusyTimeout(milliseconds: options.busyTimeoutMilliseconds)
     do throws(StorageError) {
       if FileFlush.full != nil {
-        // On Apple's platforms alone: the drive keeps the order of log and file.
+        // Only on Apple's platforms: the drive keeps the order of log and file.
         for name in ["fullfsync", "checkpoint_fullfsync"] { try run("PRAGMA \(name) = ON") }
       }
       if let extensions = options.extensions { try register(extensions) }
@@ -100,13 +101,13 @@ package import LarderCore
     _ = unsafe sqlite3_close_v2(handle)
   }
 
-  /// True where nothing can be written to the file.
+  /// True if nothing can be written to the file.
   var isReadOnly: Bool { unsafe sqlite3_db_readonly(handle, "main") == 1 }
 
   private static func immutableURI(_ path: String) -> String {
-    // With an authority, which is empty: a path that begins with two slashes has none.
+    // The URI has an authority, which is empty, because a path that begins with two slashes has none.
     var uri = "file://".unicodeScalars
-    // By scalars: a character may be one of these with what combines with it.
+    // The loop runs over scalars, because a character may consist of one of these and a combining mark.
     for scalar in path.unicodeScalars {
       switch scalar {
       case "%": uri += "%25".unicodeScalars
@@ -118,7 +119,7 @@ package import LarderCore
     return String(uri) + "?immutable=1"
   }
 
-  /// Whether the file is still where it was opened; what is written to one that is not, nobody will find.
+  /// Whether the file is still where it was opened. Writes to a file that was moved or removed are lost.
   var isInPlace: Bool {
     guard let file, let use = use.withLock({ $0 }) else { return true }
     return use.isReached(by: file)
@@ -126,7 +127,7 @@ package import LarderCore
 
   // MARK: Running statements
 
-  /// Runs a statement whose rows, if any, are not wanted.
+  /// Runs a statement and ignores its rows, if any.
   package func run(_ sql: String, _ values: SQLValue...) throws(StorageError) {
     try statement(sql).forEachRow(values) { (_) throws(StorageError) in true }
   }
@@ -136,31 +137,31 @@ package import LarderCore
 
   /// Inserts rows of a batch, with the row's cells as `?1`, `?2` and so on, in the order of `order`.
   ///
-  /// Stops at the first row that breaks a constraint: those before it are written. Answers how many those are.
+  /// Stops at the first row that breaks a constraint; the rows before it are written. Returns their number.
   package func insert(
     _ sql: String, rows: RowBatch, order: ArraySlice<Int32>
   ) throws(StorageError) -> Int { try statement(sql).insert(rows, order) }
 
-  /// Runs a statement with some cells of a batch's row as `?1` and so on, not copied, and integers behind them; hands each
-  /// row of the answer to `body` until it answers false.
+  /// Runs a statement with some cells of a batch's row, not copied, as `?1` and so on, followed by integers. Passes
+  /// each row of the result to `body` until it returns false.
   package func forEachRow(
     _ sql: String, of batch: RowBatch, _ row: Int, _ columns: [Int], _ integers: [Int64] = [],
     _ body: (borrowing Row) throws(StorageError) -> Bool = { _ in true }
   ) throws(StorageError) { try statement(sql).forEachRow(batch, row, columns, integers, body) }
 
-  /// Runs a query and hands each row to `body` until it answers false.
+  /// Runs a query and passes each row to `body` until it returns false.
   package func forEachRow(
     _ sql: String, _ values: [SQLValue] = [], _ body: (borrowing Row) throws(StorageError) -> Bool
   ) throws(StorageError) {
     try statement(sql).forEachRow(values, body)
   }
 
-  /// Begins a query that stops between rows; it must end before the connection goes to others.
+  /// Begins a query that can pause between rows. It must end before the connection is lent to others.
   package func cursor(_ sql: String, _ values: [SQLValue] = []) throws(StorageError) -> RowCursor {
     try RowCursor(try Statement(sql, on: self, isKept: false), values)
   }
 
-  /// Runs a query and makes a value of each row.
+  /// Runs a query and maps each row to a value.
   package func rows<Value>(
     _ sql: String, _ values: SQLValue..., make: (borrowing Row) throws(StorageError) -> Value
   ) throws(StorageError) -> [Value] {
@@ -172,7 +173,7 @@ package import LarderCore
     return all
   }
 
-  /// Runs a query and answers the first column of each row, which is an integer.
+  /// Runs a query and returns the first column of each row, which must be an integer.
   package func integers(_ sql: String, _ values: SQLValue...) throws(StorageError) -> [Int64] {
     var all: [Int64] = []
     try statement(sql).forEachRow(values) { (row) throws(StorageError) in
@@ -182,7 +183,7 @@ package import LarderCore
     return all
   }
 
-  /// Runs a query and makes a value of its first row; nil where there is none.
+  /// Runs a query and maps its first row to a value; nil if there is none.
   package func first<Value>(
     _ sql: String, _ values: SQLValue..., make: (borrowing Row) throws(StorageError) -> Value
   ) throws(StorageError) -> Value? {
@@ -194,7 +195,7 @@ package import LarderCore
     return found
   }
 
-  /// Rows that the last `INSERT`, `UPDATE` or `DELETE` touched.
+  /// The number of rows that the last `INSERT`, `UPDATE` or `DELETE` changed.
   package var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
 
   /// The row id of the last insert.
@@ -228,20 +229,20 @@ package import LarderCore
       patience)
   }
 
-  /// How a writer treats the write-ahead log.
+  /// How a writer manages the write-ahead log.
   struct LogRules: Equatable {
-    /// What commits wait for.
+    /// What a commit waits for.
     let synchronous: DatabaseOptions.Synchronous
-    /// Pages that the log has before they are moved into the file by who commits; nil leaves that to others.
+    /// The number of pages at which a commit moves the log into the file; nil leaves that to others.
     let pages: Int32?
-    /// Bytes of the log's file that are kept when it begins anew; -1 keeps all.
+    /// The size in bytes to which the log's file is truncated when the log restarts; -1 does not truncate it.
     let keptBytes: Int
   }
 
-  /// Treats the log so from now on; between transactions.
+  /// Sets the rules for the log. Call it between transactions only.
   func setLogRules(_ rules: LogRules) throws(StorageError) {
     guard rules != logRules else { return }
-    // SQLite obeys while it prepares a statement, so that one that is kept would do nothing.
+    // SQLite applies these pragmas while it prepares the statement, so a cached statement would have no effect.
     for pragma in ["synchronous = \(rules.synchronous.rawValue)", "journal_size_limit = \(rules.keptBytes)"] {
       try Statement("PRAGMA \(pragma)", on: self, isKept: false).forEachRow([]) { (_) throws(StorageError) in true }
     }
@@ -258,10 +259,10 @@ package import LarderCore
     logRules = rules
   }
 
-  /// Pages of the log behind the last commit, where the rules leave moving it to others.
+  /// The number of pages in the log after the last commit, if the rules leave moving it to others.
   var logLength: Int32 { unsafe length.pointee }
 
-  /// Moves the log into the file as far as no reader stands in the way and nobody else does it.
+  /// Moves the log into the file, as far as no reader prevents it and no other connection is doing it.
   func moveLog() throws(StorageError) {
     let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY || code & 0xFF == SQLITE_LOCKED else {
@@ -269,16 +270,16 @@ package import LarderCore
     }
   }
 
-  /// Has the pages of an encrypted file that are kept in plain text be opened again.
+  /// Discards the plaintext pages that are cached for an encrypted file, so that they are decrypted again.
   func forgetPages() { cipher?.keys?.forgetPages() }
 
-  /// True between BEGIN and COMMIT or ROLLBACK.
+  /// True between `BEGIN` and `COMMIT` or `ROLLBACK`.
   package var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-  /// Runs `body` in a transaction: committed where it returns, rolled back where it throws.
+  /// Runs `body` in a transaction, which is committed if `body` returns and rolled back if it throws.
   ///
-  /// A writer takes its lock at once (`IMMEDIATE`), so that it never fails half-way for a lock. Transactions do not nest;
-  /// ``savepoint(_:)`` does.
+  /// A writer takes its lock at once (`IMMEDIATE`), so that it never fails half-way because of a lock. Transactions do
+  /// not nest; ``savepoint(_:)`` does.
   func transaction<Value>(
     _ kind: TransactionKind, _ body: (Connection) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
@@ -289,27 +290,27 @@ package import LarderCore
       if kind == .immediate { try flushDrive() }
       return value
     } catch {
-      // SQLite rolls back by itself after some errors (disk full, corruption); otherwise it is done here. A failure of the
-      // rollback itself is that of the file, which `error` tells already.
+      // After some errors (disk full, corruption) SQLite has already rolled back. A failure of the rollback itself has
+      // the same cause in the file as `error`, which is thrown below.
       if isInTransaction { try? run("ROLLBACK") }
       throw error
     }
   }
 
-  /// Waits for the drive behind a commit that survives a loss of power, where SQLite does not: Apple's library has the drive keep
-  /// an order (`F_BARRIERFSYNC`) and no more, whatever `fullfsync` says.
+  /// Flushes the drive after a commit that must survive a loss of power, if SQLite does not: whatever `fullfsync` says,
+  /// Apple's library only makes the drive keep an order (`F_BARRIERFSYNC`).
   private func flushDrive() throws(StorageError) {
     guard FileFlush.full != nil, logRules?.synchronous == .full, let file else { return }
-    // SQLite has no locks on the log, so that it may be opened and closed here.
+    // SQLite has no locks on the log's file, so it may be opened and closed here.
     let path = unsafe sqlite3_db_filename(handle, "main").map { unsafe String(cString: $0) } ?? file
-    // Without a log the folder will do: the full flush is one of the drive.
+    // Without a log, flushing the folder is enough: a full flush covers the whole drive.
     guard let reason = FilesInUse.flush(path + "-wal") else { return try DatabaseFile(file).syncFolder() }
     guard reason == 0 else {
       throw StorageError(errno: reason, "The log cannot be flushed", file: file, otherwise: .inputOutput)
     }
   }
 
-  /// Runs `body` as a part of the current transaction that can fail alone: what it did is undone where it throws.
+  /// Runs `body` as a part of the current transaction that can fail alone: its changes are undone if it throws.
   package func savepoint<Value>(
     _ body: (Connection) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
@@ -334,7 +335,7 @@ package import LarderCore
 
   // MARK: Ending
 
-  /// Finalizes all statements and closes; throws `busy` with the statement's SQL where one is still in use.
+  /// Finalizes all statements and closes the connection. Throws `busy` with the statement's SQL if one is still in use.
   func close() throws(StorageError) {
     guard !isClosed else { return }
     if let running = statements.values.first(where: \.isRunning) {
@@ -344,7 +345,7 @@ package import LarderCore
     statements = [:]
     var next = unsafe sqlite3_next_stmt(handle, nil)
     while let left = unsafe next {
-      // Those that virtual tables keep for themselves are at rest, and end with the connection.
+      // Statements that virtual tables keep for themselves are not running, and end with the connection.
       if unsafe sqlite3_stmt_busy(left) != 0 {
         let sql = unsafe sqlite3_sql(left).map { unsafe String(cString: $0) }
         throw StorageError(.busy, message: "A statement is still in use", sql: sql, file: file)

@@ -1,18 +1,19 @@
 import Dispatch
 import LarderCore
 
-/// Moves a file's write-ahead log into it on a thread of its own, while the writer goes on: it is the disk that takes the time.
+/// Moves a file's write-ahead log into it on a thread of its own, while the writer continues: the time is spent on the
+/// disk.
 ///
-/// What is written meanwhile is left, and little: the writer moves it, for the log begins anew only where all of it has been
-/// moved.
+/// The few pages that are written meanwhile are left to the writer, which moves them itself, because the log restarts
+/// only after all of it has been moved.
 final class LogMover: Sendable {
   private enum Progress { case idle, moving, moved }
 
   private struct State {
     var progress = Progress.idle
-    /// Pages of the log when it was moved last.
+    /// The number of pages in the log when it was last moved.
     var base: Int32 = 0
-    /// Opened when it is needed; in the hands of the thread that moves.
+    /// Opened when it is needed, and used by the thread that moves the log.
     var connection: Connection?
     var open: (@Sendable () throws(StorageError) -> Connection)?
   }
@@ -20,12 +21,12 @@ final class LogMover: Sendable {
   private let state: Locked<State>
   private let queue = DispatchQueue(label: "larder.storage.log", qos: .userInitiated)
 
-  /// - Parameter open: opens a connection to the file that may write.
+  /// - Parameter open: opens a connection with write access to the file.
   init(open: @escaping @Sendable () throws(StorageError) -> Connection) { state = Locked(State(open: open)) }
 
-  /// Looks how long the log is, between transactions of the writer's thread: so many pages are moved at once.
+  /// Checks the length of the log, on the writer's thread between transactions, and moves `pages` pages at once.
   ///
-  /// What goes wrong is left: it comes again where the writer moves the log, and to whoever commits.
+  /// Errors are ignored: they occur again when the writer moves the log or a caller commits.
   func follow(_ writer: Connection, by pages: Int32) {
     let length = writer.logLength
     let progress = state.withLock { state in
@@ -38,7 +39,7 @@ final class LogMover: Sendable {
       state.withLock { $0.progress = .moving }
       queue.async { self.move() }
     case .moving:
-      // The disk does not keep up.
+      // The disk is too slow for the writer.
       guard length - state.withLock({ $0.base }) >= 2 * pages else { return }
       wait()
       finish(writer)
@@ -46,10 +47,10 @@ final class LogMover: Sendable {
     }
   }
 
-  /// Waits until nothing is moved any more.
+  /// Waits until a move that is running has ended.
   func wait() { queue.sync {} }
 
-  /// Waits, and closes what was opened.
+  /// Waits, and closes the connection.
   func close() throws(StorageError) {
     wait()
     let connection = state.withLock { state in

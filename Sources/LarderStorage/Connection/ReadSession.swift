@@ -1,11 +1,11 @@
 import Dispatch
 import LarderCore
 
-/// A transaction that reads, kept between calls: who takes rows slowly sees one state of the file from beginning to end and
-/// holds no thread between two calls.
+/// A read transaction that is kept between calls. A caller that fetches rows slowly sees one state of the file from
+/// beginning to end, and holds no thread between two calls.
 ///
-/// While it lasts the log cannot be cut to nothing, so it should end soon: by ``end()``, or when it is released. It is no
-/// reader that others wait for. `Database.close` ends it; later calls throw `closed`.
+/// While it lasts the log cannot be truncated, so it should end soon: by ``end()``, or when it is released. It does not
+/// count as one of the readers that others wait for. `Database.close` ends it; later calls throw `closed`.
 package final class ReadSession<State>: Sendable {
   private let lent: BorrowedConnection
   private let queue: DispatchQueue
@@ -17,7 +17,7 @@ package final class ReadSession<State>: Sendable {
 
   deinit { lent.end() }
 
-  /// Runs `body` in the transaction; calls never overlap. The state is what the session was made with.
+  /// Runs `body` in the transaction. Calls never overlap. `body` receives the state that the session was created with.
   package func next<Value: Sendable>(
     _ body: @escaping @Sendable (Connection, inout State) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
@@ -26,7 +26,7 @@ package final class ReadSession<State>: Sendable {
         guard var mine = state as? State else {
           throw StorageError(.closed, message: "The session has ended", file: connection.file)
         }
-        // Given up meanwhile, so that a state that is copied on writing is not copied.
+        // Released during the call, so that a copy-on-write state is not copied.
         state = nil
         defer { state = mine }
         return try body(connection, &mine)
@@ -45,9 +45,9 @@ package final class ReadSession<State>: Sendable {
   }
 }
 
-/// A connection in the hands of a session, with a transaction and what the session keeps.
+/// A connection used by a session, with a transaction and the session's state.
 //
-// @unchecked Sendable: everything that changes is touched under `inTurn` alone, and the state never leaves it.
+// @unchecked Sendable: everything that changes is accessed under `inTurn` only, and the state never leaves it.
 final class BorrowedConnection: @unchecked Sendable {
   private let inTurn = Exclusive<Void>(())
   private let pool: ReaderPool
@@ -85,9 +85,9 @@ final class BorrowedConnection: @unchecked Sendable {
   func end() {
     inTurn.run { _ in
       guard let connection else { return }
-      // Cursors first: they are what the transaction is open for.
+      // Cursors are released first: the transaction is open because of them.
       state = nil
-      // Of a transaction that only reads nothing is lost where this fails; the connection is not used again then.
+      // A read transaction has nothing to lose if this fails; the connection is not used again then.
       let isEnded = !connection.isInTransaction || (try? connection.run("COMMIT")) != nil
       self.connection = nil
       pool.takeBack(self, connection, isUsable: isEnded)
@@ -96,9 +96,9 @@ final class BorrowedConnection: @unchecked Sendable {
 }
 
 extension Database {
-  /// Begins a transaction that reads and lasts until the session ends.
+  /// Begins a read transaction that lasts until the session ends.
   ///
-  /// - Parameter make: makes what the session keeps between calls: cursors, and what is known of them.
+  /// - Parameter make: creates the state that the session keeps between calls, such as cursors.
   package func readSession<State>(
     _ make: @escaping @Sendable (Connection) throws(StorageError) -> State
   ) async throws(StorageError) -> ReadSession<State> {
@@ -107,7 +107,7 @@ extension Database {
       let lent = try readers.lend()
       let session = ReadSession<State>(lent, on: readers.queue)
       try lent.begin(make)
-      // Closed while the connection was opened: nobody else would end it.
+      // The database was closed while the connection was opened, so nothing else would end it.
       try checkOpen()
       return session
     }

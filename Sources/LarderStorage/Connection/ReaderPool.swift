@@ -1,41 +1,41 @@
 import Dispatch
 import LarderCore
 
-/// The connections that read: lent out one closure at a time, opened as they are first needed.
+/// The pool of read connections. Each is opened when it is first needed and lent to one closure at a time.
 ///
-/// Borrowing for a transaction blocks while all are lent, so it happens only on threads that may block: those of `queue`.
-/// Point reads, which are short, come by places of their own: they never wait for a long read.
+/// Borrowing for a transaction blocks while all connections are lent, so it happens only on threads that may block:
+/// those of `queue`. Point reads, which are short, have places of their own and never wait for a long read.
 final class ReaderPool: Sendable {
-  /// Work that reads; several at once.
+  /// The concurrent queue for read work.
   let queue: DispatchQueue
   private let path: String
   private let options: DatabaseOptions
   private let access: Connection.Access
-  /// What the file was, where it is taken for one that does not change.
+  /// The file's stamp, if the file is read as one that does not change.
   private let stamp: FileStamp?
   private let opening: Locked<Opening>
   private let free = Locked(Free())
   private let places: DispatchSemaphore
   private let pointPlaces: DispatchSemaphore
   private let lent = Locked<[ObjectIdentifier: BorrowedConnection]>([:])
-  /// Readers that are lent or about to be.
+  /// Readers that are lent or about to be lent.
   private let loans = DispatchGroup()
 
-  /// Connections that nobody has.
+  /// The connections that are not lent.
   private struct Free {
     var connections: [Connection] = []
-    /// The last have been closed: none is taken back.
+    /// True after the last connections have been closed: none is taken back then.
     var isOver = false
   }
 
-  /// What new connections need.
+  /// What is needed to open connections.
   private struct Opening {
     var cipher: CipherRegistry.Registration?
-    /// Why there are none any more; nil while there are.
+    /// Why no connection can be opened any more; nil while they can.
     var over: StorageError?
   }
 
-  /// `stamp`: of a file that is read as one that does not change.
+  /// Creates a pool. A `stamp` means that the file is read as one that does not change.
   init(_ path: String, options: DatabaseOptions, cipher: CipherRegistry.Registration?, stamp: FileStamp? = nil) {
     self.path = path
     self.options = options
@@ -47,7 +47,7 @@ final class ReaderPool: Sendable {
     pointPlaces = DispatchSemaphore(value: options.readers)
   }
 
-  /// What a connection is lent for: each waits for its like alone.
+  /// What a connection is lent for. Each purpose has its own places, and waits only for them.
   enum Purpose { case transaction, point }
 
   /// Lends a connection to `body` and takes it back.
@@ -66,14 +66,14 @@ final class ReaderPool: Sendable {
     return value
   }
 
-  /// Throws `busy` where a file that was taken for one that does not change has done so.
+  /// Throws `busy` if a file that was assumed not to change has changed.
   func checkUnchanged() throws(StorageError) {
     guard let stamp, stamp != FileStamp(path) else { return }
     throw StorageError(.busy, message: "The file was changed by another; open it again", file: path)
   }
 
-  /// Lends a connection that is open and free to `body`, which is short; nil where there is none, or where another process
-  /// has locked the file for a moment, or has changed one that does not change.
+  /// Lends a connection that is open and free to `body`, which must be short. Returns nil if there is none, if another
+  /// process has locked the file temporarily, or if a file that was assumed not to change has changed.
   func borrowIfFree<Value>(
     _ body: (Connection) throws(StorageError) -> Value?
   ) throws(StorageError) -> Value? {
@@ -96,11 +96,11 @@ final class ReaderPool: Sendable {
     }
   }
 
-  /// Lends a connection beyond the count of readers, until the reader ends. Closing waits for its end.
+  /// Lends a connection beyond the number of readers, until the reader ends. Closing waits for its end.
   ///
-  /// `willLend`: called with the connection open.
+  /// `willLend` is called when the connection is open.
   func lend(willLend: () -> Void = {}) throws(StorageError) -> BorrowedConnection {
-    // Before looking whether the pool is closed: if it is closed later, that waits for this reader.
+    // Entered before the check whether the pool is closed: if it is closed later, closing waits for this reader.
     loans.enter()
     let reader: BorrowedConnection
     do throws(StorageError) {
@@ -114,7 +114,7 @@ final class ReaderPool: Sendable {
       throw error
     }
     lent.withLock { $0[ObjectIdentifier(reader)] = reader }
-    // Closed meanwhile, perhaps before the reader could be found.
+    // Closed meanwhile, perhaps before the reader was registered.
     if let over {
       reader.end()
       throw over
@@ -122,7 +122,7 @@ final class ReaderPool: Sendable {
     return reader
   }
 
-  /// Takes a lent connection back; one too many is closed.
+  /// Takes a lent connection back; one that exceeds the pool's size is closed.
   func takeBack(_ reader: BorrowedConnection, _ connection: Connection, isUsable: Bool) {
     defer { loans.leave() }
     _ = lent.withLock { $0.removeValue(forKey: ObjectIdentifier(reader)) }
@@ -131,7 +131,7 @@ final class ReaderPool: Sendable {
       free.connections.append(connection)
       return true
     }
-    // Released otherwise, which closes it as well.
+    // Releasing the connection would close it as well.
     if !isKept { try? connection.close() }
   }
 
@@ -147,9 +147,9 @@ final class ReaderPool: Sendable {
   /// Why no connection is lent any more; nil while they are.
   var over: StorageError? { opening.withLock { $0.over } }
 
-  /// Waits until every connection is back and closes all: the database is closed or suspended.
+  /// Waits until every connection is back and closes all, because the database is closed or suspended.
   func close(_ use: StoreUse) throws(StorageError) {
-    // The keys go with the last connection.
+    // The keys are released with the last connection.
     _ = opening.withLock { exchange(&$0, with: Opening(over: StorageError.unusable(path, use))) }
     for reader in lent.withLock({ Array($0.values) }) { reader.end() }
     loans.wait()

@@ -1,13 +1,13 @@
 import CLarderSQLite
 import LarderCore
 
-// Reads on the caller's thread, as long as they are short.
+// Runs short reads on the caller's thread.
 extension Database {
-  /// Runs `body` in a transaction that reads, on the caller's thread, blocking.
+  /// Runs `body` in a read transaction on the caller's thread, blocking.
   ///
-  /// Nil where no reader is free at once, and where the statements took longer than `limit`: then `body` was cut short, and
-  /// is to be run anew by ``read(_:)``. The way to a thread that may block and back costs tens of microseconds, more where
-  /// the processor's cores sleep: as much as a short question.
+  /// Returns nil if no reader is free at once, or if the statements took longer than `limit`. In the second case `body`
+  /// was interrupted and must be run again with ``read(_:)``. A switch to a thread that may block and back costs tens
+  /// of microseconds, more if the processor's cores sleep: as much as a short query.
   package func readHere<Value>(
     within limit: Duration, _ body: (Connection) throws(StorageError) -> Value
   ) throws(StorageError) -> Value? {
@@ -22,16 +22,16 @@ extension Database {
 }
 
 extension Connection {
-  /// Steps of SQLite's machine between two looks at the clock: some 20 to 100 us.
+  /// The number of SQLite's virtual machine steps between two checks of the clock: some 20 to 100 us.
   private static let stepsBetweenLooks: Int32 = 1000
 
-  /// Runs `body`, whose statements fail once they have taken longer than `limit`; nil where they have, whatever `body`
-  /// made of it.
+  /// Runs `body`, whose statements fail once they have taken longer than `limit`. Returns nil if they have, whatever
+  /// `body` returned or threw.
   func within<Value>(
     _ limit: Duration, _ body: (Connection) throws(StorageError) -> Value
   ) throws(StorageError) -> Value? {
     let time = TimeLimit(limit, environment.uptime)
-    // The pointer is SQLite's until it is taken back below; `time` lives longer.
+    // SQLite uses the pointer until the handler is removed below; `time` lives longer.
     unsafe sqlite3_progress_handler(
       handle, Connection.stepsBetweenLooks,
       { context in
@@ -52,11 +52,11 @@ extension Connection {
   }
 }
 
-/// When work has to end. One thread has it.
+/// The deadline of a short read. Only one thread uses it.
 private final class TimeLimit {
   private let end: Duration
   private let uptime: @Sendable () -> Duration
-  /// Whether the end was found to be reached.
+  /// Whether the deadline was found to be reached.
   private(set) var isOver = false
 
   init(_ limit: Duration, _ uptime: @escaping @Sendable () -> Duration) {
@@ -64,7 +64,7 @@ private final class TimeLimit {
     self.uptime = uptime
   }
 
-  /// Looks at the clock; true from the end on.
+  /// Checks the clock; returns true from the deadline on.
   func look() -> Bool {
     if !isOver, uptime() >= end { isOver = true }
     return isOver

@@ -4,9 +4,9 @@
   import CLarderCrypto
 #endif
 
-/// SHA-256, HMAC and random bytes: the one face of the platform's cryptography.
+/// SHA-256, HMAC and random bytes: the one interface to the platform's cryptography.
 package enum Digest {
-  /// The bytes in a digest or key made here.
+  /// The number of bytes in a digest or key created here.
   package static let byteCount = 32
 
   /// The SHA-256 of bytes (FIPS 180-4).
@@ -30,7 +30,7 @@ package enum Digest {
     #if canImport(CryptoKit)
       return Array(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)))
     #else
-      // By its definition: one thing less that can fail, and no variadic or deprecated call.
+      // Computed by the definition of HMAC, which avoids a call that can fail and variadic or deprecated functions.
       var block = key.count > 64 ? sha256(key) : key
       block += [UInt8](repeating: 0, count: 64 - block.count)
       let inner = sha256(block.map { $0 ^ 0x36 } + bytes)
@@ -38,7 +38,7 @@ package enum Digest {
     #endif
   }
 
-  /// Random bytes fit for keys, where they are to lie.
+  /// Fills a buffer with random bytes that are suitable for keys, without another copy of them.
   static func fillRandomly(_ bytes: UnsafeMutableRawBufferPointer) {
     var generator = SystemRandomNumberGenerator()
     for start in stride(from: 0, to: bytes.count, by: 8) {
@@ -48,12 +48,12 @@ package enum Digest {
     }
   }
 
-  /// Random bytes fit for salts, nonces and names.
+  /// Random bytes that are suitable for salts, nonces and names.
   package static func randomBytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     var bytes: [UInt8] = []
     bytes.reserveCapacity(max(0, count) + 7)
-    // A call of the system each time: eight bytes for one.
+    // Each call of the system's generator gives eight bytes.
     while bytes.count < count {
       let word = generator.next()
       for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }

@@ -9,7 +9,7 @@ import CLarderSQLite
 #endif
 
 extension StorageError {
-  /// The engine's result code as an error; `system` is the error number of the system below, 0 for none.
+  /// Creates an error from the engine's result code. `system` is the error number of the operating system, 0 for none.
   init(code: Int32, system: Int32 = 0, message: String, sql: String? = nil, file: String?) {
     let category = Category(resultCode: code)
     let isOfSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
@@ -22,7 +22,7 @@ extension StorageError {
     }
   }
 
-  /// What the system says of a file: its error number, and what cannot be done.
+  /// Creates an error from the operating system's error number for a file, and from what cannot be done.
   package init(errno number: Int32, _ what: String, file: String, otherwise: Category = .cannotOpen) {
     let reason =
       switch number {
@@ -33,7 +33,7 @@ extension StorageError {
     self.init(Category(shortage: number) ?? otherwise, message: "\(what) (\(reason))", file: file)
   }
 
-  /// Whether the file may be written to, and its folder, where the log is made, may not (`SQLITE_READONLY_DIRECTORY`).
+  /// Whether the file is writable, but its folder, where the log is created, is not (`SQLITE_READONLY_DIRECTORY`).
   var isOfFolder: Bool { extendedCode == SQLITE_READONLY | 6 << 8 }
 
   private static func words(of shortage: Int32) -> String {
@@ -49,7 +49,7 @@ extension String {
 }
 
 extension StorageError.Category {
-  /// What is short where the system says so; nil for any other error of the system.
+  /// Which resource is exhausted according to the system; nil for any other error.
   fileprivate init?(shortage number: Int32) {
     switch number {
     case ENOSPC, EDQUOT: self = .full
@@ -61,7 +61,7 @@ extension StorageError.Category {
   init(resultCode: Int32) {
     self =
       switch resultCode & 0xFF {
-      // What the index of the log needs is taken from the disk when the file is opened.
+      // The index of the log is allocated on the disk when the file is opened.
       case SQLITE_IOERR where resultCode == IOError.sharedSize: .full
       case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
       case SQLITE_CORRUPT: .corrupt

@@ -1,16 +1,16 @@
 public import LarderCore
 
-/// Why something kept on disk could not be read or written.
+/// Why something stored on disk could not be read or written.
 public struct StorageError: Error, Sendable, CustomStringConvertible {
-  /// The kind of failure, for decisions; the codes beside it are for diagnosis.
+  /// The kind of failure, for decisions in code; the other codes are for diagnosis.
   public enum Category: String, Sendable, Hashable, CaseIterable {
-    /// Another connection holds the lock, and the time to wait ran out.
+    /// Another connection holds the lock, and the busy timeout expired.
     case busy
     /// The file's content is damaged.
     case corrupt
-    /// The file is no SQLite database.
+    /// The file is not an SQLite database.
     case notADatabase
-    /// The file is encrypted with another key than the one given.
+    /// The file is encrypted with a key other than the one given.
     case wrongKey
     /// The file is encrypted, and no key was given.
     case encrypted
@@ -22,43 +22,43 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     case newerSchema
     /// Another process, or another store of this one, has the file in use.
     case inUse
-    /// The disk, or the size that the file may have, is full.
+    /// The disk is full, or the file has reached its size limit.
     case full
-    /// The file, or its folder, may not be written.
+    /// The file, or its folder, is not writable.
     case readOnly
-    /// The file cannot be opened: its folder is missing, or rights are.
+    /// The file cannot be opened: its folder or the permissions are missing.
     case cannotOpen
     /// The operating system failed to read or write.
     case inputOutput
-    /// A rule of the schema was broken.
+    /// A constraint of the schema was violated.
     case constraint
-    /// A value is longer than the engine takes.
+    /// A value is longer than the engine allows.
     case tooLarge
     /// The database has been closed.
     case closed
-    /// The call was made wrongly: a statement that does not parse, a parameter that is not there.
+    /// The API was used wrongly: a statement that does not parse, or a parameter that does not exist.
     case misuse
-    /// A value in the file is not of the kind it should be.
+    /// A value in the file does not have the expected type.
     case unexpectedValue
-    /// Not done by this version; the message names it.
+    /// This version does not support the operation; the message names it.
     case notSupported
-    /// Work was ended by its caller.
+    /// The caller interrupted the work.
     case interrupted
-    /// Anything else.
+    /// Any other failure.
     case other
-    /// The store is suspended: nothing of it is open or locked until it is resumed.
+    /// The store is suspended: it has no open file and no lock until it is resumed.
     case suspended
   }
 
   /// The kind of failure.
   public let category: Category
-  /// The engine's primary result code; 0 where the engine was not asked.
+  /// The engine's primary result code; 0 if the error does not come from the engine.
   public let code: Int32
-  /// The engine's extended result code; 0 where the engine was not asked.
+  /// The engine's extended result code; 0 if the error does not come from the engine.
   public let extendedCode: Int32
-  /// What the engine or this library says about it.
+  /// The message of the engine or this library.
   public let message: String
-  /// The statement, with its parameters' places but without their values; nil where there was none.
+  /// The statement, with its parameters but without their values; nil if there was none.
   public let sql: String?
   /// The path of the file; nil for a database in memory.
   public let file: String?
@@ -77,7 +77,7 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
   /// Whether the description says what to do.
   package var tellsCure: Bool { category.cure != nil }
 
-  /// What happened, where, and the cure.
+  /// What happened, where, and what to do about it.
   public var description: String {
     let place = file.map { " (\($0))" } ?? ""
     let number = extendedCode == 0 ? "" : " [SQLite \(extendedCode)]"
@@ -108,13 +108,13 @@ extension StorageError.Category {
 }
 
 extension StorageError {
-  /// A file on a disk that was full when it was opened, so that it is only read.
+  /// The error for a file that is only read, because its disk was full when it was opened.
   static func fullSinceOpening(_ file: String) -> StorageError {
     StorageError(
       .full, message: "The disk was full when the file was opened; open it again when there is room.", file: file)
   }
 
-  /// A file that is not in use any more; nil for one that is.
+  /// The error for a file that is no longer in use; nil for one that is.
   static func unusable(_ file: String, _ use: StoreUse) -> StorageError? {
     switch use {
     case .open: nil
@@ -123,61 +123,61 @@ extension StorageError {
     }
   }
 
-  /// A file that cannot be opened or made.
+  /// The error for a file that cannot be opened or created.
   package static func cannotOpen(_ file: String, _ message: String) -> StorageError {
     StorageError(.cannotOpen, message: message, file: file)
   }
 
-  /// A file that can only be read where it must be written to.
+  /// The error for a file that must be written but can only be read.
   package static func readOnly(_ file: String, _ message: String) -> StorageError {
     StorageError(.readOnly, message: message, file: file)
   }
 
-  /// A file whose content is damaged.
+  /// The error for a file whose content is damaged.
   package static func damaged(_ file: String, _ message: String) -> StorageError {
     StorageError(.corrupt, message: message, file: file)
   }
 
-  /// A file that belongs to something else.
+  /// The error for a file that belongs to another program.
   package static func foreign(_ file: String) -> StorageError {
     StorageError(.foreignFile, message: "The file is not one of this library's", file: file)
   }
 }
 
 extension StorageError {
-  /// A file that another store or process has in use.
+  /// The error for a file that another store or process is using.
   package static func inUse(_ file: String) -> StorageError {
     StorageError(.inUse, message: "The file is in use by another store or process", file: file)
   }
 
-  /// A file that another process does not stop writing to.
+  /// The error for a file that another process keeps locked.
   package static func locked(_ file: String) -> StorageError {
     StorageError(.busy, message: "Another process holds the file's lock all the time", file: file)
   }
 
-  /// Something that this version, or the file system, does not do.
+  /// The error for an operation that this version, or the file system, does not support.
   package static func notSupported(_ file: String, _ message: String) -> StorageError {
     StorageError(.notSupported, message: message, file: file)
   }
 
-  /// A transaction that its own work gave up.
+  /// The error for a transaction that was cancelled by its own work.
   package static func givenUp(_ file: String) -> StorageError {
     StorageError(.interrupted, message: "The transaction was given up by its own work", file: file)
   }
 }
 
 extension StorageError {
-  /// A file that needs a key.
+  /// The error for a file that needs a key.
   package static func encrypted(_ file: String) -> StorageError {
     StorageError(.encrypted, message: "The file is encrypted, and no key was given", file: file)
   }
 
-  /// A file that has no key.
+  /// The error for a file that is not encrypted, although a key was given.
   package static func notEncrypted(_ file: String) -> StorageError {
     StorageError(.notEncrypted, message: "The file is not encrypted, and a key was given", file: file)
   }
 
-  /// A file that another key opens.
+  /// The error for a file that is encrypted with another key.
   package static func wrongKey(_ file: String) -> StorageError {
     StorageError(.wrongKey, message: "The file is encrypted with another key", file: file)
   }
@@ -192,7 +192,7 @@ extension StorageError: LarderError {
   /// Whether another connection holds the lock.
   public var isTransient: Bool { category == .busy }
 
-  /// What happened, where, and the cure.
+  /// What happened, where, and what to do about it.
   public var explanation: ErrorExplanation {
     let place = file.map { " (\($0))" } ?? ""
     let number = extendedCode == 0 ? "" : " [SQLite \(extendedCode)]"

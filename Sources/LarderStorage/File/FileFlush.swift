@@ -6,12 +6,13 @@
   import Glibc
 #endif
 
-/// Has what was written to a file reach the disk itself.
+/// Flushes what was written to a file to the disk itself.
 ///
-/// Linux's fsync(2) waits for the drive. Darwin's hands the bytes to the drive and leaves them in its memory, which a loss of
-/// power empties; `F_FULLFSYNC` of fcntl(2) waits for all that the drive has in its memory, whichever file it is of.
+/// On Linux, fsync(2) waits for the drive. On Darwin, fsync(2) passes the bytes to the drive, which may keep them in
+/// its memory and lose them when the power fails. `F_FULLFSYNC` of fcntl(2) waits for all bytes in the drive's memory,
+/// whichever file they belong to.
 package enum FileFlush {
-  /// Where fsync(2) does not wait for the drive: the call that does.
+  /// The call that waits for the drive; nil if the system's fsync(2) does so itself.
   package static let full: (@Sendable (Int32) -> Int32)? = {
     #if canImport(Darwin)
       return { fcntl($0, F_FULLFSYNC) }
@@ -20,10 +21,10 @@ package enum FileFlush {
     #endif
   }()
 
-  /// Flushes a file, or a folder's list of files: 0, or -1 with the reason in `errno`, as fsync(2) does.
+  /// Flushes a file, or a folder's list of files. Returns 0, or -1 with the reason in `errno`, as fsync(2) does.
   ///
-  /// File systems without the full flush, those of a network or exFAT for example, get the plain one. They say so in several
-  /// ways, so only a failure of the drive itself counts.
+  /// File systems without the full flush, for example network file systems or exFAT, get the plain one. They report
+  /// this in several ways, so only a failure of the drive itself counts.
   package static func flush(_ descriptor: Int32, full: (@Sendable (Int32) -> Int32)? = full) -> Int32 {
     if let full {
       if full(descriptor) == 0 { return 0 }

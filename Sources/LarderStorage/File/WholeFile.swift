@@ -6,21 +6,22 @@
   import Darwin
 #endif
 
-/// A file that appears whole or not at all: written beside its place under a name that nobody can foresee, flushed, then
-/// renamed onto it. A file that was there keeps its permissions, and its owner where the system allows that.
+/// A file that is replaced completely or not at all: it is written under an unpredictable name beside its place,
+/// flushed, then renamed. An existing file keeps its permissions, and its owner if the system allows that.
 ///
-/// What is no regular file is written through, as other tools do: a symbolic link (what it leads to is written), a device, a pipe.
+/// A path that is not a regular file is written directly, as other tools do: the target of a symbolic link, a device,
+/// or a pipe.
 package struct WholeFile: ~Copyable {
-  /// What the system says.
+  /// An error of the operating system.
   package struct Failure: Error, Sendable {
     /// The system's error number.
     package let number: Int32
   }
 
-  /// What is written to, until ``finish()``.
+  /// The descriptor to write to, until ``finish()``.
   package let descriptor: Int32
   private let path: String
-  /// Nil where the file itself is written.
+  /// The temporary name; nil if the file itself is written.
   private var temporary: String?
 
   private init(_ descriptor: Int32, path: String, temporary: String?) {
@@ -29,7 +30,7 @@ package struct WholeFile: ~Copyable {
     self.temporary = temporary
   }
 
-  /// Starts a file; a private one is for its owner alone.
+  /// Starts writing a file. A private file is accessible to its owner only.
   package static func create(_ path: String, isPrivate: Bool = false) throws(Failure) -> WholeFile {
     var former = stat()
     let isThere = unsafe lstat(path, &former) == 0
@@ -37,7 +38,7 @@ package struct WholeFile: ~Copyable {
     guard isThere, kind != S_IFREG else {
       return try beside(path, like: isThere ? former : nil, isPrivate: isPrivate)
     }
-    // A link may lead to a file that is to be made; a device or pipe is there.
+    // A link may lead to a file that does not exist yet; a device or pipe exists.
     let makes = kind == S_IFLNK ? O_CREAT : 0
     let opened = unsafe open(path, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC | makes, mode_t(isPrivate ? 0o600 : 0o666))
     guard opened >= 0 else { throw Failure(number: errno) }
@@ -57,8 +58,8 @@ package struct WholeFile: ~Copyable {
     }
   }
 
-  /// Gives a new file the owner and the permissions of the one that it replaces; where it stays another group's, that group
-  /// gets no more than everybody.
+  /// Gives a new file the owner and the permissions of the one that it replaces. If the group cannot be set, the new
+  /// file's group gets no more rights than everybody.
   private static func keep(_ former: stat, for file: Int32, isPrivate: Bool) {
     var made = stat()
     guard unsafe fstat(file, &made) == 0 else { return }
@@ -76,7 +77,7 @@ package struct WholeFile: ~Copyable {
   package func write(_ bytes: [UInt8]) throws(Failure) {
     var done = 0
     while done < bytes.count {
-      // The buffer lives for the call, and `done` lies within it.
+      // The buffer outlives the call, and `done` lies within it.
       let count = unsafe bytes.withUnsafeBytes { buffer in
         unsafe systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: buffer[done...]))
       }
@@ -85,7 +86,7 @@ package struct WholeFile: ~Copyable {
     }
   }
 
-  /// Puts the file in its place; it is on the disk then.
+  /// Puts the file in its place. It is on the disk when this returns.
   package consuming func finish() throws(Failure) {
     guard let name = temporary else {
       // Pipes and terminals cannot be flushed.

@@ -1,7 +1,7 @@
 import CLarderSQLite
 
-// How SQLite calls back. What a registration is given as its user data is an object that SQLite owns until the
-// connection closes; the calls borrow it, so that a comparison counts no reference.
+// SQLite's callbacks for functions and collations. The user data of a registration is an object that SQLite owns until
+// the connection closes. The callbacks borrow it, so that a comparison does no reference counting.
 
 private final class FunctionBox: Sendable {
   let body: SQLFunction.Body
@@ -18,7 +18,7 @@ private final class AggregateBox: Sendable {
   init(_ order: @escaping SQLCollation.Order) { unsafe self.order = order }
 }
 
-/// Holds a group's state, and the first failure of its rows.
+/// The state of a group, and the first failure of its rows.
 private final class GroupBox {
   let state: any SQLAggregateState
   init(_ state: any SQLAggregateState) { self.state = state }
@@ -40,7 +40,8 @@ private func callFunction(
   }
 }
 
-/// The place that SQLite keeps for a group, as long as the group lives: a pointer to a `GroupBox`, NULL before the first row.
+/// The memory that SQLite keeps for a group, as long as the group lives: a pointer to a `GroupBox`, NULL before the
+/// first row.
 private func groupPlace(_ context: OpaquePointer?, makes: Bool) -> UnsafeMutablePointer<UnsafeMutableRawPointer?>? {
   let size = makes ? Int32(MemoryLayout<Int>.size) : 0
   return unsafe sqlite3_aggregate_context(context, size)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
@@ -69,7 +70,7 @@ private func finishGroup(_ context: OpaquePointer?) {
   let result = unsafe SQLResult(context)
   let state: any SQLAggregateState
   if let place = unsafe groupPlace(context, makes: false), let group = unsafe place.pointee {
-    // Called once for each group, also where the statement is given up: here the state ends.
+    // Called once for each group, even if the statement is aborted: the state ends here.
     unsafe place.pointee = nil
     state = unsafe Unmanaged<GroupBox>.fromOpaque(group).takeRetainedValue().state
   } else {
@@ -92,11 +93,11 @@ private func compareTexts(
 }
 
 extension Connection {
-  /// Makes functions and collations known to this connection.
+  /// Registers functions and collations with this connection.
   func register(_ extensions: SQLExtensions) throws(StorageError) {
     for function in extensions.functions {
       let box = unsafe Unmanaged.passRetained(FunctionBox(function.body)).toOpaque()
-      // SQLite releases the box also where it fails.
+      // SQLite also releases the box if the call fails.
       let code = unsafe sqlite3_create_function_v2(
         handle, function.name, function.argumentCount, function.traits.flags, box, callFunction, nil, nil,
         releaseObject)
@@ -114,13 +115,13 @@ extension Connection {
       let code = unsafe sqlite3_create_collation_v2(
         handle, collation.name, SQLITE_UTF8, box, compareTexts, releaseObject)
       guard code == SQLITE_OK else {
-        // Of a collation that failed SQLite does not release it.
+        // SQLite does not release the box of a collation whose registration failed.
         unsafe releaseObject(box)
         throw error(code, sql: collation.name)
       }
     }
-    // SQLite 3.40 puts a Bloom filter before an index that it makes for one statement, and that filter takes texts for
-    // different by their length, whatever the collation says.
+    // SQLite 3.40 puts a Bloom filter before an index that it creates for one statement. That filter considers texts of
+    // different length different, whatever the collation says.
     if !extensions.collations.isEmpty { try run("PRAGMA automatic_index = 0") }
   }
 }
@@ -129,7 +130,7 @@ extension SQLFunctionTraits {
   fileprivate var flags: Int32 {
     var flags = SQLITE_UTF8
     if contains(.deterministic) { flags |= SQLITE_DETERMINISTIC }
-    // What is not innocuous may not be called by what the file brings along.
+    // SQL in the file itself must not call functions that are not innocuous.
     flags |= contains(.innocuous) ? SQLITE_INNOCUOUS : SQLITE_DIRECTONLY
     return flags
   }

@@ -9,9 +9,9 @@ package enum SQLStorageClass: Int32, Sendable, Hashable {
   case null = 5
 }
 
-/// The arguments of a call of a function: valid inside it, read in place.
+/// The arguments of a function call. They are read in place and valid only during the call.
 @safe package struct SQLArguments: ~Copyable {
-  /// How many there are.
+  /// The number of arguments.
   package let count: Int
   private let values: UnsafeMutablePointer<OpaquePointer?>?
   private let context: OpaquePointer?
@@ -22,13 +22,13 @@ package enum SQLStorageClass: Int32, Sendable, Hashable {
     unsafe self.context = context
   }
 
-  /// The argument of a place; nil beyond the last one.
+  /// The argument at an index; nil beyond the last one.
   func value(_ index: Int) -> OpaquePointer? {
     guard let values = unsafe values, index >= 0, index < count else { return nil }
     return unsafe values[index]
   }
 
-  /// The class of an argument; NULL beyond the last one.
+  /// The storage class of an argument; NULL beyond the last one.
   package func storageClass(_ index: Int) -> SQLStorageClass {
     guard let value = unsafe value(index) else { return .null }
     return SQLStorageClass(rawValue: unsafe sqlite3_value_type(value)) ?? .null
@@ -37,19 +37,19 @@ package enum SQLStorageClass: Int32, Sendable, Hashable {
   /// True for NULL.
   package func isNull(_ index: Int) -> Bool { storageClass(index) == .null }
 
-  /// An integer; other classes as SQLite converts them.
+  /// The value of an argument as an integer; other classes are converted by SQLite.
   package func int64(_ index: Int) -> Int64 {
     guard let value = unsafe value(index) else { return 0 }
     return unsafe sqlite3_value_int64(value)
   }
 
-  /// A floating-point number; other classes as SQLite converts them.
+  /// The value of an argument as a floating-point number; other classes are converted by SQLite.
   package func real(_ index: Int) -> Double {
     guard let value = unsafe value(index) else { return 0 }
     return unsafe sqlite3_value_double(value)
   }
 
-  /// The bytes of a text; numbers as SQLite writes them, none for NULL. Valid until the call ends.
+  /// The bytes of a text; numbers are converted by SQLite, and NULL has none. Valid until the call ends.
   package func utf8(_ index: Int) -> UnsafeBufferPointer<UInt8> {
     guard let value = unsafe value(index), let start = unsafe sqlite3_value_text(value) else {
       return unsafe UnsafeBufferPointer(start: nil, count: 0)
@@ -66,12 +66,13 @@ package enum SQLStorageClass: Int32, Sendable, Hashable {
     return unsafe UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count)
   }
 
-  /// A text; numbers as SQLite writes them.
+  /// The value of an argument as a text; numbers are converted by SQLite.
   package func text(_ index: Int) -> String { unsafe String(decoding: utf8(index), as: UTF8.self) }
 
   // MARK: What is kept of constant arguments
 
-  /// What was made of an argument that is the same in every row of the statement, made anew where it is not.
+  /// Returns an object computed from an argument. SQLite keeps it while the argument is constant in all rows of the
+  /// statement; otherwise it is computed again.
   package func kept<Object: AnyObject>(
     _ index: Int, _ make: () throws(SQLFunctionError) -> Object
   ) throws(SQLFunctionError) -> Object {
@@ -82,49 +83,49 @@ package enum SQLStorageClass: Int32, Sendable, Hashable {
       return object
     }
     let made = try make()
-    // SQLite gives it back at once where the argument is not constant; this function still holds it.
+    // SQLite releases the object at once if the argument is not constant; this function still holds it.
     let held = unsafe Unmanaged<AnyObject>.passRetained(made).toOpaque()
     unsafe sqlite3_set_auxdata(context, Int32(clamping: index), held, releaseObject)
     return made
   }
 }
 
-/// Where a call puts its result.
+/// Receives the result of a function call.
 @safe package struct SQLResult: ~Copyable {
   private let context: OpaquePointer?
 
   init(_ context: OpaquePointer?) { unsafe self.context = context }
 
-  /// NULL.
+  /// Sets the result to NULL.
   package func null() { unsafe sqlite3_result_null(context) }
 
-  /// An integer.
+  /// Sets the result to an integer.
   package func integer(_ number: Int64) { unsafe sqlite3_result_int64(context, number) }
 
-  /// 1 or 0.
+  /// Sets the result to 1 or 0.
   package func boolean(_ flag: Bool) { unsafe sqlite3_result_int(context, flag ? 1 : 0) }
 
-  /// A floating-point number; NaN becomes NULL.
+  /// Sets the result to a floating-point number; NaN becomes NULL.
   package func real(_ number: Double) { unsafe sqlite3_result_double(context, number) }
 
-  /// A text of UTF-8 bytes.
+  /// Sets the result to a text of UTF-8 bytes.
   package func text(_ bytes: UnsafeBufferPointer<UInt8>) {
     let start = unsafe UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
-    // A null pointer would be NULL.
+    // A null pointer would set the result to NULL.
     guard let start = unsafe start else { return unsafe larder_sqlite3_result_text_copy(context, "", 0) }
     unsafe larder_sqlite3_result_text_copy(context, start, UInt64(bytes.count))
   }
 
-  /// A text of UTF-8 bytes.
+  /// Sets the result to a text of UTF-8 bytes.
   package func text(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBufferPointer { unsafe text($0) } }
 
-  /// A text.
+  /// Sets the result to a text.
   package func text(_ string: String) {
     var string = string
     string.withUTF8 { unsafe text($0) }
   }
 
-  /// A blob.
+  /// Sets the result to a blob.
   package func blob(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return unsafe sqlite3_result_zeroblob(context, 0) }
     unsafe bytes.withUnsafeBytes {
@@ -132,13 +133,13 @@ package enum SQLStorageClass: Int32, Sendable, Hashable {
     }
   }
 
-  /// An argument as it is.
+  /// Sets the result to an argument, unchanged.
   package func argument(_ arguments: borrowing SQLArguments, _ index: Int) {
     guard let value = unsafe arguments.value(index) else { return null() }
     unsafe sqlite3_result_value(context, value)
   }
 
-  /// Any value.
+  /// Sets the result to any value.
   package func value(_ value: SQLValue) {
     switch value {
     case .null: null()
@@ -149,7 +150,7 @@ package enum SQLStorageClass: Int32, Sendable, Hashable {
     }
   }
 
-  /// The statement fails with `unexpectedValue` and this message.
+  /// Makes the statement fail with `unexpectedValue` and this message.
   func fail(_ error: SQLFunctionError) {
     unsafe sqlite3_result_error(context, error.message, -1)
     unsafe sqlite3_result_error_code(context, SQLITE_MISMATCH)

@@ -1,50 +1,51 @@
-/// What a database's SQL can do beyond SQLite's own: functions, aggregate functions and collations, on every connection.
+/// The functions, aggregate functions and collations that a database adds to SQLite's own, on every connection.
 ///
-/// Two are equal where they are the same object.
+/// Two values are equal if they are the same object.
 package final class SQLExtensions: Sendable, Hashable {
   let functions: [SQLFunction]
   let aggregates: [SQLAggregate]
   let collations: [SQLCollation]
 
-  /// Joins them. A later one replaces an earlier one of the same name and number of arguments.
+  /// Combines them. A later one replaces an earlier one with the same name and number of arguments.
   package init(functions: [SQLFunction] = [], aggregates: [SQLAggregate] = [], collations: [SQLCollation] = []) {
     self.functions = functions
     self.aggregates = aggregates
     self.collations = collations
   }
 
-  /// Equal where they are the same object.
+  /// True if both are the same object.
   package static func == (left: SQLExtensions, right: SQLExtensions) -> Bool { left === right }
 
   /// Hashes the object's identity.
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// What SQLite may take for granted of a function.
+/// What SQLite may assume about a function.
 package struct SQLFunctionTraits: OptionSet, Sendable {
   package let rawValue: UInt8
 
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Equal arguments give equal results: it may stand in an index, and is called once for constant arguments.
+  /// Equal arguments give equal results: the function may be used in an index, and is called once for constant
+  /// arguments.
   package static let deterministic = SQLFunctionTraits(rawValue: 1)
-  /// It has no side effect and tells no secret: it may stand in views, triggers and indexes of the file.
+  /// The function has no side effect and reveals no secret: views, triggers and indexes of the file may use it.
   package static let innocuous = SQLFunctionTraits(rawValue: 2)
 }
 
-/// A function of SQL: a value of each call's arguments.
+/// A scalar function of SQL, which computes a value from the arguments of each call.
 package struct SQLFunction: Sendable {
-  /// What a call does: it reads the arguments and sets the result, NULL where it sets none.
+  /// The body of a function: it reads the arguments and sets the result, which is NULL if it sets none.
   package typealias Body = @Sendable (borrowing SQLArguments, borrowing SQLResult) throws(SQLFunctionError) -> Void
 
   /// The name in SQL.
   package let name: String
-  /// How many arguments it takes; -1 for any number.
+  /// The number of arguments; -1 for any number.
   package let argumentCount: Int32
   let traits: SQLFunctionTraits
   let body: Body
 
-  /// The function with one argument more: a text that the message of a failure begins with.
+  /// This function with one more argument: a text with which the message of a failure begins.
   package var naming: SQLFunction {
     SQLFunction(name, argumentCount + 1, traits) { [body, argumentCount] (arguments, result) throws(SQLFunctionError) in
       do throws(SQLFunctionError) { try body(arguments, result) } catch {
@@ -53,9 +54,9 @@ package struct SQLFunction: Sendable {
     }
   }
 
-  /// Names a function.
+  /// Creates a function with a name.
   ///
-  /// - Parameter argumentCount: how many arguments it takes; -1 for any number.
+  /// - Parameter argumentCount: the number of arguments; -1 for any number.
   package init(
     _ name: String, _ argumentCount: Int32, _ traits: SQLFunctionTraits = [.deterministic, .innocuous],
     _ body: @escaping Body
@@ -67,16 +68,16 @@ package struct SQLFunction: Sendable {
   }
 }
 
-/// An aggregate function of SQL: a value of the rows of a group.
+/// An aggregate function of SQL, which computes a value from the rows of a group.
 package struct SQLAggregate: Sendable {
   let name: String
   let argumentCount: Int32
   let traits: SQLFunctionTraits
   let makeState: @Sendable () -> any SQLAggregateState
 
-  /// Names an aggregate function.
+  /// Creates an aggregate function with a name.
   ///
-  /// - Parameter makeState: makes what collects the rows of one group.
+  /// - Parameter makeState: creates the object that collects the rows of one group.
   package init(
     _ name: String, _ argumentCount: Int32, _ traits: SQLFunctionTraits = [.deterministic, .innocuous],
     _ makeState: @escaping @Sendable () -> any SQLAggregateState
@@ -88,38 +89,39 @@ package struct SQLAggregate: Sendable {
   }
 }
 
-/// Collects the rows of one group; used by one connection, so by one thread at a time.
+/// Collects the rows of one group. Only one connection uses it, so only one thread at a time.
 package protocol SQLAggregateState: AnyObject {
-  /// Takes a row.
+  /// Adds a row to the group.
   func add(_ arguments: borrowing SQLArguments) throws(SQLFunctionError)
-  /// Sets the result; of no rows too.
+  /// Sets the result, even for a group without rows.
   func finish(_ result: borrowing SQLResult) throws(SQLFunctionError)
 }
 
-/// An order of texts.
+/// A collation: an order of texts.
 @safe package struct SQLCollation: Sendable {
-  /// Negative where the first text comes first, 0 where they are equal, else positive. It must be a total order over
-  /// all bytes; it must not fail, and should take no memory: it is called once for each step of a search.
+  /// The comparison: negative if the first text comes first, 0 if they are equal, else positive. It must be a total
+  /// order over all bytes and must not fail. It should not allocate memory: it is called once for each step of a
+  /// search.
   package typealias Order = @Sendable (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int
 
   let name: String
   let order: Order
 
-  /// Names an order.
+  /// Creates a collation with a name.
   package init(_ name: String, _ order: @escaping Order) {
     self.name = name
     unsafe self.order = order
   }
 }
 
-/// Why a function has no value for its arguments: what the statement fails with, as `unexpectedValue`.
+/// Why a function has no value for its arguments. The statement fails with `unexpectedValue` and this message.
 package struct SQLFunctionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong, in words.
+  /// The description of the failure.
   package let message: String
 
-  /// Takes the words.
+  /// Creates an error with a message.
   package init(_ message: String) { self.message = message }
 
-  /// The words.
+  /// The message.
   package var description: String { message }
 }

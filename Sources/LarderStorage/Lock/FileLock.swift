@@ -8,23 +8,24 @@ import LarderCore
   import Darwin
 #endif
 
-/// An advisory lock on a file of its own (`flock`): held by one owner at a time, or shared by many, in this process or
-/// others; and what is written in that file.
+/// An advisory lock on a file of its own (`flock`), and the content of that file. One owner holds the lock at a time,
+/// or many share it, in this process or others.
 ///
-/// The system drops it when the process ends, however it ends; so a crash leaves no lock behind. The file stays.
+/// The system releases the lock when the process ends, in whatever way, so a crash leaves no lock behind. The file
+/// stays.
 package final class FileLock: Sendable {
-  /// Whether what is in the file may be changed.
+  /// Whether the content of the file may be changed.
   package let isWritable: Bool
   private let path: String
   private let descriptor: Locked<Int32?>
 
-  /// Takes the lock; throws `inUse` at once where another holds it.
+  /// Takes the lock; throws `inUse` at once if another owner holds it.
   ///
   /// - Parameters:
-  ///   - isShared: others may share it; then a file that may only be read will do.
-  ///   - makes: whether a file that is not there is made; where not, that is `cannotOpen`.
+  ///   - isShared: whether others may share the lock; a file that is not writable is sufficient then.
+  ///   - makes: whether a missing file is created; if false, a missing file throws `cannotOpen`.
   package init(_ path: String, isShared: Bool = false, makes: Bool = true) throws(StorageError) {
-    // Whoever can write to the folder may have put a link here, to a file of somebody else.
+    // Anyone who can write to the folder may have put a link here, to a file of another user.
     let flags = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     var opened = unsafe open(path, O_RDWR | (makes ? O_CREAT : 0) | flags, mode_t(0o600))
     var isWritable = true
@@ -46,7 +47,7 @@ package final class FileLock: Sendable {
       }
       throw StorageError.inUse(path)
     }
-    // Removed by who had it before: the next one makes another, and would not meet this lock.
+    // The former owner removed the file: the next process creates another file, and would not meet this lock.
     guard FileLock.isSame(opened, path) else {
       _ = close(opened)
       throw StorageError.inUse(path)
@@ -63,22 +64,22 @@ package final class FileLock: Sendable {
     return held.st_ino == found.st_ino && held.st_dev == found.st_dev
   }
 
-  /// What is in the file, up to so many bytes; empty where nothing is, or the lock was given back.
+  /// The content of the file, up to `count` bytes; empty if there is none, or if the lock was released.
   package func content(_ count: Int) -> [UInt8] {
     descriptor.withLock { held in
       guard let held else { return [] }
       var bytes = [UInt8](repeating: 0, count: count)
-      // The array lives through the call, which writes at most its length.
+      // The array outlives the call, which writes at most its length.
       let read = unsafe pread(held, &bytes, count, 0)
       return Array(bytes.prefix(max(0, read)))
     }
   }
 
-  /// Puts bytes in the place of what is in the file; they are on the disk when it returns.
+  /// Replaces the content of the file. The bytes are on the disk when this returns.
   package func write(_ bytes: [UInt8]) throws(StorageError) {
     let isWritten = descriptor.withLock { held in
       guard let held else { return false }
-      // The array lives through the call.
+      // The array outlives the call.
       return unsafe pwrite(held, bytes, bytes.count, 0) == bytes.count && ftruncate(held, off_t(bytes.count)) == 0
         && FileFlush.flush(held) == 0
     }
@@ -87,11 +88,12 @@ package final class FileLock: Sendable {
     }
   }
 
-  /// Gives the lock back; a second call does nothing.
+  /// Releases the lock. A second call does nothing.
   package func release() {
     descriptor.withLock { held in
       if let open = held {
-        // Closing alone would leave the lock to a child process that has been made at this moment and has not closed its copy yet.
+        // Closing alone would leave the lock with a child process that was just created and has not closed its copy
+        // yet.
         _ = flock(open, LOCK_UN)
         _ = close(open)
       }

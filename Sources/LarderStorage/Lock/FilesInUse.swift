@@ -8,12 +8,12 @@ import LarderCore
   import Darwin
 #endif
 
-/// The database files that this process has connections to.
+/// The database files to which this process has connections.
 ///
-/// A process that closes any descriptor of a file drops all its record locks on it (POSIX.1-2024, `fcntl`), and SQLite's
-/// locks are such: another process then takes the file for unused and removes the log that is still written to. So who
-/// looks at a database's file by itself does it here: a descriptor of a file in use stays open until the last connection
-/// to it is closed.
+/// A process that closes any descriptor of a file drops all its record locks on it (POSIX.1-2024, `fcntl`), and SQLite
+/// uses such locks: another process would then consider the file unused and remove the log that is still being written.
+/// Therefore all code that reads a database's file without SQLite does so here: a descriptor of a file in use stays
+/// open until the last connection to it is closed.
 enum FilesInUse {
   fileprivate struct Identity: Hashable {
     let device: UInt64
@@ -33,7 +33,7 @@ enum FilesInUse {
 
   private static let uses = Locked<[Identity: Use]>([:])
 
-  /// One connection's use of a file, from before it opens to after it has closed.
+  /// One connection's use of a file, from before it opens until after it has closed.
   final class Token: Sendable {
     private let identity: Identity
 
@@ -41,17 +41,17 @@ enum FilesInUse {
 
     deinit { FilesInUse.leave(identity) }
 
-    /// Whether a path leads to the file: not where it was moved, removed, or another took its place.
+    /// Whether a path leads to the file. False if the file was moved, removed or replaced.
     func isReached(by path: String) -> Bool {
       var status = stat()
       return unsafe stat(path, &status) == 0 && Identity(status) == identity
     }
   }
 
-  /// Notes that a connection is about to be opened; nil where there is no file.
+  /// Registers a connection that is about to be opened; nil if there is no file.
   ///
-  /// One that may make the file gives it and its companions their classes of protection, if it is the first of this process;
-  /// nil leaves them as they are. `set` is the system's call for that.
+  /// If the connection may create the file and is the first of this process, the file and its companions get their
+  /// protection class; nil does not change it. `set` is the system's call for that.
   static func enter(
     _ path: String, makes: Bool, _ protection: FileProtection? = nil,
     set: (@Sendable (Int32, Int32) -> Int32)? = FileProtection.system
@@ -72,18 +72,18 @@ enum FilesInUse {
     }
   }
 
-  /// Makes the log and its index before SQLite does, so that they have their class from the start. Only of a file to which this
-  /// process has no connection: the index's locks would be dropped here.
+  /// Creates the log and its index before SQLite does, so that they have their protection class from the start. The
+  /// process must have no connection to the file: closing the index here would drop its locks.
   private static func protect(
     _ path: String, _ protection: FileProtection, _ set: @escaping @Sendable (Int32, Int32) -> Int32
   ) -> Failure? {
-    // The companions stand beside the file itself, not beside a link to it.
+    // The companion files are beside the file itself, not beside a link to it.
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
     let path = unsafe String(cString: resolved)
     let main = unsafe open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
     var status = stat()
-    // What may not be opened here SQLite names.
+    // If a file cannot be opened here, SQLite reports the error.
     guard main >= 0 else { return nil }
     defer { _ = close(main) }
     guard unsafe fstat(main, &status) == 0 else { return nil }
@@ -92,7 +92,7 @@ enum FilesInUse {
       let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
       var file = unsafe open(path + suffix, flags | O_CREAT | O_EXCL, mode_t(0o600))
       if file >= 0 {
-        // As SQLite makes them: for those who may use the file.
+        // Created with the permissions that SQLite gives it: those of the database file.
         _ = fchmod(file, status.st_mode & 0o777)
         _ = fchown(file, status.st_uid, status.st_gid)
       } else {
@@ -114,35 +114,35 @@ enum FilesInUse {
     }
   }
 
-  /// Makes an empty file where there is none, for its owner alone; answers the system's error, 0 for none.
+  /// Creates an empty file if there is none, for its owner alone; returns the system's error, 0 for none.
   static func make(_ path: String) -> Int32 { uses.withLock { _ in make(at: path) } }
 
-  /// Never in place of one that is there: two may come at once.
+  /// Never replaces an existing file: two callers may do this at once.
   private static func make(at path: String) -> Int32 {
     let made = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
     guard made >= 0 else { return errno == EEXIST ? 0 : errno }
-    // Of a file this new there is no connection yet: that would have to be noted first.
+    // A file this new has no connection yet: the connection would have to be registered first.
     _ = close(made)
     return 0
   }
 
-  /// Whether an open file is one with content, neither a device nor a pipe.
+  /// Whether an open file is a regular file, neither a device nor a pipe.
   static func isRegular(_ descriptor: Int32) -> Bool {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Writes a folder's list of files to the disk, where the file system can do that; false where it fails.
+  /// Flushes a folder's list of files to the disk, if the file system supports that; false if it fails.
   static func syncFolder(_ path: String) -> Bool {
     let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    // One that may be written to and not read is no reason to make no store.
+    // A folder that is writable but not readable should not prevent the creation of a store.
     guard folder >= 0 else { return true }
     defer { _ = close(folder) }
     return FileFlush.flush(folder) == 0 || [EINVAL, EROFS, ENOTSUP, EOPNOTSUPP, ENOTTY].contains(errno)
   }
 
-  /// Has what was written to a file without locks of SQLite's reach the disk; answers the system's error, 0 for none. Nil where
-  /// there is no file.
+  /// Flushes a file that has none of SQLite's locks to the disk; returns the system's error, 0 for none. Nil if there
+  /// is no file.
   static func flush(_ path: String) -> Int32? {
     let file = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return errno == ENOENT ? nil : errno }
@@ -150,16 +150,16 @@ enum FilesInUse {
     return FileFlush.flush(file) == 0 ? 0 : errno
   }
 
-  /// What the system says about a file, and its first bytes.
+  /// The system's information about a file, and the file's first bytes.
   struct Look: Sendable, Equatable {
     var isRegular = false
     var byteCount: Int64 = 0
-    /// When its content last changed, in nanoseconds since 1970.
+    /// When the file's content was last changed, in nanoseconds since 1970.
     var modified: Int64 = 0
     var start: [UInt8] = []
   }
 
-  /// Reads up to `count` bytes from the start of a file; the system's error where that fails.
+  /// Reads up to `count` bytes from the start of a file; returns the system's error if that fails.
   static func look(_ path: String, _ count: Int) -> Result<Look, Failure> {
     uses.withLock { uses in
       var status = stat()
@@ -172,7 +172,7 @@ enum FilesInUse {
       guard descriptor >= 0 else { return .failure(Failure(number: errno)) }
       defer { if kept == nil { keepOrClose(descriptor, &uses) } }
       var bytes = [UInt8](repeating: 0, count: count)
-      // The array lives through the call, which writes at most its length.
+      // The array outlives the call, which writes at most its length.
       let read = unsafe pread(descriptor, &bytes, count, 0)
       guard read >= 0 else { return .failure(Failure(number: errno)) }
       look.start = Array(bytes.prefix(read))
@@ -191,17 +191,17 @@ enum FilesInUse {
 
   private static func keepOrClose(_ descriptor: Int32, _ uses: inout [Identity: Use]) {
     var status = stat()
-    // Where the system does not say which file it is, nothing is risked: it stays open.
+    // If the system cannot identify the file, the descriptor stays open to be safe.
     guard unsafe fstat(descriptor, &status) == 0 else { return }
     let identity = Identity(status)
     if uses[identity] == nil { _ = close(descriptor) } else { uses[identity]?.descriptors.append(descriptor) }
   }
 
-  /// The system's error.
+  /// An error of the operating system.
   struct Failure: Error {
     let number: Int32
 
-    /// True where there is no file of that name.
+    /// True if there is no file of that name.
     var isAbsence: Bool { number == ENOENT || number == ENOTDIR }
   }
 }

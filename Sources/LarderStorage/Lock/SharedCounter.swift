@@ -8,18 +8,19 @@ import Synchronization
   import Darwin
 #endif
 
-/// A number in a file that every process which has it open sees at once, and a lock that one of them holds.
+/// A number in a mapped file, which every process that has the file open sees at once, and a lock that one process
+/// holds.
 ///
-/// The number counts changes of the file beside it: it is odd while somebody commits one, and even otherwise. Whoever
-/// has read it once and finds it unchanged and even knows that nothing was changed meanwhile, at the price of a load from
-/// memory. The system drops the lock when its holder ends, however it ends; the number may then be odd, and who takes the
-/// lock next finds it so.
+/// The number counts changes of the file beside it. It is odd while a process commits a change, and even otherwise. A
+/// process that finds the number unchanged and even knows that nothing was changed meanwhile, for the cost of a load
+/// from memory. The system releases the lock when its holder ends, in whatever way. The number may then be odd, and the
+/// next holder of the lock sees that.
 ///
-/// Behind it stand ``partCount`` numbers of the same kind, for parts of what changes: who has read something of one part need
-/// not look again where only others have changed.
+/// ``partCount`` numbers of the same kind follow it, for parts of the data: a process that has read data of one part
+/// need not read it again if only other parts have changed.
 //
-// @unchecked Sendable: the mapped number is only touched by atomic operations, the mapping and the descriptor are made
-// before the value is shared and given back when nobody has it any more.
+// @unchecked Sendable: the mapped number is only accessed by atomic operations; the mapping and the descriptor are
+// created before the value is shared and released with its last reference.
 @safe package final class SharedCounter: @unchecked Sendable {
   /// The file's path.
   package let path: String
@@ -27,13 +28,13 @@ import Synchronization
   private let mapping: UnsafeMutableRawPointer
   private let value: UnsafeMutablePointer<Atomic<UInt64>>
   private static let length = 4096
-  /// How many parts have a number of their own.
+  /// The number of parts that have a number of their own.
   package static let partCount = length / MemoryLayout<UInt64>.size - 1 - invalidationCount
-  /// How many numbers of invalidations there are, behind those of the parts.
+  /// The number of invalidation counters, which follow the numbers of the parts.
   package static let invalidationCount = 64
   private let identity: Identity
 
-  /// Which file it is.
+  /// Identifies a file.
   private struct Identity: Equatable {
     let device: UInt64
     let file: UInt64
@@ -41,10 +42,10 @@ import Synchronization
     init(_ status: stat) { (device, file) = (UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino)) }
   }
 
-  /// Opens the file or makes it: with the permissions of `model`, whose users are its own, or for its owner alone.
+  /// Opens the file or creates it, with the permissions of the file `model`, or accessible to its owner only.
   ///
-  /// Throws `notSupported` where the file system cannot lock or map files, as some network file systems cannot;
-  /// `cannotOpen` where this process may not, or the disk is full; `busy`.
+  /// Throws `notSupported` if the file system cannot lock or map files, such as some network file systems; `cannotOpen`
+  /// if this process has no permission, or if the disk is full; `busy`.
   package init(_ path: String, like model: String? = nil) throws(StorageError) {
     self.path = path
     let opened = SharedCounter.makeOrOpen(path, like: model)
@@ -71,13 +72,13 @@ import Synchronization
     unsafe value = SharedCounter.numbers(mapping)
   }
 
-  /// Opens a file that is there to read its numbers; nothing of it is changed, and nothing may be set.
+  /// Opens an existing file to read its numbers. The file is not changed, and no number may be set.
   package init(reading path: String) throws(StorageError) {
     self.path = path
     let opened = unsafe open(path, O_RDONLY | SharedCounter.notFollowed)
     guard opened >= 0 else { throw SharedCounter.failure("opened", path) }
     var status = stat()
-    // Past the end of a file there is nothing to map.
+    // Bytes past the end of a file cannot be mapped.
     guard unsafe fstat(opened, &status) == 0, status.st_size >= SharedCounter.length,
       let mapped = unsafe mmap(nil, SharedCounter.length, PROT_READ, MAP_SHARED, opened, 0), unsafe mapped != MAP_FAILED
     else {
@@ -107,14 +108,14 @@ import Synchronization
     _ = close(descriptor)
   }
 
-  /// The number now.
+  /// The present number.
   @inline(__always)
   package var number: UInt64 { unsafe value.pointee.load(ordering: .sequentiallyConsistent) }
 
-  /// Sets the number; only who holds the lock may.
+  /// Sets the number. The caller must hold the lock.
   package func set(_ number: UInt64) { unsafe value.pointee.store(number, ordering: .sequentiallyConsistent) }
 
-  /// False where the file has been deleted, or another one stands in its place: nobody who opens it now is told of anything.
+  /// False if the file has been deleted or replaced: processes that open it now do not see this number.
   package var isInPlace: Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && Identity(status) == identity
@@ -122,13 +123,13 @@ import Synchronization
 
   // MARK: Parts
 
-  /// The number of a part: odd while something of it is being changed.
+  /// The number of a part. It is odd while data of the part is being changed.
   @inline(__always)
   package func part(_ index: Int) -> UInt64 {
     unsafe (value + 1 + index).pointee.load(ordering: .sequentiallyConsistent)
   }
 
-  /// How often something of an index was declared invalid.
+  /// How often an index was declared invalid.
   package func invalidations(_ index: Int) -> UInt64 {
     unsafe (value + 1 + SharedCounter.partCount + index).pointee.load(ordering: .sequentiallyConsistent)
   }
@@ -142,70 +143,70 @@ import Synchronization
     unsafe (value + 1 + index).pointee.store(number, ordering: .sequentiallyConsistent)
   }
 
-  /// Says that something of these parts is going to be changed; ``endChange(of:)`` follows.
+  /// Marks the start of a change of these parts; ``endChange(of:)`` must follow.
   ///
-  /// Only who holds the lock of what changes may, which is the same lock in all processes. What a process has left odd that
-  /// ended in the midst is made even first.
+  /// The caller must hold the lock of the data that changes, which is the same lock in all processes. Numbers that a
+  /// process left odd because it ended during a change are made even first.
   package func beginChange(of parts: some Collection<Int>) {
     repairParts()
     set(number &+ 1)
     for index in parts where part(index) & 1 == 0 { setPart(index, part(index) &+ 1) }
   }
 
-  /// Says that it has been changed, once for each time that a part is named.
+  /// Marks the end of a change, once for each time that a part is named.
   package func endChange(of parts: some Collection<Int>) {
     for index in parts { setPart(index, part(index) &+ (part(index) & 1 == 0 ? 2 : 1)) }
     set(number &+ 1)
   }
 
-  /// Makes even what a process has left odd that ended in the midst of a change. Only who holds the lock may.
+  /// Makes numbers even that a process left odd because it ended during a change. The caller must hold the lock.
   package func repairParts() {
     guard number & 1 == 1 else { return }
     for index in 0..<SharedCounter.partCount where part(index) & 1 == 1 { setPart(index, part(index) &+ 1) }
     set(number &+ 1)
   }
 
-  /// The part of a text, the same in all processes.
+  /// The part that a text belongs to, the same in all processes.
   package static func part(of text: String) -> Int {
-    // FNV-1a.
+    // The hash function FNV-1a.
     var sum: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in text.utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
     return Int(sum % UInt64(partCount))
   }
 
-  /// Takes the lock, blocking; throws `busy` where another process holds it all the time.
+  /// Takes the lock, blocking; throws `busy` if another process holds it all the time.
   package func lock(milliseconds: Int32) throws(StorageError) {
     try SharedCounter.lock(descriptor, path, milliseconds: milliseconds)
   }
 
-  /// Gives the lock back.
+  /// Releases the lock.
   package func unlock() { _ = flock(descriptor, LOCK_UN) }
 
-  /// Whoever can write to the folder may have put a link here, to a file of somebody else.
+  /// Anyone who can write to the folder may have put a link here, to a file of another user.
   private static let notFollowed = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
 
   private static func makeOrOpen(_ path: String, like model: String?) -> Int32 {
     let made = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | notFollowed, mode_t(0o600))
     guard made >= 0 else { return unsafe errno == EEXIST ? open(path, O_RDWR | notFollowed) : made }
     var status = stat()
-    // Only now, for the process's mask does not hold for a file that others share.
+    // Set only now, because the process's mask does not apply to a file that others share.
     if let model, unsafe stat(model, &status) == 0 { _ = fchmod(made, status.st_mode & 0o666) }
     return made
   }
 
-  /// Bytes that are on the disk before they are mapped: a hole that cannot be filled would end the process.
+  /// Writes bytes to the disk before they are mapped: a hole that cannot be filled would end the process.
   ///
-  /// A file that has all its blocks is left alone, so a full disk is no reason not to open it. In another one, such as a copy with
-  /// holes, all but the number are written, with what they hold; where a file system keeps blocks of more than one file in one
-  /// place and the disk is full, the number's first change may still end the process.
+  /// A file that has all its blocks is not written, so that it can be opened on a full disk. In another file, such as a
+  /// copy with holes, everything except the number is written with its present content. If the file system shares
+  /// blocks between files and the disk is full, the number's first change may still end the process.
   private static func fill(_ descriptor: Int32, _ path: String) throws(StorageError) {
     var status = stat()
-    // The pointer is to a local value, for the call alone.
+    // The pointer leads to a local value, and is used during the call only.
     let isWhole = unsafe fstat(descriptor, &status) == 0 && status.st_size >= length
     if isWhole, Int64(status.st_blocks) * 512 >= Int64(length) { return }
     let start = MemoryLayout<UInt64>.size
     var bytes = [UInt8](repeating: 0, count: length - start)
-    // The array lives through the calls and has room for so much.
+    // The array outlives the calls and has room for `bytes.count` bytes.
     guard unsafe pread(descriptor, &bytes, bytes.count, off_t(start)) >= 0,
       unsafe pwrite(descriptor, bytes, bytes.count, off_t(start)) == bytes.count
     else { throw failure("filled", path) }
@@ -213,7 +214,7 @@ import Synchronization
 
   private static func lock(_ descriptor: Int32, _ path: String, milliseconds: Int32) throws(StorageError) {
     var waited: Int64 = 0
-    // Short waits, each a little longer, up to one millisecond.
+    // Waits for short times, each a little longer, up to one millisecond.
     var pause: Int64 = 50
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       let reason = errno

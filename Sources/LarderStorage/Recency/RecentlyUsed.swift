@@ -1,16 +1,16 @@
-/// Entries by key, in the order of their last use, with the sum of what they cost: every step takes constant time.
+/// Entries by key, in the order of their last use, with the sum of their costs. Every operation takes constant time.
 ///
-/// The order is a list linked by places in an array, so that a use moves numbers and allocates nothing.
+/// The order is a linked list of indexes into an array, so that a use changes numbers and allocates nothing.
 ///
-/// It is inlinable for one reason: only so is it compiled for the types of the modules that use it, which makes a use several
-/// times quicker. And it is public, for the package's modules alone, because the compiler (6.3) does not do so for what is
-/// `package`, inlinable or not.
+/// The type is inlinable so that it is specialized for the types of the modules that use it, which makes a use several
+/// times faster. It is public, for the package's modules only, because the compiler (6.3) does not specialize `package`
+/// types, inlinable or not.
 @_spi(Stores)
 public struct RecentlyUsed<Key: Hashable, Entry> {
   @usableFromInline
   struct Slot {
     @usableFromInline var key: Key?
-    /// Nil where the slot is free; `older` then leads to the next free one.
+    /// Nil if the slot is free; `older` is then the index of the next free slot.
     @usableFromInline var entry: Entry?
     @usableFromInline var cost = 0
     @usableFromInline var newer = -1
@@ -27,23 +27,23 @@ public struct RecentlyUsed<Key: Hashable, Entry> {
 
   @usableFromInline var places: [Key: Int] = [:]
   @usableFromInline var slots: [Slot] = []
-  // -1 stands for none.
+  // The index of the first free slot; -1 for none.
   @usableFromInline var free = -1
   @usableFromInline var newest = -1
   @usableFromInline var oldest = -1
   @usableFromInline var sum = 0
 
-  /// None yet.
+  /// Creates an empty collection.
   @inlinable
   public init() {}
 
-  /// What all entries cost together.
+  /// The sum of the costs of all entries.
   @inlinable public var total: Int { sum }
 
-  /// How many entries there are.
+  /// The number of entries.
   @inlinable public var count: Int { places.count }
 
-  /// The entry under a key, which thereby becomes the one used last.
+  /// The entry for a key, which becomes the most recently used one.
   @inlinable
   public mutating func use(_ key: Key) -> Entry? {
     guard let place = places[key] else { return nil }
@@ -51,7 +51,7 @@ public struct RecentlyUsed<Key: Hashable, Entry> {
     return slots[place].entry
   }
 
-  /// Changes the entry under a key in place, which thereby becomes the one used last; nil where there is none.
+  /// Changes the entry for a key in place and makes it the most recently used one; nil if there is none.
   @inlinable @discardableResult
   public mutating func use<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
     guard let place = places[key] else { return nil }
@@ -59,18 +59,18 @@ public struct RecentlyUsed<Key: Hashable, Entry> {
     return body(&slots[place].entry)
   }
 
-  /// The entry under a key; the order stays.
+  /// The entry for a key; does not change the order.
   @inlinable
   public func peek(_ key: Key) -> Entry? { places[key].flatMap { slots[$0].entry } }
 
-  /// Changes the entry under a key in place; the order stays.
+  /// Changes the entry for a key in place; does not change the order.
   @inlinable @discardableResult
   public mutating func change<Result>(_ key: Key, _ body: (inout Entry?) -> Result) -> Result? {
     guard let place = places[key] else { return nil }
     return body(&slots[place].entry)
   }
 
-  /// Puts an entry under a key as the one used last; answers the one that was there.
+  /// Stores an entry for a key as the most recently used one; returns the entry that it replaced.
   @inlinable
   public mutating func set(_ entry: Entry, cost: Int, for key: Key) -> Entry? {
     sum += cost
@@ -89,14 +89,14 @@ public struct RecentlyUsed<Key: Hashable, Entry> {
     return nil
   }
 
-  /// Takes out the entry under a key.
+  /// Removes the entry for a key.
   @inlinable
   public mutating func remove(_ key: Key) -> Entry? {
     guard let place = places.removeValue(forKey: key) else { return nil }
     return takeOut(place)
   }
 
-  /// Takes out the entry that was not used for longest.
+  /// Removes the least recently used entry.
   @inlinable
   public mutating func removeOldest() -> Entry? {
     guard oldest >= 0 else { return nil }
@@ -104,7 +104,7 @@ public struct RecentlyUsed<Key: Hashable, Entry> {
     return takeOut(oldest)
   }
 
-  /// The keys, the one used last first.
+  /// The keys, the most recently used first.
   public var keys: [Key] {
     var keys: [Key] = []
     var place = newest

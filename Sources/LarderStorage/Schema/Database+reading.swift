@@ -1,7 +1,8 @@
-// Files that may be read and not written to.
+// Opens files for reading that cannot be written.
 extension Database {
-  /// Opens a file that is up to date and may not be written to, or is on a full disk: beside who writes to it, or, where the
-  /// index of its log cannot be shared, as one that does not change. Nil for another failure, or a file that is not there.
+  /// Opens a file that is up to date and not writable, or is on a full disk. It is opened beside a writer or, if the
+  /// index of its log cannot be shared, as a file that does not change. Returns nil for another failure, or if there is
+  /// no file.
   static func openToRead(
     _ path: String, _ schema: Schema, _ options: DatabaseOptions, _ cipher: CipherRegistry.Registration?,
     after error: StorageError
@@ -14,7 +15,7 @@ extension Database {
     case .absent, .database, .encrypted, .damaged, .other: return nil
     }
     do throws(StorageError) { return try openAsItIs(path, schema, options, cipher, isFull: isFull) } catch {
-      // Why it cannot be read either is not what stands in the way.
+      // The reason why the file cannot be read either would hide the original problem.
       if isFull { return nil }
       throw error
     }
@@ -27,7 +28,7 @@ extension Database {
       let connection = try connectToRead(path, .readOnly, schema, options, cipher)
       return Database(path, options: options, writer: connection, cipher: cipher, isFull: isFull)
     } catch {
-      // The index of the log cannot be made: there may be no room, or the folder forbids it.
+      // The index of the log cannot be created: there may be no space, or the folder may not be writable.
       let isOfIndex = error.category == .cannotOpen || error.category == .full || error.isOfFolder
       guard isOfIndex else { throw error }
     }
@@ -40,8 +41,8 @@ extension Database {
     return Database(path, options: options, writer: connection, cipher: cipher, stamp: stamp, isFull: isFull)
   }
 
-  /// Moves the log into the file where no room is left for its index: with the file locked for this connection alone SQLite has
-  /// the index in its own memory. That takes no room where the file need not grow.
+  /// Moves the log into the file if there is no space for the log's index: if the file is locked for this connection
+  /// alone, SQLite keeps the index in its own memory. That takes no space unless the file has to grow.
   private static func moveLogAlone(
     _ path: String, _ options: DatabaseOptions, _ cipher: CipherRegistry.Registration?
   ) throws(StorageError) {

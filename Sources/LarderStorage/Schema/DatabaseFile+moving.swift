@@ -6,37 +6,38 @@
   import Darwin
 #endif
 
-// A closed database under another name.
+// Moves, removes and checks closed databases.
 extension DatabaseFile {
-  /// What ``move(to:didStep:)`` has done.
+  /// The steps of ``move(to:didStep:)`` that have been completed.
   package enum MoveStep: String, Sendable, CaseIterable {
-    /// The log has its new name beside the old one.
+    /// The log has its new name in addition to the old one.
     case logNamed
     /// The file has its new name.
     case renamed
-    /// The log's old name is gone.
+    /// The log's old name is removed.
     case logDropped
   }
 
-  /// Files beside a database that are its own: they mean nothing without it, and must not meet another in its place.
+  /// Files beside a database that belong to it: they mean nothing without it, and must not be used with another
+  /// database.
   private static let companions = ["-wal", "-shm", "-journal", "-rekey", "-rekey-wal", "-rekey-shm", "-rekey-journal"]
-  /// Those that have what the file has not.
+  /// The files that hold content that the database file does not have.
   private static let logs = ["-wal", "-journal"]
 
-  /// Gives a database that nobody has open another name in its folder, with the log that a crash may have left. It needs
-  /// no key.
+  /// Renames a database that is not open in its folder, with the log that a crash may have left. It needs no key.
   ///
-  /// Ended at any instant, by a crash of the machine too, the database is whole under one of the two names: a log has both
-  /// names while the file has only one. Whoever finds no file under a name calls ``removeCompanions()`` before one is made.
-  /// - Parameter didStep: told after each step.
-  /// - Throws: `inUse` where anybody has it open; `cannotOpen` where there is none, or one of that name already;
-  ///   `notSupported` where a log is left and the file system gives no file two names.
+  /// If the move is interrupted at any time, even by a crash of the machine, the database is intact under one of the
+  /// two names: a log has both names while the file has only one. Code that finds no file under a name must call
+  /// ``removeCompanions()`` before it creates one.
+  /// - Parameter didStep: called after each step.
+  /// - Throws: `inUse` if any connection has it open; `cannotOpen` if there is none, or if the new name exists already;
+  ///   `notSupported` if there is a log and the file system cannot give a file two names.
   package func move(to target: String, didStep: (MoveStep) -> Void = { _ in }) throws(StorageError) {
     let from = DatabaseFile(absolutePath)
     let to = DatabaseFile(DatabaseFile(target).absolutePath)
     guard try from.content() != .absent else { throw .cannotOpen(path, "There is no file") }
     guard try to.content() == .absent else { throw .cannotOpen(target, "There is a file of this name already") }
-    // What an earlier move left that went no further.
+    // Removes what an earlier move left that was interrupted.
     to.removeCompanions()
     do throws(StorageError) {
       try EncryptedFile(path: from.path).alone(.readWrite) { (_) throws(StorageError) in
@@ -67,10 +68,11 @@ extension DatabaseFile {
     didStep(.logDropped)
   }
 
-  /// Removes what a database that is not here any more has left beside its place.
+  /// Removes the files that a database has left here which no longer exists.
   package func removeCompanions() { for suffix in DatabaseFile.companions { _ = unsafe unlink(path + suffix) } }
 
-  /// Removes a database with all that is beside it, the file first: whoever has it open goes on with what nobody finds.
+  /// Removes a database with all that is beside it, the file first. Connections that have it open continue with the
+  /// unlinked file.
   package func remove() throws(StorageError) {
     guard unsafe unlink(path) == 0 || errno == ENOENT else {
       throw StorageError(.inputOutput, message: "The file cannot be removed (errno \(errno))", file: path)
@@ -79,7 +81,7 @@ extension DatabaseFile {
     try syncFolder()
   }
 
-  /// Writes the list of files in the file's folder to the disk.
+  /// Flushes the list of files in the file's folder to the disk.
   package func syncFolder() throws(StorageError) {
     let path = absolutePath
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
@@ -88,8 +90,8 @@ extension DatabaseFile {
     }
   }
 
-  /// Looks whether a key opens the file, or none does where it is plain; changes nothing. Throws `wrongKey`, `encrypted`,
-  /// `notEncrypted` and their like.
+  /// Checks whether a key opens the file, or whether the file is plain if the key is nil. Changes nothing. Throws
+  /// `wrongKey`, `encrypted`, `notEncrypted` and similar errors.
   package func check(_ key: StorageKey?) throws(StorageError) {
     if let key {
       guard try EncryptedFile(path: path).find(key, nil) != nil else { throw .cannotOpen(path, "There is no file") }

@@ -4,10 +4,10 @@
   import Foundation
 #endif
 
-/// The platform's folders for files of an application, where the application names none. Never the current folder.
+/// The platform's folders for an application's files, if the application names none. Never the current folder.
 package enum PlatformFolder {
-  /// For what is lost with its file: `Library/Application Support` on Apple platforms, elsewhere `$XDG_DATA_HOME` or
-  /// `~/.local/share`; in it a folder with the application's name.
+  /// The folder for data that cannot be downloaded again: `Library/Application Support` on Apple platforms, elsewhere
+  /// `$XDG_DATA_HOME` or `~/.local/share`; in it a folder with the application's name.
   package static var data: String {
     #if canImport(Darwin)
       return inside(folder(.applicationSupportDirectory))
@@ -16,8 +16,8 @@ package enum PlatformFolder {
     #endif
   }
 
-  /// For what can be fetched again: `Library/Caches` on Apple platforms, elsewhere `$XDG_CACHE_HOME` or `~/.cache`; in it a
-  /// folder with the application's name.
+  /// The folder for data that can be downloaded again: `Library/Caches` on Apple platforms, elsewhere `$XDG_CACHE_HOME`
+  /// or `~/.cache`; in it a folder with the application's name.
   package static var caches: String {
     #if canImport(Darwin)
       return inside(folder(.cachesDirectory))
@@ -31,14 +31,14 @@ package enum PlatformFolder {
   }
 
   #if canImport(Darwin)
-    /// In a sandbox the application's own.
+    /// In a sandbox this is the application's own folder.
     private static func folder(_ kind: FileManager.SearchPathDirectory) -> String {
       FileManager.default.urls(for: kind, in: .userDomainMask).first?.path
         ?? FileManager.default.temporaryDirectory.path
     }
   #else
-    /// The folder that a variable names, else one in the user's own. Relative paths do not count, as the XDG Base Directory
-    /// Specification says.
+    /// The folder that a variable names, else one in the user's own. Relative paths are ignored, as the XDG Base
+    /// Directory Specification says.
     private static func folder(_ variable: String, or usual: String) -> String {
       let environment = ProcessInfo.processInfo.environment
       if let folder = environment[variable], folder.hasPrefix("/") { return folder }
@@ -48,13 +48,13 @@ package enum PlatformFolder {
   #endif
 }
 
-/// Names of files that are made of names of anything.
+/// Converts any text into a file name.
 package enum FileName {
-  /// A name for a file. Two different texts never give names that differ by letter case or by Unicode normalization alone,
-  /// which many file systems take for one.
+  /// A file name for a text. Two different texts never give names that differ only in letter case or Unicode
+  /// normalization, which many file systems consider equal.
   ///
-  /// Short texts of small letters, digits, `-`, `_` and single dots are names as they are. All others become such a text, and
-  /// a digest follows it.
+  /// Short texts of lower-case letters, digits, `-`, `_` and single dots are used as they are. All others are converted
+  /// to such a text, followed by a digest.
   package static func distinct(_ text: String) -> String {
     var name = ""
     for byte in text.utf8.prefix(64) {
@@ -65,7 +65,7 @@ package enum FileName {
       default: name += "_"
       }
     }
-    // Characters, not bytes, are compared by normalization.
+    // Swift compares characters with normalization, so the bytes are compared.
     if !name.isEmpty, name.utf8.elementsEqual(text.utf8), !name.hasSuffix(".") { return name }
     return name + "-" + Digest.hexadecimal(Digest.sha256(Array(text.utf8)).prefix(8))
   }

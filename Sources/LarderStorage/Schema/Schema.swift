@@ -1,14 +1,15 @@
-/// What a database file must be, and how it becomes that.
+/// What a database file must be, and the steps that bring it up to date.
 ///
-/// The file says whose it is by `application_id` (bytes 68 to 71 of its header), and how far it has come by
-/// `user_version`: the number of steps taken. Both change in the transaction of the step.
+/// The file identifies its application by `application_id` (bytes 68 to 71 of its header), and its version by
+/// `user_version`: the number of steps that were applied. Both change in the transaction of the step.
 package struct Schema: Sendable {
   /// The number that marks the files of this kind; not 0.
   package let applicationID: Int32
-  /// Each brings the file from its own index to the next version; never changed once shipped.
+  /// The steps. Each brings the file from the version of its own index to the next; a step never changes once it has
+  /// shipped.
   package let steps: [any SchemaStep]
 
-  /// Joins an application id and the steps.
+  /// Creates a schema from an application id and the steps.
   package init(applicationID: Int32, steps: [any SchemaStep]) {
     self.applicationID = applicationID
     self.steps = steps
@@ -21,7 +22,7 @@ package struct Schema: Sendable {
     }
     guard found < steps.count else { return }
     try connection.transaction(.immediate) { (connection) throws(StorageError) in
-      // Another process may have been quicker.
+      // Another process may have applied the steps already.
       let now = try version(of: connection)
       for step in steps.dropFirst(now) { try step.run(on: connection) }
       try connection.run("PRAGMA application_id = \(applicationID)")
@@ -29,7 +30,8 @@ package struct Schema: Sendable {
     }
   }
 
-  /// Checks whose file it is and answers how many steps it has taken; all from one state of the file, so in a transaction.
+  /// Checks whose file it is and returns how many steps were applied. Everything is read from one state of the file, so
+  /// call it in a transaction.
   func version(of connection: Connection) throws(StorageError) -> Int {
     let owner = try pragma("application_id", connection)
     let version = try pragma("user_version", connection)

@@ -1,7 +1,7 @@
-// In which order rows are written: such that rows that follow each other go to one place of an index.
+// Computes the order in which rows are written, such that consecutive rows go to one place of an index.
 extension PackedRows {
-  /// The numbers of all rows, ordered by columns: NULL first, then numbers, reals by their whole part, then texts and blobs
-  /// by their bytes. Rows that are equal in them stay as they are.
+  /// The numbers of all rows, ordered by columns: NULL first, then numbers, reals by their integral part, then texts
+  /// and blobs by their bytes. Rows that are equal in these columns keep their order.
   package func order(by columns: [Int]) -> [Int32] {
     let all = 0..<Int32(clamping: rowCount)
     guard let first = columns.first else { return all.map(\.self) }
@@ -14,7 +14,7 @@ extension PackedRows {
       }
       keys.sort { left, right in
         if left.key != right.key { return left.key < right.key }
-        // Most cells are told apart, or known to be equal, by their first bytes.
+        // The first bytes of most cells decide whether they differ or are known to be equal.
         let isSame = Self.isWhole(left.key)
         if isSame, left.next != right.next { return left.next < right.next }
         unsafe one.read(left.row, bytes)
@@ -29,7 +29,7 @@ extension PackedRows {
     }
   }
 
-  /// Whether two rows may have the same bytes in all of some columns; false where no two have.
+  /// Whether two rows may have the same bytes in all of some columns; false if no two rows have.
   package func mayRepeat(in columns: [Int]) -> Bool {
     var seen: Set<UInt64> = []
     seen.reserveCapacity(rowCount)
@@ -45,7 +45,7 @@ extension PackedRows {
     }
   }
 
-  /// The first cells of a row, as many as some columns need.
+  /// Reads the first cells of a row, as many as some columns need.
   private struct RowReader {
     private let starts: [Int]
     private var cells: [Cell]
@@ -67,8 +67,8 @@ extension PackedRows {
 
   typealias Cell = RowBatch.Cell
 
-  /// The beginning of a cell as a number of the same order: of texts and blobs seven bytes, then how many there are of
-  /// eight.
+  /// The beginning of a cell as a number of the same order: for texts and blobs, seven bytes and then the length, at
+  /// most eight.
   @inline(__always)
   private func prefix(of cell: Cell, _ arena: UnsafeRawBufferPointer) -> UInt64 {
     switch cell.storageClass {
@@ -86,7 +86,7 @@ extension PackedRows {
     }
   }
 
-  /// Whether cells of a prefix are equal: NULL, and texts that are in there as a whole.
+  /// Whether cells with this prefix are equal: NULL, and texts that the prefix contains completely.
   private static func isWhole(_ prefix: UInt64) -> Bool { prefix == 0 || prefix >> 63 != 0 && prefix & 0xF < 8 }
 
   @inline(__always)
@@ -113,7 +113,7 @@ extension PackedRows {
     switch cell.storageClass {
     case .null: break
     case .integer, .real:
-      // A step of SplitMix64: numbers that differ in few bits spread.
+      // A step of SplitMix64, which spreads numbers that differ in few bits.
       var value = UInt64(bitPattern: cell.payload) &+ hash
       value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
       value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
@@ -128,6 +128,6 @@ extension PackedRows {
 }
 
 extension Double {
-  /// Near enough for an order, and an integer.
+  /// The value, limited to a range that fits an integer: precise enough for an order.
   fileprivate var clamped: Double { isNaN ? 0 : min(max(self, -1e18), 1e18) }
 }

@@ -1,30 +1,31 @@
-/// Rows on their way to a statement in as few bytes as their values need, so that many can wait.
+/// Rows to be written by a statement, in as few bytes as their values need, so that many can be kept in memory.
 ///
-/// A cell is a byte with its class and a small length, the length where that is larger, and the bytes of its value; an integer
-/// has those that its size needs. A row whose cells are mostly NULL or small takes a third of what it takes in a ``RowBatch``.
+/// A cell is a byte with its class and a small length, the length if it is larger, and the bytes of its value; an
+/// integer takes only the bytes that its size needs. A row whose cells are mostly NULL or small takes a third of its
+/// size in a ``RowBatch``.
 package struct PackedRows: Sendable {
-  /// Cells a row.
+  /// The number of cells in a row.
   package let width: Int
   private(set) var bytes: [UInt8] = []
-  /// Where each row begins.
+  /// The offset where each row begins.
   private(set) var starts: [Int] = []
 
-  /// The length that stands in the four bytes behind a cell's first.
+  /// The small length that means that the length follows in the next four bytes.
   private static let long: UInt8 = 31
-  /// The most that a cell takes beside the bytes of a text or blob.
+  /// The most bytes that a cell takes in addition to those of a text or blob.
   private static let cellBytes = 9
 
-  /// Makes room for rows of so many cells, at least one.
+  /// Creates an empty list for rows of `width` cells, at least one.
   package init(width: Int) { self.width = max(1, width) }
 
   package var rowCount: Int { starts.count }
-  /// The bytes of the cells.
+  /// The number of bytes of the cells.
   package var byteCount: Int { bytes.count }
 
-  /// Takes memory for so many bytes at once, rather than again and again twice what there was.
+  /// Reserves memory for `count` bytes at once, instead of repeatedly doubling it.
   package mutating func reserve(bytes count: Int) { bytes.reserveCapacity(count) }
 
-  /// Forgets all rows and keeps the memory.
+  /// Removes all rows and keeps the memory.
   package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     starts.removeAll(keepingCapacity: true)
@@ -34,7 +35,7 @@ package struct PackedRows: Sendable {
   package mutating func append(_ batch: RowBatch) {
     guard batch.width == width, batch.openCells == 0, batch.rowCount > 0 else { return }
     let first = bytes.count
-    // Rows may share bytes of the batch, so that the sum of lengths counts.
+    // Rows may share bytes of the batch, so the sum of the lengths counts.
     let texts = batch.cells.reduce(0) { $0 + Int($1.count) }
     bytes.append(contentsOf: repeatElement(0, count: texts + batch.cells.count * Self.cellBytes))
     var end = first
@@ -42,7 +43,7 @@ package struct PackedRows: Sendable {
       unsafe batch.arena.withUnsafeBytes { arena in
         for (place, cell) in batch.cells.enumerated() {
           if place % width == 0 { starts.append(end) }
-          // Within the room that was made above.
+          // Within the room that was reserved above.
           unsafe Self.write(cell, arena, to: bytes, at: &end)
         }
       }
@@ -60,7 +61,7 @@ package struct PackedRows: Sendable {
       unsafe bytes[end] = kind
       end += 1
     case .integer, .real:
-      // The highest of the bytes that are kept has the sign.
+      // The highest of the stored bytes has the sign.
       let bits = 65 - (cell.payload ^ (cell.payload >> 63)).leadingZeroBitCount
       let count = cell.payload == 0 ? 0 : (bits + 7) >> 3
       unsafe bytes[end] = kind | UInt8(truncatingIfNeeded: count)
@@ -81,7 +82,7 @@ package struct PackedRows: Sendable {
     }
   }
 
-  /// The cell that begins at a place, which is moved to its end; texts and blobs stand in the bytes.
+  /// Reads the cell that begins at an offset, and moves the offset to its end. Texts and blobs stay in the bytes.
   @inline(__always)
   static func read(_ bytes: UnsafeRawBufferPointer, at place: inout Int) -> RowBatch.Cell {
     let head = unsafe bytes[place]
@@ -109,7 +110,7 @@ package struct PackedRows: Sendable {
     }
   }
 
-  /// Appends rows to a batch of the same width, in the order given.
+  /// Appends rows to a batch of the same width, in the given order.
   package func unpack(_ rows: ArraySlice<Int32>, into batch: inout RowBatch) {
     guard batch.width == width, batch.openCells == 0 else { return }
     unsafe bytes.withUnsafeBytes { bytes in

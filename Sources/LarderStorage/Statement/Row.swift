@@ -1,6 +1,6 @@
 import CLarderSQLite
 
-/// The row that a statement stands on: valid inside the call that receives it.
+/// The current row of a statement: valid during the call that receives it.
 @safe package struct Row: ~Copyable {
   private let handle: OpaquePointer
   private let sql: String
@@ -15,21 +15,21 @@ import CLarderSQLite
   /// The number of columns.
   package var columnCount: Int { Int(unsafe sqlite3_column_count(handle)) }
 
-  /// True where the column holds NULL; columns count from 0.
+  /// True if the column holds NULL; columns count from 0.
   package func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
-  /// An integer column; throws `unexpectedValue` for every other class of value.
+  /// The value of an integer column; throws `unexpectedValue` for every other class of value.
   package func int64(_ column: Int32) throws(StorageError) -> Int64 {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER else { throw unexpected(column, "an integer") }
     return unsafe sqlite3_column_int64(handle, column)
   }
 
-  /// An integer column or nil for NULL.
+  /// The value of an integer column, or nil for NULL.
   package func int64OrNil(_ column: Int32) throws(StorageError) -> Int64? {
     isNull(column) ? nil : try int64(column)
   }
 
-  /// A text column; throws `unexpectedValue` for every other class of value.
+  /// The value of a text column; throws `unexpectedValue` for every other class of value.
   package func text(_ column: Int32) throws(StorageError) -> String {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT,
       let start = unsafe sqlite3_column_text(handle, column)
@@ -39,12 +39,12 @@ import CLarderSQLite
     return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
-  /// A text column or nil for NULL.
+  /// The value of a text column, or nil for NULL.
   package func textOrNil(_ column: Int32) throws(StorageError) -> String? {
     isNull(column) ? nil : try text(column)
   }
 
-  /// A blob column, copied once; throws `unexpectedValue` for every other class of value.
+  /// The value of a blob column, copied once; throws `unexpectedValue` for every other class of value.
   package func bytes(_ column: Int32) throws(StorageError) -> [UInt8] {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB else { throw unexpected(column, "a blob") }
     let start = unsafe sqlite3_column_blob(handle, column)
@@ -53,18 +53,18 @@ import CLarderSQLite
     return unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// The length of a blob or text column in bytes, without reading it into memory where that can be avoided.
+  /// The length of a blob or text column in bytes. The value is not read into memory if that can be avoided.
   package func byteCount(_ column: Int32) -> Int { Int(unsafe sqlite3_column_bytes(handle, column)) }
 
-  /// The class of a column's value.
+  /// The storage class of a column's value.
   package func storageClass(_ column: Int32) -> SQLStorageClass {
     SQLStorageClass(rawValue: unsafe sqlite3_column_type(handle, column)) ?? .null
   }
 
-  /// The value of a column as a floating-point number; other classes as SQLite converts them.
+  /// The value of a column as a floating-point number; other classes are converted by SQLite.
   package func real(_ column: Int32) -> Double { unsafe sqlite3_column_double(handle, column) }
 
-  /// The value of a column as an integer; other classes as SQLite converts them.
+  /// The value of a column as an integer; other classes are converted by SQLite.
   package func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(handle, column) }
 
   /// The text of a text column; nil for every other class of value.
@@ -76,8 +76,8 @@ import CLarderSQLite
   /// The bytes of a text column, valid until the next row; nil for every other class of value.
   @inline(__always)
   package func utf8IfText(_ column: Int32) -> UnsafeBufferPointer<UInt8>? {
-    // The connection is opened without a mutex and used by one thread at a time, so that a value of its row may be looked
-    // at as often as needed, found once.
+    // The connection is opened without a mutex and used by one thread at a time, so the value of its row may be fetched
+    // once and read as often as needed.
     let value = unsafe sqlite3_column_value(handle, column)
     guard unsafe sqlite3_value_type(value) == SQLITE_TEXT, let start = unsafe sqlite3_value_text(value) else {
       return nil
@@ -97,7 +97,7 @@ import CLarderSQLite
     return unsafe sqlite3_value_type(value) == SQLITE_FLOAT ? sqlite3_value_double(value) : nil
   }
 
-  /// The bytes of a column as a text: numbers as SQLite writes them, none for NULL. Valid until the next row.
+  /// The bytes of a column as a text; numbers are converted by SQLite, and NULL has none. Valid until the next row.
   package func utf8(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
     let start = unsafe sqlite3_column_text(handle, column)
     return unsafe UnsafeBufferPointer(
@@ -113,19 +113,19 @@ import CLarderSQLite
     return unsafe UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count)
   }
 
-  /// Lends the bytes of a column as a text: numbers as SQLite writes them, none for NULL.
+  /// Passes the bytes of a column as a text to a closure; numbers are converted by SQLite, and NULL has none.
   @inlinable
   package func withText<Value, Failure: Error>(
     _ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Value
   ) throws(Failure) -> Value { try unsafe body(utf8(column)) }
 
-  /// Lends the bytes of a blob or text; none for NULL.
+  /// Passes the bytes of a blob or text to a closure; none for NULL.
   @inlinable
   package func withBytes<Value, Failure: Error>(
     _ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Value
   ) throws(Failure) -> Value { try unsafe body(rawBytes(column)) }
 
-  /// The value of a column, its bytes copied.
+  /// The value of a column, with its bytes copied.
   package func value(_ column: Int32) -> SQLValue {
     switch storageClass(column) {
     case .null: .null

@@ -1,26 +1,27 @@
-/// Rows for one statement: cells of all classes, their bytes in one place, so that a row costs no memory of its own.
+/// Rows for one statement: cells of all classes with their bytes in one array, so that a row needs no allocation of its
+/// own.
 package struct RowBatch: Sendable {
-  /// A cell: its class, and its value or where its bytes stand.
+  /// A cell: its class, and its value or the place of its bytes.
   struct Cell: Sendable {
-    /// The value of an integer, the bits of a real, or where the bytes begin.
+    /// The value of an integer, the bits of a real, or the offset of the bytes.
     let payload: Int64
     let count: UInt32
     let storageClass: SQLStorageClass
   }
 
-  /// Cells a row.
+  /// The number of cells in a row.
   package let width: Int
   fileprivate(set) var cells: [Cell] = []
   fileprivate(set) var arena: [UInt8] = []
 
-  /// Makes an empty batch for rows of so many cells, at least one.
+  /// Creates an empty batch for rows of `width` cells, at least one.
   package init(width: Int) { self.width = max(1, width) }
 
-  /// The rows that are complete.
+  /// The number of complete rows.
   package var rowCount: Int { cells.count / width }
-  /// The bytes of texts and blobs, and what the cells take.
+  /// The number of bytes of texts and blobs, and of the cells.
   package var byteCount: Int { arena.count + cells.count * MemoryLayout<Cell>.stride }
-  /// The cells of the row that is not complete yet.
+  /// The number of cells in the row that is not complete yet.
   package var openCells: Int { cells.count % width }
 
   /// The values of all cells, copied; for tests and messages.
@@ -37,25 +38,25 @@ package struct RowBatch: Sendable {
     }
   }
 
-  /// Forgets all rows and keeps the memory.
+  /// Removes all rows and keeps the memory.
   package mutating func removeAll() {
     cells.removeAll(keepingCapacity: true)
     arena.removeAll(keepingCapacity: true)
   }
 
-  /// Forgets the cells of the row that is not complete.
+  /// Removes the cells of the row that is not complete.
   package mutating func removeOpenRow() {
     let count = openCells
     guard count > 0 else { return }
     for cell in cells.suffix(count) where cell.storageClass == .text || cell.storageClass == .blob {
-      // The first bytes of the row are where the arena ended before it.
+      // The row's first bytes begin where the arena ended before it.
       arena.removeSubrange(Int(cell.payload)...)
       break
     }
     cells.removeLast(count)
   }
 
-  /// A cell whose bytes, where it has any, stand in others and are copied.
+  /// Appends a cell. If it has bytes, they are copied from `bytes`.
   @inline(__always)
   mutating func append(_ cell: Cell, of bytes: UnsafeRawBufferPointer) {
     guard cell.storageClass == .text || cell.storageClass == .blob else { return cells.append(cell) }
@@ -64,38 +65,38 @@ package struct RowBatch: Sendable {
     unsafe arena.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + Int(cell.count))]))
   }
 
-  /// NULL.
+  /// Appends NULL.
   package mutating func appendNull() { cells.append(Cell(payload: 0, count: 0, storageClass: .null)) }
 
-  /// An integer.
+  /// Appends an integer.
   package mutating func append(integer number: Int64) {
     cells.append(Cell(payload: number, count: 0, storageClass: .integer))
   }
 
-  /// A floating-point number.
+  /// Appends a floating-point number.
   package mutating func append(real number: Double) {
     cells.append(Cell(payload: Int64(bitPattern: number.bitPattern), count: 0, storageClass: .real))
   }
 
-  /// A text of UTF-8 bytes, which are copied.
+  /// Appends a text of UTF-8 bytes, which are copied.
   package mutating func append(text bytes: UnsafeBufferPointer<UInt8>) {
     cells.append(Cell(payload: Int64(arena.count), count: UInt32(clamping: bytes.count), storageClass: .text))
     unsafe arena.append(contentsOf: bytes)
   }
 
-  /// A text.
+  /// Appends a text.
   package mutating func append(text string: String) {
     var string = string
     string.withUTF8 { unsafe append(text: $0) }
   }
 
-  /// A blob, copied.
+  /// Appends a blob, copied.
   package mutating func append(blob bytes: UnsafeBufferPointer<UInt8>) {
     cells.append(Cell(payload: Int64(arena.count), count: UInt32(clamping: bytes.count), storageClass: .blob))
     unsafe arena.append(contentsOf: bytes)
   }
 
-  /// A text that `write` appends to the bytes it is given, which are those of the batch.
+  /// Appends a text that `write` adds to the batch's bytes.
   package mutating func appendText<Failure: Error>(
     writtenBy write: (inout [UInt8]) throws(Failure) -> Void
   ) throws(Failure) {
@@ -107,7 +108,7 @@ package struct RowBatch: Sendable {
     cells.append(Cell(payload: Int64(start), count: UInt32(clamping: arena.count - start), storageClass: .text))
   }
 
-  /// A value.
+  /// Appends a value.
   package mutating func append(_ value: SQLValue) {
     switch value {
     case .null: appendNull()
@@ -119,16 +120,17 @@ package struct RowBatch: Sendable {
   }
 }
 
-// Rows whose cells come in any order: a row of NULLs first, then cells are appended and put where they belong.
+// Fills rows whose cells come in any order: a row of NULLs is appended first, then cells are appended and moved to
+// their columns.
 extension RowBatch {
-  /// Appends a row of NULLs; answers its number.
+  /// Appends a row of NULLs; returns its number.
   package mutating func appendRow() -> Int {
     let row = cells.count / width
     cells.append(contentsOf: repeatElement(Cell(payload: 0, count: 0, storageClass: .null), count: width))
     return row
   }
 
-  /// Moves the cell that was appended last to a column of a row that is complete.
+  /// Moves the cell that was appended last to a column of a complete row.
   @inline(__always)
   package mutating func placeLast(in row: Int, _ column: Int) {
     guard let last = cells.popLast(), row * width + column < cells.count else { return }
@@ -152,13 +154,13 @@ extension RowBatch {
     placeLast(in: row, column)
   }
 
-  /// Removes the last row; the bytes of its texts stay where they are.
+  /// Removes the last row; the bytes of its texts stay in the batch.
   package mutating func removeLastRow() { cells.removeLast(min(width, cells.count)) }
 
-  /// True where a cell is NULL.
+  /// True if a cell is NULL.
   package func isNull(_ row: Int, _ column: Int) -> Bool { cells[row * width + column].storageClass == .null }
 
-  /// The value of a cell, its bytes copied.
+  /// The value of a cell, with its bytes copied.
   package func value(_ row: Int, _ column: Int) -> SQLValue {
     let cell = cells[row * width + column]
     let start = Int(cell.payload)

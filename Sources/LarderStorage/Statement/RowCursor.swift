@@ -1,6 +1,7 @@
 import CLarderSQLite
 
-/// A query that stops between rows and goes on later, on one connection. It ends with its last row, or when it is released.
+/// A query on one connection that can pause between rows and continue later. It ends with its last row, or when it is
+/// released.
 package final class RowCursor {
   private let statement: Statement
   /// True once there are no more rows.
@@ -13,7 +14,7 @@ package final class RowCursor {
 
   deinit { statement.end() }
 
-  /// Hands the rows that follow to `body` until it answers false, which it may for a row that it has taken.
+  /// Passes the following rows to `body` until it returns false, which it may do for a row that it has used.
   package func forEachRow(_ body: (borrowing Row) throws(StorageError) -> Bool) throws(StorageError) {
     while !isAtEnd {
       let code = unsafe sqlite3_step(statement.handle)

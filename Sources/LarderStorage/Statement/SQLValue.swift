@@ -6,10 +6,10 @@ package enum SQLValue: Sendable, Hashable {
   case text(String)
   case blob([UInt8])
 
-  /// NULL for nil.
+  /// A text value, or NULL for nil.
   package static func text(_ value: String?) -> SQLValue { value.map { .text($0) } ?? .null }
-  /// NULL for nil.
+  /// An integer value, or NULL for nil.
   package static func integer(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
-  /// NULL for nil.
+  /// A blob value, or NULL for nil.
   package static func blob(_ value: [UInt8]?) -> SQLValue { value.map { .blob($0) } ?? .null }
 }

@@ -1,9 +1,9 @@
 import CLarderSQLite
 
 extension Statement {
-  /// Runs the statement once for each row of a batch, its cells bound in their order. Rows of answers are passed over.
+  /// Runs the statement once for each row of a batch, with its cells bound in their order. Result rows are ignored.
   ///
-  /// The bytes stay where they are in the batch until the last step.
+  /// The bytes stay in the batch until the last step.
   func run(_ batch: RowBatch) throws(StorageError) {
     let wanted = unsafe sqlite3_bind_parameter_count(handle)
     guard Int(wanted) == batch.width, batch.openCells == 0 else {
@@ -18,8 +18,8 @@ extension Statement {
     }
   }
 
-  /// Runs the statement for rows of a batch in an order; stops at the first that breaks a constraint, which changes
-  /// nothing. Answers how many have been written.
+  /// Runs the statement for rows of a batch in a given order. Stops at the first row that breaks a constraint, which
+  /// changes nothing. Returns how many rows were written.
   func run(_ batch: RowBatch, _ order: ArraySlice<Int32>) throws(StorageError) -> Int {
     let wanted = unsafe sqlite3_bind_parameter_count(handle)
     let last = batch.rowCount
@@ -43,7 +43,7 @@ extension Statement {
     return count
   }
 
-  /// Binds cells to `?1` and so on, then integers behind them.
+  /// Binds cells to `?1` and so on, followed by integers.
   func bind(
     _ batch: RowBatch, _ row: Int, _ columns: [Int], _ integers: [Int64], _ body: () throws(StorageError) -> Void
   ) throws(StorageError) {
@@ -80,7 +80,7 @@ extension Statement {
     }
     var code = unsafe sqlite3_step(handle)
     while code == SQLITE_ROW { code = unsafe sqlite3_step(handle) }
-    // The result of a reset is that of the step.
+    // The result of a reset repeats that of the step.
     let end = unsafe sqlite3_reset(handle)
     return code == SQLITE_DONE ? end : code
   }
@@ -105,7 +105,7 @@ extension Statement {
     case .real:
       return unsafe sqlite3_bind_double(handle, place, Double(bitPattern: UInt64(bitPattern: cell.payload)))
     case .text:
-      // The address of nothing would be NULL.
+      // The address of an empty buffer would be NULL.
       guard let base = arena.baseAddress, cell.count > 0 else {
         return unsafe larder_sqlite3_bind_text_static(handle, place, "", 0)
       }

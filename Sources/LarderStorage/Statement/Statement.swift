@@ -1,17 +1,17 @@
 import CLarderSQLite
 
-/// A prepared statement of one connection: prepared once, run any number of times.
+/// A prepared statement of one connection, which is prepared once and run any number of times.
 ///
 /// It is reset and its parameters are cleared after every run, so that it holds no lock and no pointer between runs.
 @safe final class Statement {
   let sql: String
   let connection: Connection
   let handle: OpaquePointer
-  /// True while its rows are being read: a second use needs a statement of its own.
+  /// True while its rows are being read: a second use needs another statement.
   private(set) var isRunning = false
   private var isFinalized = false
 
-  /// Prepares the first statement of `sql`; what follows it must be nothing.
+  /// Prepares the first statement of `sql`; nothing may follow it.
   init(_ sql: String, on connection: Connection, isKept: Bool) throws(StorageError) {
     self.sql = sql
     self.connection = connection
@@ -21,7 +21,7 @@ import CLarderSQLite
     let (code, hasTail) = text.withUTF8 { bytes -> (Int32, Bool) in
       let characters = unsafe UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
       var tail: UnsafePointer<CChar>?
-      // The text lives as long as this closure; SQLite copies what it keeps of it.
+      // The text outlives this closure; SQLite copies what it keeps of it.
       let code = unsafe sqlite3_prepare_v3(
         connection.handle, characters, Int32(clamping: bytes.count), flags, &prepared, &tail)
       guard let tail = unsafe tail, let characters = unsafe characters else { return (code, false) }
@@ -45,14 +45,14 @@ import CLarderSQLite
 
   deinit { if !isFinalized { _ = unsafe sqlite3_finalize(handle) } }
 
-  /// Gives the statement back to the engine; it cannot be used again.
+  /// Finalizes the statement; it cannot be used again.
   func finalize() {
     guard !isFinalized else { return }
     isFinalized = true
     _ = unsafe sqlite3_finalize(handle)
   }
 
-  /// Runs the statement and calls `body` for every row until it answers false.
+  /// Runs the statement and calls `body` for every row until it returns false.
   func forEachRow(
     _ values: [SQLValue], _ body: (borrowing Row) throws(StorageError) -> Bool
   ) throws(StorageError) {
@@ -67,14 +67,15 @@ import CLarderSQLite
     try use { () throws(StorageError) in try run(batch) }
   }
 
-  /// Runs the statement for rows of a batch in an order; answers how many there were before one that breaks a constraint.
+  /// Runs the statement for rows of a batch in a given order; returns how many rows precede the one that breaks a
+  /// constraint.
   func insert(_ batch: RowBatch, _ order: ArraySlice<Int32>) throws(StorageError) -> Int {
     var count = 0
     try use { () throws(StorageError) in count = try run(batch, order) }
     return count
   }
 
-  /// Runs the statement with cells of one row and integers behind them as parameters.
+  /// Runs the statement with cells of one row, followed by integers, as parameters.
   func forEachRow(
     _ batch: RowBatch, _ row: Int, _ columns: [Int], _ integers: [Int64],
     _ body: (borrowing Row) throws(StorageError) -> Bool
@@ -92,7 +93,7 @@ import CLarderSQLite
     }
   }
 
-  /// Begins a run that is stepped from outside, with copies of the values, until ``end()``.
+  /// Begins a run that the caller steps, with copies of the values, until ``end()``.
   func begin(_ values: [SQLValue]) throws(StorageError) {
     try checkCount(values)
     isRunning = true
@@ -109,7 +110,7 @@ import CLarderSQLite
     }
   }
 
-  /// Ends a run; a second call does nothing.
+  /// Ends a run. A second call does nothing.
   func end() {
     guard isRunning, !isFinalized else { return }
     // The result repeats the last step's, which has been reported.
@@ -118,7 +119,7 @@ import CLarderSQLite
     isRunning = false
   }
 
-  /// Has the statement for `body` alone, and leaves it reset and without parameters.
+  /// Runs `body` while no other code uses the statement, and leaves it reset and without parameters.
   private func use(_ body: () throws(StorageError) -> Void) throws(StorageError) {
     guard !isRunning, !isFinalized else {
       throw StorageError(.misuse, message: "The statement is running or finalized", sql: sql, file: connection.file)

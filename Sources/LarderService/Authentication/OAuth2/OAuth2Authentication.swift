@@ -7,12 +7,12 @@ public import LarderHTTP
   import Foundation
 #endif
 
-/// OAuth 2.0 bearer tokens, got and renewed at the token endpoint (RFC 6749).
+/// Authentication with OAuth 2.0 bearer tokens, requested and renewed at the token endpoint (RFC 6749).
 ///
-/// A token is renewed shortly before its end, and once after a 401. However many requests wait, the endpoint is asked
-/// once, and its failure reaches all of them.
+/// A token is renewed shortly before it expires, and once after a 401. However many requests wait for a token, it is
+/// requested once, and a failure is reported to all of them.
 public final class OAuth2Authentication: Authentication {
-  /// Whose tokens these are.
+  /// The user to whom the tokens belong.
   public let identity: String
   private let client: OAuth2Client
   private let transport: any HTTPTransport
@@ -21,7 +21,7 @@ public final class OAuth2Authentication: Authentication {
   private let state: Locked<StateMachine>
   private let fetch: SharedFetch<String, AuthenticationFailure>
 
-  /// The application's own access: client credentials (RFC 6749 §4.4).
+  /// Creates the application's own access, with client credentials (RFC 6749 §4.4).
   public convenience init(
     clientCredentials client: OAuth2Client, transport: any HTTPTransport, skew: Duration = .seconds(30),
     environment: LarderEnvironment = .system
@@ -32,10 +32,10 @@ public final class OAuth2Authentication: Authentication {
       transport: transport, environment: environment, onRefreshToken: { _ in })
   }
 
-  /// A user's access, from a refresh token (RFC 6749 §6).
+  /// Creates a user's access from a refresh token (RFC 6749 §6).
   ///
   /// - `identity`: the user.
-  /// - `onRefreshToken`: called with each new refresh token, for the application to keep.
+  /// - `onRefreshToken`: called with each new refresh token, which the application should save.
   public convenience init(
     refreshToken: String, identity: String, client: OAuth2Client, transport: any HTTPTransport,
     skew: Duration = .seconds(30), environment: LarderEnvironment = .system,
@@ -47,7 +47,7 @@ public final class OAuth2Authentication: Authentication {
       transport: transport, environment: environment, onRefreshToken: onRefreshToken)
   }
 
-  /// A user's access, from a token just got, such as from ``OAuth2DeviceFlow``.
+  /// Creates a user's access from a token just received, for example from ``OAuth2DeviceFlow``.
   public convenience init(
     token: OAuth2Token, identity: String, client: OAuth2Client, transport: any HTTPTransport,
     skew: Duration = .seconds(30), environment: LarderEnvironment = .system,
@@ -73,10 +73,10 @@ public final class OAuth2Authentication: Authentication {
     fetch = SharedFetch(cancelled: .unreachable(.cancelled), isCutOff: false, environment: environment)
   }
 
-  /// A token that is good now, asked for where there is none.
+  /// Returns a valid token, and requests one if there is none.
   public func authorization() async throws(AuthenticationFailure) -> String? { "Bearer " + (try await accessToken()) }
 
-  /// A newer token; nil where the service refuses the newest there is.
+  /// Returns a newer token; nil if the service rejects the newest one.
   public func authorization(after rejected: String?, challenge: String?) async throws(AuthenticationFailure)
     -> String?
   {
@@ -96,7 +96,7 @@ public final class OAuth2Authentication: Authentication {
     }
   }
 
-  /// Decides again: the token may have come between the question and this fetch.
+  /// Requests a token unless another request has received one meanwhile.
   private func fetchToken() async -> Result<String, AuthenticationFailure> {
     let now = environment.uptime()
     switch state.withLock({ $0.next(now: now) }) {

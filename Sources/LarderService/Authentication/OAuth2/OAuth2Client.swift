@@ -6,36 +6,36 @@ public import LarderHTTP
   public import Foundation
 #endif
 
-/// An application as an authorization server knows it (RFC 6749 §2).
+/// An application as registered with an authorization server (RFC 6749 §2).
 public struct OAuth2Client: Sendable {
-  /// How the client proves who it is at the token endpoint (RFC 6749 §2.3.1).
+  /// How the client authenticates at the token endpoint (RFC 6749 §2.3.1).
   public enum Proof: Sendable, Hashable {
     /// Id and secret in the `Authorization` field.
     case basic(secret: String)
-    /// Id and secret in the form.
+    /// Id and secret in the form fields.
     case body(secret: String)
-    /// A public client: its id alone.
+    /// A public client, which sends only its id.
     case none
   }
 
-  /// Where tokens are asked for.
+  /// The URL for token requests.
   public let tokenEndpoint: URL
   /// The client's id.
   public let id: String
-  /// How it proves who it is.
+  /// How the client authenticates.
   public let proof: Proof
-  /// What access is asked for; nil leaves it to the server.
+  /// The requested scope; nil leaves it to the server.
   public let scope: String?
   /// Further parameters of token requests, such as `resource` or `audience`.
   public let parameters: [(name: String, value: String)]
-  /// Who gets to see the transport's client certificate: nobody, where nothing is said. With `.origin` of the service's root the
-  /// token endpoint sees it if it is of the same origin, with `.requested` in any case (RFC 8705).
+  /// Which servers see the transport's client certificate; none by default. With the `.origin` of the service's root,
+  /// the token endpoint sees it if it has that origin; with `.requested` it always sees it (RFC 8705).
   public var certificateAudience = HTTPCertificateAudience.nobody
 
   /// Describes a client.
   ///
   /// Throws ``ODataServiceError`` (`invalidRequest`) for an endpoint without TLS that is not on this machine: secrets
-  /// would travel in clear (RFC 6749 §3.2).
+  /// would be sent unencrypted (RFC 6749 §3.2).
   public init(
     tokenEndpoint: URL, id: String, proof: Proof, scope: String? = nil, parameters: [(name: String, value: String)] = []
   ) throws(ODataServiceError) {
@@ -57,7 +57,8 @@ public struct OAuth2Client: Sendable {
     }
   }
 
-  /// A form to an endpoint, with the client's proof (RFC 6749 §4.4.2, §6; RFC 8628 §3.1, §3.4).
+  /// Creates a form request to an endpoint, with the client's authentication (RFC 6749 §4.4.2, §6; RFC 8628 §3.1,
+  /// §3.4).
   func request(to endpoint: URL, _ form: [(name: String, value: String)]) -> HTTPRequest {
     var form = form
     var fields: HTTPFields = [.accept: "application/json", .contentType: "application/x-www-form-urlencoded"]
@@ -78,13 +79,13 @@ public struct OAuth2Client: Sendable {
   }
 }
 
-/// What a token is asked for with.
+/// The grant with which a token is requested.
 enum OAuth2Grant: Sendable, Hashable {
-  /// RFC 6749 §4.4.
+  /// The client's own credentials (RFC 6749 §4.4).
   case clientCredentials
-  /// RFC 6749 §6.
+  /// A refresh token (RFC 6749 §6).
   case refreshToken(String)
-  /// RFC 8628 §3.4.
+  /// A device code (RFC 8628 §3.4).
   case deviceCode(String)
 
   func form(scope: String?) -> [(name: String, value: String)] {

@@ -15,7 +15,8 @@ public struct OAuth2DeviceFlow: Sendable {
   private let transport: any HTTPTransport
   private let environment: LarderEnvironment
 
-  /// A flow at the server's device authorization endpoint. Throws ``ODataServiceError`` for one without TLS.
+  /// Creates a flow for the server's device authorization endpoint. Throws ``ODataServiceError`` for an endpoint
+  /// without TLS.
   public init(
     client: OAuth2Client, deviceEndpoint: URL, transport: any HTTPTransport, environment: LarderEnvironment = .system
   ) throws(ODataServiceError) {
@@ -26,26 +27,26 @@ public struct OAuth2DeviceFlow: Sendable {
     self.environment = environment
   }
 
-  /// What the user has to do.
+  /// What the user must do to sign in.
   public struct UserPrompt: Sendable, Hashable {
-    /// The code to type.
+    /// The code that the user enters.
     public let userCode: String
-    /// Where to type it.
+    /// The address where the user enters it.
     public let verificationURI: String
-    /// The same with the code in it, for a QR code; nil where the server gives none.
+    /// The address with the code in it, for a QR code; nil if the server gives none.
     public let verificationURIComplete: String?
-    /// How long the code is good for.
+    /// How long the code is valid.
     public let lifetime: Duration
     let deviceCode: String
     let interval: Duration
     let start: Duration
   }
 
-  /// Asks for a code (§3.1, §3.2). Throws ``AuthenticationFailure``.
+  /// Requests a code (§3.1, §3.2). Throws ``AuthenticationFailure``.
   public func start() async throws(AuthenticationFailure) -> UserPrompt {
     let start = environment.uptime()
     let scope = client.scope.map { [(name: "scope", value: $0)] } ?? []
-    // A client with its id in the Authorization field repeats it: the parameter is required here.
+    // A client that sends its id in the `Authorization` field repeats it here, because the parameter is required.
     var form = scope
     if case .basic = client.proof { form.append(("client_id", client.id)) }
     let node = try await OAuth2TokenEndpoint.answer(transport, client.request(to: endpoint, form + client.parameters))
@@ -61,9 +62,9 @@ public struct OAuth2DeviceFlow: Sendable {
       interval: try OAuth2TokenEndpoint.seconds(node["interval"]) ?? .seconds(5), start: start)
   }
 
-  /// Asks for the token again and again until the user has confirmed, refused or waited too long (§3.4, §3.5).
+  /// Requests the token repeatedly until the user has confirmed or denied access, or the code has expired (§3.4, §3.5).
   ///
-  /// Throws ``AuthenticationFailure``: `accessDenied`, `deviceCodeExpired`, or what the endpoint says.
+  /// Throws ``AuthenticationFailure``: `accessDenied`, `deviceCodeExpired`, or the endpoint's error.
   public func token(for invitation: UserPrompt) async throws(AuthenticationFailure) -> OAuth2Token {
     var polling = DeviceCodePolling(
       interval: invitation.interval, lifetime: invitation.lifetime, start: invitation.start)
@@ -81,12 +82,12 @@ public struct OAuth2DeviceFlow: Sendable {
   }
 }
 
-/// The rhythm of asking for a device's token, as a pure state machine (RFC 8628 §3.5).
+/// Decides when to request a device's token, as a pure state machine (RFC 8628 §3.5).
 struct DeviceCodePolling {
   enum Action: Equatable {
-    /// Wait, then ask.
+    /// Wait, then request the token.
     case wait(Duration)
-    /// The code is over.
+    /// The code has expired.
     case expired
   }
 
@@ -98,10 +99,10 @@ struct DeviceCodePolling {
     end = start + lifetime
   }
 
-  /// What to do now.
+  /// Decides what to do now.
   func next(now: Duration) -> Action { now + interval > end ? .expired : .wait(interval) }
 
-  /// What a refusal means: nil goes on, at a slower pace where the server says so or cannot be reached.
+  /// Decides what a failure means. Nil continues polling, more slowly if the server requires it or cannot be reached.
   mutating func after(_ failure: AuthenticationFailure) -> AuthenticationFailure? {
     switch failure {
     case .tokenEndpoint("authorization_pending"): return nil

@@ -1,18 +1,18 @@
 import LarderHTTP
 import LarderOData
 
-/// An access token as the token endpoint gave it (RFC 6749 §5.1).
+/// An access token from the token endpoint (RFC 6749 §5.1).
 public struct OAuth2Token: Sendable, Hashable {
-  /// What is sent to the service.
+  /// The token that is sent to the service.
   public let accessToken: String
-  /// How long it is good for, from the moment it was asked for; nil where the server does not say.
+  /// How long the token is valid, counted from the request for it; nil if the server does not say.
   public let lifetime: Duration?
-  /// What the next token is asked for with; nil where the server gave none.
+  /// The refresh token for the next request; nil if the server gave none.
   public let refreshToken: String?
-  /// The access granted, where it differs from what was asked.
+  /// The granted scope, if it differs from the requested one.
   public let scope: String?
 
-  /// Takes the parts of a token.
+  /// Creates a token from its parts.
   public init(accessToken: String, lifetime: Duration? = nil, refreshToken: String? = nil, scope: String? = nil) {
     self.accessToken = accessToken
     self.lifetime = lifetime
@@ -21,12 +21,12 @@ public struct OAuth2Token: Sendable, Hashable {
   }
 }
 
-/// The token endpoint's answers.
+/// Reads the token endpoint's responses.
 enum OAuth2TokenEndpoint {
-  /// An answer's JSON is small; more is not read.
+  /// The size limit of a response: its JSON is small.
   static let maximumBytes = 1 << 20
 
-  /// What an answer says: the members of its object, or why there are none.
+  /// Sends a request and returns the members of the response's object, or throws the reason why there are none.
   static func answer(_ transport: any HTTPTransport, _ request: HTTPRequest) async throws(AuthenticationFailure)
     -> JSONNode
   {
@@ -49,7 +49,7 @@ enum OAuth2TokenEndpoint {
     throw failure(node?["error"]?.string ?? "HTTP \(status)")
   }
 
-  /// An error code's meaning (RFC 6749 §5.2; RFC 8628 §3.5).
+  /// The failure that an error code means (RFC 6749 §5.2; RFC 8628 §3.5).
   static func failure(_ code: String) -> AuthenticationFailure {
     switch code {
     case "invalid_grant": .invalidGrant
@@ -59,7 +59,7 @@ enum OAuth2TokenEndpoint {
     }
   }
 
-  /// Reads a token.
+  /// Reads a token from the response's object.
   static func token(_ node: JSONNode) throws(AuthenticationFailure) -> OAuth2Token {
     guard let access = node["access_token"]?.string, !access.isEmpty else {
       throw .malformedTokenResponse("there is no access_token")
@@ -75,7 +75,7 @@ enum OAuth2TokenEndpoint {
       scope: node["scope"]?.string)
   }
 
-  /// Reads a number of seconds, which some servers write as a string; nil where there is none.
+  /// Reads a number of seconds, which some servers write as a string; nil if there is none.
   static func seconds(_ node: JSONNode?) throws(AuthenticationFailure) -> Duration? {
     guard let node, node != .null else { return nil }
     guard let text = node.text, let number = Double(text), number.isFinite, number >= 0 else {

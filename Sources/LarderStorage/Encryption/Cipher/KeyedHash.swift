@@ -4,10 +4,10 @@
   import CLarderCrypto
 #endif
 
-/// HMAC-SHA-256 (RFC 2104) with one key, for many short texts and any number of threads: what depends on the key alone is
-/// done once.
+/// HMAC-SHA-256 (RFC 2104) with one key, for many short texts and any number of threads. The work that depends only on
+/// the key is done once.
 //
-// @unchecked Sendable: after the initializer the contexts are only copied from, which changes nothing in them.
+// @unchecked Sendable: after the initializer the contexts are only copied from, which does not change them.
 @safe final class KeyedHash: @unchecked Sendable {
   #if canImport(CryptoKit)
     private let key: SymmetricKey
@@ -16,7 +16,7 @@
     private let outer: OpaquePointer
   #endif
 
-  /// Takes 32 bytes from `start` on; nil where the platform's library has no memory.
+  /// Uses 32 bytes from `start` on; nil if the platform's library has no memory.
   init?(_ key: SecretBytes, from start: Int) {
     #if canImport(CryptoKit)
       guard let key = unsafe key.withKey(from: start, { unsafe SymmetricKey(data: $0) }) else { return nil }
@@ -38,7 +38,7 @@
       unsafe EVP_MD_CTX_free(outer)
     }
 
-    /// Takes in the first block: the key, padded and masked.
+    /// Hashes the first block: the key, padded and masked.
     private static func begin(_ context: OpaquePointer, _ key: UnsafeRawBufferPointer, _ mask: UInt8) -> Bool {
       unsafe withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) { block in
         guard let base = block.baseAddress else { return false }
@@ -49,7 +49,7 @@
     }
   #endif
 
-  /// Writes the 32 bytes that bytes and key make; false where the platform's library fails.
+  /// Writes the 32-byte code of bytes under the key; returns false if the platform's library fails.
   func hash(_ bytes: UnsafeRawBufferPointer, into code: UnsafeMutableRawBufferPointer) -> Bool {
     guard let output = code.baseAddress, code.count == 32 else { return false }
     #if canImport(CryptoKit)

@@ -1,7 +1,7 @@
 #if !canImport(CryptoKit)
-  /// What libcrypto works with, by pointers that it makes and frees.
+  /// Creates context objects of libcrypto, which are used through pointers and must be freed.
   enum LibraryContext {
-    /// Two of a kind; nil, and none is left, where there is no memory for both.
+    /// Creates two contexts of one kind. Returns nil, and leaves none allocated, if there is no memory for both.
     static func two(
       _ make: () -> OpaquePointer?, _ free: (OpaquePointer?) -> Void
     ) -> (OpaquePointer, OpaquePointer)? {

@@ -4,18 +4,20 @@
   import CLarderCrypto
 #endif
 
-/// AES-256-XTS (IEEE 1619-2018) on 24 or 32 bytes, by the offset at which they lie in their file; of one thread at a time.
+/// AES-256-XTS (IEEE 1619-2018) on 24 or 32 bytes, tweaked by their offset in the file. Only one thread at a time may
+/// use it.
 ///
-/// It keeps the length, so it has no room for a nonce or tag: for headers, which a file's format leaves no room beside.
+/// Encryption keeps the length, so there is no room for a nonce or tag: it is for headers, beside which a file's format
+/// leaves no room.
 @safe final class OffsetCipher {
-  /// Bytes of its two keys together.
+  /// The length of its two keys together, in bytes.
   static let keyLength = 64
 
   private let encrypting: AESBlocks
   private let decrypting: AESBlocks
   private let tweaking: AESBlocks
 
-  /// Takes 64 bytes from `start` on; nil where the platform's library has no memory.
+  /// Uses 64 bytes from `start` on; nil if the platform's library has no memory.
   init?(_ key: SecretBytes, from start: Int = 0) {
     guard let encrypting = AESBlocks(key, from: start, decrypts: false),
       let decrypting = AESBlocks(key, from: start, decrypts: true),
@@ -24,7 +26,7 @@
     (self.encrypting, self.decrypting, self.tweaking) = (encrypting, decrypting, tweaking)
   }
 
-  /// Encrypts in place; false for fewer than 16 bytes.
+  /// Encrypts in place; returns false for fewer than 16 bytes.
   func encrypt(_ bytes: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Bool {
     guard bytes.count >= 16, var tweak = tweak(offset) else { return false }
     let whole = bytes.count / 16, rest = bytes.count % 16
@@ -33,12 +35,12 @@
       tweak.double()
     }
     guard rest > 0 else { return true }
-    // Ciphertext stealing (§5.3.2): the last whole block lends its end to the part behind it.
+    // Ciphertext stealing (§5.3.2): the last complete block lends its end to the part behind it.
     unsafe swap(bytes, last: (whole - 1) * 16, rest)
     return unsafe apply(encrypting, bytes, (whole - 1) * 16, tweak)
   }
 
-  /// Decrypts in place; false for fewer than 16 bytes.
+  /// Decrypts in place; returns false for fewer than 16 bytes.
   func decrypt(_ bytes: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Bool {
     guard bytes.count >= 16, var tweak = tweak(offset) else { return false }
     let whole = bytes.count / 16, rest = bytes.count % 16
@@ -81,7 +83,7 @@
     var low: UInt64
     var high: UInt64
 
-    /// Times α (§5.2).
+    /// Multiplies by α (§5.2).
     mutating func double() {
       let (low, high) = (UInt64(littleEndian: low), UInt64(littleEndian: high))
       self.high = (high << 1 | low >> 63).littleEndian
@@ -97,7 +99,7 @@
   }
 }
 
-/// AES-256 of single blocks (FIPS 197), one direction.
+/// AES-256 on single blocks (FIPS 197), in one direction.
 @safe private final class AESBlocks {
   #if canImport(CommonCrypto)
     private let context: CCCryptorRef
@@ -136,7 +138,7 @@
     #endif
   }
 
-  /// Works on 16 bytes in place.
+  /// Encrypts or decrypts 16 bytes in place.
   func run(_ block: UnsafeMutableRawPointer?) -> Bool {
     guard let block = unsafe block else { return false }
     #if canImport(CommonCrypto)

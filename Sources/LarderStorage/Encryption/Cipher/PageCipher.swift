@@ -9,10 +9,10 @@
   import CLarderCrypto
 #endif
 
-/// AES-256-GCM (NIST SP 800-38D) with one key, on bytes where they lie; of one thread at a time.
+/// AES-256-GCM (NIST SP 800-38D) with one key, in place or between buffers. Only one thread at a time may use it.
 ///
-/// A nonce is 12 random bytes, new for each sealing: after 2³² sealings with one key two of them are the same with a
-/// chance of 2⁻³³.
+/// A nonce is 12 random bytes, new for each sealing: after 2³² sealings with one key, two of them are equal with a
+/// probability of 2⁻³³.
 @safe final class PageCipher {
   static let nonceLength = 12
   static let tagLength = 16
@@ -25,7 +25,7 @@
   #endif
   private var nonces: NonceSource
 
-  /// Nil where the platform's library has no memory, or the key has not 32 bytes.
+  /// Returns nil if the platform's library has no memory, or if the key does not have 32 bytes.
   init?(_ key: SecretBytes, from start: Int = 0) {
     guard let nonces = NonceSource() else { return nil }
     self.nonces = nonces
@@ -54,7 +54,7 @@
     }
   #endif
 
-  /// Encrypts `count` bytes to another place, which may be the same, and writes the nonce and the tag.
+  /// Encrypts `count` bytes into another buffer, which may be the same one, and writes the nonce and the tag.
   func seal(
     _ plain: UnsafeRawPointer, _ count: Int, to sealed: UnsafeMutableRawPointer,
     nonce: UnsafeMutableRawPointer, tag: UnsafeMutableRawPointer, with data: UnsafeRawBufferPointer
@@ -72,7 +72,7 @@
       unsafe box.tag.withUnsafeBytes { unsafe tag.copyMemory(from: $0.baseAddress ?? plain, byteCount: Self.tagLength) }
       return true
     #else
-      // Every pointer is to as many bytes as the call is told, and lives through it.
+      // Every pointer leads to as many bytes as the call receives as its length, and outlives the call.
       var length: Int32 = 0
       let out = unsafe sealed.assumingMemoryBound(to: UInt8.self)
       return unsafe EVP_EncryptInit_ex(sealing, nil, nil, nil, nonce.assumingMemoryBound(to: UInt8.self)) == 1
@@ -86,8 +86,8 @@
     #endif
   }
 
-  /// Decrypts `count` bytes to another place, which may be the same; false, and zeros there, where they are not what was
-  /// sealed with this key, nonce and data.
+  /// Decrypts `count` bytes into another buffer, which may be the same one. Returns false, and writes zeros there, if
+  /// the bytes were not sealed with this key, nonce and data.
   func open(
     _ sealed: UnsafeRawPointer, _ count: Int, to plain: UnsafeMutableRawPointer,
     nonce: UnsafeRawPointer, tag: UnsafeRawPointer, with data: UnsafeRawBufferPointer
@@ -105,7 +105,7 @@
         isWhole = false
       }
     #else
-      // As in `seal`; the library reads the tag, though its parameter is not marked so.
+      // As in `seal`. The library only reads the tag, though its parameter is not marked so.
       var length: Int32 = 0
       let out = unsafe plain.assumingMemoryBound(to: UInt8.self)
       isWhole =
@@ -123,8 +123,8 @@
     return isWhole
   }
 
-  /// Decrypts in place what was sealed as one and lies in two buffers, of which the second may be empty; false, and zeros
-  /// in both, where it is not what was sealed with this key, nonce and data.
+  /// Decrypts in place bytes that were sealed as one and lie in two buffers, of which the second may be empty. Returns
+  /// false, and writes zeros to both, if they were not sealed with this key, nonce and data.
   func open(
     _ first: UnsafeMutableRawBufferPointer, _ second: UnsafeMutableRawBufferPointer?,
     nonce: UnsafeRawPointer, tag: UnsafeRawPointer, with data: UnsafeRawBufferPointer
@@ -170,13 +170,13 @@
   }
 }
 
-/// Random nonces, some at once.
+/// A source of random nonces, which fetches several at once.
 @safe struct NonceSource {
   private static let count = 85
   private let pool: PoolStorage
   private var used = NonceSource.count
 
-  /// Freed with the cipher that has it.
+  /// Freed together with the cipher that owns it.
   @safe private final class PoolStorage {
     let start: UnsafeMutableRawPointer
 

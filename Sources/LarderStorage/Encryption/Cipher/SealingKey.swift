@@ -1,28 +1,28 @@
 import LarderCore
 
-/// A key that bytes in memory are sealed with where they lie (AES-256-GCM), by any number of threads at once.
+/// A key that seals bytes in memory in place (AES-256-GCM). Any number of threads may use it at once.
 package final class SealingKey: Sendable {
-  /// The bytes of what opening needs beside the sealed ones: a nonce, new for each sealing, and the tag.
+  /// The number of bytes that opening needs in addition to the sealed ones: a nonce, new for each sealing, and the tag.
   package static let markLength = PageCipher.nonceLength + PageCipher.tagLength
 
   private let secret: SecretBytes
   private let start: Int
-  /// Ciphers that no thread uses at this moment.
+  /// Ciphers that no thread is using.
   private let idle = Locked<[Turn]>([])
   private static let idleLimit = 16
 
-  /// A cipher that waits for the next thread.
+  /// An idle cipher for the next thread that needs one.
   //
-  // @unchecked Sendable: it is in the list or in the hands of the one thread that took it out, never both.
+  // @unchecked Sendable: it is in the list or used by the one thread that took it out, never both.
   private struct Turn: @unchecked Sendable { let cipher: PageCipher }
 
-  /// Takes 32 bytes from `start` on.
+  /// Uses 32 bytes from `start` on.
   init(_ secret: SecretBytes, from start: Int) {
     self.secret = secret
     self.start = start
   }
 
-  /// A random key, which is stored nowhere: what it seals nobody opens after this process.
+  /// Creates a random key, which is stored nowhere: nobody can open what it seals after this process ends.
   package convenience init() throws(StorageError) {
     let secret = try unsafe SecretBytes(count: StorageKey.byteCount) { (bytes) throws(StorageError) in
       unsafe Digest.fillRandomly(bytes)
@@ -30,9 +30,9 @@ package final class SealingKey: Sendable {
     self.init(secret, from: 0)
   }
 
-  /// Encrypts bytes in place and writes their mark; false where the platform's library fails.
+  /// Encrypts bytes in place and writes their mark; returns false if the platform's library fails.
   ///
-  /// `data` is authenticated with them: where they belong.
+  /// `data` is authenticated with the bytes and identifies the place where they belong.
   package func seal(
     _ bytes: UnsafeMutableRawBufferPointer, mark: UnsafeMutableRawBufferPointer, with data: UnsafeRawBufferPointer
   ) -> Bool {
@@ -45,8 +45,8 @@ package final class SealingKey: Sendable {
     }
   }
 
-  /// Decrypts in place what was sealed as one, in two buffers of which the second may be empty; false where it is not
-  /// what was sealed with this key, mark and data. Nothing in the buffers is to be used then.
+  /// Decrypts in place bytes that were sealed as one and lie in two buffers, of which the second may be empty. Returns
+  /// false if they were not sealed with this key, mark and data; the content of the buffers must not be used then.
   package func open(
     _ first: UnsafeMutableRawBufferPointer, _ second: UnsafeMutableRawBufferPointer? = nil,
     mark: UnsafeRawBufferPointer, with data: UnsafeRawBufferPointer

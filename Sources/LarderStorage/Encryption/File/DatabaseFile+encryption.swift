@@ -1,20 +1,20 @@
 extension DatabaseFile {
   /// Whether and how a file is encrypted.
   enum Encryption: Sendable, Hashable {
-    /// No file, or one that nothing has been written to.
+    /// There is no file, or nothing has been written to it.
     case absent
     case encrypted(EncryptedHeader)
-    /// Encrypted in a form of a later version.
+    /// Encrypted in the format of a later version.
     case unknown
     /// A database that is not encrypted.
     case plain
-    /// Damaged beyond telling, but with the size of a database.
+    /// Too damaged to recognize, but with the size of a database.
     case damaged
     /// Another program's file.
     case other
   }
 
-  /// Looks at the file's first page; throws `cannotOpen` where it cannot be read.
+  /// Reads the file's first page to find out; throws `cannotOpen` if it cannot be read.
   func encryption() throws(StorageError) -> Encryption {
     let found: FilesInUse.Look
     switch FilesInUse.look(path, FileContent.pageLength) {
@@ -24,7 +24,7 @@ extension DatabaseFile {
       throw StorageError(errno: failure.number, "The file cannot be read", file: path)
     }
     guard found.isRegular else { return .other }
-    // A new file's first page may have got its place on the disk and not its bytes, where the machine crashed.
+    // After a crash of the machine, the first page of a new file may be allocated on the disk but not written.
     if found.byteCount <= FileContent.pageLength, found.start.allSatisfy({ $0 == 0 }) { return .absent }
     return DatabaseFile.encryption(found.start, found.byteCount)
   }
@@ -39,7 +39,7 @@ extension DatabaseFile {
     }
   }
 
-  /// Throws `inUse` where any process has a database with a log open, as each encrypted one is; it needs no key, nor that the
-  /// file is whole, and changes nothing.
+  /// Throws `inUse` if any process has the file open with a log, as every open encrypted file has. It needs no key,
+  /// works for a damaged file, and changes nothing.
   package func checkUnused() throws(StorageError) { try EncryptedFile(path: path).checkUnused() }
 }

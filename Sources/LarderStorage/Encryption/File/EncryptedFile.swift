@@ -8,13 +8,13 @@ import CLarderSQLite
   import Darwin
 #endif
 
-/// An encrypted file before a connection opens it: found to be one, unlocked with its key, or made.
+/// An encrypted file before a connection opens it: recognizes it, unlocks it with its key, or creates it.
 struct EncryptedFile {
   let path: String
 
-  /// The file's keys; makes the file where there is none.
+  /// Returns the file's keys; creates the file if there is none.
   ///
-  /// - Parameter known: keys made before, which spare the work of a passphrase where they are the file's.
+  /// - Parameter known: keys derived before. If they belong to the file, the work for a passphrase is saved.
   /// - Throws: `wrongKey`, `notEncrypted`, `corrupt`, `notADatabase`, `notSupported`, `busy`, `cannotOpen`.
   func unlock(_ key: StorageKey, known: FileKeys? = nil) throws(StorageError) -> FileKeys {
     if let found = try find(key, known) { return found }
@@ -23,7 +23,7 @@ struct EncryptedFile {
     throw StorageError(.cannotOpen, message: "The file has been emptied while it was opened", file: path)
   }
 
-  /// Nil where there is no file, or an empty one.
+  /// Returns nil if there is no file, or an empty one.
   func find(_ key: StorageKey, _ known: FileKeys?) throws(StorageError) -> FileKeys? {
     switch try DatabaseFile(path).encryption() {
     case .absent: return nil
@@ -42,24 +42,24 @@ struct EncryptedFile {
     }
   }
 
-  /// Writes a database without tables, as one page, where nobody else has been quicker.
+  /// Writes a database without tables, as one page, unless another process has already done so.
   private func make(_ keys: FileKeys) throws(StorageError) {
     try alone(.readWriteCreate) { (real) throws(StorageError) in try make(keys, real) }
   }
 
-  /// Throws `inUse` where any process has the file open; it needs no key, reads nothing and changes nothing.
+  /// Throws `inUse` if any process has the file open. It needs no key, reads nothing and changes nothing.
   func checkUnused() throws(StorageError) {
     do throws(StorageError) { try alone(.readWrite) { (_) throws(StorageError) in } } catch {
       throw error.category == .busy ? .inUse(path) : error
     }
   }
 
-  /// Does something while nobody has the file, or a plain one, open: every connection to one with a log has a shared lock
-  /// to its end. Throws `busy`.
+  /// Runs `body` while no connection has the file, or a plain one, open: every connection to a file with a log holds a
+  /// shared lock until it closes. Throws `busy` otherwise.
   func alone(
     _ access: Connection.Access, _ work: (RealFile) throws(StorageError) -> Void
   ) throws(StorageError) {
-    // A connection of SQLite's own has the file's locks, which hold against other processes and against this one.
+    // A connection of SQLite's own takes the file's locks, which exclude other processes and this one.
     let connection = try Connection(path, access: access, options: DatabaseOptions(), cipher: nil)
     defer { try? connection.close() }
     guard let file = unsafe connection.mainFile else {
@@ -79,7 +79,7 @@ struct EncryptedFile {
 
   private func make(_ keys: FileKeys, _ real: RealFile) throws(StorageError) {
     guard case .absent = try DatabaseFile(path).encryption() else { return }
-    // Of a file that was removed; they mean nothing to this one.
+    // These files belong to a removed database and mean nothing to this one.
     for suffix in ["-wal", "-journal"] { _ = unsafe unlink(path + suffix) }
     guard let codec = PageCodec(keys) else { throw StorageError(code: SQLITE_NOMEM, message: "No memory", file: path) }
     var sealed = [UInt8](repeating: 0, count: FileContent.pageLength)
@@ -91,30 +91,30 @@ struct EncryptedFile {
       return written == SQLITE_OK ? real.sync(SQLITE_SYNC_NORMAL) : written
     }
     guard code == SQLITE_OK else {
-      // A part of the page, where the disk is full, would be a damaged file to whoever comes next.
+      // If the disk is full, a partly written page would look like a damaged file later.
       _ = real.truncate(0)
       throw StorageError(code: code, message: "The file cannot be made", file: path)
     }
   }
 
-  /// A database without tables, with a write-ahead log and room in its pages (SQLite file format §1.3, §1.6).
+  /// A database without tables, with a write-ahead log and reserved bytes in its pages (SQLite file format §1.3, §1.6).
   private static let firstPage: [UInt8] = {
     var page = [UInt8](repeating: 0, count: FileContent.pageLength)
     func put(_ bytes: [UInt8], at offset: Int) { page.replaceSubrange(offset..<(offset + bytes.count), with: bytes) }
     put(Array("SQLite format 3\0".utf8), at: 0)
-    // The page's length, versions 2 for the log, the room at the end, fractions.
+    // The page's length, version 2 twice for the log, the reserved bytes at the end, the payload fractions.
     put([UInt8(FileContent.pageLength >> 8), 0, 2, 2, UInt8(FileContent.reservedLength), 64, 32, 32], at: 16)
-    // Changes, pages.
+    // The change counter and the number of pages.
     put([0, 0, 0, 1, 0, 0, 0, 1], at: 24)
     // The schema's format, then the encoding, which is UTF-8.
     put([0, 0, 0, 4], at: 44)
     put([0, 0, 0, 1], at: 56)
-    // The change that the version behind it holds for.
+    // The change counter for which the version number behind it is valid.
     put([0, 0, 0, 1], at: 92)
     let version = UInt32(bitPattern: sqlite3_libversion_number())
     put(
       [UInt8(version >> 24 & 255), UInt8(version >> 16 & 255), UInt8(version >> 8 & 255), UInt8(version & 255)], at: 96)
-    // A leaf without cells, whose content begins at its end.
+    // A leaf page without cells, whose content begins at its end.
     put([13, 0, 0, 0, 0, UInt8(FileContent.sealedLength >> 8), UInt8(FileContent.sealedLength & 255), 0], at: 100)
     return page
   }()

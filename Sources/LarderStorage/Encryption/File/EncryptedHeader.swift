@@ -1,11 +1,11 @@
-/// What an encrypted file says in the clear, inside its first 100 bytes: everything that the key is looked for with.
+/// The unencrypted header of an encrypted file, inside its first 100 bytes: everything that is needed to find the key.
 ///
-/// Bytes 0 to 15 are the salt, where a plain file says "SQLite format 3". Bytes 72 to 91, which SQLite reserves and keeps
-/// zero (file format §1.3), are: the format's number, the three parameters of scrypt (all zero for a key of 32 bytes), 12
-/// bytes of the key's check value, and 4 bytes that say that the file is of this kind.
+/// Bytes 0 to 15 are the salt; a plain file has "SQLite format 3" there. Bytes 72 to 91, which SQLite reserves and
+/// keeps zero (file format §1.3), are: the format's number, the three parameters of scrypt (all zero for a key of 32
+/// bytes), 12 bytes of the key's check value, and 4 bytes that mark this kind of file.
 struct EncryptedHeader: Sendable, Hashable {
   static let saltLength = 16
-  /// Where the second part lies.
+  /// The offset of the second part.
   static let start = 72
   static let end = 92
   static let checkLength = 12
@@ -13,9 +13,9 @@ struct EncryptedHeader: Sendable, Hashable {
   static let format: UInt8 = 1
 
   let salt: [UInt8]
-  /// Nil for a key of 32 bytes.
+  /// The parameters of scrypt; nil for a key of 32 bytes.
   let cost: StretchingCost?
-  /// What only the right key makes.
+  /// The check value, which only the right key gives.
   let check: [UInt8]
 
   init(salt: [UInt8], cost: StretchingCost?, check: [UInt8]) {
@@ -24,17 +24,17 @@ struct EncryptedHeader: Sendable, Hashable {
     self.check = check
   }
 
-  /// What the start of a file says.
+  /// What the start of a file shows.
   enum Reading: Sendable, Hashable {
-    /// A file of this kind.
+    /// An encrypted file of this format.
     case header(EncryptedHeader)
-    /// A file of this kind whose format or parameters this version does not know.
+    /// An encrypted file whose format or parameters this version does not know.
     case unknown
     /// Anything else.
     case other
   }
 
-  /// Reads a file's first bytes.
+  /// Reads the header from a file's first bytes.
   static func read(_ bytes: some Sequence<UInt8>) -> Reading {
     let bytes = Array(bytes.prefix(end))
     guard bytes.count == end else { return .other }
@@ -48,7 +48,7 @@ struct EncryptedHeader: Sendable, Hashable {
     return .header(EncryptedHeader(salt: salt, cost: cost, check: check))
   }
 
-  /// Bytes 72 to 91.
+  /// The bytes 72 to 91 of the file.
   var bytes: [UInt8] {
     let own = EncryptedHeader.parameters(cost) + check
     return own + EncryptedHeader.mark(salt, own)

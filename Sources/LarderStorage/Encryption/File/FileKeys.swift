@@ -1,10 +1,10 @@
 import LarderCore
 
-/// The keys of one file, made of the owner's key and the file's salt: what is encrypted for one file means nothing in
-/// another.
+/// The keys of one file, derived from the owner's key and the file's salt: what is encrypted for one file is
+/// meaningless in another.
 final class FileKeys: Sendable {
   let header: EncryptedHeader
-  /// The keys of pages, of frames of the log, and the log's two for its headers, in this order.
+  /// The keys for pages, for frames of the log, and the two for the log's headers, in this order.
   let secret: SecretBytes
 
   static let pageKey = 0
@@ -13,24 +13,24 @@ final class FileKeys: Sendable {
   private static let length = 128
   private static let purpose = "larder file"
 
-  /// Pages and frames of the log in plain text, with which a commit does not have all be opened again: 2 MiB, and as much
-  /// as the log is long before SQLite moves it into the file.
+  /// Plaintext pages and frames of the log, so that a commit does not force all of them to be decrypted again: 2 MiB,
+  /// and as much as the log's length before SQLite moves it into the file.
   let pages = RecentPages(slots: 512)
   let frames = RecentPages(slots: LogFile.keptFrames)
 
-  /// Has everything be opened again: what is damaged on the disk shows then.
+  /// Discards the plaintext pages, so that everything is decrypted again and damage on the disk is noticed.
   func forgetPages() {
     pages.forget()
     frames.forget()
   }
 
-  /// What was found wrong last, for the error that follows.
+  /// The last problem that was found, for the error that follows.
   private let finding = Locked<String?>(nil)
 
-  /// Notes what was found wrong: no error code can say it.
+  /// Records a problem that no error code can express.
   func note(_ finding: String) { self.finding.withLock { $0 = finding } }
 
-  /// Hands over what was noted.
+  /// Returns the recorded problem and removes it.
   func takeFinding() -> String? {
     finding.withLock { finding in
       defer { finding = nil }
@@ -43,7 +43,7 @@ final class FileKeys: Sendable {
     self.secret = secret
   }
 
-  /// Keys for a new file, with a salt of its own.
+  /// Derives keys for a new file, with a salt of its own.
   static func new(_ key: StorageKey) throws(StorageError) -> FileKeys {
     let salt = Digest.randomBytes(EncryptedHeader.saltLength)
     let cost = key.kind == .passphrase ? StretchingCost.standard : nil
@@ -51,7 +51,7 @@ final class FileKeys: Sendable {
     return FileKeys(EncryptedHeader(salt: salt, cost: cost, check: check), secret)
   }
 
-  /// The keys of a file; nil where the key is not the file's.
+  /// Derives the keys of a file; nil if the key is not the file's.
   static func of(_ header: EncryptedHeader, _ key: StorageKey) throws(StorageError) -> FileKeys? {
     guard (key.kind == .passphrase) == (header.cost != nil) else { return nil }
     let (secret, check) = try derive(key, header.salt, header.cost, for: purpose, count: length)
@@ -61,7 +61,7 @@ final class FileKeys: Sendable {
     return isRight ? FileKeys(header, secret) : nil
   }
 
-  /// So many bytes of keys for a purpose, and the check value that tells the right key.
+  /// Derives `count` bytes of keys for a purpose, and the check value that identifies the right key.
   static func derive(
     _ key: StorageKey, _ salt: [UInt8], _ cost: StretchingCost?, for purpose: String, count: Int
   ) throws(StorageError) -> (SecretBytes, check: [UInt8]) {

@@ -1,11 +1,11 @@
-/// The pages of one file's main part, to and from the bytes on disk; of one thread at a time.
+/// Converts the pages of one file's main part to and from the bytes on disk. Only one thread at a time may use it.
 ///
-/// A page's first 4064 bytes are sealed with its number; behind them lie 4 zeros, the nonce and the tag. Of page 1 the
-/// bytes of the ``EncryptedHeader`` stay in the clear and are authenticated with the number.
+/// A page's first 4064 bytes are sealed with its number; 4 zeros, the nonce and the tag follow them. On page 1 the
+/// bytes of the ``EncryptedHeader`` stay unencrypted and are authenticated with the number.
 @safe final class PageCodec {
   let header: EncryptedHeader
   private let cipher: PageCipher
-  /// Page 1 without what stays in the clear.
+  /// The content of page 1 without the unencrypted bytes.
   private let gathered: UnsafeMutableRawPointer
   private let clear: [UInt8]
 
@@ -14,7 +14,7 @@
   private static let secondPart = sealedLength - EncryptedHeader.end
   private static let magic = Array("SQLite format 3\0".utf8)
 
-  /// Nil where there is no memory.
+  /// Returns nil if there is no memory.
   init?(_ keys: FileKeys) {
     guard let cipher = PageCipher(keys.secret, from: FileKeys.pageKey) else { return nil }
     self.cipher = cipher
@@ -28,7 +28,8 @@
     unsafe gathered.deallocate()
   }
 
-  /// Whether SQLite may have its page written: the reserved bytes are ours, and page 1 says so and has our page's length.
+  /// Whether a page from SQLite can be written: its reserved bytes are free, and page 1 declares them and the right
+  /// page length.
   static func isFitting(_ page: UnsafeRawPointer, number: UInt64) -> Bool {
     guard unsafe FileContent.isZero(page + sealedLength, FileContent.reservedLength) else { return false }
     guard number == 1 else { return true }
@@ -61,9 +62,9 @@
     return isSealed
   }
 
-  /// Opens a page; false where it is not what was sealed for this file and number.
+  /// Decrypts a page; returns false if it was not sealed for this file and number.
   func open(_ sealed: UnsafeRawPointer, number: UInt64, to page: UnsafeMutableRawPointer) -> Bool {
-    // A file's page has nothing to say here.
+    // These 4 bytes are used in frames of the log only, and must be zero in a page of the file.
     guard unsafe sealed.loadUnaligned(fromByteOffset: Self.sealedLength, as: UInt32.self) == 0 else { return false }
     defer {
       unsafe (page + Self.sealedLength).initializeMemory(
@@ -95,7 +96,7 @@
     return isOurs && isWhole
   }
 
-  /// What is authenticated with page 1.
+  /// The data that is authenticated with page 1.
   private var firstPlace: [UInt8] {
     [SealedPlace.Kind.page.rawValue, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0] + clear
   }

@@ -8,20 +8,20 @@ import CLarderSQLite
   import Darwin
 #endif
 
-/// A new file that takes another's pages, sealed with keys of its own or plain.
+/// A new file that receives another file's pages, sealed with its own keys or plain.
 @safe final class PageCopy {
   private let path: String
   private let descriptor: Int32
   private let from: PageCodec
   private let to: PageCodec?
-  /// A page as it is sealed, and in plain text.
+  /// Buffers for a sealed page and its plain text.
   private let room: UnsafeMutableRawPointer
 
   private static let pageLength = FileContent.pageLength
-  /// The page that SQLite's locks lie in, at 1 GiB, which is never written (SQLite file format §1.3.8).
+  /// The page that holds SQLite's lock bytes, at 1 GiB, which is never written (SQLite file format §1.3.8).
   private static let lockPage: UInt64 = (1 << 30) / UInt64(FileContent.pageLength) + 1
 
-  /// Opens the file, which has been made; `to` is nil for a plain one.
+  /// Opens the file, which must exist. `to` is nil for a plain one.
   init(_ path: String, _ from: FileKeys, _ to: FileKeys?) throws(StorageError) {
     guard let from = PageCodec(from) else { throw StorageError(code: SQLITE_NOMEM, message: "No memory", file: path) }
     self.path = path
@@ -43,7 +43,7 @@ import CLarderSQLite
     unsafe room.deallocate()
   }
 
-  /// Copies all pages of an open file and waits until they are on the disk.
+  /// Copies all pages of an open database and waits until they are on the disk.
   func take(_ connection: Connection) throws(StorageError) {
     guard let source = unsafe connection.mainFile.flatMap({ unsafe CipherIO.content($0) }) as? PageFile else {
       throw StorageError(.other, message: "The file is not open as an encrypted one", file: connection.file)
@@ -69,7 +69,7 @@ import CLarderSQLite
     try sync()
   }
 
-  /// Says in page 1 that the file has a write-ahead log (SQLite file format §1.3.3).
+  /// Marks page 1 to say that the file has a write-ahead log (SQLite file format §1.3.3).
   func setLogMode() throws(StorageError) {
     guard unsafe pread(descriptor, room, Self.pageLength, 0) == Self.pageLength,
       unsafe from.open(room, number: 1, to: room + Self.pageLength)

@@ -8,24 +8,24 @@ import CLarderSQLite
   import Darwin
 #endif
 
-/// Gives a file another key, its first, or none: a copy beside it takes its place in one step.
+/// Changes a file's key, encrypts a plain file, or decrypts one: a copy beside the file replaces it in one step.
 ///
-/// Nobody else may have the file open meanwhile. Where it ends half-way the file is as before, and what is left beside it
-/// is removed when the file is next opened; but for the last step: where the folder cannot be written to the disk, the copy
-/// has the file's place already, and the error says that the new key opens it.
+/// No other connection may have the file open meanwhile. If the work is interrupted, the file is as before, and the
+/// leftovers beside it are removed when the file is next opened. The last step is the exception: if the folder cannot
+/// be flushed to the disk, the copy has already replaced the file, and the error says that the new key opens it.
 struct Rekeying {
   let path: String
   let old: StorageKey?
   let new: StorageKey?
-  /// What the file must be; nil for a database of anybody.
+  /// What the file must be; nil accepts any database.
   let schema: Schema?
   let options: DatabaseOptions
-  /// Writes a folder's list of files to the disk; false where that fails.
+  /// Flushes a folder's list of files to the disk; returns false if that fails.
   var syncFolder: @Sendable (String) -> Bool = { FilesInUse.syncFolder($0) }
 
   private static let suffix = "-rekey"
 
-  /// Does the work, blocking.
+  /// Changes the key, blocking.
   func run() throws(StorageError) {
     let full = try CipherVFS.fullPath(path)
     let source = try CipherRegistry.add(full, try content(full))
@@ -64,7 +64,7 @@ struct Rekeying {
 
   private var missing: StorageError { .cannotOpen(path, "There is no file") }
 
-  /// Has the file for this connection alone, and everything that was committed in its main part.
+  /// Locks the file for this connection alone, and moves everything that was committed into its main part.
   private func claim(_ connection: Connection) throws(StorageError) {
     do throws(StorageError) {
       try connection.run("PRAGMA locking_mode = EXCLUSIVE")
@@ -95,12 +95,12 @@ struct Rekeying {
     }
   }
 
-  /// By the engine, which makes room in the pages for nonce and tag.
+  /// Encrypts through the engine, which reserves room in the pages for nonce and tag.
   private func encrypt(_ connection: Connection, _ keys: FileKeys, to target: String) throws(StorageError) {
     let registration = try CipherRegistry.add(target, .new(keys))
     do {
       defer { withExtendedLifetime(registration) {} }
-      // In this order: the first would undo the second.
+      // The order matters: the first would undo the second.
       try connection.run("PRAGMA page_size = \(FileContent.pageLength)")
       guard connection.setReserve(Int32(FileContent.reservedLength)) else {
         throw StorageError(.other, message: "The engine makes no room in pages", file: path)
@@ -115,14 +115,14 @@ struct Rekeying {
   private func replace(_ full: String, by target: String, _ connection: Connection) throws(StorageError) {
     var status = stat()
     if unsafe stat(full, &status) == 0 { _ = unsafe chmod(target, status.st_mode & 0o777) }
-    // The log is empty, and must not be removed at the end: it is the new file's then.
+    // The log is empty, and must not be removed at the end: the name belongs to the new file then.
     connection.leavesLog()
     for suffix in ["-wal", "-journal"] { _ = unsafe unlink(full + suffix) }
     guard unsafe rename(target, full) == 0 else {
       throw StorageError(.inputOutput, message: "The copy cannot take the file's place (errno \(errno))", file: path)
     }
     let folder = full.lastIndex(of: "/").map { String(full[..<$0]) } ?? ""
-    // Only then does the new key open the file after a power failure, too.
+    // Only after that does the new key open the file after a power failure, too.
     guard syncFolder(folder.isEmpty ? "/" : folder) else {
       let reason = errno
       let state = new == nil ? "The file is plain now and opens without a key" : "The new key opens the file now"
@@ -133,10 +133,11 @@ struct Rekeying {
     }
   }
 
-  /// Removes what a crash has left; only who has the file open, and so knows that nobody rekeys it, may.
+  /// Removes what a crash has left. Only a caller that has the file open may do so, because then no other process is
+  /// rekeying it.
   static func removeLeftovers(of path: String) { remove(path + suffix) }
 
-  /// Makes an empty file for its owner alone, through no link, in place of what a crash has left.
+  /// Creates an empty file for its owner alone, not following a link, in place of what a crash has left.
   private static func make(_ target: String) throws(StorageError) {
     remove(target)
     let made = unsafe open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
@@ -150,17 +151,18 @@ struct Rekeying {
 }
 
 extension Database {
-  /// Gives a closed file another key (`from` and `to`), encrypts a plain one (`to`), or the reverse (`from`).
+  /// Changes the key of a closed file (`from` and `to`), encrypts a plain one (`to`), or decrypts one (`from`).
   ///
-  /// The new key opens the file when this returns; after a crash at any instant the old one does, or the new one. Where it
-  /// throws, the old one does, but for an `inputOutput` whose message says that the new one opens it: then the last step,
-  /// writing the folder to the disk, has failed. Needs as much room on the disk as the file has. The old file's bytes are
-  /// not overwritten: the disk may keep them.
+  /// The new key opens the file when this returns; after a crash at any time either the old key or the new one does. If
+  /// this throws, the old key opens the file, except after an `inputOutput` error whose message says that the new one
+  /// does: then the last step, flushing the folder to the disk, has failed. Rekeying needs as much free space on the
+  /// disk as the file has. The old file's bytes are not overwritten: the disk may keep them.
   /// - Parameters:
-  ///   - schema: what the file must be: one of another application, or of a later version, is left as it is; nil for any.
-  ///   - options: those that the file is opened with: its indexes may need their functions.
-  /// - Throws: `inUse` where anybody has it open, `wrongKey`, `encrypted`, `notEncrypted`, `foreignFile`, `newerSchema`,
-  ///   `corrupt`, `cannotOpen`, `full`.
+  ///   - schema: what the file must be: a file of another application, or of a later version, is left as it is; nil
+  ///     accepts any.
+  ///   - options: the options that the file is opened with, because its indexes may need their functions.
+  /// - Throws: `inUse` if any connection has it open, `wrongKey`, `encrypted`, `notEncrypted`, `foreignFile`,
+  ///   `newerSchema`, `corrupt`, `cannotOpen`, `full`.
   package static func rekey(
     _ path: String, from old: StorageKey?, to new: StorageKey?, schema: Schema? = nil,
     options: DatabaseOptions = .init()

@@ -1,15 +1,15 @@
-/// The keys of a folder whose files are no databases, made of the owner's key and the folder's salt as a database's are
-/// of its own.
+/// The keys of a folder whose files are not databases. They are derived from the owner's key and the folder's salt, as
+/// a database's keys are from its own salt.
 package final class FolderKeys: Sendable {
-  /// Bytes of ``header``.
+  /// The length of ``header`` in bytes.
   package static let headerLength = EncryptedHeader.saltLength + EncryptedHeader.end - EncryptedHeader.start
 
-  /// What the folder says in the clear: the salt, then what a database's page 1 has from 72 on: the format, scrypt's
-  /// parameters, the check value and the mark.
+  /// The unencrypted header of the folder: the salt, then what a database's page 1 has from byte 72 on: the format,
+  /// scrypt's parameters, the check value and the mark.
   package let header: [UInt8]
-  /// For what lies in the folder's files.
+  /// The key for the contents of the folder's files.
   package let contents: SealingKey
-  /// Nil where there was no memory for it.
+  /// The key for names; nil if there was no memory for it.
   private let names: KeyedHash?
 
   private static let purpose = "larder folder"
@@ -23,7 +23,7 @@ package final class FolderKeys: Sendable {
     contents = SealingKey(secret, from: Self.contentKey)
   }
 
-  /// Keys for a new folder, with a salt of its own.
+  /// Derives keys for a new folder, with a salt of its own.
   package static func new(_ key: StorageKey) throws(StorageError) -> FolderKeys {
     let salt = Digest.randomBytes(EncryptedHeader.saltLength)
     let cost = key.kind == .passphrase ? StretchingCost.standard : nil
@@ -31,9 +31,9 @@ package final class FolderKeys: Sendable {
     return FolderKeys(EncryptedHeader(salt: salt, cost: cost, check: check), secret)
   }
 
-  /// The keys of a folder that says `header`; takes about a tenth of a second for a passphrase.
+  /// Derives the keys of a folder from its `header`. This takes about a tenth of a second for a passphrase.
   ///
-  /// - Throws: `wrongKey`, `notSupported` for a later form, `corrupt` for what is no header.
+  /// - Throws: `wrongKey`, `notSupported` for a later format, `corrupt` if the bytes are not a header.
   package static func of(_ header: [UInt8], _ key: StorageKey, folder: String) throws(StorageError) -> FolderKeys {
     guard header.count == headerLength else { throw .damaged(folder, "The folder's header is damaged") }
     let salt = header[..<EncryptedHeader.saltLength], own = header[EncryptedHeader.saltLength...]
@@ -53,8 +53,8 @@ package final class FolderKeys: Sendable {
     }
   }
 
-  /// A name that only these keys make of some bytes: the first 128 bits of their HMAC-SHA-256, as little-endian numbers;
-  /// nil where the platform's library fails.
+  /// A name for some bytes that only these keys can compute: the first 128 bits of the bytes' HMAC-SHA-256, as
+  /// little-endian numbers. Nil if the platform's library fails.
   package func name(of bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)? {
     unsafe withUnsafeTemporaryAllocation(byteCount: Digest.byteCount, alignment: 8) { code in
       guard let names, unsafe names.hash(bytes, into: code) else { return nil }

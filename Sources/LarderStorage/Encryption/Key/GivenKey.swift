@@ -1,12 +1,12 @@
-/// A key among the options of a store: it is passed in, and nobody outside of the package reads it.
+/// A key among the options of a store: it is passed in, and cannot be read outside of the package.
 ///
-/// What an open store shows of its options holds a withheld key: options with one do not open the file.
+/// The options that an open store returns hold a withheld key: options with one do not open the file.
 package struct GivenKey: Sendable {
-  /// The key; nil for a plain file, and where it is withheld.
+  /// The key; nil for a plain file, and if it is withheld.
   package let key: StorageKey?
   private let isWithheld: Bool
 
-  /// Takes a key; nil says that the file is plain.
+  /// Stores a key; nil means that the file is plain.
   package init(_ key: StorageKey?) {
     self.key = key
     isWithheld = false
@@ -17,17 +17,17 @@ package struct GivenKey: Sendable {
     isWithheld = true
   }
 
-  /// In place of a key that is not shown.
+  /// The placeholder for a key that is not shown.
   package static let withheld = GivenKey()
 
-  /// The key of options that are given again: one that was withheld from them is the one before.
+  /// The key to use when options are set again: if it is withheld, the previous one.
   package func replacing(_ before: GivenKey) -> GivenKey { isWithheld ? before : self }
 }
 
 extension GivenKey: CustomStringConvertible, CustomReflectable {
-  /// Never the key.
+  /// A fixed text, never the key.
   package var description: String { "GivenKey" }
 
-  /// Never the key.
+  /// An empty mirror, never the key.
   package var customMirror: Mirror { Mirror(self, children: []) }
 }

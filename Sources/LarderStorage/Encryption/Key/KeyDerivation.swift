@@ -4,16 +4,17 @@
   import CLarderCrypto
 #endif
 
-/// Keys made of keys: HKDF (RFC 5869) with SHA-256, and scrypt (RFC 7914).
+/// Derives keys from keys: HKDF (RFC 5869) with SHA-256, and scrypt (RFC 7914).
 enum KeyDerivation {
   private static let hashLength = 32
 
-  /// Fills `output` with the bytes that HKDF makes of a key, a salt and a purpose, at most 255 × 32.
+  /// Fills `output` with the bytes that HKDF derives from a key, a salt and a purpose, at most 255 × 32.
   static func expand(
     _ key: SecretBytes, salt: [UInt8], info: [UInt8], into output: UnsafeMutableRawBufferPointer
   ) throws(StorageError) {
     guard output.count <= 255 * hashLength else { throw failure }
-    // The pseudorandom key, then a block, the purpose and the counter, then the next block: gone with the value.
+    // The buffer holds the pseudorandom key, then a block, the purpose and the counter, then the next block. It is
+    // zeroed on release.
     _ = try unsafe SecretBytes(count: 2 * hashLength + info.count + 1 + hashLength) { (work) throws(StorageError) in
       let extracted = unsafe UnsafeMutableRawBufferPointer(rebasing: work[..<hashLength])
       let isExtracted = unsafe salt.withUnsafeBytes { salt in
@@ -28,7 +29,7 @@ enum KeyDerivation {
     StorageError(.other, message: "The platform's cryptography failed to make a key", file: nil)
   }
 
-  /// T(n) = HMAC(PRK, T(n-1) ‖ info ‖ n), each in turn in `work`.
+  /// Computes T(n) = HMAC(PRK, T(n-1) ‖ info ‖ n), each block in turn in `work`.
   private static func expand(
     _ work: UnsafeMutableRawBufferPointer, _ key: UnsafeMutableRawBufferPointer, _ info: [UInt8],
     into output: UnsafeMutableRawBufferPointer
@@ -52,7 +53,7 @@ enum KeyDerivation {
     }
   }
 
-  /// HMAC-SHA-256 (RFC 2104) into 32 bytes; nothing of the key is left behind.
+  /// Writes HMAC-SHA-256 (RFC 2104) into 32 bytes; no part of the key is left behind.
   private static func hmac(
     key: UnsafeRawBufferPointer, of message: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) -> Bool {
@@ -64,14 +65,14 @@ enum KeyDerivation {
       var length: UInt32 = 0
       let out = unsafe output.baseAddress?.assumingMemoryBound(to: UInt8.self)
       let bytes = unsafe message.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      // The buffers live through the call, which writes 32 bytes.
+      // The buffers outlive the call, which writes 32 bytes.
       let done = unsafe HMAC(
         EVP_sha256(), key.baseAddress, Int32(clamping: key.count), bytes, message.count, out, &length)
       return unsafe done != nil && Int(length) == hashLength
     #endif
   }
 
-  /// Makes 32 bytes of a passphrase by scrypt.
+  /// Derives 32 bytes from a passphrase with scrypt.
   static func stretch(
     _ passphrase: SecretBytes, salt: [UInt8], cost: StretchingCost, into output: UnsafeMutableRawBufferPointer
   ) throws(StorageError) {
@@ -85,7 +86,7 @@ enum KeyDerivation {
       let isDone = unsafe passphrase.withBytes { (secret: UnsafeRawBufferPointer) -> Bool in
         let text = unsafe secret.baseAddress?.assumingMemoryBound(to: CChar.self)
         let out = unsafe output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        // The buffers live through the call.
+        // The buffers outlive the call.
         return unsafe EVP_PBE_scrypt(
           text, secret.count, salt, salt.count, cost.blocks, UInt64(cost.r), UInt64(cost.p), limit, out, output.count)
           == 1
@@ -95,22 +96,22 @@ enum KeyDerivation {
   }
 }
 
-/// What scrypt's work costs (RFC 7914 §2).
+/// The cost parameters of scrypt (RFC 7914 §2).
 struct StretchingCost: Sendable, Hashable {
   /// The binary logarithm of N.
   let log2N: UInt8
   let r: UInt8
   let p: UInt8
 
-  /// About a tenth of a second and 32 MiB.
+  /// The cost for new files: about a tenth of a second and 32 MiB.
   static let standard = StretchingCost(log2N: 15, r: 8, p: 1)
 
   var blocks: UInt64 { 1 << UInt64(log2N & 63) }
 
-  /// Bytes that it needs.
+  /// The memory that scrypt needs, in bytes.
   var memory: Int { 128 * Int(r) * (Int(clamping: blocks) + Int(p) + 2) }
 
-  /// What a file may ask for: it is read before it is trusted.
+  /// Whether the cost is within limits: a file's cost is read before the file can be trusted.
   var isBounded: Bool {
     (1...22).contains(log2N) && r > 0 && p > 0 && p <= 16 && memory <= 1 << 28
   }

@@ -4,9 +4,10 @@
   import CLarderCrypto
 #endif
 
-/// scrypt (RFC 7914) on a library that has PBKDF2 alone, as Apple's does: ROMix in Swift.
+/// scrypt (RFC 7914) for libraries that only have PBKDF2, such as Apple's: ROMix in Swift.
 enum Scrypt {
-  /// Fills `output` with what scrypt makes of a passphrase and a salt; false where the library or the memory fails.
+  /// Fills `output` with the key that scrypt derives from a passphrase and a salt; false if the library or the memory
+  /// fails.
   static func derive(
     _ passphrase: UnsafeRawBufferPointer, salt: [UInt8], cost: StretchingCost,
     into output: UnsafeMutableRawBufferPointer
@@ -25,14 +26,14 @@ enum Scrypt {
     return unsafe pbkdf2(passphrase, salt: UnsafeRawBufferPointer(mixed.bytes), into: output)
   }
 
-  /// PBKDF2 with HMAC-SHA-256 and one round (RFC 7914 §6, steps 1 and 3).
+  /// Computes PBKDF2 with HMAC-SHA-256 and one round (RFC 7914 §6, steps 1 and 3).
   private static func pbkdf2(
     _ passphrase: UnsafeRawBufferPointer, salt: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) -> Bool {
     let text = unsafe passphrase.baseAddress?.assumingMemoryBound(to: CChar.self)
     let saltBytes = unsafe salt.baseAddress?.assumingMemoryBound(to: UInt8.self)
     let out = unsafe output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    // The buffers live through the call.
+    // The buffers outlive the call.
     #if canImport(CommonCrypto)
       let status = unsafe CCKeyDerivationPBKDF(
         CCPBKDFAlgorithm(kCCPBKDF2), text, passphrase.count, saltBytes, salt.count,
@@ -45,13 +46,13 @@ enum Scrypt {
     #endif
   }
 
-  /// scryptROMix (RFC 7914 §5) of one block in place. `memory` has room for `count` such blocks, a power of two; `scratch` for
-  /// one block and 64 bytes.
+  /// Computes scryptROMix (RFC 7914 §5) of one block in place. `memory` has room for `count` such blocks, where `count`
+  /// is a power of two; `scratch` has room for one block and 64 bytes.
   private static func mix(
     _ block: UnsafeMutableBufferPointer<UInt32>, _ memory: UnsafeMutableBufferPointer<UInt32>,
     _ scratch: UnsafeMutableBufferPointer<UInt32>, _ count: Int
   ) {
-    // The buffers hold as many words as the caller says, and no index below is past them.
+    // The buffers hold as many words as the caller says, and no index below exceeds that.
     guard let x = block.baseAddress, let v = memory.baseAddress, let y = scratch.baseAddress else { return }
     let words = block.count
     for index in 0..<words { unsafe x[index] = UInt32(littleEndian: x[index]) }
@@ -69,7 +70,7 @@ enum Scrypt {
     for index in 0..<words { unsafe x[index] = x[index].littleEndian }
   }
 
-  /// scryptBlockMix (RFC 7914 §4) in place.
+  /// Computes scryptBlockMix (RFC 7914 §4) in place.
   private static func mixBlock(
     _ block: UnsafeMutablePointer<UInt32>, _ scratch: UnsafeMutablePointer<UInt32>, _ words: Int
   ) {
@@ -80,7 +81,7 @@ enum Scrypt {
     while start < words {
       for index in 0..<Salsa.wordCount { unsafe state[index] ^= block[start + index] }
       unsafe Salsa.permute(state)
-      // Even blocks come first, odd ones behind them.
+      // Even blocks come first, odd ones after them.
       let number = start / Salsa.wordCount
       let place = number / 2 * Salsa.wordCount + (number & 1) * half
       unsafe (scratch + place).update(from: state, count: Salsa.wordCount)
@@ -126,13 +127,13 @@ private enum Salsa {
     words &<< count | words &>> (32 - count)
   }
 
-  /// Each word in the place of the one before it.
+  /// The words rotated by one place.
   private static func turned(_ words: SIMD4<UInt32>) -> SIMD4<UInt32> {
     SIMD4(words[1], words[2], words[3], words[0])
   }
 }
 
-/// Memory for what a passphrase leads to; zeroed at its end.
+/// Memory for values derived from a passphrase; zeroed at its end.
 @safe private final class SecretMemory {
   let bytes: UnsafeMutableRawBufferPointer
   var words: UnsafeMutableBufferPointer<UInt32> { unsafe bytes.bindMemory(to: UInt32.self) }

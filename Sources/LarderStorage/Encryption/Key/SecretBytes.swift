@@ -6,16 +6,16 @@
   import Darwin
 #endif
 
-/// Key material: bytes on memory pages of their own, kept out of swap and core dumps where the system allows it, zeroed
-/// when nobody has them any more.
+/// Key material: bytes on memory pages of their own, kept out of swap and core dumps if the system allows it, and
+/// zeroed when the last reference is released.
 //
-// @unchecked Sendable: the bytes are written by the maker's closure alone, before anybody else has the value.
+// @unchecked Sendable: only the closure in the initializer writes the bytes, before the value is shared.
 @safe final class SecretBytes: @unchecked Sendable, CustomStringConvertible, CustomReflectable {
   let count: Int
   private let start: UnsafeMutableRawPointer
   private let length: Int
 
-  /// Bytes that `fill` writes; they are zero before. Throws `inputOutput` where there is no memory.
+  /// Allocates bytes, which are zero, and lets `fill` write them. Throws `inputOutput` if there is no memory.
   init(count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(StorageError) -> Void) throws(StorageError) {
     let page = max(4096, Int(sysconf(Int32(_SC_PAGESIZE))))
     length = (max(1, count) + page - 1) / page * page
@@ -29,7 +29,7 @@
     }
     unsafe start = mapped
     self.count = count
-    // Both may be refused, by a limit of the process; the bytes are as good then.
+    // A limit of the process may deny both calls; the bytes can be used nevertheless.
     _ = unsafe mlock(mapped, length)
     #if os(Linux)
       _ = unsafe madvise(mapped, length, Int32(MADV_DONTDUMP))
@@ -43,20 +43,20 @@
     _ = unsafe munmap(start, length)
   }
 
-  /// Hands the bytes to `body`, which must not keep a copy.
+  /// Passes the bytes to `body`, which must not keep a copy.
   @unsafe func withBytes<Value, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
   ) throws(Failure) -> Value {
     unsafe try body(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// Hands the 32 bytes from `start` on to `body`, which must not keep a copy; nil where there are not as many.
+  /// Passes the 32 bytes from `start` on to `body`, which must not keep a copy; nil if there are fewer bytes.
   @unsafe func withKey<Value>(from start: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
     guard start >= 0, count >= start + StorageKey.byteCount else { return nil }
     return unsafe body(UnsafeRawBufferPointer(start: self.start + start, count: StorageKey.byteCount))
   }
 
-  /// Writes zeros that the compiler cannot leave out.
+  /// Writes zeros in a way that the compiler cannot optimize out.
   static func zero(_ start: UnsafeMutableRawPointer, _ count: Int) {
     #if canImport(Darwin)
       _ = unsafe memset_s(start, count, 0, count)
@@ -65,7 +65,7 @@
     #endif
   }
 
-  /// True for the same bytes; takes the same time wherever they differ.
+  /// Whether two buffers have equal bytes; takes the same time wherever they differ.
   static func same(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard left.count == right.count else { return false }
     var difference: UInt8 = 0
@@ -73,9 +73,9 @@
     return difference == 0
   }
 
-  /// Never the bytes.
+  /// A fixed text, never the bytes.
   var description: String { "SecretBytes" }
 
-  /// Never the bytes.
+  /// An empty mirror, never the bytes.
   var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,9 +1,10 @@
-/// The key that files are encrypted with: 32 random bytes, or a passphrase that scrypt makes such bytes of (RFC 7914).
+/// The key that files are encrypted with: 32 random bytes, or a passphrase from which scrypt derives such bytes (RFC
+/// 7914).
 ///
-/// Its bytes are in no description, error or log, and are zeroed when nobody has the key any more; the array or text that
-/// it is made of belongs to the caller, who should let go of it.
+/// Its bytes appear in no description, error or log, and are zeroed when the last copy of the key is released. The
+/// array or text that it is created from belongs to the caller, who should release it.
 public struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable {
-  /// Bytes in a key that is no passphrase.
+  /// The number of bytes in a key that is not a passphrase.
   public static let byteCount = 32
 
   enum Kind: Sendable { case raw, passphrase }
@@ -11,7 +12,7 @@ public struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable {
   let kind: Kind
   let secret: SecretBytes
 
-  /// Takes exactly 32 bytes, which nobody can guess; throws `misuse` for another number.
+  /// Creates a key from exactly 32 bytes, which must not be guessable; throws `misuse` for another number.
   public init(bytes: [UInt8]) throws(StorageError) {
     guard bytes.count == StorageKey.byteCount else {
       throw StorageError(
@@ -20,7 +21,8 @@ public struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable {
     try self.init(.raw, bytes)
   }
 
-  /// Takes the bytes of a passphrase as they are, without normalization; throws `misuse` where there are none.
+  /// Creates a key from the bytes of a passphrase as they are, without normalization; throws `misuse` if there are
+  /// none.
   public init(passphrase: some Sequence<UInt8>) throws(StorageError) {
     let bytes = Array(passphrase)
     guard !bytes.isEmpty else { throw StorageError(.misuse, message: "The passphrase is empty", file: nil) }
@@ -34,15 +36,15 @@ public struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable {
     }
   }
 
-  /// Never the key.
+  /// A fixed text, never the key.
   public var description: String { "StorageKey" }
 
-  /// Never the key.
+  /// An empty mirror, never the key.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension StorageKey: Equatable {
-  /// True for the same bytes, given as the same kind; takes the same time wherever they differ.
+  /// True for equal bytes of the same kind of key; takes the same time wherever they differ.
   public static func == (left: StorageKey, right: StorageKey) -> Bool {
     guard left.kind == right.kind else { return false }
     return unsafe left.secret.withBytes { one in unsafe right.secret.withBytes { unsafe SecretBytes.same(one, $0) } }

@@ -1,8 +1,9 @@
 import CLarderSQLite
 
-/// The calls that SQLite makes on an open file, handed to its ``FileContent``.
+/// The I/O methods that SQLite calls on an open file, each passed on to the file's ``FileContent``.
 ///
-/// A file's memory is SQLite's: the pointer to these calls, then the content, then the system's own file.
+/// SQLite allocates a file's memory: it holds the pointer to these methods, then the content, then the system's own
+/// file.
 enum CipherIO {
   private static let contentOffset = unsafe MemoryLayout<sqlite3_file>.stride
   static let realOffset = unsafe contentOffset + MemoryLayout<UnsafeRawPointer?>.stride
@@ -20,7 +21,7 @@ enum CipherIO {
     unsafe file.pointee.pMethods = UnsafePointer(sharesMemory ? methods : methodsWithoutSharedMemory)
   }
 
-  /// The content of a file that is open with these calls; nil for any other file.
+  /// The content of a file that is open with these methods; nil for any other file.
   static func content(_ file: UnsafeMutablePointer<sqlite3_file>?) -> FileContent? {
     guard let file = unsafe file, let calls = unsafe file.pointee.pMethods,
       unsafe calls == UnsafePointer(methods) || calls == UnsafePointer(methodsWithoutSharedMemory)
@@ -44,16 +45,16 @@ enum CipherIO {
   }
 
   //
-  // nonisolated(unsafe): written once, before anybody can read it, and never given back.
+  // nonisolated(unsafe): written once, before any thread can read it, and never freed.
   nonisolated(unsafe) private static let methods = unsafe make(sharesMemory: true)
-  /// For file systems without locks or shared memory: Apple's SQLite has calls of its own for these, and a log needs the
-  /// file locked for one connection there. Version 1 says so to SQLite.
+  /// The methods for file systems without locks or shared memory. Apple's SQLite has its own methods for these, and
+  /// there a log requires that one connection locks the file. Version 1 tells SQLite so.
   nonisolated(unsafe) private static let methodsWithoutSharedMemory = unsafe make(sharesMemory: false)
 
   private static func make(sharesMemory: Bool) -> UnsafeMutablePointer<sqlite3_io_methods> {
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     var calls = sqlite3_io_methods()
-    // Version 2 has no memory map: pages are never where SQLite could look at them without us.
+    // Version 2 has no memory map: SQLite never reads pages without calling these methods.
     calls.iVersion = sharesMemory ? 2 : 1
     unsafe calls.xClose = { unsafe CipherIO.close($0) }
     unsafe calls.xRead = { file, bytes, count, offset in
@@ -101,7 +102,8 @@ enum CipherIO {
       }
     }
     unsafe calls.xSectorSize = { file in unsafe CipherIO.with(file, or: 4096) { $0.real.sectorSize } }
-    // A write changes no byte beside its own, so that frames are written whole; and none is done in one piece with others.
+    // A write changes no byte beside its own, so that frames are written completely; no write is atomic together with
+    // others.
     unsafe calls.xDeviceCharacteristics = { file in
       unsafe CipherIO.with(file, or: 0) { content in
         content.real.characteristics & (SQLITE_IOCAP_IMMUTABLE | SQLITE_IOCAP_UNDELETABLE_WHEN_OPEN)

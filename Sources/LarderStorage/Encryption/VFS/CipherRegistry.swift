@@ -1,20 +1,20 @@
 import LarderCore
 
-/// Which files of this process are encrypted, and with which keys: a file's URI never has them.
+/// The encrypted files of this process and their keys, which are never part of a file's URI.
 enum CipherRegistry {
-  /// What a path is opened as.
+  /// How a path is opened.
   enum Content: Sendable {
     /// An encrypted file.
     case encrypted(FileKeys)
-    /// The same, which is being made and has nothing in it yet.
+    /// An encrypted file that is being created and has no content yet.
     case new(FileKeys)
-    /// A file that is made into an encrypted one.
+    /// A plain file that is being encrypted.
     case plain
   }
 
-  /// Keeps a path known until nobody has it any more.
+  /// Keeps a path registered until the last reference to this object is released.
   final class Registration: Sendable {
-    /// As the engine names the file.
+    /// The path as the engine names it.
     let path: String
     let content: Content
     private let number: UInt64
@@ -27,7 +27,7 @@ enum CipherRegistry {
 
     deinit { CipherRegistry.remove(path, number) }
 
-    /// The keys; nil of a plain file.
+    /// The file's keys; nil for a plain file.
     var keys: FileKeys? {
       switch content {
       case .encrypted(let keys), .new(let keys): keys
@@ -43,9 +43,10 @@ enum CipherRegistry {
 
   private static let entries = Locked(Entries())
 
-  /// Makes a path known; throws `other` where the engine does not take the VFS.
+  /// Registers a path; throws `other` if the engine does not accept the VFS.
   ///
-  /// A file that is open with the same keys already shares them, and with them the pages that are kept of it.
+  /// If the file is already open with the same keys, the registrations share them, and with them the cached plaintext
+  /// pages.
   static func add(_ path: String, _ content: Content) throws(StorageError) -> Registration {
     let full = try CipherVFS.fullPath(path)
     return entries.withLock { entries in
@@ -71,11 +72,11 @@ enum CipherRegistry {
       entries.byPath[path] = after.isEmpty ? nil : after
       return before
     }
-    // Released here, without the lock.
+    // Released here, outside the lock.
     _ = gone
   }
 
-  /// What a path has been added as, the last first.
+  /// The contents under which a path has been registered, in the order of registration reversed.
   static func contents(of path: String) -> [Content] {
     entries.withLock { $0.byPath[path]?.reversed().map(\.content) ?? [] }
   }

@@ -1,17 +1,17 @@
 import CLarderSQLite
 
-/// The VFS of encrypted files: the system's, with a ``FileContent`` between SQLite and each file.
+/// The VFS of encrypted files: the system's VFS, with a ``FileContent`` between SQLite and each file.
 ///
-/// It opens files that ``CipherRegistry`` knows and no others, so that nothing is written in plain text beside them.
+/// It only opens files that ``CipherRegistry`` knows, so that nothing is written beside them in plain text.
 enum CipherVFS {
   static let name = "larder-cipher"
 
-  /// The system's VFS; nil where it could not be found, or ours not be added to it.
+  /// The system's VFS; nil if it could not be found, or if this one could not be registered.
   //
-  // nonisolated(unsafe): written once, before anybody can read it; VFS objects live as long as the process.
+  // nonisolated(unsafe): written once, before any thread can read it; VFS objects live as long as the process.
   nonisolated(unsafe) static let system: UnsafeMutablePointer<sqlite3_vfs>? = unsafe register()
 
-  /// As long as the process, like the VFS.
+  /// The name, which lives as long as the process, like the VFS.
   private static var ownName: UnsafeMutablePointer<CChar> {
     let bytes = Array(name.utf8CString)
     let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
@@ -22,7 +22,7 @@ enum CipherVFS {
   private static func register() -> UnsafeMutablePointer<sqlite3_vfs>? {
     guard let system = unsafe sqlite3_vfs_find(nil) else { return nil }
     let ours = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
-    // Everything that does not open a file is the system's own.
+    // Everything that does not open a file is copied from the system's VFS.
     unsafe ours.initialize(to: system.pointee)
     unsafe ours.pointee.pNext = nil
     unsafe ours.pointee.szOsFile += Int32(CipherIO.realOffset)
@@ -33,7 +33,7 @@ enum CipherVFS {
     return unsafe system
   }
 
-  /// A path as the engine names it: from the root on, symbolic links followed.
+  /// A path as the engine names it: absolute, with symbolic links resolved.
   static func fullPath(_ path: String) throws(StorageError) -> String {
     guard let system = unsafe system, let make = unsafe system.pointee.xFullPathname else {
       throw StorageError(.other, message: "The engine does not take a VFS", file: path)
@@ -57,7 +57,7 @@ enum CipherVFS {
     guard let system = unsafe system, let open = unsafe system.pointee.xOpen, let file = unsafe file else {
       return SQLITE_CANTOPEN
     }
-    // What is not open is not closed.
+    // SQLite does not close a file that is not open.
     unsafe file.pointee.pMethods = nil
     let (main, contents) = unsafe contents(name, flags)
     if isPlain(main, contents) { return unsafe open(system, name, file, flags, outFlags) }
@@ -76,12 +76,12 @@ enum CipherVFS {
     return SQLITE_OK
   }
 
-  /// Rollback journals, which an encrypted file has only while it is made: nobody rolls that back after a crash.
+  /// Rollback journals. An encrypted file has one only while it is created, and it is not rolled back after a crash.
   private static let journals = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL
   private static let scratchKinds =
     SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB | SQLITE_OPEN_TEMP_JOURNAL | SQLITE_OPEN_SUBJOURNAL
 
-  /// The main part's path of a file, and what that is known as.
+  /// The path of a file's main part, and the contents registered for it.
   private static func contents(
     _ name: UnsafePointer<CChar>?, _ flags: Int32
   ) -> (main: String, contents: [CipherRegistry.Content]) {
@@ -96,7 +96,7 @@ enum CipherVFS {
     return (path, CipherRegistry.contents(of: path))
   }
 
-  /// Whether a file is a plain one that is being encrypted: its copy takes its place while it is still known as plain.
+  /// Whether a file is a plain one that is being encrypted: its copy replaces it while it is still registered as plain.
   private static func isPlain(_ main: String, _ contents: [CipherRegistry.Content]) -> Bool {
     let plain = contents.count { if case .plain = $0 { true } else { false } }
     guard plain > 0 else { return false }
@@ -107,11 +107,11 @@ enum CipherVFS {
     contents.contains { if case .new = $0 { true } else { false } }
   }
 
-  /// Nil where none of the keys is the file's: it has been replaced since they were looked for.
+  /// Returns nil if none of the keys is the file's: the file has been replaced since the keys were derived.
   private static func content(_ real: RealFile, _ flags: Int32, _ contents: [CipherRegistry.Content]) -> FileContent? {
     if flags & (scratchKinds | journals) != 0 { return ScratchFile(real) }
     if flags & SQLITE_OPEN_WAL != 0 {
-      // The main part has been opened before, with the keys that fit it.
+      // The main part was opened before, with the keys that fit it.
       return keys(contents, nil).flatMap { LogFile(real, $0) }
     }
     var size: Int64 = 0
@@ -129,7 +129,7 @@ enum CipherVFS {
     return keys(contents, header).flatMap { PageFile(real, $0) }
   }
 
-  /// The keys that were added last, for a header where one is given.
+  /// The keys that were registered last, or those that fit a header if one is given.
   private static func keys(_ contents: [CipherRegistry.Content], _ header: EncryptedHeader?) -> FileKeys? {
     for content in contents {
       switch content {
@@ -140,8 +140,8 @@ enum CipherVFS {
     return nil
   }
 
-  /// A file's existence and rights. An encrypted file has no rollback journal: what lies at its place is somebody else's,
-  /// and is not rolled back.
+  /// Whether a file exists and can be accessed. An encrypted file has no rollback journal: a file in that place belongs
+  /// to another program, and is not rolled back.
   private static func access(
     _ name: UnsafePointer<CChar>?, _ flags: Int32, _ answer: UnsafeMutablePointer<Int32>?
   ) -> Int32 {

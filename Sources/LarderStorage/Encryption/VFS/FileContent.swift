@@ -1,19 +1,20 @@
 import CLarderSQLite
 
-/// What lies between SQLite's reads and writes of one open file and the system's: one kind of file, one subclass.
+/// Converts SQLite's reads and writes of one open file to those of the system's file. Each kind of file is one
+/// subclass.
 ///
-/// A file is of one connection, and so in the hands of one thread at a time.
+/// A file belongs to one connection, so only one thread at a time uses it.
 @safe class FileContent {
-  /// A page as SQLite sees it, and as it lies in every file that has pages.
+  /// The length of a page as SQLite sees it, and as it is stored in every file that has pages.
   static let pageLength = 4096
-  /// Bytes at the end of each page that SQLite leaves to us: 4 of the log, 12 of nonce, 16 of tag.
+  /// The bytes at the end of each page that SQLite leaves to this VFS: 4 for the log, 12 for the nonce, 16 for the tag.
   static let reservedLength = 32
   static let sealedLength = pageLength - reservedLength
   static let nonceOffset = sealedLength + 4
   static let tagOffset = nonceOffset + PageCipher.nonceLength
 
   let real: RealFile
-  /// Room for what is on its way, zeroed at the end.
+  /// A buffer for the data in transit, zeroed at the end.
   let work: UnsafeMutableRawPointer
   private let workLength: Int
 
@@ -34,15 +35,16 @@ import CLarderSQLite
   func truncate(_ size: Int64) -> Int32 { real.truncate(size) }
   func sync(_ flags: Int32) -> Int32 { real.sync(flags) }
   func size(_ size: inout Int64) -> Int32 { real.size(&size) }
-  /// Called before each lock of the file or its log's index is taken or given back: others may write now, or have.
+  /// Called before each lock of the file or its log's index is taken or released: others may write from then on, or
+  /// have written.
   func lockChanges() {}
-  /// What must be written before the file is closed.
+  /// Writes what must be written before the file is closed.
   func finish() -> Int32 { SQLITE_OK }
   func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     unsafe real.control(operation, argument)
   }
 
-  /// True where bytes are zero, eight at a time.
+  /// Whether all bytes are zero; checks eight at a time.
   static func isZero(_ bytes: UnsafeRawPointer, _ count: Int) -> Bool {
     var index = 0
     while index + 8 <= count {
@@ -57,11 +59,11 @@ import CLarderSQLite
   }
 }
 
-/// What is authenticated beside a sealed block: which kind of place it is for, and which.
+/// The data that is authenticated with a sealed block: the kind of place where it belongs, and which one.
 @safe struct SealedPlace {
   enum Kind: UInt8 { case page = 1, frame = 2, scratch = 3 }
 
-  /// The kind and three zeros, the four bytes beside the nonce, the place, and 8 bytes more of a frame.
+  /// The kind and three zeros, the four bytes beside the nonce, the place, and 8 more bytes for a frame.
   private var words: (UInt64, UInt64, UInt64)
   private let length: Int
 
@@ -70,8 +72,9 @@ import CLarderSQLite
     length = 16
   }
 
-  /// A frame of the log: its offset, the four bytes, and its header's page number and size. Not the header's salts: SQLite
-  /// writes zeros in their place at first where a transaction writes a page again, and the salts later.
+  /// The place of a frame of the log: its offset, the four bytes, and its header's page number and size. The header's
+  /// salts are not included: if a transaction writes a page again, SQLite first writes zeros in place of the salts, and
+  /// the salts later.
   init(frame offset: UInt64, mark: UInt32, header: UnsafeRawPointer) {
     words = unsafe (
       (UInt64(Kind.frame.rawValue) | UInt64(mark) << 32).littleEndian, offset.littleEndian,

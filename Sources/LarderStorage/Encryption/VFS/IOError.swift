@@ -1,6 +1,6 @@
 import CLarderSQLite
 
-/// SQLite's extended result codes of input and output, whose macros Swift does not import.
+/// SQLite's extended result codes for I/O errors, whose macros Swift does not import.
 enum IOError {
   static let read = SQLITE_IOERR | 1 << 8
   static let shortRead = SQLITE_IOERR | 2 << 8

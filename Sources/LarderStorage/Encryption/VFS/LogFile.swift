@@ -8,24 +8,25 @@ import CLarderSQLite
   static let headerLength = 32
   static let frameHeaderLength = 24
   static let frameLength = frameHeaderLength + pageLength
-  /// Frames from the log's start on that are kept in plain text: about as many as it has when SQLite moves them into the
-  /// file. Longer ones come of large transactions, which read little of what they wrote.
+  /// The number of frames from the log's start on that are cached in plain text: about as many as the log has when
+  /// SQLite moves it into the file. Longer logs result from large transactions, which read little of what they wrote.
   static let keptFrames = 1024
 
   private let keys: FileKeys
   private let pages: PageCipher
   private let headers: OffsetCipher
-  /// The header that was written or read last, in plain text, and where it lies.
+  /// The header that was written or read last, in plain text; its offset is kept beside it.
   private let head: UnsafeMutableRawPointer
   private var headOffset: Int64 = -1
-  /// A header in `work` that waits to be written together with its page.
+  /// True if `work` holds a header that will be written together with its page.
   private var isPending = false
-  /// The salts of the log's present round, the last frame of it that ends a transaction, and the last that is on the disk.
+  /// The salts of the log's present round, the last frame of it that ends a transaction, and the last frame that is on
+  /// the disk.
   private var round: UInt64 = 0
   private var committed: UInt32 = 0
   private var durable: UInt32 = 0
 
-  /// Nil where there is no memory.
+  /// Returns nil if there is no memory.
   init?(_ real: RealFile, _ keys: FileKeys) {
     guard let pages = PageCipher(keys.secret, from: FileKeys.frameKey),
       let headers = OffsetCipher(keys.secret, from: FileKeys.headerKey)
@@ -74,19 +75,19 @@ import CLarderSQLite
   }
 
   private func begin(_ round: UInt64) {
-    // Zeros are written again with the salts before the transaction ends.
+    // SQLite writes zeros again, and the salts before the transaction ends.
     guard round != self.round, round != 0 else { return }
     (self.round, committed, durable) = (round, 0, 0)
   }
 
-  /// Keeps a frame's header until its page comes: one write instead of two.
+  /// Keeps a frame's header until its page arrives, so that there is one write instead of two.
   private func hold(_ bytes: UnsafeRawPointer, _ offset: Int64) -> Int32 {
     let code = flush()
     guard code == SQLITE_OK else { return code }
     unsafe head.copyMemory(from: bytes, byteCount: Self.frameHeaderLength)
     headOffset = offset
     begin(unsafe head.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-    // A transaction that failed may have left a later end: what is written over is not on the disk any more.
+    // A transaction that failed may have left a later end; the frames that are overwritten are no longer on the disk.
     let before = Self.number(offset) - 1
     (committed, durable) = (min(committed, before), min(durable, before))
     if unsafe head.loadUnaligned(fromByteOffset: 4, as: UInt32.self) != 0 { committed = Self.number(offset) }
@@ -123,7 +124,7 @@ import CLarderSQLite
     if code == SQLITE_OK {
       unsafe keep(frame, bytes, end: page + Self.sealedLength)
     } else {
-      // It is no transaction's end.
+      // This frame does not end a transaction.
       committed = min(committed, Self.number(frame) - 1)
     }
     return code
@@ -134,7 +135,7 @@ import CLarderSQLite
     if number <= Self.keptFrames { unsafe keys.frames.keep(UInt64(number), page, end: end) }
   }
 
-  /// A frame's page that was sealed or opened before and lies in the log as it did then.
+  /// Copies a frame's page from the cache, if the log's bytes are still those from which it was sealed or opened.
   private func takeRecent(_ frame: Int64, to page: UnsafeMutableRawPointer) -> Bool {
     let number = Self.number(frame)
     guard number <= Self.keptFrames, keys.frames.mayHave(UInt64(number)) else { return false }
@@ -143,7 +144,7 @@ import CLarderSQLite
       && keys.frames.take(UInt64(number), end: work, to: page)
   }
 
-  /// Writes a header whose page has not come.
+  /// Writes a header whose page has not arrived.
   private func flush() -> Int32 {
     guard isPending else { return SQLITE_OK }
     isPending = false
@@ -193,7 +194,7 @@ import CLarderSQLite
       unsafe bytes.copyMemory(from: head, byteCount: Self.frameHeaderLength)
       return code
     case (let start, let count) where start + count <= Self.frameHeaderLength:
-      // The sum of the frame before, when a transaction writes a page again.
+      // The checksum of the frame before, which SQLite reads when a transaction writes a page again.
       let code = readHead(frame)
       if code == SQLITE_OK { unsafe bytes.copyMemory(from: head + start, byteCount: count) }
       return code
@@ -211,7 +212,8 @@ import CLarderSQLite
     return SQLITE_OK
   }
 
-  /// Reads a frame: its header to `head`, its page to `page`; `SQLITE_CORRUPT` where it is not what was written.
+  /// Reads a frame: its header into `head`, its page into `page`. Returns `SQLITE_CORRUPT` if it is not what was
+  /// written.
   private func readFrame(_ frame: Int64, to page: UnsafeMutableRawPointer) -> Int32 {
     headOffset = -1
     let code = unsafe real.read(work, Self.frameLength, at: frame)
@@ -242,7 +244,7 @@ import CLarderSQLite
 
   // MARK: After a crash
 
-  /// A part of the log's header, or all of it.
+  /// Reads a part of the log's header, or all of it.
   private func readHeader(_ bytes: UnsafeMutableRawPointer, _ count: Int, _ start: Int) -> Int32 {
     guard start >= 0, count >= 0, start + count <= Self.headerLength else { return IOError.read }
     var header: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -261,13 +263,13 @@ import CLarderSQLite
     let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: Self.headerLength)
     guard unsafe headers.decrypt(room, at: 0) else { return IOError.read }
     guard unsafe !LogHeader.isWhole(bytes), hasFrame({ _, _ in true }, from: 1) else { return SQLITE_OK }
-    // It was on the disk before the first frame.
+    // The header was on the disk before the first frame.
     keys.note("The header of the log is not what was written")
     return SQLITE_CORRUPT
   }
 
-  /// A frame that cannot be opened is the log's end, cut off by a crash; one that a later frame knows to have been on the
-  /// disk has been damaged since.
+  /// Handles a frame that cannot be opened. It is the end of the log, torn by a crash, unless a later frame knows that
+  /// it was on the disk: then it has been damaged since.
   private func torn(_ bytes: UnsafeMutableRawPointer, _ frame: Int64) -> Int32 {
     unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: Self.frameLength)
     var header: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -284,7 +286,8 @@ import CLarderSQLite
     return SQLITE_CORRUPT
   }
 
-  /// Whether a whole frame is there, from a number on, that fits: by what it knew to be on the disk, and its round.
+  /// Whether the log has a complete frame, from a number on, that fits by the last frame it knew to be on the disk and
+  /// by its round.
   private func hasFrame(_ fits: (UInt32, UInt64) -> Bool, from first: UInt32) -> Bool {
     let page = UnsafeMutableRawPointer.allocate(byteCount: Self.pageLength, alignment: 16)
     defer {
@@ -311,7 +314,7 @@ import CLarderSQLite
 
 /// The log's first 32 bytes (SQLite file format §4.1).
 enum LogHeader {
-  /// Whether its own sum is right.
+  /// Whether the header's own checksum is right.
   static func isWhole(_ bytes: UnsafeRawPointer) -> Bool {
     func word(_ index: Int) -> UInt32 {
       unsafe UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 4, as: UInt32.self))

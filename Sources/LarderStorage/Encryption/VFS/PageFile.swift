@@ -6,7 +6,7 @@ import CLarderSQLite
   private let codec: PageCodec
   private var ahead = PagesAhead()
 
-  /// Nil where there is no memory.
+  /// Returns nil if there is no memory.
   init?(_ real: RealFile, _ keys: FileKeys) {
     guard let codec = PageCodec(keys) else { return nil }
     self.keys = keys
@@ -23,7 +23,7 @@ import CLarderSQLite
     guard start + count <= Self.pageLength else { return IOError.read }
     let page = unsafe work + Self.pageLength
     var code = unsafe readPage(number, to: page)
-    // SQLite reads the start of page 1 without a lock: a writer may be half-way through it.
+    // SQLite reads the start of page 1 without a lock, so a writer may have written half of it.
     var tries = 1
     while code == SQLITE_CORRUPT, number == 1, tries < 50 {
       _ = sqlite3_sleep(tries < 10 ? 0 : 1)
@@ -43,7 +43,7 @@ import CLarderSQLite
     let code = unsafe real.read(work, Self.pageLength, at: offset)
     if code == SQLITE_OK {
       if unsafe codec.open(work, number: number, to: page) {
-        // What is read once in its order would only push others out.
+        // Pages that are read once in sequence would only push others out of the cache.
         if !ahead.isInOrder { unsafe keys.pages.keep(number, page, end: work + Self.sealedLength) }
         return SQLITE_OK
       }
@@ -53,13 +53,13 @@ import CLarderSQLite
     unsafe page.initializeMemory(as: UInt8.self, repeating: 0, count: Self.pageLength)
     guard code == IOError.shortRead else { return code }
     var size: Int64 = 0
-    // A file that is being made; pages that SQLite looks for are always there otherwise.
+    // The file is being created; otherwise SQLite only reads pages that exist.
     if number == 1, real.size(&size) == SQLITE_OK, size == 0 { return code }
     keys.note("Page \(number) is missing")
     return SQLITE_CORRUPT
   }
 
-  /// A page that was opened before and lies in the file as it did then.
+  /// Copies a page from the cache, if the file's bytes are still those from which it was opened.
   private func takeRecent(_ number: UInt64, _ offset: Int64, to page: UnsafeMutableRawPointer) -> Bool {
     guard keys.pages.mayHave(number) else { return false }
     return unsafe real.readWhole(work, Self.reservedLength, at: offset + Int64(Self.sealedLength))
@@ -100,15 +100,15 @@ import CLarderSQLite
     }
   }
 
-  /// The file's page as it lies on disk; false at its end.
+  /// Reads the file's page as it is stored on the disk.
   func readSealed(_ number: UInt64, to page: UnsafeMutableRawPointer) -> Int32 {
     unsafe real.read(page, Self.pageLength, at: Int64(number - 1) * Int64(Self.pageLength))
   }
 }
 
-/// Settings that would write what cannot be read again, or write it in the clear.
+/// Rejects settings that would write unreadable data, or write data unencrypted.
 enum PragmaRejection {
-  /// SQLite hands over its place for a message, the setting's name and its value.
+  /// Checks a pragma. SQLite passes a place for a message, the setting's name and its value.
   static func answer(_ argument: UnsafeMutableRawPointer) -> Int32 {
     let parts = unsafe argument.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self)
     guard let name = unsafe parts[1], let value = unsafe parts[2] else { return SQLITE_NOTFOUND }
@@ -124,7 +124,7 @@ enum PragmaRejection {
     return SQLITE_ERROR
   }
 
-  /// A text that SQLite frees.
+  /// Copies a text into memory that SQLite frees.
   private static func message(_ text: String) -> UnsafeMutablePointer<CChar>? {
     var bytes = Array(text.utf8)
     bytes.append(0)

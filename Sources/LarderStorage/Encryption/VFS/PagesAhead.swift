@@ -1,14 +1,14 @@
 import CLarderSQLite
 
-/// Sealed pages that were read together because pages were asked for in their order: opening them costs time that one call
-/// of the system for several of them gives back.
+/// Sealed pages that are read ahead when pages are requested in sequence. One call of the system reads several pages,
+/// which saves about as much time as decrypting them costs.
 ///
-/// They hold for one transaction: what it reads from the file, nobody may change meanwhile (SQLite WAL format §2.2), and
-/// each transaction takes and gives back a lock.
+/// The pages are valid for one transaction: no other process may change what it reads from the file (SQLite WAL format
+/// §2.2), and each transaction takes and releases a lock.
 @safe struct PagesAhead {
   private static let count = 8
 
-  /// Freed with its owner.
+  /// The buffer, freed with its owner.
   @safe private final class Room {
     let start: UnsafeMutableRawPointer
 
@@ -18,14 +18,15 @@ import CLarderSQLite
   }
 
   private var room: Room?
-  /// The first page in the room, and how many there are.
+  /// The number of the first page in the buffer, and the number of pages.
   private var first: UInt64 = 0
   private var held: UInt64 = 0
-  /// The page asked for last, and how many before it were in their order.
+  /// The page requested last, and how many requests before it were in sequence.
   private var last: UInt64 = 0
   private var run = 0
 
-  /// A page that has been read; reads some where it seems worth it. Nil where it must be read by itself.
+  /// Returns a page from the buffer, and reads several pages ahead if that seems worthwhile. Nil if the page must be
+  /// read alone.
   mutating func page(_ number: UInt64, of file: RealFile) -> UnsafeRawPointer? {
     defer { last = number }
     if let room, number >= first, number - first < held {
@@ -46,9 +47,9 @@ import CLarderSQLite
     return unsafe UnsafeRawPointer(room.start)
   }
 
-  /// Whether the page asked for last follows the one before it.
+  /// Whether the page requested last follows the one before it.
   var isInOrder: Bool { run > 0 }
 
-  /// Drops what was read.
+  /// Discards the pages that were read.
   mutating func forget() { held = 0 }
 }

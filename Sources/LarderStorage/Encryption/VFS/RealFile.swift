@@ -1,6 +1,7 @@
 import CLarderSQLite
 
-/// A file of the system's VFS beneath one of ours; its bytes lie behind ours in the memory that SQLite gives.
+/// A file of the system's VFS below one of this VFS; SQLite allocates the memory of both, this file's bytes after the
+/// other's.
 @safe struct RealFile {
   let file: UnsafeMutablePointer<sqlite3_file>
 
@@ -43,7 +44,7 @@ import CLarderSQLite
   var characteristics: Int32 { unsafe methods?.xDeviceCharacteristics?(file) ?? 0 }
   var sectorSize: Int32 { unsafe methods?.xSectorSize?(file) ?? 4096 }
 
-  /// Reads exactly `count` bytes.
+  /// Reads exactly `count` bytes; returns whether that succeeded.
   func readWhole(_ bytes: UnsafeMutableRawPointer, _ count: Int, at offset: Int64) -> Bool {
     unsafe read(bytes, count, at: offset) == SQLITE_OK
   }

@@ -1,29 +1,31 @@
 import LarderCore
 
-/// Pages of a file, or frames of its log, that were sealed or opened last, in plain text, for all connections of the
-/// process: SQLite lets its own go whenever another connection has committed, and would have the same ones opened again.
+/// A cache of plaintext pages of a file, or frames of its log, that were sealed or opened last, for all connections of
+/// the process. SQLite discards its own cache whenever another connection has committed, and would have the same pages
+/// decrypted again.
 ///
-/// A page is taken from here only where the bytes behind it in the file, its nonce and tag, are those that it had. So it
-/// is what opening it would give, whoever has written meanwhile.
+/// A page is taken from the cache only if the bytes behind it in the file, its nonce and tag, are those that it had.
+/// Therefore it equals the decrypted page, even if others have written meanwhile.
 @safe final class RecentPages: Sendable {
-  /// A page with the 32 bytes that lie behind it in the file, in the place where SQLite has zeros.
+  /// The length of a page with the 32 bytes behind it in the file, which SQLite sees as zeros.
   private static let slotLength = FileContent.pageLength
 
   private let slots: Int
   private let state: Locked<Room?>
 
-  /// Room for so many pages, which is taken when the first is kept.
+  /// Creates a cache with `slots` slots. Its memory is allocated when the first page is stored.
   init(slots: Int) {
     self.slots = slots
     state = Locked(nil)
   }
 
-  /// Whether a page may be here; numbers are from 1 on.
+  /// Whether the cache may have a page; page numbers begin at 1.
   func mayHave(_ number: UInt64) -> Bool { state.withLock { $0?.numbers[slot(number)] == number } }
 
-  /// Copies a page of 4096 bytes, the last 32 of them zero; false where it is not here, or not as it lies in the file.
+  /// Copies a page of 4096 bytes, the last 32 of them zero. Returns false if the page is not cached, or if the file has
+  /// changed.
   ///
-  /// - Parameter end: the 32 bytes that lie behind it in the file.
+  /// - Parameter end: the 32 bytes behind the page in the file.
   func take(_ number: UInt64, end: UnsafeRawPointer, to page: UnsafeMutableRawPointer) -> Bool {
     state.withLock { room in
       let index = slot(number)
@@ -41,7 +43,7 @@ import LarderCore
     }
   }
 
-  /// Keeps a page that was opened, or sealed and written, in the place of another.
+  /// Caches a page that was opened, or sealed and written, in place of another.
   func keep(_ number: UInt64, _ page: UnsafeRawPointer, end: UnsafeRawPointer) {
     state.withLock { room in
       let kept = room ?? Room(slots: slots)
@@ -54,17 +56,17 @@ import LarderCore
     }
   }
 
-  /// Zeroes them all.
+  /// Zeroes and frees all pages.
   func forget() { state.withLock { $0 = nil } }
 
   private func slot(_ number: UInt64) -> Int { Int(truncatingIfNeeded: number % UInt64(slots)) }
 
-  /// The pages, zeroed at the end.
+  /// The memory of the pages, zeroed at the end.
   //
-  // @unchecked Sendable: it is made and used behind the lock alone.
+  // @unchecked Sendable: it is created and used only under the lock.
   @safe private final class Room: @unchecked Sendable {
     let start: UnsafeMutableRawPointer
-    /// Which page each slot has; 0 for none.
+    /// The page number of each slot; 0 for none.
     var numbers: [UInt64]
 
     init(slots: Int) {
@@ -73,7 +75,7 @@ import LarderCore
     }
 
     deinit {
-      // What was never used is not touched: the system has given no memory for it.
+      // Slots that were never used are skipped, because the system has not allocated memory for them.
       for (index, number) in numbers.enumerated() where number != 0 {
         unsafe SecretBytes.zero(start + index * RecentPages.slotLength, RecentPages.slotLength)
       }

@@ -1,23 +1,23 @@
 import CLarderSQLite
 
-/// A file that ends with its connection: sorters, statement journals, temporary tables.
+/// A temporary file that ends with its connection: sorters, statement journals, temporary tables.
 ///
-/// Blocks of 4096 bytes lie sealed in 4128, with a key that nobody else ever has. Nothing of it is read by another
-/// process, so a block may be written again whole for a change of a part.
+/// Blocks of 4096 bytes are sealed into 4128 bytes, with a key that exists only for this file. No other process reads
+/// it, so a block may be rewritten completely when a part of it changes.
 @safe final class ScratchFile: FileContent {
   private static let blockLength = FileContent.pageLength
   private static let sealedBlock = FileContent.pageLength + FileContent.reservedLength
 
   private let cipher: PageCipher
-  /// One block in plain text, `work` being where it is sealed.
+  /// One block in plain text; it is sealed in `work`.
   private let block: UnsafeMutableRawPointer
   private var current: Int64 = -1
   private var isChanged = false
   private var length: Int64 = 0
-  /// Which blocks have been written: the others are zeros.
+  /// A bit set of the blocks that have been written: the others are zeros.
   private var written: [UInt64] = []
 
-  /// Nil where there is no memory.
+  /// Returns nil if there is no memory.
   init?(_ real: RealFile) {
     let key = try? unsafe SecretBytes(count: 32) { (bytes) throws(StorageError) in
       unsafe Digest.fillRandomly(bytes)
@@ -41,7 +41,7 @@ import CLarderSQLite
       let (index, start) = (offset + done).quotientAndRemainder(dividingBy: Int64(Self.blockLength))
       let part = min(there - done, Int64(Self.blockLength) - start)
       let target = unsafe bytes + Int(done)
-      // A whole block goes by the one in hand.
+      // A complete block is written directly, without the current block's buffer.
       if part == Int64(Self.blockLength), index != current {
         let code = unsafe load(index, to: target)
         guard code == SQLITE_OK else { return code }
@@ -80,7 +80,7 @@ import CLarderSQLite
     return SQLITE_OK
   }
 
-  /// Has a block in hand.
+  /// Loads a block as the current one.
   private func take(_ index: Int64) -> Int32 {
     guard index != current else { return SQLITE_OK }
     let code = putBack()
@@ -162,7 +162,7 @@ import CLarderSQLite
     return SQLITE_OK
   }
 
-  // It is not read after a crash.
+  // A temporary file is not read after a crash.
   override func sync(_ flags: Int32) -> Int32 { SQLITE_OK }
   override func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 { SQLITE_NOTFOUND }
 }
