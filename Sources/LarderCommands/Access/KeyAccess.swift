@@ -11,7 +11,7 @@ enum KeyAccess {
   static func key(_ arguments: ParsedArguments, _ context: CommandContext) throws -> StorageKey? {
     if let file = arguments[.keyFile] { return try key(inFile: file, context) }
     guard let text = context.environment["LARDER_KEY"] else { return nil }
-    // An empty variable is an error: whoever sets it does not want a plain file.
+    // An empty variable is an error: a user who sets it does not want a plain file.
     guard let key = try key(Array(text.utf8)) else {
       throw arguments.usage("LARDER_KEY is empty, and no key is", hint: "Unset it to work without a key.")
     }

@@ -79,7 +79,7 @@ struct FetchCommand: Sendable {
     do {
       try await deliver(answer, since: start)
     } catch let error as HTTPTransportError {
-      // Cached content was damaged although its check had passed.
+      // Cached content was found damaged when it was read after its check.
       if case .other = error, answer.origin != .network, let damage = diagnostics.unreadable { throw damage }
       throw error
     }

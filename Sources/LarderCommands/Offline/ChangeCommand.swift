@@ -108,7 +108,7 @@ struct ChangeCommand {
     return try await ChangeJSON(given, context)
   }
 
-  // MARK: Making
+  // MARK: Applying the change
 
   private static func with(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (ChangeCommand) async throws -> CommandStatus
@@ -141,7 +141,7 @@ struct ChangeCommand {
     return .done
   }
 
-  // MARK: Telling
+  // MARK: Reporting
 
   private func report(_ request: ODataSingleRequest, _ response: ODataSingleResponse) async throws {
     let makes = request.operation == .create || request.operation == .createMedia

@@ -77,7 +77,7 @@ struct ChangeSetCommand {
       failure.status, "\(shown):\(line.number): \(failure.message)", hint: failure.hint ?? "Nothing was changed.")
   }
 
-  // MARK: Telling
+  // MARK: Reporting
 
   private func report(_ made: [(request: ODataSingleRequest, response: ODataSingleResponse)]) async throws {
     // The changes have been applied: a failure to report them is ignored, so that nobody repeats them.

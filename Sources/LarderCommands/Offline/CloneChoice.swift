@@ -9,7 +9,7 @@ enum CloneChoice: Sendable {
   case all
   case asked
 
-  /// Reads the options. Options that exclude any download are reported before the user is asked to choose.
+  /// Reads the options. Contradictory options are rejected before the user is asked to choose.
   init(_ arguments: ParsedArguments) throws(UsageError) {
     switch (arguments.has(.definingQuery), arguments.has(.wholeService)) {
     case (true, true): throw arguments.usage("--all and --query exclude each other")
@@ -103,7 +103,7 @@ struct SetList: Sendable {
     return count
   }
 
-  // MARK: Asking
+  // MARK: Prompting
 
   /// Lists the sets and asks until the input can be understood; returns the chosen names.
   func ask(_ service: String, _ context: CommandContext) async throws -> [String] {

@@ -39,7 +39,7 @@ enum CloneCommand {
       hint: "'larder \(clone.folder.option)download --query PATH' tries one of them again.")
   }
 
-  // MARK: Filling
+  // MARK: Downloading
 
   private static func fill(
     _ clone: StagedClone, _ choice: CloneChoice, _ report: DownloadReport, _ arguments: ParsedArguments,
@@ -101,7 +101,7 @@ enum CloneCommand {
     await context.closing { try await provider.close() }
   }
 
-  // MARK: Failing
+  // MARK: Failures
 
   /// Ends a clone that cannot be published: keeps the downloaded part beside the target, or nothing if there is none.
   private static func notCloned(

@@ -1,7 +1,7 @@
 internal import LarderOData
 internal import LarderOffline
 
-/// Runs `larder errors`: lists the rejected changes, shows, repeats or discards them.
+/// Runs `larder errors`: lists, shows, sends again or discards rejected changes.
 enum ErrorsCommand {
   @Sendable static func list(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     try await OfflineAccess.withoutNetwork(arguments, context) { access in

@@ -138,7 +138,7 @@ struct StagedClone: Sendable {
 
   // MARK: Ending
 
-  /// Whether the store's file is still where it was created.
+  /// Whether the store's file exists where it was created.
   var hasStore: Bool { InputFile.size(folder.store) > 0 }
 
   /// Renames the clone to its final name. From then on it is complete.

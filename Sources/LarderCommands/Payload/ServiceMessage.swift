@@ -1,7 +1,7 @@
 internal import LarderHTTP
 internal import LarderOData
 
-/// Formats messages that a service sends with its response (`sap-message`, `sap-messages`).
+/// Reads and formats messages that a service sends with its response (`sap-message`, `sap-messages`).
 enum ServiceMessage {
   /// All messages of a response; fields that cannot be read give none.
   static func all(in fields: HTTPFields) -> [ODataMessage] {

@@ -5,8 +5,8 @@ internal import Synchronization
 
 // Runs `larder get` through the technical cache.
 extension ReadCommand {
-  /// Uses the folder's cache for the URL's origin, which is one file for all its URLs. Prints the cached response
-  /// first, then the server's.
+  /// Uses the folder's cache for the URL's origin, which is one file for all its URLs. The listener receives the cached
+  /// response first; the final response is the server's, or the cached one in passive mode.
   func throughCache(_ folder: String) async throws -> CommandStatus {
     let isPassive = arguments.has(.passive)
     let store = try await CacheAccess(folder: folder, key: try KeyAccess.key(arguments, context), context).open(
