@@ -1,4 +1,4 @@
-// All of Larder for an application: `import Larder` is the only import that it needs.
+// All of Larder for an application, which only needs `import Larder`.
 //
 // 1. The four stores, each with the types of its API: values, queries, requests, keys and errors.
 // 2. The platform's transport: URLSession on Apple platforms, libcurl elsewhere.

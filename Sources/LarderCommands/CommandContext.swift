@@ -1,21 +1,21 @@
 package import LarderHTTP
 
-/// The world that a command works in: streams, environment, folder, network. The process's own, or a test's.
+/// The environment of a command: streams, variables, folder, network. It is the process's own, or a test's.
 package struct CommandContext: Sendable {
-  /// Where results go.
+  /// The stream for results.
   package var output: OutputPort
-  /// Where everything else goes: errors, warnings, progress.
+  /// The stream for everything else: errors, warnings, progress.
   package var diagnostics: OutputPort
-  /// What `-` stands for.
+  /// The input that `-` means.
   package var input: StandardInput
   /// Environment variables.
   package var environment: [String: String]
   /// The folder that relative paths start from; empty for the process's own.
   package var directory: String
-  /// Makes the transport that requests go out on.
+  /// Creates the transport for requests.
   package var connect: @Sendable (ConnectionSettings) throws -> any HTTPTransport
 
-  /// Makes a context.
+  /// Creates a context.
   package init(
     output: OutputPort, diagnostics: OutputPort, input: StandardInput,
     environment: [String: String], directory: String = "",
@@ -29,12 +29,12 @@ package struct CommandContext: Sendable {
     self.connect = connect
   }
 
-  /// A path as the user gave it, from the folder of `-C`.
+  /// The path of a file that the user named, relative to the folder of `-C`.
   package func path(_ given: String) -> String {
     directory.isEmpty || given.hasPrefix("/") ? given : directory + "/" + given
   }
 
-  /// The path that an input as the user gave it leads to, or standard input for `-`, in a message.
+  /// The name of an input for messages: the path, or "standard input" for `-`.
   func shown(_ given: String) -> String { given == "-" ? "standard input" : path(given) }
 
   /// The content of a file, or of standard input for `-`, of at most `limit` bytes.
@@ -46,44 +46,44 @@ package struct CommandContext: Sendable {
     return bytes
   }
 
-  /// A line on the diagnostic stream. That nobody reads it is no reason to fail.
+  /// Writes a line to the diagnostic stream. A failure to write it is ignored.
   package func note(_ text: String) { try? diagnostics.line(text) }
 
-  /// `warning: …` on the diagnostic stream.
+  /// Writes `warning: …` to the diagnostic stream.
   package func warn(_ text: String) { note(warning(text)) }
 
-  /// Closes a store after its work is done. Where that fails it warns: the acknowledged changes are in the store's log, and the
-  /// command has succeeded.
+  /// Closes a store after the work is done. A failure is only a warning: the acknowledged changes are in the store's
+  /// log, and the command has succeeded.
   func closing(_ close: () async throws -> Void) async {
     do { try await close() } catch {
       warn("what was done is done, but the store was not closed properly: \(CommandFailure(error).message)")
     }
   }
 
-  /// Warns of a file with a secret in it that others than its owner may read.
+  /// Warns about a file with a secret that others than its owner may read.
   func warnIfOthersCanRead(_ given: String) {
     guard given != "-", InputFile.isReadableByOthers(path(given)) else { return }
     warn("\(path(given)) can be read by other users of this machine; chmod 600 it")
   }
 
-  /// The line of a warning.
+  /// The text of a warning.
   func warning(_ text: String) -> String { diagnostics.style.yellow("warning:") + " " + TerminalText.line(text) }
 }
 
-/// What a transport must know beside the requests.
+/// The transport's settings, apart from the requests.
 package struct ConnectionSettings: Sendable, Hashable {
-  /// A file of certificates (PEM) to trust beside the system's.
+  /// A file of certificates (PEM) to trust in addition to the system's.
   package var authorities: String?
   /// A file with the client's certificate: PEM, or PKCS #12 by the endings `.p12` and `.pfx`.
   package var certificate: String?
   /// A file with the key of the client's certificate (PEM).
   package var key: String?
-  /// What decrypts the key.
+  /// The passphrase that decrypts the key.
   package var passphrase: String?
-  /// True for a proxy: content and fields are handed on as they are.
+  /// True for a proxy: content and fields are passed on unchanged.
   package var passesContent = false
 
-  /// Nothing beyond the system's settings.
+  /// Creates settings; by default only the system's apply.
   package init(authorities: String? = nil, certificate: String? = nil, key: String? = nil, passphrase: String? = nil) {
     self.authorities = authorities
     self.certificate = certificate

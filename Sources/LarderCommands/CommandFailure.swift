@@ -7,23 +7,23 @@ internal import LarderOnline
 internal import LarderService
 internal import LarderStorage
 
-/// Why a command did not do what it was asked for, with the status that the process ends with.
+/// Why a command failed, with the exit status of the process.
 package struct CommandFailure: Error, Sendable, Hashable {
-  /// How the process ends.
+  /// The exit status.
   package let status: CommandStatus
   /// What went wrong, one line.
   package let message: String
   /// What to do about it.
   package let hint: String?
 
-  /// Makes a failure.
+  /// Creates a failure.
   package init(_ status: CommandStatus, _ message: String, hint: String? = nil) {
     self.status = status
     self.message = message
     self.hint = hint
   }
 
-  /// Reads any error that reaches a verb's end: the one place where errors become exit statuses.
+  /// Converts any error that reaches the end of a verb: the only place where errors become exit statuses.
   package init(_ error: any Error) {
     switch error {
     case let failure as CommandFailure: self = failure
@@ -47,7 +47,7 @@ package struct CommandFailure: Error, Sendable, Hashable {
     }
   }
 
-  /// A failure of a file, with where its key comes from where that is at fault.
+  /// The failure of a file, with a hint about its key if the key is the problem.
   init(_ status: CommandStatus, _ error: StorageError) {
     self.init(status, error.description, hint: error.isOfKey ? KeyAccess.hint : nil)
   }
@@ -61,9 +61,9 @@ package struct CommandFailure: Error, Sendable, Hashable {
     }
   }
 
-  /// The status for an HTTP status that is not a success: what the server refuses is a no; what it cannot do, or does
-  /// not let this caller do without logging on or waiting, is a failure of the server. So is a redirect that led nowhere,
-  /// or a 304 to a condition in `--header`.
+  /// The exit status for an unsuccessful HTTP status. A request that the server rejects is a negative result. If the
+  /// server cannot execute it, or not before the client signs in or waits, that is a failure of the server. So is a
+  /// redirect that led nowhere, or a 304 to a condition in `--header`.
   static func status(ofHTTP status: Int) -> CommandStatus {
     switch status {
     case 200..<300: .done

@@ -1,16 +1,16 @@
-// The command line as a library: `larder` itself is a few lines.
+// The command line as a library: the executable `larder` only consists of a few lines.
 //
-// The way of one call:
-// 1. Syntax/   the tables of verbs, options and operands; `ArgumentParser` reads the arguments by them, `HelpText` and
-//              the completion scripts are made from them.
-// 2. Verbs/    one file a verb: what it takes, and its work.
+// The stages of one call:
+// 1. Syntax/   the tables of verbs, options and operands; `ArgumentParser` parses the arguments by them, `HelpText` and
+//              the completion scripts are created from them.
+// 2. Verbs/    one file for each verb: its options and operands, and its action.
 // 3. Access/   from a URL and options to a conversation or an open store: credentials, certificates, the service root.
-// 4. Answer/   one answer on its way to a stream or a file, and the events of a request; Batch/ a batch's file and answers;
-//              Model/ a model, Payload/ what a service sent, for people and as JSON; Demo/ what `make demo` shows;
-//              Fetch/ any resource through the content cache; Proxy/ a server that runs until it is told to end;
-//              Object/ values in the file of an object store; Parse/ trees of the OData language, and many texts a run;
-//              Offline/ a folder with a copy of a service.
-// 5. Output/   streams, files, indentation; all that goes to a terminal goes through `TerminalFilter`.
+// 4. Response/ writes a response to a stream or a file, and the events of a request; Batch/ a batch's file and
+//              responses; Model/ a model and Payload/ a service's payload, for people and as JSON; Demo/ the steps of
+//              `make demo`; Fetch/ any resource through the content cache; Proxy/ a server that runs until it is
+//              terminated; Object/ values in the file of an object store; Parse/ trees of the OData language, and many
+//              texts in one run; Offline/ a folder with a copy of a service.
+// 5. Output/   streams, files, indentation; all output to a terminal passes `TerminalFilter`.
 // 6. `CommandFailure` turns every error into one line, a hint and a `CommandStatus`.
 // 7. Process/  the real process: standard streams, signals.
 
@@ -34,7 +34,7 @@ package enum CommandLineTool {
       .payload, .parse, .completion, .helpCommand, .demo,
     ])
 
-  /// Runs one command line and says how it ended; never throws.
+  /// Runs one command line and returns its exit status; never throws.
   package static func run(_ arguments: [String], in context: CommandContext) async -> CommandStatus {
     defer { for port in [context.output, context.diagnostics] { port.finish() } }
     do {
@@ -59,7 +59,8 @@ package enum CommandLineTool {
     }
   }
 
-  /// Throws where the folder of `-C` is not there, but for the status of a clone that is to have it.
+  /// Throws if the folder of `-C` does not exist, unless the command is the status of a clone that will be created
+  /// there.
   private static func checkFolder(_ path: String, given: String, _ arguments: ParsedArguments) throws {
     guard !InputFile.isDirectory(path) else { return }
     guard let unfinished = UnfinishedClone(of: path) else {
@@ -72,7 +73,7 @@ package enum CommandLineTool {
     if let error = error as? OutputError, error == .closed { return .done }
     var failure = CommandFailure(error)
     if Task.isCancelled {
-      // A verb's own hint says how to go on.
+      // A verb's own hint says how to continue.
       failure = CommandFailure(
         .interrupted, "interrupted", hint: failure.status == .interrupted ? failure.hint : nil)
     }

@@ -160,7 +160,7 @@ package final class Database: Sendable {
     if let pages = options.maximumPageCount { try writer.run("PRAGMA max_page_count = \(pages)") }
   }
 
-  // MARK: Working
+  // MARK: Running work
 
   /// Runs `body` in a transaction that sees one state of the file from beginning to end.
   package func read<Value: Sendable>(
@@ -282,7 +282,7 @@ package final class Database: Sendable {
 
   private func checkRoom() throws(StorageError) { if isFull { throw .fullSinceOpening(path) } }
 
-  // MARK: Keeping house
+  // MARK: Maintenance
 
   /// Checks the file for damage without comparing every index; throws `corrupt` with the first problem.
   package func checkIntegrity() async throws(StorageError) {

@@ -9,13 +9,13 @@ internal import LarderStorage
   internal import Foundation
 #endif
 
-/// The technical cache in a folder, as the verbs use it: one file an origin, entries by absolute URL.
+/// The technical cache in a folder, as the verbs use it: one file for each origin, with entries by absolute URL.
 struct CacheAccess: Sendable {
   let folder: String
   private let key: StorageKey?
   private let context: CommandContext
 
-  /// How long another process may have the cache before that is a failure.
+  /// How long the verbs wait for another process that uses the cache before they fail.
   static let patience = Duration.seconds(10)
 
   init(folder: String, key: StorageKey?, _ context: CommandContext) {
@@ -24,7 +24,7 @@ struct CacheAccess: Sendable {
     self.context = context
   }
 
-  /// Opens a store on the cache; waits for another process that has it.
+  /// Opens a store on the cache; waits if another process uses it.
   func open(
     origin: URL, access: ServiceAccess, isPassive: Bool, patience: Duration = patience
   ) async throws -> OnlineODataStore {
@@ -58,6 +58,6 @@ struct CacheAccess: Sendable {
 }
 
 extension OnlineStoreDiagnostic {
-  /// Clean-ups are the cache's daily work.
+  /// Whether a diagnostic is shown. Clean-ups are routine and are not.
   fileprivate var isWorthTelling: Bool { if case .cacheCleanedUp = self { false } else { true } }
 }

@@ -1,13 +1,13 @@
 internal import LarderCurl
 internal import LarderHTTP
 
-/// The transport of the platform, with the settings of the command line.
+/// Creates the platform's transport with the settings of the command line.
 enum Connection {
   static func transport(_ settings: ConnectionSettings) throws -> any HTTPTransport {
     var options = CurlTransport.Options()
     options.userAgent = settings.passesContent ? nil : "larder/\(CommandLineTool.version)"
     options.decodesContent = !settings.passesContent
-    // A proxy has as many connections as its clients have: one that is slow must not keep another waiting.
+    // A proxy has as many connections as its clients have: a slow one must not block another.
     if settings.passesContent { options.maximumConnectionsPerHost = 0 }
     if let file = settings.authorities { options.certificateAuthorities = [.file(file)] }
     if let file = settings.certificate {

@@ -1,12 +1,12 @@
 internal import LarderContent
 internal import LarderStorage
 
-/// The folder that content is kept in: the one that was given, or larder's own among the user's caches.
+/// The folder for cached content: the given one, or larder's own in the user's cache folder.
 struct ContentFolder: Sendable {
   let path: String
-  /// False for the one that nobody asked for by name.
+  /// Whether the user named the folder; false for the default folder.
   let isGiven: Bool
-  /// What it is encrypted with; nil keeps plain files.
+  /// The encryption key; nil stores plain files.
   let key: StorageKey?
 
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
@@ -24,7 +24,8 @@ struct ContentFolder: Sendable {
     isGiven = false
   }
 
-  /// By the XDG base directories, where a relative path counts as none; on Apple platforms the user's Caches.
+  /// The default folder: by the XDG base directories, which ignore a relative path; on Apple platforms the user's
+  /// `Caches`.
   static func usual(_ environment: [String: String]) -> String? {
     func folder(_ name: String) -> String? {
       environment[name].flatMap { $0.hasPrefix("/") ? ($0.hasSuffix("/") ? String($0.dropLast()) : $0) : nil }
@@ -37,9 +38,9 @@ struct ContentFolder: Sendable {
     #endif
   }
 
-  /// Opens the cache, encrypted where there is a key. Where the network is there, a request does without a cache: nothing is kept
-  /// where the disk is full, nor where the usual folder cannot be used. A folder that was given and cannot be used, and a key that
-  /// does not fit, are mistakes.
+  /// Opens the cache, encrypted if there is a key. If the network is available, a request continues without a cache
+  /// when the disk is full or the default folder cannot be used. A given folder that cannot be used, and a wrong key,
+  /// are errors.
   func open(limit: Int, isNeeded: Bool, _ context: CommandContext) throws(CacheError) -> any Cache {
     do throws(CacheError) {
       return try FileCache(path: path, limit: limit, key: key) { context.warn($0.description) }
@@ -52,7 +53,7 @@ struct ContentFolder: Sendable {
 }
 
 extension CacheError {
-  /// Whether another key, or none, is what helps.
+  /// Whether another key, or no key, would help.
   var isOfKey: Bool {
     switch self {
     case .wrongKey, .encrypted, .notEncrypted: true
@@ -60,6 +61,6 @@ extension CacheError {
     }
   }
 
-  /// Whether it is the disk that has no room.
+  /// Whether the disk is full.
   var isOfRoom: Bool { if case .full = self { true } else { false } }
 }

@@ -8,11 +8,11 @@ internal import LarderService
 #endif
 
 extension Credentials {
-  /// What a conversation signs in with.
+  /// Creates the authentication for a conversation.
   ///
   /// - Parameters:
-  ///   - root: the service: a token endpoint of its origin sees the client certificate, any other does not.
-  ///   - isOffline: nothing is going to be sent, so that no sign-in is begun.
+  ///   - root: the service. A token endpoint with the same origin sees the client certificate; any other does not.
+  ///   - isOffline: whether nothing will be sent, so that no sign-in is started.
   func authentication(
     root: URL, transport: any HTTPTransport, isOffline: Bool, _ context: CommandContext
   ) async throws -> any Authentication {
@@ -47,7 +47,7 @@ extension OAuthFile {
     }
   }
 
-  /// Asks the person to confirm on another device, and waits for it.
+  /// Asks the user to confirm the sign-in on another device, and waits for that.
   private func signIn(
     _ client: OAuth2Client, _ transport: any HTTPTransport, _ context: CommandContext
   ) async throws -> OAuth2Token {
@@ -59,7 +59,7 @@ extension OAuthFile {
     return try await flow.token(for: invitation)
   }
 
-  /// A server may replace the refresh token with each use: the old one in the file would be worth nothing.
+  /// Saves a new refresh token to the file: a server may replace it with each use, which makes the old one invalid.
   private func keep(refreshToken: String, _ context: CommandContext) {
     guard file != "-", refreshToken != self.refreshToken else { return }
     do throws(FileError) {

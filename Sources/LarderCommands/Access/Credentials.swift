@@ -8,16 +8,16 @@ internal import LarderService
   internal import Foundation
 #endif
 
-/// Who asks: from a file or the environment, never from an argument.
+/// The client's credentials, from a file or the environment, never from an argument.
 enum Credentials: Sendable, Hashable {
   /// User name and password.
   case basic(user: String, password: String)
-  /// A token, and whose it is where that is known.
+  /// A token, and its user if known.
   case bearer(token: String, user: String?)
   /// An application's access to a token endpoint.
   case oauth(OAuthFile)
 
-  /// Those of `--user-file`, else those of the environment, else none.
+  /// Returns the credentials of `--user-file`, else those of the environment, else nil.
   static func find(_ arguments: ParsedArguments, _ context: CommandContext) throws -> Credentials? {
     guard let file = arguments[.userFile] else { return try fromEnvironment(context.environment, arguments) }
     let bytes = try context.read(file, limit: InputFile.settingsLimit)
@@ -59,9 +59,9 @@ enum Credentials: Sendable, Hashable {
   }
 }
 
-/// The JSON form of a user file: access by OAuth 2.0.
+/// The JSON form of a user file: access with OAuth 2.0.
 struct OAuthFile: Sendable, Hashable {
-  /// How tokens are got (RFC 6749 §4.4, §6; RFC 8628).
+  /// The grant with which tokens are requested (RFC 6749 §4.4, §6; RFC 8628).
   enum Grant: String, CaseIterable {
     case clientCredentials = "client_credentials"
     case refreshToken = "refresh_token"
@@ -77,7 +77,7 @@ struct OAuthFile: Sendable, Hashable {
   let scope: String?
   let refreshToken: String?
   let user: String?
-  /// The file as it was, to put a new refresh token into.
+  /// The file's original members, in which a new refresh token is inserted.
   private let members: [JSONNode.Member]
 
   private static let names = [
@@ -123,13 +123,13 @@ struct OAuthFile: Sendable, Hashable {
     if grant == .deviceCode, deviceURL == nil { throw Credentials.failure(file, "'deviceURL' is missing") }
   }
 
-  /// Whose access it is: the user where the file says it, else the client's, or that of the file's owner.
+  /// The owner of the access: the user if the file names one, else the client or the file's owner.
   var identity: String {
     let client = "\(grant.rawValue) \(clientID) \(tokenURL.absoluteString)"
     return user ?? (grant == .clientCredentials ? client : "\(client) \(file)")
   }
 
-  /// The file's content with another refresh token.
+  /// The file's content with a new refresh token.
   func replacing(refreshToken: String) -> [UInt8] {
     var members = self.members.filter { $0.name != "refreshToken" }
     members.append(JSONNode.Member("refreshToken", .string(refreshToken)))

@@ -2,28 +2,28 @@ internal import LarderStorage
 
 /// The key of an encrypted file: from `--key-file` or the environment, never from an argument.
 enum KeyAccess {
-  /// What to do where a file needs a key, or another one.
+  /// The hint for a file that needs a key, or another key.
   static let hint = "The key comes from --key-file FILE or LARDER_KEY."
 
-  /// The key of `--key-file`, else that of the environment, else none.
+  /// Returns the key of `--key-file`, else that of the environment, else nil.
   ///
-  /// 64 hexadecimal digits are a key of 32 bytes, anything else is a passphrase; a line break at the end is no part of it.
+  /// 64 hexadecimal digits are a key of 32 bytes; any other text is a passphrase. A line break at the end is ignored.
   static func key(_ arguments: ParsedArguments, _ context: CommandContext) throws -> StorageKey? {
     if let file = arguments[.keyFile] { return try key(inFile: file, context) }
     guard let text = context.environment["LARDER_KEY"] else { return nil }
-    // Whoever sets it wants no plain file.
+    // An empty variable is an error: a user who sets it does not want a plain file.
     guard let key = try key(Array(text.utf8)) else {
       throw arguments.usage("LARDER_KEY is empty, and no key is", hint: "Unset it to work without a key.")
     }
     return key
   }
 
-  /// Whether there is a key, without a look at it.
+  /// Whether a key is given, without reading it.
   static func isGiven(_ arguments: ParsedArguments, _ context: CommandContext) -> Bool {
     arguments.has(.keyFile) || context.environment["LARDER_KEY"] != nil
   }
 
-  /// The key that a file holds, or standard input for `-`.
+  /// The key in a file, or in standard input for `-`.
   static func key(inFile file: String, _ context: CommandContext) throws -> StorageKey {
     let bytes = try context.read(file, limit: InputFile.settingsLimit)
     context.warnIfOthersCanRead(file)
@@ -33,7 +33,7 @@ enum KeyAccess {
     return key
   }
 
-  /// Nil where nothing is left.
+  /// Converts the given bytes to a key; nil if nothing is left of them.
   static func key(_ given: [UInt8]) throws(StorageError) -> StorageKey? {
     var bytes = given[...]
     if bytes.last == 0x0A { bytes.removeLast() }
@@ -59,7 +59,7 @@ enum KeyAccess {
 }
 
 extension StorageError {
-  /// Whether another key, or none, is what helps.
+  /// Whether another key, or no key, would help.
   var isOfKey: Bool {
     switch category {
     case .wrongKey, .encrypted, .notEncrypted: true

@@ -2,14 +2,14 @@ internal import LarderObjects
 internal import LarderOffline
 internal import LarderStorage
 
-/// The keys that a closed store has and shall have.
+/// The present key and the new key of a closed store.
 struct KeyChange: Sendable {
-  /// What opens it now; nil for plain files.
+  /// The present key; nil for plain files.
   let old: StorageKey?
-  /// What shall open it; nil for plain files.
+  /// The new key; nil for plain files.
   let new: StorageKey?
 
-  /// What a verb that changes a key takes.
+  /// The options of a verb that changes a key.
   static let options: [OptionSyntax] = [.keyFile, .newKeyFile, .removedKey, .json]
 
   static let help =
@@ -36,7 +36,7 @@ struct KeyChange: Sendable {
     new = try KeyAccess.key(inFile: file, context)
   }
 
-  /// Says what has been done.
+  /// Prints the result.
   func report(_ arguments: ParsedArguments, _ context: CommandContext) throws -> CommandStatus {
     if arguments.has(.json) {
       var json = JSONOutput(context.output)
@@ -53,7 +53,7 @@ struct KeyChange: Sendable {
   }
 }
 
-/// The work of `larder key` and `larder object key`.
+/// Runs `larder key` and `larder object key`.
 enum KeyCommand {
   @Sendable static func clone(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let folder = try CloneFolder.filled(arguments, context)

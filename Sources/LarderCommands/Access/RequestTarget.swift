@@ -6,26 +6,26 @@ internal import LarderService
   internal import Foundation
 #endif
 
-/// A URL as given on the command line: what is asked, and the service that it belongs to.
+/// A URL from the command line: the requested resource, and the service that it belongs to.
 struct RequestTarget: Sendable, Hashable {
-  /// The absolute URL, percent-encoded where the given one was not (`Articles('x')?$orderby=Date desc`).
+  /// The absolute URL, percent-encoded if the given one was not (`Articles('x')?$orderby=Date desc`).
   let url: String
   /// The service's root.
   let root: URL
   /// The root's text; ends with a slash.
   let rootText: String
 
-  /// The URL's query with its question mark; empty where there is none.
+  /// The URL's query, with the `?` before it; empty if there is none.
   var query: String { String(url.drop { $0 != "?" }) }
 
-  /// The root of everything at the URL's origin.
+  /// The root of the URL's origin.
   let origin: URL
 
-  /// Reads a URL.
+  /// Creates a target from a URL.
   ///
   /// - Parameters:
-  ///   - given: the URL; relative to `service` where that is given.
-  ///   - service: `--service`; the URL must lie below it. Without it the shape of the URL tells the root.
+  ///   - given: the URL; relative to `service` if that is given.
+  ///   - service: `--service`; the URL must be below it. Without it, the root is derived from the form of the URL.
   init(_ given: String, service: String? = nil, in arguments: ParsedArguments) throws(UsageError) {
     var given = given
     if let service, !given.contains("://") { given = service + (service.hasSuffix("/") ? "" : "/") + given }
@@ -51,8 +51,8 @@ struct RequestTarget: Sendable, Hashable {
     rootText = text
   }
 
-  /// The root of a service that is given as such: with a slash at the path's end, and with query options of the service's
-  /// own (`?sap-client=100`), which every request carries. The URL of its `$metadata` is taken for it.
+  /// The root of a service that is given explicitly: with a slash at the path's end, and with the service's own query
+  /// options (`?sap-client=100`), which every request carries. The URL of its `$metadata` is accepted too.
   static func serviceRoot(_ given: String, in arguments: ParsedArguments) throws(UsageError) -> String {
     guard !given.contains("#") else { throw arguments.usage("a service's root has no '#'") }
     var place = String(given.prefix { $0 != "?" })
@@ -67,9 +67,9 @@ struct RequestTarget: Sendable, Hashable {
     return try absolute(query.isEmpty ? place : place + "?" + query, arguments)
   }
 
-  /// Refuses what is neither a web URL nor a reference relative to a service, such as `Products(1)`.
+  /// Rejects everything except web URLs and references relative to a service, such as `Products(1)`.
   static func check(_ given: String, in arguments: ParsedArguments) throws(UsageError) {
-    // Before a slash, a query, a fragment or a key a colon ends a scheme (RFC 3986 §4.2).
+    // A colon before a slash, a query, a fragment or a key ends a scheme (RFC 3986 §4.2).
     guard !given.prefix(while: { !"/?#('".contains($0) }).contains(":") else {
       _ = try absolute(given, arguments)
       return
@@ -79,7 +79,7 @@ struct RequestTarget: Sendable, Hashable {
     }
   }
 
-  /// The URL, percent-encoded where it is not; fit to be requested, and without secrets.
+  /// The URL, percent-encoded if necessary. Throws if it cannot be requested or contains secrets.
   private static func absolute(_ given: String, _ arguments: ParsedArguments) throws(UsageError) -> String {
     let rest = given.firstRange(of: "://").map { given[$0.upperBound...] } ?? given[given.endIndex...]
     let authority = rest.prefix { !"/?#".contains($0) }
@@ -105,11 +105,11 @@ struct RequestTarget: Sendable, Hashable {
     }
   }
 
-  /// The part of a URL that is probably the service's root, by its shape alone.
+  /// The part of a URL that is probably the service's root, derived from its form alone.
   ///
-  /// A path that ends with a slash is a root. Else the root ends before the first segment that only a resource can
+  /// A path that ends with a slash is a root. Otherwise the root ends before the first segment that only a resource can
   /// have: a name with parentheses, or one that begins with `$` (for `$count`, `$value`, `$ref`, `$links` the segment
-  /// before it is the resource). Else the last segment is the resource.
+  /// before it is the resource). If there is none, the last segment is the resource.
   static func root(of url: String) -> String {
     let path = url.prefix { $0 != "?" }
     guard let scheme = path.firstRange(of: "://"), let first = path[scheme.upperBound...].firstIndex(of: "/") else {

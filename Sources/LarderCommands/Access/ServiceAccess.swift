@@ -7,29 +7,29 @@ internal import LarderService
   internal import Foundation
 #endif
 
-/// How a verb reaches a service, from its options: credentials, certificates, fields, time limits.
+/// How a verb accesses a service, from its options: credentials, certificates, header fields, time limits.
 struct ServiceAccess: Sendable {
-  /// The options that every verb with a network takes.
+  /// The options of every verb that uses the network.
   static let options: [OptionSyntax] = [
     .userFile, .header, .credentialHeader, .noCredentialHeader, .service, .timeout, .retry, .authorities, .certificate,
     .key,
   ]
 
-  /// The same for a verb that knows its service.
+  /// The options of a verb that already knows its service: those above without `--service`.
   static let storeOptions: [OptionSyntax] = options.filter { $0 != .service }
 
   /// The transport of all requests.
   let transport: any HTTPTransport
-  /// Who asks.
+  /// The client's credentials.
   let credentials: Credentials?
-  /// Fields of the request itself.
+  /// Header fields for the request itself.
   let fields: HTTPFields
-  /// Which fields say who asks.
+  /// The fields that identify the client.
   let credentialFields: CredentialFields
-  /// How the conversation goes.
+  /// The options for the conversation.
   var options: ConversationOptions
 
-  /// Reads the options; nothing is sent.
+  /// Reads the options. Nothing is sent.
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
     credentialFields = try CredentialHeader.fields(arguments)
     fields = try HeaderOption.fields(arguments, context)
@@ -47,15 +47,16 @@ struct ServiceAccess: Sendable {
     transport = try Self.connect(try Self.settings(arguments, context), context)
   }
 
-  /// The transport for the settings.
+  /// Creates the transport for the settings.
   static func connect(_ settings: ConnectionSettings, _ context: CommandContext) throws -> any HTTPTransport {
     do { return try context.connect(settings) } catch let error as HTTPTransportError {
-      // Nothing has been asked for yet: a certificate's file is at fault.
+      // Nothing has been requested yet: the problem is in a certificate's file.
       throw CommandFailure(.storage, error.description, hint: "See --cacert, --cert and --key.")
     }
   }
 
-  /// Reads content with a function that knows when `--timeout` ends, and leaves the rest of that time to the request.
+  /// Reads content with a function that receives the deadline of `--timeout`, and leaves the rest of that time to the
+  /// request.
   mutating func reading<Content>(
     _ read: (_ deadline: ContinuousClock.Instant?) async throws -> Content
   ) async throws -> Content {
@@ -65,14 +66,14 @@ struct ServiceAccess: Sendable {
     return content
   }
 
-  /// A conversation with the service at a root; nothing is sent but what signing in on another device takes.
+  /// Creates a conversation with the service at a root. Nothing is sent except for a sign-in on another device.
   func conversation(root: URL, _ context: CommandContext) async throws -> ODataConversation {
     try ODataConversation(
       root: root, transport: transport, authentication: try await authentication(root: root, isOffline: false, context),
       options: options)
   }
 
-  /// What the conversation signs in with; nil where there are no credentials.
+  /// The authentication of the conversation; nil if there are no credentials.
   func authentication(
     root: URL, isOffline: Bool, _ context: CommandContext
   ) async throws -> (any Authentication)? {
@@ -87,7 +88,7 @@ struct ServiceAccess: Sendable {
     return HTTPTimeouts(connect: min(usual.connect, limit), idle: max(usual.idle, limit), total: limit)
   }
 
-  /// The seconds of an option.
+  /// The value of an option in seconds, as a duration.
   static func timeout(_ arguments: ParsedArguments, _ option: OptionSyntax) throws(UsageError) -> Duration? {
     guard let text = arguments[option] else { return nil }
     guard let seconds = Double(text), seconds >= 0.001, seconds <= 86_400 else {
@@ -148,7 +149,7 @@ enum HeaderOption {
     fields.append(field.name, field.value)
   }
 
-  /// True for fields that speak of one message's content or condition, and mean nothing on the requests around it.
+  /// True for fields that describe one message's content or condition, and make no sense on the requests around it.
   static func isOfOneRequest(_ name: HTTPFieldName) -> Bool {
     let name = name.canonicalName
     return ["accept", "prefer", "slug", "x-csrf-token"].contains(name) || name.hasPrefix("content-")
@@ -158,7 +159,7 @@ enum HeaderOption {
 
 /// `--credential-header NAME` and `--no-credential-header NAME`.
 enum CredentialHeader {
-  /// The fields of the built-in list, with those that the options add, without those that they remove.
+  /// The fields of the built-in list, plus those that the options add, minus those that they remove.
   static func fields(_ arguments: ParsedArguments) throws(UsageError) -> CredentialFields {
     var fields = CredentialFields()
     for name in try names(.credentialHeader, arguments) { fields.insert(name) }

@@ -2,9 +2,9 @@ internal import LarderHTTP
 internal import LarderOData
 internal import LarderService
 
-/// A service's refusal, in words for the command line.
+/// Describes a service's rejection for the command line.
 enum ServiceFailure {
-  /// What to do where the service does not know the caller.
+  /// The hint if the service does not accept the client.
   static let signIn = "Credentials come from --user-file FILE or LARDER_USER and LARDER_PASSWORD."
 
   static func failure(_ error: ODataServiceError) -> CommandFailure {

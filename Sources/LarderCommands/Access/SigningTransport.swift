@@ -7,19 +7,19 @@ internal import LarderService
   internal import Foundation
 #endif
 
-/// A network that signs requests to one origin.
+/// A transport that adds credentials to requests to one origin.
 ///
-/// It stands below the cache, which thus keeps content by who asks (``identity``), not by a token that changes, and
-/// finds it offline without a token.
+/// It is below the cache. The cache therefore stores content by the client's identity (``identity``), not by a token
+/// that changes, and finds it offline without a token.
 struct SigningTransport: HTTPTransport {
   let transport: any HTTPTransport
   let authentication: any Authentication
-  /// The only place that credentials go to.
+  /// The only origin to which credentials are sent.
   let root: ODataServiceRoot
-  /// False where a stream of content can be read once only: a request with one is not repeated after a 401.
+  /// False if streamed content can be read only once: a request with such content is not repeated after a 401.
   var repeatsStreams = true
 
-  /// Whom the connection and the credentials say.
+  /// The identity of the connection and of the credentials.
   var identity: String {
     transport.identity.isEmpty ? authentication.identity : transport.identity + "\n" + authentication.identity
   }

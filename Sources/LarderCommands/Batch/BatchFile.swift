@@ -2,19 +2,19 @@ internal import LarderHTTP
 internal import LarderOData
 internal import LarderService
 
-/// A batch in a file: recorded as multipart or JSON, or in the readable form of ``BatchText``.
+/// A batch from a file: recorded as multipart or JSON, or in the readable form of ``BatchText``.
 struct BatchFile: Sendable {
-  /// What is sent.
+  /// The content to send.
   let body: [UInt8]
-  /// Its media type, with the boundary of a multipart.
+  /// The media type, with the boundary of a multipart.
   let contentType: String
-  /// The requests in it.
+  /// The requests in the batch.
   let parts: [BatchRequestPart]
 
-  /// What the answer has to be.
+  /// The accepted media type of the response.
   var accept: String { contentType.hasPrefix("multipart") ? "multipart/mixed" : "application/json" }
 
-  /// Reads a file. What was recorded is sent as it is.
+  /// Reads a file. Recorded content is sent unchanged.
   init(_ bytes: [UInt8], root: ODataServiceRoot) throws {
     let bytes = Self.withoutMark(bytes[...])
     let content = Self.withoutMark(Self.content(Array(bytes)))
@@ -38,13 +38,14 @@ struct BatchFile: Sendable {
     guard !parts.isEmpty else { throw BatchText.Problem(line: 1, reason: "there is no request in the file") }
   }
 
-  /// Without the byte order mark of UTF-8, which editors put at the beginning of texts.
+  /// The bytes without the byte order mark of UTF-8, which editors put at the beginning of texts.
   private static func withoutMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
   }
 
-  /// With a Content-ID for each request of a change set that has none: from V4 on it must be there (Protocol 4.0 §11.7.2), and V2
-  /// services take it. Not where MERGE shows a service that knows none.
+  /// The parts with a Content-ID for each request of a change set that has none: from V4 on it is required (Protocol
+  /// 4.0 §11.7.2), and V2 services accept it. A batch with MERGE is left unchanged, because its service may not know
+  /// Content-IDs.
   private static func named(_ parts: [BatchRequestPart]) -> [BatchRequestPart] {
     let given = Set(parts.flatMap(\.requests).compactMap(\.id))
     var last = 0
@@ -63,7 +64,7 @@ struct BatchFile: Sendable {
     }
   }
 
-  /// Without the head of a recorded `POST …/$batch HTTP/1.1`.
+  /// The content without the header of a recorded `POST …/$batch HTTP/1.1`.
   private static func content(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
     let first = bytes.prefix { $0 != 0x0A }
     guard first.starts(with: "POST ".utf8), String(decoding: first, as: UTF8.self).contains(" HTTP/1.") else {

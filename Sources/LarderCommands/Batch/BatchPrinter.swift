@@ -1,16 +1,17 @@
 internal import LarderHTTP
 internal import LarderOData
 
-/// Shows what became of each request of a batch.
+/// Prints the result of each request of a batch.
 struct BatchPrinter {
-  /// One request and its answer; nil where the service ended the batch before it.
+  /// One request and its response; nil if the service ended the batch before it.
   struct Row {
     let place: String
     let request: BatchRequest?
     let response: BatchResponse?
   }
 
-  /// One row a request; a change set that failed as a whole is one row, and a request without an answer none.
+  /// One row for each request. A change set that failed as a whole is one row, and a request without a response has
+  /// none.
   static func rows(_ answers: [BatchAnswer?], _ parts: [BatchRequestPart]) -> [Row] {
     zip(parts, answers).enumerated().flatMap { number, pair -> [Row] in
       let place = "\(number + 1)"
@@ -32,7 +33,7 @@ struct BatchPrinter {
     }
   }
 
-  /// In text: a line, then the payload; indented where the port is a terminal.
+  /// Prints the rows as text: a line, then the payload, indented if the port is a terminal.
   static func write(_ rows: [Row], to port: OutputPort) throws(OutputError) {
     for row in rows {
       let title = row.request.map { "\($0.method) \($0.url)" } ?? "change set"
@@ -56,7 +57,7 @@ struct BatchPrinter {
     }
   }
 
-  /// As a JSON array: JSON content as it is, other text as a string, bytes in base64.
+  /// Prints the rows as a JSON array: JSON content unchanged, other text as a string, bytes in base64.
   static func writeJSON(_ rows: [Row], to port: OutputPort) throws(OutputError) {
     var json = JSONOutput(port)
     json.beginArray()

@@ -16,10 +16,10 @@ internal import LarderOData
 ///     If-Match: *
 ///     }
 ///
-/// A block is a request line, header lines, and after an empty line the content; `---` alone on a line stands between
-/// blocks. `changeset {` opens a change set and `}` alone on a line closes it, unless that ends a JSON content.
+/// A block is a request line, header lines, and after an empty line the content. A line `---` separates blocks.
+/// `changeset {` opens a change set and a line `}` closes it, unless that ends a JSON content.
 struct BatchText {
-  /// One request as written.
+  /// One request as the file has it.
   struct Request: Hashable, Sendable {
     var method: HTTPMethod
     var path: String
@@ -28,13 +28,13 @@ struct BatchText {
     var line: Int
   }
 
-  /// One thing in the batch.
+  /// One part of the batch.
   enum Part: Hashable, Sendable {
     case single(Request)
     case changeSet([Request])
   }
 
-  /// A line that does not belong where it stands.
+  /// An error in a line of the file.
   struct Problem: Error, Hashable, CustomStringConvertible {
     let line: Int
     let reason: String
@@ -50,13 +50,13 @@ struct BatchText {
   private var json: JSONScanner?
   private var number = 0
 
-  /// Reads a whole text.
+  /// Reads a complete text.
   static func read(_ bytes: [UInt8]) throws(Problem) -> [Part] {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw Problem(line: 1, reason: "the file is not text in UTF-8")
     }
     var reader = BatchText()
-    // A CR LF pair is one character.
+    // Swift counts a CR LF pair as one character.
     for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
       reader.number += 1
       try reader.take(String(line))
@@ -118,7 +118,7 @@ struct BatchText {
     json?.feed(Array(line.utf8) + [0x0A])
   }
 
-  /// Whether the content so far is JSON that is not complete; nil where it is no JSON.
+  /// Whether the content so far is incomplete JSON; nil if it is not JSON.
   private mutating func isJSONOpen() -> Bool? {
     guard json != nil else { return nil }
     do {

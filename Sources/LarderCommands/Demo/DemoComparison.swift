@@ -9,7 +9,7 @@ internal import LarderService
   internal import Foundation
 #endif
 
-/// The demonstration's end: what the server has and what the clone has, read from both and compared.
+/// The end of the demonstration: reads the server's and the clone's data and compares them.
 enum DemoComparison {
   private static let set = "A_SalesOrder"
   private static let key = "SalesOrder"
@@ -39,7 +39,7 @@ enum DemoComparison {
     }
   }
 
-  /// What the server has now.
+  /// The server's present data.
   private static func served(
     _ folder: CloneFolder, _ context: CommandContext
   ) async throws -> [String: ODataEntity] {
@@ -55,7 +55,7 @@ enum DemoComparison {
     return found
   }
 
-  /// All orders of a store, page by page, by their numbers.
+  /// All orders of a store, read page by page, by their numbers.
   private static func entities(_ store: some ODataStore) async throws -> [String: ODataEntity] {
     var found: [String: ODataEntity] = [:]
     var next: String? = set

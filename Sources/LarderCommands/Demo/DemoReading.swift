@@ -9,7 +9,7 @@ internal import LarderService
   internal import Foundation
 #endif
 
-/// The two halves of the demonstration: what an application does, with the times at which its listener hears.
+/// The two halves of the demonstration: an application's reads, with the times at which its listener is called.
 struct DemoReading {
   private let context: CommandContext
   private let orders: OnlineODataStore
@@ -36,7 +36,7 @@ struct DemoReading {
     products = try store(Self.productService)
   }
 
-  /// The reads with the server there, each twice.
+  /// Runs the reads while the server is available, each twice.
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let demo = try DemoReading(arguments, context)
     return try await demo.withOpenStores {
@@ -55,7 +55,7 @@ struct DemoReading {
     }
   }
 
-  /// The same reads with the server gone: passive, then active.
+  /// Runs the reads without the server: passive, then active.
   @Sendable static func runOffline(
     _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> CommandStatus {
@@ -105,7 +105,7 @@ struct DemoReading {
     try products.setPassive(passive)
   }
 
-  /// The key of the first order, from a list that is not one of those measured.
+  /// The key of the first order, from a list that is not measured.
   private func orderKey() async throws -> String {
     let response = try await orders.execute(.read("A_SalesOrder?$top=1&$select=SalesOrder"))
     guard case .string(let key)? = try response.single?.payload().entities?.first?["SalesOrder"] else {

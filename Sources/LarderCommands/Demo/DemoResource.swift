@@ -8,7 +8,7 @@ struct DemoResource {
   let store: OnlineODataStore
   let path: String
 
-  /// Reads it as an application does, with a listener, and notes when that was called.
+  /// Reads the resource as an application does, with a listener, and records when that was called.
   func read() async throws -> DemoTimes {
     let watch = DemoListener()
     let execution = store.schedule(.read(path), listener: watch)
@@ -25,23 +25,23 @@ struct DemoResource {
   }
 }
 
-/// When the calls came, and with what.
+/// The times of the listener's calls, and what they reported.
 struct DemoTimes: Sendable {
   fileprivate var cached: (time: Duration, bytes: Int)?
   fileprivate var served: (time: Duration, bytes: Int, isNotModified: Bool)?
   fileprivate var failedAfter: Duration?
-  /// What the caller sees of a failure.
+  /// The failure that the caller sees.
   fileprivate(set) var failure: String?
 
-  /// When the cache's answer came; a dash where it had none.
+  /// The time of the cached response; a dash if there was none.
   var cache: String { cached.map { Milliseconds.text($0.time) } ?? "-" }
-  /// Bytes of the cache's answer.
+  /// The size of the cached response in bytes.
   var bytes: Int? { cached?.bytes }
-  /// When the failure came.
+  /// The time of the failure.
   var failed: String { failedAfter.map { "after " + Milliseconds.text($0) } ?? "none" }
-  /// Cache and server.
+  /// The cells for cache and server.
   var cells: [String] { [cache, served.map { Milliseconds.text($0.time) } ?? failure.map { _ in "failed" } ?? "-"] }
-  /// The content that need not be sent again.
+  /// The content that did not have to be sent again.
   var saved: String {
     guard let served else { return "-" }
     return served.isNotModified ? "\(served.bytes) bytes" : "no ETag, all sent"

@@ -9,7 +9,7 @@ internal import LarderService
   internal import Foundation
 #endif
 
-/// One `larder fetch`: from the arguments to content in its place, and a cache that is renewed.
+/// Runs one `larder fetch`: reads the arguments, delivers the content, and renews the cache.
 struct FetchCommand: Sendable {
   private let arguments: ParsedArguments
   private let context: CommandContext
@@ -33,7 +33,7 @@ struct FetchCommand: Sendable {
     access = try ServiceAccess(arguments, context)
   }
 
-  /// Gets and delivers.
+  /// Fetches and delivers the content.
   mutating func run() async throws -> CommandStatus {
     if let file = arguments[.fetchData] {
       let context = context
@@ -79,16 +79,16 @@ struct FetchCommand: Sendable {
     do {
       try await deliver(answer, since: start)
     } catch let error as HTTPTransportError {
-      // Read on after its check, kept content was damaged.
+      // Cached content was found damaged when it was read after its check.
       if case .other = error, answer.origin != .network, let damage = diagnostics.unreadable { throw damage }
       throw error
     }
-    // Who reads the output shall not wait for what follows.
+    // The reader of the output should not wait for the revalidation.
     context.output.close()
     if let revalidation = answer.revalidation { try await renew(revalidation) }
   }
 
-  /// Writes the content, or what is known of it.
+  /// Writes the content, or the report about it.
   private func deliver(_ answer: CachedResponse, since start: ContinuousClock.Instant) async throws {
     let showsReport = arguments.has(.fetchJSON)
     var bytes = 0
@@ -106,7 +106,7 @@ struct FetchCommand: Sendable {
     }
   }
 
-  /// Lets the server's answer replace what was printed, in the cache.
+  /// Waits for the server's response, which replaces the printed content in the cache.
   private func renew(_ revalidation: Revalidation) async throws {
     do {
       let answer = try await revalidation.answer()
@@ -124,7 +124,7 @@ struct FetchCommand: Sendable {
     }
   }
 
-  /// What the network cannot give is perhaps kept.
+  /// The failure, with a hint if the content is in the cache.
   private func withHint(
     _ error: ContentError, _ query: ContentQuery<Data>, _ manager: ContentManager
   ) async -> CommandFailure {
@@ -140,7 +140,7 @@ struct FetchCommand: Sendable {
   }
 }
 
-/// The query that the options describe.
+/// Creates the query from the options.
 enum FetchQuery {
   static let url = OperandSyntax("URL", .one, .text, "what to get")
 
@@ -218,19 +218,19 @@ enum FetchQuery {
   }
 }
 
-/// Warns of what the cache could not do, and remembers what could not be read.
+/// Warns about failures of the cache, and remembers the first read failure.
 private final class StoreDiagnostics: Sendable {
   private let context: CommandContext
   private let firstUnreadable = Locked<CacheError?>(nil)
 
   init(_ context: CommandContext) { self.context = context }
 
-  /// Why something that is kept could not be read; nil where everything could.
+  /// Why cached content could not be read; nil if all of it could.
   var unreadable: CacheError? { firstUnreadable.withLock { $0 } }
 
   func options(_ credentialFields: CredentialFields) -> HTTPCacheOptions {
     var options = HTTPCacheOptions()
-    // What has been written cannot be taken back.
+    // Content that has been written to the output cannot be withdrawn.
     options.checkedFirst = .max
     options.credentialFields = credentialFields
     options.onDiagnostic = { diagnostic in

@@ -7,7 +7,7 @@ internal import LarderHTTP
   internal import Foundation
 #endif
 
-/// What is known of an answer when its content has been delivered.
+/// Describes a response after its content has been delivered.
 struct FetchReport: Sendable {
   private let answer: CachedResponse
   private let bytes: Int
@@ -21,7 +21,7 @@ struct FetchReport: Sendable {
     isStored = answer.isStored
   }
 
-  /// For a person: `from disk, 12 s old: 4711 bytes in 1.3 ms`.
+  /// The report for a person: `from disk, 12 s old: 4711 bytes in 1.3 ms`.
   var line: String {
     var text: String
     switch answer.origin {
@@ -36,7 +36,7 @@ struct FetchReport: Sendable {
     return text + ": \(bytes) bytes in \(Milliseconds.text(elapsed)) ms"
   }
 
-  /// As one JSON object.
+  /// Writes the report as one JSON object.
   func write(to port: OutputPort) throws(OutputError) {
     let response = answer.response
     var json = JSONOutput(port)
@@ -74,7 +74,7 @@ struct FetchReport: Sendable {
     }
   }
 
-  /// Seconds as a person counts them.
+  /// A number of seconds in a readable unit.
   static func span(_ seconds: Int) -> String {
     switch seconds {
     case ..<120: "\(seconds) s"
@@ -85,7 +85,7 @@ struct FetchReport: Sendable {
   }
 }
 
-/// A query's failure, in words for the command line.
+/// Describes a query's failure for the command line.
 enum ContentFailure {
   static func failure(_ error: ContentError) -> CommandFailure {
     let status: CommandStatus

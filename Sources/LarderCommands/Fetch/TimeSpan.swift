@@ -1,9 +1,9 @@
-/// A time as people give it: `90`, `90s`, `15m`, `12h`, `7d`.
+/// Parses a duration on the command line: `90`, `90s`, `15m`, `12h`, `7d`.
 enum TimeSpan {
-  /// A hundred years are enough, and fit wherever seconds or milliseconds are counted.
+  /// The limit is a hundred years, which fits wherever seconds or milliseconds are counted.
   private static let limit = 36_525 * 86_400
 
-  /// Nil for another text, and for more than a hundred years.
+  /// Returns nil for any other text, and for more than a hundred years.
   static func parse(_ text: String) -> Duration? {
     var digits = Substring(text)
     var unit = 1

@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// An annotation in one line: `@Core.Description "…"`.
+/// Formats an annotation on one line: `@Core.Description "…"`.
 enum AnnotationText {
   static func line(_ annotation: EdmAnnotation) -> String {
     let qualifier = annotation.qualifier.map { "#" + $0 } ?? ""
@@ -43,7 +43,7 @@ enum AnnotationText {
   }
 }
 
-/// Counts what `--annotations` would show.
+/// Counts the annotations that `--annotations` would show.
 enum AnnotationCount {
   static func of(_ model: EdmModel) -> Int {
     model.schemas.reduce(0) { $0 + of($1) }

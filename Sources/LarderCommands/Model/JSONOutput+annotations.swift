@@ -1,7 +1,7 @@
 internal import LarderOData
 
 // Annotations and their expressions as JSON data: one member names the kind of expression and holds its operands.
-// Readers bound how deep expressions go, so recursion is safe.
+// Readers limit the depth of expressions, so recursion is safe.
 extension JSONOutput {
   mutating func writeAnnotations(_ annotations: [EdmAnnotation]) throws(OutputError) {
     try member("annotations", annotations) { (json, annotation) throws(OutputError) in
@@ -66,7 +66,7 @@ extension JSONOutput {
     }
   }
 
-  /// Booleans and 64-bit integers as JSON's own, everything else as the text that stands in the document.
+  /// Writes Booleans and 64-bit integers as JSON's own, everything else as the text in the document.
   private mutating func writeConstant(_ kind: EdmConstantKind, _ text: String) {
     let key = Self.key(kind.rawValue)
     let expression = EdmExpression.constant(kind, text)
@@ -113,6 +113,6 @@ extension JSONOutput {
     try member(name, expressions, always: true) { (json, item) throws(OutputError) in try json.write(item) }
   }
 
-  /// `AnnotationPath` to `annotationPath`.
+  /// Converts the name of an expression to a key, for example `AnnotationPath` to `annotationPath`.
   private static func key(_ name: String) -> String { name.prefix(1).lowercased() + name.dropFirst() }
 }

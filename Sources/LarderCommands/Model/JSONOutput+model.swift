@@ -2,7 +2,7 @@ internal import LarderOData
 
 // A model as one JSON document: every element, keys in camel case as CSDL names them, in the document's order.
 extension JSONOutput {
-  /// Writes the whole model; what is written leaves memory on the way.
+  /// Writes the complete model. Written parts are removed from memory as it proceeds.
   mutating func write(_ model: EdmModel) throws(OutputError) {
     beginObject()
     member("version", model.version.text)
@@ -63,7 +63,7 @@ extension JSONOutput {
     try member("functions", schema.functions) { (json, function) throws(OutputError) in try json.write(function) }
     try member("actions", schema.actions) { (json, action) throws(OutputError) in try json.write(action) }
     try member("terms", schema.terms) { (json, term) throws(OutputError) in try json.write(term) }
-    // One in V4. Earlier versions may have several: the default one takes the usual place.
+    // V4 has one container. Earlier versions may have several: the default one takes the usual place.
     let main = schema.containers.firstIndex(where: \.isDefault) ?? schema.containers.startIndex
     if schema.containers.indices.contains(main) {
       name("entityContainer")
@@ -81,7 +81,7 @@ extension JSONOutput {
     try end(schema)
   }
 
-  /// Attributes of other namespaces and annotations, then the end of the element's object.
+  /// Writes attributes of other namespaces and annotations, then the end of the element's object.
   mutating func end(_ element: some EdmAnnotatable) throws(OutputError) {
     if !element.foreignAttributes.isEmpty {
       name("attributes")
@@ -100,7 +100,7 @@ extension JSONOutput {
 }
 
 extension ODataVersion {
-  /// `2.0`, `3.0`, `4.0` or `4.01`.
+  /// The version as text: `2.0`, `3.0`, `4.0` or `4.01`.
   var text: String {
     switch self {
     case .v2: "2.0"
@@ -112,7 +112,7 @@ extension ODataVersion {
 }
 
 extension EdmForeignAttribute {
-  /// The name with the prefix that the namespace usually has, else the document's.
+  /// The name with the prefix that is usual for the namespace, else the document's prefix.
   var shortName: String {
     switch namespace {
     case Self.sapNamespace: "sap:" + name

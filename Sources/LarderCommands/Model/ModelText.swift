@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// A model for people: by schema, each type with its members in columns.
+/// Formats a model for people: by schema, each type with its members in columns.
 struct ModelText {
   private let port: OutputPort
   private let showsAnnotations: Bool
@@ -13,7 +13,7 @@ struct ModelText {
     self.showsAnnotations = showsAnnotations
   }
 
-  /// Writes the whole model.
+  /// Writes the complete model.
   mutating func write(_ model: EdmModel) throws(OutputError) {
     line(0, label: style.bold("OData \(model.version.text)"), summary(model))
     for reference in model.references {

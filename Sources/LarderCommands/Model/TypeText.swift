@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// Types and signatures in short: `String(40)`, `Decimal(15,2)`, without `Edm.` and the schema's own namespace.
+/// Formats types and signatures briefly: `String(40)`, `Decimal(15,2)`, without `Edm.` and the schema's own namespace.
 enum TypeText {
   static func text(_ type: EdmTypeReference, _ facets: EdmFacets, in namespace: String) -> String {
     let inner = short(type.item.description, in: namespace) + facetText(facets)
@@ -43,9 +43,9 @@ enum TypeText {
   }
 }
 
-/// Columns of text.
+/// Formats columns of text.
 enum Columns {
-  /// The width of the widest entry, within reason.
+  /// The width of the widest entry, up to a limit.
   static func width(_ texts: [String]) -> Int { min(texts.map(\.count).max() ?? 0, 40) }
 
   static func pad(_ text: String, _ width: Int) -> String {
@@ -56,7 +56,7 @@ enum Columns {
     String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
-  /// The notes that there are, joined; empty where there are none.
+  /// The notes that are not nil, joined; empty if there are none.
   static func notes(_ notes: [String?], gap: String = "") -> String {
     let text = notes.compactMap { $0 }.joined(separator: ", ")
     return text.isEmpty ? "" : gap + text

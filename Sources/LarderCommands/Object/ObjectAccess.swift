@@ -1,13 +1,13 @@
 internal import LarderObjects
 internal import LarderStorage
 
-/// The store that `--store` names, open for one command.
+/// The store that `--store` names, opened for one command.
 struct ObjectAccess: Sendable {
   private let path: String
   private let key: StorageKey?
   private let context: CommandContext
 
-  /// Nothing is held in memory, and the file has no limit: looking on shall remove nothing.
+  /// Nothing is cached in memory, and the file has no size limit: reading must not remove values.
   static let options = ObjectStoreOptions(memory: .none, warmUpCount: 0)
 
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
@@ -16,7 +16,7 @@ struct ObjectAccess: Sendable {
     self.context = context
   }
 
-  /// The file of a store that is there.
+  /// The file of an existing store.
   static func file(_ arguments: ParsedArguments, _ context: CommandContext) throws -> String {
     let path = context.path(try arguments.required(OptionSyntax.objectStore))
     try check(path)
@@ -27,9 +27,9 @@ struct ObjectAccess: Sendable {
     guard InputFile.exists(path) else { throw FileError(path: path, reason: "there is no such file") }
   }
 
-  /// Opens the store, works with it, and closes it however that ends.
+  /// Opens the store, runs `body`, and closes the store in any case.
   ///
-  /// - Parameter makesFile: makes the file where it is missing; else that is an error.
+  /// - Parameter makesFile: whether a missing file is created; otherwise it is an error.
   func with(
     makesFile: Bool = false, _ body: (ObjectStore) async throws -> CommandStatus
   ) async throws -> CommandStatus {
@@ -46,7 +46,7 @@ struct ObjectAccess: Sendable {
   }
 }
 
-/// A store's failure, in words for the command line.
+/// Describes a store's failure for the command line.
 enum ObjectFailure {
   static func failure(_ error: ObjectStoreError) -> CommandFailure {
     if case .storage(let below) = error.reason, below.isOfKey {

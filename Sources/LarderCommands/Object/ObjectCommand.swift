@@ -1,14 +1,14 @@
 internal import LarderHTTP
 internal import LarderObjects
 
-/// The work of `larder object put`, `get` and `delete`.
+/// Runs `larder object put`, `get` and `delete`.
 enum ObjectCommand {
   @Sendable static func put(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let (access, key) = (try ObjectAccess(arguments, context), try arguments.required(OperandSyntax.objectKey))
     let expires = try arguments[.expires].map { text in
       try TimePoint.parse(text, of: .expires, .later, in: arguments)
     }
-    // Read before the store is opened: a file that cannot be read leaves no empty store behind.
+    // Read before the store is opened: a file that cannot be read must not leave an empty store behind.
     let bytes = try context.read(arguments[OperandSyntax.objectFile] ?? "-", limit: ObjectAccess.options.valueByteLimit)
     return try await access.with(makesFile: true) { store in
       try await store.put(bytes, forKey: key, labels: arguments.values(.addedLabel), expires: expires)
@@ -83,11 +83,11 @@ enum ObjectCommand {
     }
   }
 
-  /// All in one transaction; which of them had no value.
+  /// Deletes all keys in one transaction; returns those that had no value.
   private static func delete(
     _ keys: [String], in store: ObjectStore
   ) async throws -> (count: Int, missing: [String]) {
-    // Texts are told apart as the store does, by their bytes.
+    // Keys are compared by their bytes, as the store does.
     var seen: Set<[UInt8]> = []
     let keys = keys.filter { seen.insert(Array($0.utf8)).inserted }
     let missing = try await store.transaction { changes in

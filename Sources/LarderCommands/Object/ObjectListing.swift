@@ -10,7 +10,8 @@ extension ObjectCommand {
   }
 }
 
-/// One `larder object list`: a page after the other, so that memory does not grow with their number.
+/// Runs one `larder object list`: reads one page after the other, so that memory does not grow with the number of
+/// values.
 struct ObjectListing: Sendable {
   private let context: CommandContext
   private let selection: ObjectSelection
@@ -18,7 +19,7 @@ struct ObjectListing: Sendable {
   private let start: ObjectCursor?
   private let asJSON: Bool
 
-  /// How many are in memory at once.
+  /// The number of values in memory at once.
   private static let pageSize = 256
 
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
@@ -80,7 +81,8 @@ struct ObjectListing: Sendable {
     }
   }
 
-  /// Calls `body` with some values and, where the limit cuts the list off behind them, with the place to go on from.
+  /// Calls `body` with each page of values. If the limit ends the list after them, it also passes the cursor to
+  /// continue from.
   private func forEachPage(
     _ store: ObjectStore, _ body: ([ObjectMetadata], ObjectCursor?) throws -> Void
   ) async throws {

@@ -6,9 +6,9 @@ internal import LarderObjects
   internal import Foundation
 #endif
 
-/// What is known of a value, for people.
+/// Describes a value for people.
 enum ObjectText {
-  /// A line for each thing that is known.
+  /// The metadata, one line for each item.
   static func lines(_ metadata: ObjectMetadata) -> String {
     let rows: [(String, String)] = [
       ("key", metadata.key), ("labels", metadata.labels.joined(separator: ", ")), ("bytes", "\(metadata.size)"),
@@ -21,7 +21,7 @@ enum ObjectText {
   static func time(_ date: Date) -> String { date.formatted(.iso8601) }
 }
 
-/// A table whose rows come in portions; columns grow with what comes.
+/// A table whose rows arrive in portions; columns widen as needed.
 struct ObjectListTable {
   private let style: TextStyle
   private var widths: [Int]?
@@ -30,10 +30,10 @@ struct ObjectListTable {
 
   init(style: TextStyle) { self.style = style }
 
-  /// True until there were rows.
+  /// True until rows have been added.
   var isEmpty: Bool { widths == nil }
 
-  /// The next rows, below the head where they are the first.
+  /// The lines for the next rows, below the header if they are the first.
   mutating func lines(_ items: [ObjectMetadata]) -> String {
     let rows = items.map { item in
       [
@@ -49,7 +49,7 @@ struct ObjectListTable {
     }
     self.widths = widths
     func line(_ cells: [String]) -> String {
-      // Numbers to the right; nothing is put behind the last cell that says something.
+      // Numbers are right-aligned; nothing is added after the last cell that has content.
       let last = cells.last?.isEmpty ?? true ? cells.count - 2 : cells.count - 1
       let padded = cells.prefix(last + 1).enumerated().map { column, cell in
         switch column {
@@ -65,7 +65,7 @@ struct ObjectListTable {
 }
 
 extension JSONOutput {
-  /// What is known of a value, with the place to go on from where the list ends with it.
+  /// Writes a value's metadata, with the cursor to continue from if the list ends with it.
   mutating func object(_ metadata: ObjectMetadata, next: ObjectCursor? = nil) {
     beginObject()
     member("key", metadata.key)
@@ -85,7 +85,7 @@ extension JSONOutput {
 }
 
 extension ObjectCoding {
-  /// As the command line calls it.
+  /// The name of the encoding on the command line.
   fileprivate var word: String {
     switch self {
     case .bytes: "bytes"

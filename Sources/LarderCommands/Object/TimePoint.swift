@@ -6,10 +6,10 @@ internal import LarderOData
   internal import Foundation
 #endif
 
-/// A moment as people give it: so long from now or ago (`15m`), a day (`2026-12-31`, from its begin in UTC on) or a day
-/// and a time with an offset (`2026-12-31T18:00Z`).
+/// Parses a point in time on the command line: a time from now or ago (`15m`), a day (`2026-12-31`, from its start in
+/// UTC) or a day and a time with an offset (`2026-12-31T18:00Z`).
 enum TimePoint {
-  /// Where a span leads.
+  /// The direction of a time span.
   enum Direction { case earlier, later }
 
   static func parse(
@@ -23,7 +23,7 @@ enum TimePoint {
     return date
   }
 
-  /// Nil for another text, and for years beyond 1 to 9999.
+  /// Returns nil for any other text, and for years outside of 1 to 9999.
   static func parse(_ text: String, _ direction: Direction, now: Date) -> Date? {
     if let span = TimeSpan.parse(text) {
       let seconds = Double(span.components.seconds)

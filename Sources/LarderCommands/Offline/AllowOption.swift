@@ -1,9 +1,9 @@
 internal import LarderOData
 internal import LarderService
 
-/// `--allow NAME`: properties that are queued although the metadata mark them as the service's own.
+/// `--allow NAME`: properties that are queued although the metadata marks them as set by the service.
 enum AllowOption {
-  /// The names, for the requests that make entities; throws for one that none of these has.
+  /// The names, for requests that create entities; throws for a name that none of these entities has.
   static func names(
     _ arguments: ParsedArguments, among requests: [ODataSingleRequest]
   ) throws(UsageError) -> Set<String> {

@@ -2,12 +2,12 @@ internal import LarderOData
 internal import LarderOffline
 internal import LarderService
 
-/// The store's own entity sets that tell what waits and what was refused.
+/// The store's own entity sets, which list the pending and the rejected requests.
 enum ArchiveSets {
   static let queue = "RequestQueue"
   static let archive = "ErrorArchive"
 
-  /// The requests that wait to be sent, in their order.
+  /// The requests that are pending, in their order.
   static func waiting(_ provider: OfflineODataProvider) async throws -> [JSONNode] {
     try await rows(queue + "?$orderby=RequestID", provider)
   }

@@ -3,7 +3,8 @@ internal import LarderOData
 internal import LarderOffline
 internal import LarderService
 
-/// One `larder create`, `update`, `delete`, `link`, `unlink` or `action`: made in the clone, queued for the next upload.
+/// Runs one `larder create`, `update`, `delete`, `link`, `unlink` or `action`: applied in the clone and queued for
+/// upload.
 struct ChangeCommand {
   private let arguments: ParsedArguments
   private let context: CommandContext
@@ -68,7 +69,7 @@ struct ChangeCommand {
 
   // MARK: Contents
 
-  /// What `--media` names.
+  /// Reads the media content that `--media` names.
   private static func media(
     _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> ODataRequestBody? {
@@ -94,7 +95,7 @@ struct ChangeCommand {
     }
   }
 
-  /// The JSON, which is there where there are no media.
+  /// Reads the JSON, which is required if there are no media.
   private static func json(
     _ arguments: ParsedArguments, besides media: ODataRequestBody?, _ context: CommandContext
   ) async throws -> ChangeJSON? {
@@ -107,7 +108,7 @@ struct ChangeCommand {
     return try await ChangeJSON(given, context)
   }
 
-  // MARK: Making
+  // MARK: Applying the change
 
   private static func with(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (ChangeCommand) async throws -> CommandStatus
@@ -140,12 +141,12 @@ struct ChangeCommand {
     return .done
   }
 
-  // MARK: Telling
+  // MARK: Reporting
 
   private func report(_ request: ODataSingleRequest, _ response: ODataSingleResponse) async throws {
     let makes = request.operation == .create || request.operation == .createMedia
     let path = makes ? response.fields[.location].map(access.relative) : nil
-    // The change is made: what cannot be told of it is no reason to make it again.
+    // The change has been applied: a failure to report it is ignored, so that nobody repeats the change.
     let isTold = arguments.has(.json) || context.diagnostics.isTerminal
     let waiting = isTold ? try? await provider.pendingUploadCount() : nil
     if arguments.has(.json) {
@@ -166,7 +167,7 @@ struct ChangeCommand {
     }
   }
 
-  /// The entity as it is now, where the change leaves one at its path.
+  /// Writes the present entity, if there is one at its path after the change.
   private func entity(_ path: String, _ request: ODataSingleRequest, to json: inout JSONOutput) async throws {
     switch request.operation {
     case .create, .createMedia, .update: break
@@ -180,7 +181,7 @@ struct ChangeCommand {
   }
 }
 
-/// The media type of a file, by the end of its name.
+/// The media type of a file, from its name's extension.
 enum MediaKind {
   static func mediaType(of file: String) -> String {
     let ending = file.split(separator: "/").last.flatMap { $0.lastIndex(of: ".").map { file[$0...].dropFirst() } }
@@ -204,7 +205,7 @@ enum MediaKind {
   }
 }
 
-/// Numbers with their noun.
+/// Formats numbers with their noun.
 enum Counted {
   static func text(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

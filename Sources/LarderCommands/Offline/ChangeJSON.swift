@@ -1,18 +1,18 @@
 internal import LarderHTTP
 internal import LarderOData
 
-/// The content of a change as the command line gives it: JSON, `@FILE`, or `-` for standard input.
+/// The content of a change from the command line: JSON, `@FILE`, or `-` for standard input.
 struct ChangeJSON {
-  /// More than this is no JSON that anybody has written for a command line.
+  /// The size limit: nobody writes more JSON for a command line.
   private static let limit = 64 << 20
 
   /// The JSON's bytes.
   let bytes: [UInt8]
-  /// How errors name it.
+  /// The name of the content in error messages.
   private let shown: String
   private let isArgument: Bool
 
-  /// Takes an operand, and reads the file that it names.
+  /// Reads an operand, and the file that it names.
   init(_ given: String, _ context: CommandContext) async throws {
     isArgument = given != "-" && !given.hasPrefix("@")
     guard !isArgument else {
@@ -27,12 +27,12 @@ struct ChangeJSON {
     bytes = try await RequestContent.read(file, context, limit: Self.limit, until: nil)
   }
 
-  /// Does what reads the bytes, and tells where they cannot be read.
+  /// Runs `read` with the bytes, and describes the place of an error in them.
   func reading<Value>(_ read: ([UInt8]) async throws -> Value) async throws -> Value {
     do { return try await read(bytes) } catch let error as PayloadError { throw failure(error) }
   }
 
-  /// The problem, where it is, and the text around it with a caret.
+  /// The problem, its place, and the text around it with a caret.
   private func failure(_ error: PayloadError) -> CommandFailure {
     let text = String(decoding: bytes, as: UTF8.self)
     let place = ODataSyntaxError(.unexpected(expected: []), offset: error.offset, in: text)

@@ -1,13 +1,13 @@
 internal import LarderOData
 
-/// One line of a file of changes: what is changed, and how.
+/// One line of a file of changes: the resource to change, and how.
 struct ChangeLine {
-  /// What a line does, by the name of the verb that does it alone.
+  /// The kinds of change, with the names of the verbs that make a single one.
   enum Verb: String, CaseIterable {
     case create, update, delete, link, unlink, action
   }
 
-  /// Its number in the file, from 1.
+  /// The line number in the file, from 1.
   let number: Int
   let verb: Verb
   let path: String
@@ -18,7 +18,7 @@ struct ChangeLine {
   private(set) var ifMatch: String?
   private(set) var tag: String?
 
-  /// Reads the lines of a file; empty ones are left out.
+  /// Reads the lines of a file; skips empty ones.
   static func lines(_ bytes: [UInt8], shown: String) throws -> [ChangeLine] {
     var lines: [ChangeLine] = []
     for (place, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()

@@ -3,17 +3,17 @@ internal import LarderOData
 internal import LarderOffline
 internal import LarderService
 
-/// One `larder change`: several changes made in the clone as one, queued as one change set.
+/// Runs one `larder change`: several changes are applied together in the clone and queued as one change set.
 struct ChangeSetCommand {
   private let arguments: ParsedArguments
   private let context: CommandContext
   private let access: OfflineAccess
-  /// How the file is called in messages.
+  /// The name of the file in messages.
   private let shown: String
 
   private var provider: OfflineODataProvider { access.provider }
 
-  /// More than this is held by no change set.
+  /// The size limit: no change set is larger.
   private static let limit = 64 << 20
 
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
@@ -77,10 +77,10 @@ struct ChangeSetCommand {
       failure.status, "\(shown):\(line.number): \(failure.message)", hint: failure.hint ?? "Nothing was changed.")
   }
 
-  // MARK: Telling
+  // MARK: Reporting
 
   private func report(_ made: [(request: ODataSingleRequest, response: ODataSingleResponse)]) async throws {
-    // The changes are made: what cannot be told of them is no reason to make them again.
+    // The changes have been applied: a failure to report them is ignored, so that nobody repeats them.
     let waiting = arguments.has(.json) ? try? await provider.pendingUploadCount() : nil
     if arguments.has(.json) {
       var json = JSONOutput(context.output)
@@ -109,7 +109,7 @@ struct ChangeSetCommand {
     }
   }
 
-  /// The path of what was created; nil for other changes.
+  /// The path of a created entity; nil for other changes.
   private func path(_ request: ODataSingleRequest, _ response: ODataSingleResponse) -> String? {
     guard request.operation == .create, let location = response.fields[.location] else { return nil }
     return access.relative(location)

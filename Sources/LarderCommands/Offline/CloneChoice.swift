@@ -3,13 +3,13 @@ internal import LarderOData
 internal import LarderOffline
 internal import LarderService
 
-/// What a clone is to have: the queries that are given, the whole service, or what is chosen on the terminal.
+/// The content of a clone: the given queries, the complete service, or what the user chooses at the terminal.
 enum CloneChoice: Sendable {
   case queries([OfflineODataDefiningQuery])
   case all
   case asked
 
-  /// What the options say. What is in the way of any download is told before anything is asked.
+  /// Reads the options. Contradictory options are rejected before the user is asked to choose.
   init(_ arguments: ParsedArguments) throws(UsageError) {
     switch (arguments.has(.definingQuery), arguments.has(.wholeService)) {
     case (true, true): throw arguments.usage("--all and --query exclude each other")
@@ -19,12 +19,12 @@ enum CloneChoice: Sendable {
     }
   }
 
-  /// Whether somebody is there to choose.
+  /// Whether a user can choose at a terminal.
   static func canAsk(_ context: CommandContext) -> Bool {
     context.input.isTerminal && context.diagnostics.isTerminal
   }
 
-  /// The defining queries; the service is asked for its metadata unless they are given.
+  /// The defining queries. The service's metadata is requested unless the queries are given.
   func queries(
     _ access: OfflineAccess, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> [OfflineODataDefiningQuery] {
@@ -38,7 +38,7 @@ enum CloneChoice: Sendable {
     return try DefiningQueryOption.addingStreams(to: service.queries(for: names), arguments)
   }
 
-  /// The sets and singletons of a service; throws where it has none.
+  /// The sets and singletons of a service; throws if it has none.
   private static func service(_ access: OfflineAccess) async throws -> ServiceQueries {
     let service = ServiceQueries(try await access.conversation().0.metadata())
     guard !service.sources.isEmpty else {
@@ -47,7 +47,7 @@ enum CloneChoice: Sendable {
     return service
   }
 
-  /// The complaint that nothing says what to copy, with what there is.
+  /// The error that nothing says what to copy, with a list of the service's sets.
   static func missing(_ access: OfflineAccess, _ arguments: ParsedArguments) async throws -> UsageError {
     let sources = try await service(access).sources
     let lines = sources.map { "  " + TerminalText.line($0.name) + ($0.isSet ? "" : "  (one entity)") }
@@ -58,7 +58,7 @@ enum CloneChoice: Sendable {
   }
 }
 
-/// The sets and singletons of a service, to choose from.
+/// The list of sets and singletons of a service from which the user chooses.
 struct SetList: Sendable {
   private let sources: [ServiceQueries.Source]
   private let counts: [String: Int64]
@@ -70,10 +70,11 @@ struct SetList: Sendable {
 
   // MARK: Counting
 
-  /// How long the service may take for one count, and for all of them.
+  /// The time limits for one count, and for all of them.
   private static let limits = (one: Duration.seconds(10), all: Duration.seconds(20))
 
-  /// How many entities the sets have: several are asked for at once, none for long. Those that do not say it are missing.
+  /// The number of entities of each set. Several are requested concurrently, each with a time limit. Sets without a
+  /// count are missing.
   static func counts(_ sources: [ServiceQueries.Source], _ access: OfflineAccess) async -> [String: Int64] {
     let asking = try? access.conversation { options in
       options.timeouts.total = min(options.timeouts.total ?? limits.one, limits.one)
@@ -102,9 +103,9 @@ struct SetList: Sendable {
     return count
   }
 
-  // MARK: Asking
+  // MARK: Prompting
 
-  /// Lists what there is and asks until an answer can be understood; gives the names.
+  /// Lists the sets and asks until the input can be understood; returns the chosen names.
   func ask(_ service: String, _ context: CommandContext) async throws -> [String] {
     try Task.checkCancellation()
     context.note("\(TerminalText.line(service)) has:")
@@ -140,7 +141,7 @@ struct SetList: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// One line a set: its number, its name, how many entities it has.
+  /// One line for each set: its number, its name, and its number of entities.
   var lines: [String] {
     let shown = sources.map { TerminalText.line($0.name) }
     let counts = sources.map { source in
@@ -153,12 +154,13 @@ struct SetList: Sendable {
     }
   }
 
-  /// Why an answer is none.
+  /// Why the input cannot be understood.
   struct Complaint: Error, Hashable {
     let text: String
   }
 
-  /// The names that an answer chooses: numbers and spans of numbers, names in any case, or `all`, separated by spaces or commas.
+  /// The names that the input chooses: numbers and ranges of numbers, names in any case, or `all`, separated by spaces
+  /// or commas.
   func chosen(_ answer: String) -> Result<[String], Complaint> {
     var chosen: [String] = []
     for word in answer.split(whereSeparator: { $0.isWhitespace || $0 == "," }).map(String.init) {

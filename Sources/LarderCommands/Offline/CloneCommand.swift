@@ -1,6 +1,6 @@
 internal import LarderOffline
 
-/// One `larder clone`.
+/// Runs one `larder clone`.
 enum CloneCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let given = try arguments.required(OperandSyntax.clonedService)
@@ -39,7 +39,7 @@ enum CloneCommand {
       hint: "'larder \(clone.folder.option)download --query PATH' tries one of them again.")
   }
 
-  // MARK: Filling
+  // MARK: Downloading
 
   private static func fill(
     _ clone: StagedClone, _ choice: CloneChoice, _ report: DownloadReport, _ arguments: ParsedArguments,
@@ -48,7 +48,7 @@ enum CloneCommand {
     let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true, fills: false)
     let queries = try await choice.queries(access, arguments, context)
     do { try await download(queries, access, clone, report, context) } catch {
-      // A query that is given and fails stays, and is tried again by 'larder download'.
+      // A given query that fails stays, and 'larder download' tries it again.
       if case .queries = choice { throw error }
       guard !Task.isCancelled, !report.errors.isEmpty else { throw error }
       try await LeavingOut(access: access, queries: queries, report: report, context: context).run()
@@ -71,7 +71,7 @@ enum CloneCommand {
     try await closing(provider, context) { try await report.hear(provider) { try await provider.open() } }
   }
 
-  /// Resumes an interrupted clone with the queries given now; false if not even the metadata were downloaded.
+  /// Resumes an interrupted clone with the queries given now; false if not even the metadata was downloaded.
   private static func resume(
     _ access: OfflineAccess, _ queries: [OfflineODataDefiningQuery], _ report: DownloadReport, _ context: CommandContext
   ) async throws -> Bool {
@@ -90,7 +90,7 @@ enum CloneCommand {
     return true
   }
 
-  /// Closes a store after its use, however that ends.
+  /// Runs the work on a store and closes the store in any case.
   static func closing(
     _ provider: OfflineODataProvider, _ context: CommandContext, _ work: () async throws -> Void
   ) async throws {
@@ -101,7 +101,7 @@ enum CloneCommand {
     await context.closing { try await provider.close() }
   }
 
-  // MARK: Failing
+  // MARK: Failures
 
   /// Ends a clone that cannot be published: keeps the downloaded part beside the target, or nothing if there is none.
   private static func notCloned(
@@ -115,7 +115,7 @@ enum CloneCommand {
     return isKept ? adding(clone.words, to: told) : told
   }
 
-  /// An interrupt of a download into a clone, with the way to resume it.
+  /// The failure for an interrupted download into a clone, with the command to resume it.
   static func interrupted(_ folder: CloneFolder) -> CommandFailure {
     adding(goingOn(folder), to: interrupt)
   }

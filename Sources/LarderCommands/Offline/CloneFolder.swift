@@ -7,20 +7,21 @@ internal import LarderOffline
   internal import Foundation
 #endif
 
-/// The folder that `larder clone` makes: a settings file and the offline store's file.
+/// The folder that `larder clone` creates: a settings file and the offline store's file.
 ///
-/// The settings are the service's root alone; the defining queries are in the store, credentials nowhere.
+/// The settings contain only the service's root. The defining queries are in the store, and credentials are stored
+/// nowhere.
 struct CloneFolder: Sendable {
-  /// The settings' file in the folder.
+  /// The name of the settings file.
   static let settingsName = "larder.json"
   /// The name of the store in the folder.
   static let storeBase = "store"
-  /// Its file.
+  /// The name of the store's file.
   static let storeName = storeBase + ".larder"
 
-  /// The folder's path; `.` for the process's own.
+  /// The folder's path; `.` for the current folder.
   let path: String
-  /// The path as the user gave it.
+  /// The path that the user gave.
   let shown: String
   /// The service's root; ends with a slash.
   let service: String
@@ -35,19 +36,19 @@ struct CloneFolder: Sendable {
     }
   }
 
-  /// Where the store's file is, or will be.
+  /// The path of the store's file, whether or not it exists.
   var store: String { path + "/" + Self.storeName }
 
-  /// Says in a store's parameters where its file is.
+  /// Sets the place of the store's file in its parameters.
   func place(_ parameters: inout OfflineODataParameters) {
     parameters.storeName = Self.storeBase
     parameters.storePath = path
   }
 
-  /// What stands before a verb that is to work in the folder: empty, or `-C DIR` with a space behind it.
+  /// The option for a verb that should work in the folder: empty, or `-C DIR` followed by a space.
   var option: String { shown == "." ? "" : "-C \(shown) " }
 
-  /// The clone in the folder that a command works in.
+  /// The clone in the command's folder.
   static func current(_ context: CommandContext) throws -> CloneFolder {
     let path = context.directory.isEmpty ? "." : context.directory
     let settings = context.path(settingsName)
@@ -62,13 +63,13 @@ struct CloneFolder: Sendable {
     return CloneFolder(path: path, shown: path, service: service)
   }
 
-  /// The clone that is not finished, where a command works in the folder that it is to have; nil where there is none.
+  /// The unfinished clone that will be in the command's folder; nil if there is none.
   static func unfinished(_ context: CommandContext) -> UnfinishedClone? {
     guard !InputFile.exists(context.path(settingsName)) else { return nil }
     return UnfinishedClone(of: context.directory.isEmpty ? "." : context.directory)
   }
 
-  /// The clone in the folder that a command works in, with a store in it; that of a user may be set aside.
+  /// The clone in the command's folder, with a store in it; a user's store may have been set aside.
   static func filled(_ arguments: ParsedArguments, _ context: CommandContext) throws -> CloneFolder {
     let folder = try current(context)
     guard try InputFile.exists(folder.store) || StoreUserOption.user(arguments, context) != nil else {
@@ -78,22 +79,22 @@ struct CloneFolder: Sendable {
     return folder
   }
 
-  /// The bytes of the store's files together, without other users' copies, which lie beside it.
+  /// The total size of the store's files in bytes, without other users' copies beside them.
   var size: Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     let own = names.filter { $0.hasPrefix(Self.storeName) && !$0.hasPrefix(Self.storeName + "-user-") }
     return own.reduce(0) { $0 + InputFile.size(path + "/" + $1) }
   }
 
-  /// Writes the settings' file.
+  /// Writes the settings file.
   func writeSettings() throws {
-    // The URL may hold a key.
+    // The file is private because the URL may contain a key.
     var file = try OutputFile.create(path + "/" + Self.settingsName, isPrivate: true)
     try file.write(try Self.settings(service))
     try file.finish()
   }
 
-  /// The content of a settings' file.
+  /// The content of a settings file.
   static func settings(_ service: String) throws -> [UInt8] {
     let collector = Collector()
     var json = JSONOutput(collector.port, isIndented: true)
@@ -104,7 +105,7 @@ struct CloneFolder: Sendable {
     return collector.bytes
   }
 
-  /// The service that the content of a settings' file names; nil where it names none.
+  /// The service that a settings file names; nil if it names none.
   static func service(in settings: [UInt8]) -> String? {
     guard let service = try? JSONNode(settings)["service"]?.string, URL(string: service)?.host() != nil else {
       return nil

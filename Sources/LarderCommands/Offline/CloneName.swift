@@ -1,16 +1,16 @@
 internal import LarderOData
 
-/// The folder of a clone that is given none: the service's name, from the URL of its root.
+/// Derives the folder of a clone from the URL of the service's root, if no folder is given.
 enum CloneName {
-  /// Names of paths that services share; what stands before them says which service it is.
+  /// Path segments that many services share; the segment before them identifies the service.
   private static let common: Set<String> = ["api", "odata", "odata2", "odata4", "rest", "svc"]
-  /// What the file systems take, with room for what is put behind it.
+  /// The longest name, with room for a suffix within the file systems' limit.
   private static let limit = 200
 
-  /// The last segment of the path that names the service: no version (`v4`, `1.0`, `0001`), no session (`(S(…))`), and none of
-  /// the words that services share (`odata`, `api`). The host's name if there is none.
+  /// The last segment of the path that identifies the service. It is not a version (`v4`, `1.0`, `0001`), not a session
+  /// (`(S(…))`), and none of the words that services share (`odata`, `api`). If there is none, the host's name.
   ///
-  /// Throws for a name that cannot be a folder's.
+  /// Throws if the name cannot be used for a folder.
   static func folder(of root: String, _ arguments: ParsedArguments) throws(UsageError) -> String {
     let place = root.prefix { $0 != "?" }
     let rest = place.firstRange(of: "://").map { place[$0.upperBound...] } ?? place

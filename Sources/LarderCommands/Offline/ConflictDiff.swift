@@ -1,23 +1,23 @@
 internal import LarderOData
 internal import LarderOffline
 
-/// A conflict property by property: what both began with, what this clone made of it, what the service has now.
+/// A conflict, property by property: the base version, this clone's version, and the service's present version.
 struct ConflictDiff {
-  /// Who has changed a property.
+  /// Which side changed a property.
   enum Change: String {
-    /// Neither.
+    /// Neither side.
     case none
-    /// This clone alone.
+    /// Only this clone.
     case mine
-    /// The service alone.
+    /// Only the service.
     case theirs
     /// Both, to the same value.
     case same
-    /// Both, to different values: the conflict proper.
+    /// Both, to different values: an actual conflict.
     case both
   }
 
-  /// One property; nil where a version is not there.
+  /// One property; a value is nil if its version does not exist.
   struct Line {
     let name: String
     let base: ODataValue?
@@ -54,7 +54,7 @@ struct ConflictDiff {
 
   // MARK: For people
 
-  /// A table of the properties that differ, or of all; `!` where both have changed one differently.
+  /// A table of the differing properties, or of all; `!` marks those that both changed differently.
   func text(style: TextStyle, all: Bool) -> String {
     var text = style.bold("request \(conflict.id), \(TerminalText.line(conflict.path))") + "\n"
     for note in notes { text += note + "\n" }
@@ -95,7 +95,7 @@ struct ConflictDiff {
     return conflict.theirs == nil ? "deleted" : Self.mark(line.theirs, line.base)
   }
 
-  /// A value, or a point where it is that of the base.
+  /// The text of a value, or a dot if it equals that of the base.
   private static func mark(_ value: ODataValue?, _ base: ODataValue?) -> String {
     value == nil || value == base ? "." : cell(value)
   }
@@ -117,7 +117,7 @@ struct ConflictDiff {
 
   // MARK: For programs
 
-  /// `id`, `path`, the three versions whole, and the properties that differ with who has changed them.
+  /// Writes `id`, `path`, the three complete versions, and the differing properties with the side that changed them.
   func write(to json: inout JSONOutput) throws(OutputError) {
     json.beginObject()
     json.member("id", conflict.id)
@@ -155,8 +155,8 @@ struct ConflictDiff {
 }
 
 extension JSONOutput {
-  /// A value as OData's JSON of V4 has it: complex values as objects of their members. Values are no deeper than readers
-  /// allow.
+  /// Writes a value in OData's JSON for V4: complex values as objects of their members. Values are no deeper than
+  /// readers allow.
   mutating func plain(_ value: ODataValue) {
     switch value {
     case .null: null()

@@ -1,22 +1,22 @@
 internal import LarderCore
 
-/// How far the downloads of several defining queries have come, a line each, drawn again a few times a second.
+/// Shows the progress of several defining queries, one line for each, redrawn a few times a second.
 ///
-/// Only on a terminal; elsewhere nothing is written.
+/// Only on a terminal; otherwise nothing is written.
 final class DownloadBars: Sendable {
-  /// How far one is.
+  /// The progress of one query.
   struct Line: Sendable, Hashable {
     var step = ""
     var rows: Int64 = 0
     var bytes: Int64 = 0
-    /// The rows to come in all, where the service has counted them.
+    /// The total number of rows, if the service has counted them.
     var total: Int64?
   }
 
   private struct State {
     var order: [String] = []
     var lines: [String: Line] = [:]
-    /// How many lines stand on the screen.
+    /// The number of lines on the screen.
     var drawn = 0
     var last: ContinuousClock.Instant?
   }
@@ -24,16 +24,16 @@ final class DownloadBars: Sendable {
   private let port: OutputPort
   private let unit: String
   private let drawing = Exclusive(State())
-  /// The least time between two drawings.
+  /// The shortest time between two drawings.
   private static let pause = Duration.milliseconds(100)
 
-  /// - `unit`: what is counted.
+  /// - `unit`: the noun for what is counted.
   init(_ context: CommandContext, unit: String = "rows") {
     port = context.diagnostics
     self.unit = unit
   }
 
-  /// What has come of one.
+  /// Updates the progress of one query.
   func update(_ name: String, _ change: (inout Line) -> Void) {
     guard port.isTerminal else { return }
     drawing.run { state in
@@ -45,7 +45,7 @@ final class DownloadBars: Sendable {
     }
   }
 
-  /// Takes the lines away.
+  /// Removes the lines from the screen.
   func end() {
     drawing.run { state in
       if state.drawn > 0 { try? port.write(TerminalControl.up(state.drawn) + TerminalControl.clearBelow) }
@@ -56,7 +56,7 @@ final class DownloadBars: Sendable {
   private func draw(_ state: inout State) {
     let width = min(24, state.order.map(\.count).max() ?? 0)
     var text = state.drawn > 0 ? TerminalControl.up(state.drawn) : ""
-    // A line that wraps would be two: the cursor goes up by lines of the screen.
+    // A line that wraps would take two lines of the screen, but the cursor moves up by one for each.
     let room = max(1, (port.columns ?? 80) - 1)
     for name in state.order {
       let line = Self.text(
@@ -67,7 +67,7 @@ final class DownloadBars: Sendable {
     try? port.write(text)
   }
 
-  /// One line, of less than 80 characters.
+  /// Formats one line, of less than 80 characters.
   static func text(_ name: String, _ line: Line, nameWidth: Int, unit: String = "rows") -> String {
     var text = Columns.pad(String(TerminalText.shown(TerminalText.line(name)).prefix(nameWidth)), nameWidth) + "  "
     if let total = line.total, total > 0 {

@@ -1,6 +1,6 @@
 internal import LarderOffline
 
-/// One `larder download`.
+/// Runs one `larder download`.
 enum DownloadCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let added = try DefiningQueryOption.queries(arguments)
@@ -26,8 +26,8 @@ enum DownloadCommand {
     return report.status
   }
 
-  /// The clone's store, open as it is: queries can be changed before anything is downloaded. Where not even metadata have
-  /// come yet, opening downloads all. A user who names queries has a store made where there is none.
+  /// Opens the clone's store as it is, so that queries can be changed before the download. If not even the metadata has
+  /// been downloaded, opening downloads everything. For a user who names queries, a missing store is created.
   private static func open(
     _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, _ report: DownloadReport
   ) async throws -> OfflineODataProvider {
@@ -43,7 +43,8 @@ enum DownloadCommand {
     }
   }
 
-  /// Whether there is nothing to download, for the last query has just been removed. Throws where there was none before.
+  /// Whether there is nothing to download because the last query has just been removed. Throws if there was none
+  /// before.
   private static func isEmpty(
     _ provider: OfflineODataProvider, _ hasRemoved: Bool, _ folder: CloneFolder, _ context: CommandContext
   ) async throws -> Bool {
@@ -55,7 +56,7 @@ enum DownloadCommand {
     return false
   }
 
-  /// Throws where a clone has no defining query: a download would bring nothing, and say that all is well.
+  /// Throws if a clone has no defining query: a download would do nothing and report success.
   static func checkQueries(_ provider: OfflineODataProvider, _ folder: CloneFolder) async throws {
     guard try await provider.definingQueries().isEmpty else { return }
     throw CommandFailure(
@@ -63,7 +64,8 @@ enum DownloadCommand {
       hint: "'larder \(folder.option)download --query NAME=PATH' adds one.")
   }
 
-  /// Changes the queries. One that is there with the same text was added by a download that was cut: that is resumed.
+  /// Changes the queries. A query that already exists with the same text was added by an interrupted download, which is
+  /// resumed.
   private static func change(
     _ provider: OfflineODataProvider, adding added: [OfflineODataDefiningQuery], removing removed: [String],
     _ arguments: ParsedArguments
@@ -80,7 +82,7 @@ enum DownloadCommand {
     for query in missing { try await provider.add(query) }
   }
 
-  /// The queries to download; nil for all.
+  /// The names of the queries to download; nil for all.
   private static func names(
     _ provider: OfflineODataProvider, _ arguments: ParsedArguments, _ added: [OfflineODataDefiningQuery]
   ) async throws -> [String]? {

@@ -1,12 +1,12 @@
 internal import LarderCore
 internal import LarderOffline
 
-/// What a download tells: progress on a terminal while it runs, a line a defining query at its end.
+/// Reports a download: progress on a terminal while it runs, and one line for each defining query at its end.
 final class DownloadReport: Sendable {
   private struct State {
     var hasBegun = false
     var outcomes: [OfflineODataQueryOutcome] = []
-    /// The names of failed queries that the clone does without.
+    /// The names of failed queries that the clone omits.
     var leftOut: Set<String> = []
     /// Why queries are tried without the links that they expand, by name.
     var withoutLinks: [String: OfflineODataError] = [:]
@@ -21,16 +21,16 @@ final class DownloadReport: Sendable {
     asJSON = arguments.has(.json)
   }
 
-  /// Whether rows have come.
+  /// Whether rows have been downloaded.
   var hasBegun: Bool { state.withLock { $0.hasBegun } }
 
   /// Whether defining queries were downloaded.
   var isDone: Bool { state.withLock { !$0.outcomes.isEmpty } }
 
-  /// Whether a defining query has brought all that it answers.
+  /// Whether a defining query has been downloaded completely.
   var hasCompleted: Bool { outcomes.contains { $0.error == nil } }
 
-  /// Why the first of the queries failed that did and is not left out; nil where none did.
+  /// The error of the first failed query that is not left out; nil if none failed.
   var error: OfflineODataError? {
     let (outcomes, leftOut) = state.withLock { ($0.outcomes, $0.leftOut) }
     return outcomes.lazy.filter { !leftOut.contains($0.name) }.compactMap(\.error).first
@@ -44,19 +44,19 @@ final class DownloadReport: Sendable {
       uniquingKeysWith: { $1 })
   }
 
-  /// The names of the queries that have ended, well or not.
+  /// The names of the queries that have ended, successfully or not.
   var ended: Set<String> { Set(state.withLock { $0.outcomes }.map(\.name)) }
 
-  /// The names of the failed queries that the clone does without, in order.
+  /// The names of the failed queries that the clone omits, sorted.
   var leftOut: [String] { state.withLock { $0.leftOut }.sorted() }
 
-  /// The names of the queries that have brought their rows without the links that they expand, in order.
+  /// The names of the queries whose rows were downloaded without the links that they expand, sorted.
   var leftOutLinks: [String] {
     let (names, leftOut) = state.withLock { (Array($0.withoutLinks.keys), $0.leftOut) }
     return names.filter { !leftOut.contains($0) }.sorted()
   }
 
-  /// Notes that a query is tried without the links that it expands; false where it was.
+  /// Records that a query is tried without the links that it expands; false if it already was.
   func leaveOutLinks(of query: OfflineODataDefiningQuery, _ error: OfflineODataError) -> Bool {
     state.withLock { state in
       guard state.withoutLinks[query.name] == nil else { return false }
@@ -65,15 +65,15 @@ final class DownloadReport: Sendable {
     }
   }
 
-  /// Notes that the clone does without a query that has failed.
+  /// Records that the clone omits a failed query.
   func leaveOut(_ name: String) { _ = state.withLock { $0.leftOut.insert(name) } }
 
-  /// The worst of the queries' ends.
+  /// The worst exit status of the queries.
   var status: CommandStatus {
     outcomes.compactMap(\.error).map(OfflineFailure.status).max { $0.code < $1.code } ?? .done
   }
 
-  /// An error that the download ended with, under the name of the query that it stopped.
+  /// The failure of the download, with the name of the query that caused it.
   func failure(_ error: any Error) -> CommandFailure {
     let failure = CommandFailure(error)
     guard let told = error as? OfflineODataError, let query = outcomes.first(where: { $0.error == told }) else {
@@ -82,7 +82,7 @@ final class DownloadReport: Sendable {
     return CommandFailure(failure.status, "\(query.name): \(failure.message)", hint: failure.hint)
   }
 
-  /// The failure of a download, with the cure for a query that would fail again.
+  /// The failure of a download, with a hint for a query that would fail again.
   func failure(_ error: any Error, in folder: CloneFolder) -> CommandFailure {
     let failure = failure(error)
     guard let name = outcomes.first(where: { $0.error.map(Self.isOfQuery) ?? false })?.name else { return failure }
@@ -93,7 +93,7 @@ final class DownloadReport: Sendable {
       failure.status, failure.message, hint: [failure.hint, words].compactMap(\.self).joined(separator: "\n"))
   }
 
-  /// Whether the query may be what is wrong.
+  /// Whether the query may be the cause of the error.
   static func isOfQuery(_ error: OfflineODataError) -> Bool {
     switch error.category {
     case .invalidInput, .preconditionFailed, .notFound, .notSupported, .serverSideError: true
@@ -101,7 +101,7 @@ final class DownloadReport: Sendable {
     }
   }
 
-  /// Runs a download and shows how far it is.
+  /// Runs a download and shows its progress.
   func hear(_ provider: OfflineODataProvider, _ work: () async throws -> Void) async throws {
     let bars = DownloadBars(context)
     let listener = Listener { [self] event in take(event, bars) }
@@ -113,7 +113,7 @@ final class DownloadReport: Sendable {
     try await work()
   }
 
-  /// Hears each call before the next one comes: at the work's end everything was heard.
+  /// Receives each call before the next one: at the end of the work all calls have been handled.
   private final class Listener: OfflineODataDelegate {
     private let take: @Sendable (OfflineODataEvent) -> Void
 
@@ -150,7 +150,7 @@ final class DownloadReport: Sendable {
         state.outcomes.append(outcome)
         if outcome.error == nil { state.hasBegun = true }
       }
-    // They are in the outcomes of their queries.
+    // Conflicts are part of their queries' outcomes.
     case .conflictsNoticed: break
     case .stateChanged, .downloadFinished, .downloadFailed, .uploadProgress, .uploadFinished, .uploadFailed: break
     }
@@ -158,15 +158,15 @@ final class DownloadReport: Sendable {
 
   private var outcomes: [OfflineODataQueryOutcome] { state.withLock { $0.outcomes }.sorted { $0.name < $1.name } }
 
-  /// An array with an object a query.
+  /// Writes an array with one object for each query.
   func write(to json: inout JSONOutput) throws(OutputError) {
     json.beginArray()
     for outcome in outcomes { try Self.write(outcome, to: &json) }
     json.endArray()
   }
 
-  /// What became of each query, and the errors but the one that the command ends with; nothing where a command ends with
-  /// an error before any query has.
+  /// Prints the outcome of each query, and all errors except the one with which the command ends. Prints nothing if the
+  /// command ends with an error before any query has ended.
   func print(endingWith error: (any Error)? = nil) throws {
     let outcomes = outcomes
     guard error == nil || !outcomes.isEmpty else { return }
@@ -183,7 +183,7 @@ final class DownloadReport: Sendable {
     warn(besides: error as? OfflineODataError)
   }
 
-  /// Warns of what has failed, but of the error that is told anyway.
+  /// Warns about the failures, except for the error that is reported anyway.
   func warn(besides told: OfflineODataError? = nil) {
     let withoutLinks = state.withLock { $0.withoutLinks }
     for outcome in outcomes {

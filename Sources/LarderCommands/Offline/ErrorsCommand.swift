@@ -1,7 +1,7 @@
 internal import LarderOData
 internal import LarderOffline
 
-/// `larder errors`: what the service refused, looked into, sent again, given up.
+/// Runs `larder errors`: lists, shows, sends again or discards rejected changes.
 enum ErrorsCommand {
   @Sendable static func list(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     try await OfflineAccess.withoutNetwork(arguments, context) { access in
@@ -36,7 +36,7 @@ enum ErrorsCommand {
   @Sendable static func diff(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let id = try number(try arguments.required(OperandSyntax.requestID), arguments)
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
-      // A change that waits may conflict too, where a download has noticed it.
+      // A pending change may be in conflict too, if a download has noticed it.
       guard let conflict = try await conflict(id, access.provider) else {
         let row = try await ArchiveSets.error(id, access.provider)
         throw CommandFailure(
@@ -73,7 +73,7 @@ enum ErrorsCommand {
     }
   }
 
-  /// What a refused creation becomes; nil where it goes as it is.
+  /// The repair of a rejected creation; nil to send it unchanged.
   private static func repair(_ arguments: ParsedArguments) throws(UsageError) -> OfflineODataRepair? {
     guard arguments.has(.asUpdate) || arguments[.newKey] != nil else { return nil }
     guard !(arguments.has(.asUpdate) && arguments[.newKey] != nil) else {
@@ -108,7 +108,7 @@ enum ErrorsCommand {
       var count = 0
       for id in ids {
         let isRefused = try await ArchiveSets.errors(access.provider).contains { $0["RequestID"]?.text == "\(id)" }
-        // One before may have taken it along.
+        // The work on an earlier change may have included this one.
         if count > 0, !isRefused { continue }
         // A pending change can be in conflict too, if a download noticed it.
         let isNoticed = name == "waiting" ? try await conflict(id, access.provider) != nil : false
@@ -137,7 +137,7 @@ enum ErrorsCommand {
   }
 }
 
-/// One `larder undo`.
+/// Runs one `larder undo`.
 enum UndoCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let paths = arguments.values(OperandSyntax.undonePaths)
@@ -154,7 +154,7 @@ enum UndoCommand {
       }
       return try await undo(paths, access, arguments, context)
     }
-    // An uncertain change is looked up at the service.
+    // An uncertain change must be looked up at the service.
     guard let connected else { return status }
     return try await OfflineAccess.with(connected, context) { access in
       try await undo(paths, access, arguments, context)

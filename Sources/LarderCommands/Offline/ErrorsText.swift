@@ -1,8 +1,8 @@
 internal import LarderOData
 
-/// Rows of the error archive for people.
+/// Formats rows of the error archive for people.
 enum ErrorsText {
-  /// A line each: number, what the service said, what was sent.
+  /// One line for each row: its number, the service's response, the request.
   static func table(_ rows: [JSONNode], style: TextStyle) -> String {
     guard !rows.isEmpty else { return "" }
     let heads = ["ID", "status", "request", "entity", "tag", "message"]
@@ -25,14 +25,14 @@ enum ErrorsText {
     return style.bold(line(heads)) + cells.map(line).joined()
   }
 
-  /// One on a line: `7  PATCH Orders(5): 412 the entity has changed`.
+  /// One row on a line: `7  PATCH Orders(5): 412 the entity has changed`.
   static func summary(_ row: JSONNode) -> String {
     let number = row["RequestID"]?.text ?? ""
     let method = row["RequestMethod"]?.text ?? ""
     return "request \(number), \(method) \(entity(row)): \(status(row)) \(reason(row))"
   }
 
-  /// All of one row: a property a line, what was sent at the end.
+  /// All properties of one row, one on each line, then the content that was sent.
   static func details(_ row: JSONNode, style: TextStyle) -> String {
     let members = (row.members ?? []).filter { $0.name != "RequestBody" && shows($0.value) }
     let width = Columns.width(members.map(\.name))
@@ -52,7 +52,7 @@ enum ErrorsText {
     return text
   }
 
-  /// Why it is in the archive, on one line.
+  /// Why the request is in the archive, on one line.
   static func reason(_ row: JSONNode) -> String {
     let message = row["Message"]?.string ?? ""
     return message.split(whereSeparator: \.isNewline).joined(separator: " ")
@@ -60,20 +60,19 @@ enum ErrorsText {
 
   static func isHeld(_ row: JSONNode) -> Bool { row["Held"] == .boolean(true) }
 
-  /// Whether nobody can tell if it took effect.
+  /// Whether it is unknown if the request took effect.
   private static func isUnclear(_ row: JSONNode) -> Bool { row["Reason"]?.string == "UnknownOutcome" }
 
   private static func status(_ row: JSONNode) -> String { row["HTTPStatusCode"]?.text ?? "-" }
 
-  /// The entity that a request is about; of one that is about none, such as the call of an action, its path without
-  /// parameters.
+  /// The entity of a request. For a request without one, such as the call of an action, the path without parameters.
   static func entity(_ row: JSONNode) -> String {
     row["EntityPath"]?.string ?? String(url(row).prefix { $0 != "?" })
   }
 
   private static func url(_ row: JSONNode) -> String { row["RequestURL"]?.string ?? "" }
 
-  /// The parameters in a request's URL, a name and its value each, decoded.
+  /// The parameters in a request's URL, each as a name and its value, decoded.
   private static func parameters(_ row: JSONNode) -> [String] {
     url(row).drop { $0 != "?" }.dropFirst().split(separator: "&").map { parameter in
       parameter.split(separator: "=", maxSplits: 1).map(decoded).joined(separator: " = ")

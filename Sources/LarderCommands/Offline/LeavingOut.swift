@@ -1,17 +1,18 @@
 internal import LarderOffline
 
-/// Takes out of a clone of a whole service what the service does not give: the first download has ended, and queries have failed.
+/// Removes the queries that a service does not support from a clone of the complete service, after a first download in
+/// which queries failed.
 ///
-/// A set that fails with its links is tried without them. One that the service refuses is taken out, and those that a refused
-/// sign-in has stopped are downloaded.
+/// A set that fails with its links is tried without them. A set that the service rejects is removed. Sets that were
+/// stopped by a rejected sign-in are downloaded.
 struct LeavingOut {
   let access: OfflineAccess
   let queries: [OfflineODataDefiningQuery]
   let report: DownloadReport
   let context: CommandContext
 
-  /// So many refused sign-ins, and nothing that was ever let through, say that the credentials are wrong: more of them could lock
-  /// the user out.
+  /// The number of rejected sign-ins, without a successful one, after which the credentials are considered wrong:
+  /// further attempts could lock the user out.
   private static let patience = 3
 
   func run() async throws {
@@ -22,11 +23,11 @@ struct LeavingOut {
     }
   }
 
-  /// One more download where something is left to try; false at the end.
+  /// Runs one more download if something is left to try; returns false at the end.
   private func goOn(_ provider: OfflineODataProvider) async throws -> Bool {
     let errors = report.errors
     let refused = errors.filter { Self.isLeftOut($0.value) }
-    // What fails for now is tried again by 'larder download'.
+    // Temporary failures are tried again by 'larder download'.
     let isAway = refused.count < errors.count
     if !report.hasCompleted, report.leftOut.count + refused.count >= Self.patience { return false }
     var names: [String] = []
@@ -54,7 +55,7 @@ struct LeavingOut {
     return true
   }
 
-  /// Whether an error says that the query will not be answered, rather than not now.
+  /// Whether an error means that the service will never answer the query, as opposed to a temporary failure.
   private static func isLeftOut(_ error: OfflineODataError) -> Bool {
     error.name == .authenticationFailed || DownloadReport.isOfQuery(error)
   }

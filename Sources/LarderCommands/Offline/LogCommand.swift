@@ -1,7 +1,7 @@
 internal import LarderOData
 internal import LarderOffline
 
-/// One `larder log`: the store's own entity set `EventLog`, the newest first.
+/// Runs one `larder log`: prints the store's own entity set `EventLog`, the newest event first.
 enum LogCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let limit = arguments[.logLimit] ?? "20"
@@ -22,7 +22,7 @@ enum LogCommand {
     }
   }
 
-  /// The properties of an event with the names that JSON has for them.
+  /// The properties of an event and their names in JSON.
   private static let members = [
     ("EventID", "id"), ("Time", "time"), ("EventType", "type"), ("DefiningQuery", "query"), ("Way", "way"),
     ("Rows", "rows"), ("Bytes", "bytes"), ("Pages", "pages"), ("Milliseconds", "milliseconds"),
@@ -59,7 +59,7 @@ enum LogCommand {
     }
     if !figures.isEmpty { parts.append(figures.joined(separator: ", ")) }
     if let code = row["ErrorCode"]?.text { parts.append(style.red("error \(code)")) }
-    // Lines behind the first show a place in a URL.
+    // The lines after the first show a place in a URL.
     let details = row["Details"]?.string?.prefix { !$0.isNewline } ?? ""
     if !details.isEmpty { parts.append(TerminalText.line(String(details))) }
     return parts.joined(separator: "  ")

@@ -10,7 +10,7 @@ internal import LarderStorage
   internal import Foundation
 #endif
 
-/// The store of a clone, open for one command.
+/// The store of a clone, opened for one command.
 struct OfflineAccess: Sendable {
   let folder: CloneFolder
   let provider: OfflineODataProvider
@@ -18,10 +18,10 @@ struct OfflineAccess: Sendable {
   private let authentication: (any Authentication)?
   private let parameters: OfflineODataParameters
 
-  /// What every verb on a clone takes.
+  /// The options of every verb on a clone.
   static let options: [OptionSyntax] = [.keyFile] + StoreUserOption.all
 
-  /// The store for verbs that need no network: whatever they ask of one fails.
+  /// Opens the store for verbs that need no network: every network request fails.
   private init(offline folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext) throws {
     var parameters = OfflineODataParameters(
       createsStore: false, fillsOnOpening: false, storeEncryptionKey: try KeyAccess.key(arguments, context))
@@ -29,7 +29,7 @@ struct OfflineAccess: Sendable {
     try self.init(folder, NoNetwork(), nil, parameters)
   }
 
-  /// The store for verbs that download. `fills`: opening runs the first download.
+  /// Opens the store for verbs that download. If `fills` is true, opening runs the first download.
   init(
     _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, createsStore: Bool, fills: Bool
   ) async throws {
@@ -55,15 +55,16 @@ struct OfflineAccess: Sendable {
     self.parameters = parameters
   }
 
-  /// The same store, whose opening runs the first download. Key and credentials are not read again: they may have come
-  /// from standard input.
+  /// Returns access to this store in which opening runs the first download. Key and credentials are not read again,
+  /// because they may come from standard input.
   func filling() throws -> OfflineAccess {
     var parameters = parameters
     parameters.fillsOnOpening = true
     return try OfflineAccess(folder, transport, authentication, parameters)
   }
 
-  /// The store with a network. Nobody is asked to sign in, and the key is not read again: it may have come from standard input.
+  /// Returns access to this store with a network. The user is not asked to sign in, and the key is not read again,
+  /// because it may come from standard input.
   func connected(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> OfflineAccess {
     let access = try ServiceAccess(arguments, context)
     var parameters = parameters
@@ -73,7 +74,7 @@ struct OfflineAccess: Sendable {
     return try OfflineAccess(folder, access.transport, authentication, parameters)
   }
 
-  /// A conversation with the service, signed in as the store is; how many requests go out at once.
+  /// A conversation with the service, with the store's credentials, and the number of concurrent requests.
   func conversation(_ change: (inout ConversationOptions) -> Void = { _ in }) throws -> (ODataConversation, Int) {
     guard let root = URL(string: folder.service) else { throw OfflineODataError(.internalFailure) }
     var options = parameters.conversation
@@ -83,7 +84,7 @@ struct OfflineAccess: Sendable {
     return (conversation, parameters.parallelQueries)
   }
 
-  /// Opens the store; says to a user who has no copy how to take one.
+  /// Opens the store. If the user has no copy, the error says how to create one.
   func open() async throws {
     do { try await provider.open() } catch let error as OfflineODataError
       where error.name == .resourceNotFound && parameters.currentUser != nil && !parameters.createsStore
@@ -93,13 +94,13 @@ struct OfflineAccess: Sendable {
     }
   }
 
-  /// A URL below the service's root as people write it: without root and query.
+  /// A URL below the service's root in short form: without root and query.
   func relative(_ url: String) -> String {
     let path = String(url.prefix { $0 != "?" })
     return provider.root.relative(path) ?? path
   }
 
-  /// `--page-size`.
+  /// The value of `--page-size`.
   static func pageSize(_ arguments: ParsedArguments) throws(UsageError) -> Int? {
     guard let text = arguments[.pageSize] else { return nil }
     guard let size = Int(text), (1...1_000_000).contains(size) else {
@@ -108,7 +109,7 @@ struct OfflineAccess: Sendable {
     return size
   }
 
-  /// Opens the store of the folder that a command works in, works with it, and closes it however that ends.
+  /// Opens the store in the command's folder without a network, runs `body`, and closes the store in any case.
   static func withoutNetwork(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
@@ -116,7 +117,7 @@ struct OfflineAccess: Sendable {
     return try await with(try OfflineAccess(offline: folder, arguments, context), context, body)
   }
 
-  /// Opens the store with a network, works with it, and closes it. Opening downloads nothing.
+  /// Opens the store with a network, runs `body`, and closes it. Opening downloads nothing.
   static func with(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
@@ -125,7 +126,7 @@ struct OfflineAccess: Sendable {
       try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), context, body)
   }
 
-  /// Opens a store, works with it, and closes it however that ends.
+  /// Opens a store, runs `body`, and closes the store in any case.
   static func with(
     _ access: OfflineAccess, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
@@ -140,7 +141,7 @@ struct OfflineAccess: Sendable {
   }
 }
 
-/// The defining queries that `--query` and `--streams` name.
+/// Reads the defining queries that `--query` and `--streams` name.
 enum DefiningQueryOption {
   static func queries(_ arguments: ParsedArguments) throws(UsageError) -> [OfflineODataDefiningQuery] {
     var queries: [OfflineODataDefiningQuery] = []
@@ -168,8 +169,8 @@ enum DefiningQueryOption {
     return queries
   }
 
-  /// `NAME=PATH`; a path alone has the name of its set. A name has neither `?` nor `(`: an equals sign behind these is the
-  /// path's own.
+  /// Splits `NAME=PATH`; a path alone is named after its set. A name contains neither `?` nor `(`: an equals sign after
+  /// one of them belongs to the path.
   private static func parts(
     _ given: String, _ arguments: ParsedArguments
   ) throws(UsageError) -> (name: String, path: String) {
@@ -190,16 +191,16 @@ enum DefiningQueryOption {
   }
 }
 
-/// Refuses every request: what works on a clone alone must not reach out.
+/// Rejects every request: work on a clone alone must not use the network.
 private struct NoNetwork: HTTPTransport {
   func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
     throw .cannotConnect(host: request.url.host() ?? "", reason: "this command works without a network")
   }
 }
 
-/// A store's failure, in words for the command line.
+/// Describes a store's failure for the command line.
 enum OfflineFailure {
-  /// The first line is the message; lines that show the place in a URL are the hint.
+  /// Uses the first line as the message, and the lines that show the place in a URL as the hint.
   static func failure(_ error: OfflineODataError) -> CommandFailure {
     let lines = error.errorMessage.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
     let hint: String? =
@@ -229,7 +230,7 @@ enum OfflineFailure {
 }
 
 extension OfflineODataError {
-  /// Whether another key, or none, is what helps.
+  /// Whether another key, or no key, would help.
   fileprivate var isOfKey: Bool {
     switch name {
     case .wrongEncryptionKey, .encryptionKeyMissing, .storeNotEncrypted: true

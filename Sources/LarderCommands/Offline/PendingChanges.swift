@@ -1,20 +1,20 @@
 internal import LarderOData
 internal import LarderOffline
 
-/// The changes that wait or were refused, by the entities that they are about.
+/// The pending and rejected changes, grouped by entity.
 struct PendingChanges {
-  /// One entity, or one action that is about none.
+  /// One entity, or one action without an entity.
   struct Entity {
     let path: String
-    /// The methods of the requests that wait, in their order.
+    /// The methods of the pending requests, in their order.
     var waiting: [String] = []
-    /// How many were refused.
+    /// The number of rejected requests.
     var failed = 0
-    /// How many are held because of a refused one.
+    /// The number of requests that are held back because of a rejected one.
     var held = 0
   }
 
-  /// In the order of their first changes.
+  /// The entities, in the order of their first changes.
   private(set) var entities: [Entity] = []
   private var places: [String: Int] = [:]
 
@@ -43,7 +43,7 @@ struct PendingChanges {
     return entities.count - 1
   }
 
-  /// A table, or that there is nothing.
+  /// A table of the changes, or a line that says there are none.
   func text(style: TextStyle) -> String {
     var words = "changes  " + (waiting > 0 ? "\(waiting) waiting" : "none waiting")
     if uncertain > 0 {
@@ -73,7 +73,7 @@ struct PendingChanges {
     return words + "\n" + style.bold(line(heads)) + rows.map(line).joined()
   }
 
-  /// `waiting`, `failed`, `held`, and `pending` with an object an entity.
+  /// Writes `waiting`, `failed`, `held`, and `pending` with one object for each entity.
   func write(to json: inout JSONOutput) throws(OutputError) {
     json.member("waiting", waiting)
     json.member("uncertain", uncertain)

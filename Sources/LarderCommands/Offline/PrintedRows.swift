@@ -1,16 +1,16 @@
 internal import LarderOData
 
-/// An answer as a table: columns in the order in which they first come, a row for each entity or value.
+/// A result as a table: columns in the order in which they first appear, a row for each entity or value.
 struct PrintedRows: Sendable {
   let columns: [String]
-  /// As many cells as there are columns; nil where a row lacks one.
+  /// The rows, each with one cell for each column; nil if a row lacks one.
   let rows: [[JSONNode?]]
-  /// The number of all, where the answer tells it.
+  /// The total number of rows, if the result contains it.
   let count: String?
-  /// Where the answer goes on.
+  /// The link to the next page of the result.
   let nextLink: String?
 
-  /// Reads JSON of V2 or V4. `names` are the columns where there are no rows.
+  /// Reads JSON of V2 or V4. `names` are the columns if there are no rows.
   init(_ answer: JSONNode, names: [String] = []) {
     let content = answer.members?.count == 1 ? answer["d"] ?? answer : answer
     let items = content["value"]?.items ?? content["results"]?.items ?? content.items
@@ -57,7 +57,7 @@ struct PrintedRows: Sendable {
     return [JSONNode.Member("@id", id)]
   }
 
-  /// A cell's text: strings without quotes, everything nested as JSON.
+  /// The text of a cell: strings without quotes, nested values as JSON.
   static func text(_ cell: JSONNode?, null: String) -> String {
     switch cell {
     case nil, .null?: null

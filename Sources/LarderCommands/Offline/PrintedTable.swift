@@ -1,8 +1,8 @@
 internal import LarderOData
 
-/// Rows for people, and for spreadsheets.
+/// Formats rows as a table for people, or for spreadsheets.
 enum PrintedTable {
-  /// A table with aligned columns, numbers to the right; what is null is `-`.
+  /// A table with aligned columns, numbers to the right; null is shown as `-`.
   static func text(_ answer: PrintedRows, style: TextStyle) -> String {
     let rows = answer.rows.map { row in row.map { TerminalText.line(PrintedRows.text($0, null: "-")) } }
     let widths = answer.columns.indices.map { column in
@@ -24,7 +24,7 @@ enum PrintedTable {
     return style.bold(line(answer.columns.map(TerminalText.line))) + rows.map(line).joined()
   }
 
-  /// Comma-separated values (RFC 4180) with a line of names; what is null is empty, an empty text is `""`.
+  /// Comma-separated values (RFC 4180) with a line of names; null is empty, and an empty text is `""`.
   static func csv(_ answer: PrintedRows) -> String {
     guard !answer.columns.isEmpty else { return "" }
     var text = record(answer.columns)
@@ -36,7 +36,7 @@ enum PrintedTable {
 
   private static func record(_ cells: [String?]) -> String { cells.map(field).joined(separator: ",") + "\r\n" }
 
-  /// A quote may be followed by a combining mark, so scalars are looked at, not characters.
+  /// Quotes a field. A quote may be followed by a combining mark, so scalars are compared, not characters.
   private static func field(_ text: String?) -> String {
     guard let text else { return "" }
     guard text.isEmpty || text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else {

@@ -2,7 +2,7 @@ internal import LarderHTTP
 internal import LarderOData
 internal import LarderOffline
 
-/// One `larder query`.
+/// Runs one `larder query`.
 enum QueryCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let question = try arguments.required(OperandSyntax.question)
@@ -19,7 +19,7 @@ enum QueryCommand {
       if try await access.provider.namesMedia(question, localRowsOnly: isLocal) {
         try await copy(try await access.provider.streamMedia(question), context)
       } else if format == "json", !context.output.isTerminal {
-        // At the reader's pace, whatever the answer's size.
+        // Streamed at the reader's pace, whatever the size of the result.
         for try await piece in try await access.provider.streamJSON(question, options: options(arguments)) {
           try context.output.write(piece)
         }
@@ -43,7 +43,7 @@ enum QueryCommand {
     return OfflineODataResultOptions(version: version, localRowsOnly: arguments.has(.localRows))
   }
 
-  /// Writes the bytes of media as they are; never onto a terminal that they would disturb.
+  /// Writes the bytes of media unchanged; never to a terminal that they would disturb.
   private static func copy(_ media: OfflineODataMedia, _ context: CommandContext) async throws {
     guard context.output.isTerminal else {
       for try await piece in media.body { try context.output.write(piece) }

@@ -14,23 +14,24 @@ internal import LarderStorage
   internal import Foundation
 #endif
 
-/// A clone that this process makes, in `DIR.cloning` beside its folder DIR.
+/// A clone while this process creates it, in `DIR.cloning` beside its folder DIR.
 ///
 /// | in `DIR.cloning` | |
 /// | --- | --- |
-/// | `clone.json` | the service's root; locked while a process works at the clone |
-/// | `clone` | the store, and at last `larder.json` |
+/// | `clone.json` | the service's root; locked while a process works on the clone |
+/// | `clone` | the store, and finally `larder.json` |
 ///
 /// When the first download has ended, `clone` is renamed to DIR: store, queries and settings become visible together.
-/// Whatever ends the process before leaves DIR as it was, and the next `larder clone` of DIR resumes what is in `DIR.cloning`.
+/// If the process ends before that for any reason, DIR is unchanged, and the next `larder clone` of DIR resumes the
+/// clone in `DIR.cloning`.
 struct StagedClone: Sendable {
-  /// Where the store is until ``publish(_:)``.
+  /// The folder of the store until ``publish(_:)``.
   let folder: CloneFolder
-  /// Whether an earlier process began the clone; its downloaded data is there.
+  /// Whether an earlier process began the clone and left its downloaded data.
   let isResumed: Bool
 
   private let target: String
-  /// The folders above the target that were made for it, the innermost first.
+  /// The folders above the target that were created for it, the innermost first.
   private let parents: [String]
   private let lock: FileLock
 
@@ -38,10 +39,10 @@ struct StagedClone: Sendable {
 
   // MARK: Beginning
 
-  /// Makes the folder beside the target, or takes the one that an interrupted clone of the same service has left.
+  /// Creates the folder beside the target, or takes the one that an interrupted clone of the same service has left.
   ///
-  /// Throws where the target is a clone, or a folder that is not empty, or no folder; where an interrupted clone is of
-  /// another service; and where another process clones into the same folder now.
+  /// Throws if the target is a clone, a folder that is not empty, or not a folder; if an interrupted clone belongs to
+  /// another service; and if another process is cloning into the same folder.
   static func begin(_ given: String, of service: String, _ context: CommandContext) throws -> StagedClone {
     let target = UnfinishedClone.place(context.path(given))
     let staging = target + UnfinishedClone.suffix
@@ -59,7 +60,7 @@ struct StagedClone: Sendable {
     let clone = StagedClone(
       folder: folder, isResumed: interrupted != nil, target: target, parents: parents, lock: lock)
     do {
-      // Another process may have come to its end since the first look.
+      // Another process may have finished since the first check.
       try checkFree(target, given)
       if let interrupted, interrupted != service {
         throw CommandFailure(
@@ -74,7 +75,7 @@ struct StagedClone: Sendable {
     return clone
   }
 
-  /// Throws where a path is taken: only what is not there, or an empty folder, can become a clone.
+  /// Throws if a path is occupied: a clone can only be created in a missing or an empty folder.
   private static func checkFree(_ target: String, _ given: String) throws {
     guard let status = status(target) else { return }
     guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -101,7 +102,7 @@ struct StagedClone: Sendable {
     }
   }
 
-  /// Throws where the folder beside is none of ours: an empty one may be what a crash has left.
+  /// Throws if the folder beside the target was not created by a clone. A crash may have left an empty one.
   private static func checkOwn(_ staging: String) throws {
     guard status(staging) != nil, !InputFile.exists(staging + "/" + UnfinishedClone.settingsName) else { return }
     let content = try? FileManager.default.contentsOfDirectory(atPath: staging)
@@ -119,9 +120,9 @@ struct StagedClone: Sendable {
     }
   }
 
-  /// Makes an empty folder for the store, in the place of what is there, and names the service.
+  /// Replaces the store's folder with an empty one, and writes the service's name.
   ///
-  /// The service is named while the folder is whole, and no longer: whoever resumes the clone can rely on it.
+  /// The service is named only while the folder is complete: a process that resumes the clone can rely on it.
   func prepare() throws {
     try lock.write([])
     try? FileManager.default.removeItem(atPath: folder.path)
@@ -129,7 +130,7 @@ struct StagedClone: Sendable {
     try lock.write(try CloneFolder.settings(folder.service))
   }
 
-  /// Removes what a process has left that was killed while it wrote the settings.
+  /// Removes what a killed process has left that was writing the settings.
   private func removeParts() {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     for name in names where name.hasPrefix(CloneFolder.settingsName + ".") { unlink(folder.path + "/" + name) }
@@ -137,16 +138,17 @@ struct StagedClone: Sendable {
 
   // MARK: Ending
 
-  /// Whether the store's file is where it was made.
+  /// Whether the store's file exists where it was created.
   var hasStore: Bool { InputFile.size(folder.store) > 0 }
 
-  /// Gives the clone its name: from here on it is there, whole.
+  /// Renames the clone to its final name. From then on it is complete.
   func publish(_ context: CommandContext) throws {
     let (replaced, current) = (Self.status(target), Self.status("."))
     let isCurrent = replaced != nil && replaced?.st_ino == current?.st_ino && replaced?.st_dev == current?.st_dev
     try folder.writeSettings()
     try DatabaseFile(folder.store).syncFolder()
-    // An empty folder of this name is replaced, one that has been filled meanwhile is not (POSIX.1-2024, rename).
+    // An existing folder of this name is replaced if it is empty, but not if it has been filled meanwhile
+    // (POSIX.1-2024, rename).
     guard rename(folder.path, target) == 0 else {
       throw FileError(action: "written", path: target, reason: FileDescriptors.reason(errno))
     }
@@ -159,7 +161,7 @@ struct StagedClone: Sendable {
   /// Keeps the downloaded data for the next `larder clone` of the same folder.
   func keep() { lock.release() }
 
-  /// Takes away all that was made.
+  /// Removes everything that was created.
   func discard() {
     try? lock.write([])
     Self.remove(staging)
@@ -167,21 +169,21 @@ struct StagedClone: Sendable {
     lock.release()
   }
 
-  /// What to do with what ``keep()`` leaves.
+  /// What the user can do with the data that ``keep()`` leaves.
   var words: String {
     "The downloaded data is kept in \(staging): the same 'larder clone' resumes it. To give it up, delete that folder."
   }
 
   // MARK: Folders
 
-  /// The settings go last: without them nobody would know what the folder is.
+  /// The settings are removed last: without them the folder could not be identified.
   private static func remove(_ staging: String) {
     try? FileManager.default.removeItem(atPath: staging + "/" + UnfinishedClone.contentName)
     unlink(staging + "/" + UnfinishedClone.settingsName)
     rmdir(staging)
   }
 
-  /// Removes the folder beside a clone that a process was killed just before removing.
+  /// Removes the folder beside a clone, if a process was killed just before removing it.
   private static func removeLeftover(_ staging: String) {
     guard !InputFile.exists(staging + "/" + UnfinishedClone.contentName),
       let lock = try? FileLock(staging + "/" + UnfinishedClone.settingsName, makes: false)
@@ -201,8 +203,8 @@ struct StagedClone: Sendable {
     return missing
   }
 
-  /// Makes a folder for its owner alone, and those above it that are missing. One that is there has to be the owner's own:
-  /// whoever else had made it, or a link in its place, could read what is put there, and change it.
+  /// Creates a folder for its owner only, and the missing folders above it. An existing folder must belong to the user:
+  /// anyone else who created it, or a link in its place, could read and change its content.
   private static func makeFolder(_ path: String) throws {
     if let slash = path.lastIndex(of: "/"), slash > path.startIndex {
       do {
@@ -220,7 +222,7 @@ struct StagedClone: Sendable {
     chmod(path, 0o700)
   }
 
-  /// What is at a path, a symbolic link that leads nowhere included; nil for nothing.
+  /// The status of a path, including a symbolic link that leads nowhere; nil if there is nothing.
   private static func status(_ path: String) -> stat? {
     var status = stat()
     return lstat(path, &status) == 0 ? status : nil

@@ -6,7 +6,7 @@ internal import LarderOffline
   internal import Foundation
 #endif
 
-/// One `larder status`.
+/// Runs one `larder status`.
 enum StatusCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     if let unfinished = CloneFolder.unfinished(context) {
@@ -26,7 +26,7 @@ enum StatusCommand {
     }
   }
 
-  /// Nil where the sets of the store cannot be asked: the service has its own of their names.
+  /// Returns nil if the store's sets cannot be read, because the service has its own sets with these names.
   private static func pending(_ provider: OfflineODataProvider) async throws -> PendingChanges? {
     do { return try await PendingChanges(provider) } catch let error as OfflineODataError
       where error.category == .invalidInput || error.name == .neverDownloaded
@@ -86,7 +86,7 @@ enum StatusCommand {
     return head + "\n" + style.bold(line(heads)) + rows.map(line).joined() + contradictions(queries)
   }
 
-  /// Links of the service that its own columns contradict, a line each; behind an empty one.
+  /// The links from the service that contradict its own columns, one on each line; preceded by an empty line.
   private static func contradictions(_ queries: [OfflineODataDefiningQueryStatus]) -> String {
     let lines = queries.flatMap { status in
       status.contradictedLinks.sorted { $0.key < $1.key }.map { path, count in

@@ -1,22 +1,22 @@
 internal import LarderOffline
 internal import LarderStorage
 
-/// Whose store of a clone is worked with, and what becomes of another's.
+/// The options that choose the user of a clone's store, and what happens to another user's store.
 enum StoreUserOption {
   static let all: [OptionSyntax] = [.storeUser, .onUserSwitch, .formerKeyFile]
 
-  /// What to do where the store in place is another's.
+  /// The hint if the present store belongs to another user.
   static let hint =
     "Send what waits with 'larder upload --user NAME' and that user's credentials, then come with --on-user-switch "
     + "upload-first; or let --on-user-switch set-aside keep the store for that user."
 
-  /// What to do where the user has no store.
+  /// The hint if the user has no store.
   static let firstHint = "'larder download --user NAME --query NAME=PATH' takes one."
 
-  /// What to do where a plain store is to be set aside.
+  /// The hint if a plain store must be set aside.
   static let keyHint = "--former-key-file FILE has the key that it is encrypted with, for its user to come back with."
 
-  /// The user of `--user`, else that of the environment, else none.
+  /// The user of `--user`, else the user in the environment, else nil.
   static func user(_ arguments: ParsedArguments, _ context: CommandContext) throws(UsageError) -> String? {
     if let user = arguments[.storeUser] { return user }
     guard let user = context.environment["LARDER_STORE_USER"] else { return nil }
@@ -26,7 +26,7 @@ enum StoreUserOption {
     return user
   }
 
-  /// Tells a store whose it is to be.
+  /// Sets the user of a store in its parameters.
   static func set(
     _ parameters: inout OfflineODataParameters, _ arguments: ParsedArguments, _ context: CommandContext
   ) throws {

@@ -1,6 +1,6 @@
 internal import LarderOffline
 
-/// One `larder sync`: an upload, then a download.
+/// Runs one `larder sync`: an upload, then a download.
 enum SyncCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let options = try UploadCommand.options(arguments)

@@ -8,24 +8,24 @@ internal import LarderOffline
   internal import Darwin
 #endif
 
-/// A clone whose first download has not ended, as others find it: its store is in a folder beside the clone's own, under
-/// another name.
+/// A clone whose first download has not ended, as other commands find it: its store is in a folder beside the clone's
+/// own, with another name.
 struct UnfinishedClone: Sendable {
-  /// What the name of the folder beside ends with.
+  /// The suffix of that folder's name.
   static let suffix = ".cloning"
-  /// The file in that folder that names the service; whoever works at the clone holds a lock on it.
+  /// The file in that folder that names the service. A process that works on the clone holds a lock on it.
   static let settingsName = "clone.json"
   /// The folder in that folder that becomes the clone.
   static let contentName = "clone"
 
-  /// The folder that the clone is to have.
+  /// The folder where the clone will be.
   let target: String
-  /// The folder beside it.
+  /// The folder beside it, which holds the unfinished clone.
   let folder: String
-  /// The service's root; nil where the settings cannot be read.
+  /// The service's root; nil if the settings cannot be read.
   let service: String?
 
-  /// The unfinished clone that is to have a folder, or that is in it; nil where there is none.
+  /// Finds the unfinished clone that will be in a folder, or that the folder is part of; nil if there is none.
   init?(of path: String) {
     let place = Self.place(path)
     let target = place.hasSuffix(Self.suffix) ? String(place.dropLast(Self.suffix.count)) : place
@@ -36,8 +36,8 @@ struct UnfinishedClone: Sendable {
       .flatMap(CloneFolder.service(in:))
   }
 
-  /// A path without slashes at its end; where its last part names no folder (`.`, a symbolic link), that of the folder it
-  /// leads to.
+  /// A path without slashes at its end. If its last part does not name a folder (`.`, a symbolic link), the path of the
+  /// folder it leads to.
   static func place(_ path: String) -> String {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -56,7 +56,7 @@ struct UnfinishedClone: Sendable {
       + "\(folder)."
   }
 
-  /// Why a verb cannot work on it.
+  /// The error of a verb that cannot work on the clone.
   var failure: CommandFailure {
     CommandFailure(
       .negative, "\(target) is not cloned yet: its first download has not ended, and is in \(folder) so far", hint: cure
@@ -65,7 +65,7 @@ struct UnfinishedClone: Sendable {
 
   // MARK: larder status
 
-  /// What is known of it without a look into its store, which another process may be filling.
+  /// Prints what is known without reading the store, which another process may be filling.
   func print(_ context: CommandContext, asJSON: Bool) throws {
     let bytes = service.map { CloneFolder(path: folder + "/" + Self.contentName, shown: target, service: $0).size } ?? 0
     guard asJSON else {

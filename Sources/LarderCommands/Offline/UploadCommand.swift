@@ -1,6 +1,6 @@
 internal import LarderOffline
 
-/// One `larder upload`, and the first half of `larder sync`.
+/// Runs one `larder upload`, and the first half of `larder sync`.
 enum UploadCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let options = try options(arguments)
@@ -22,7 +22,7 @@ enum UploadCommand {
     }
   }
 
-  /// What the options say of an upload.
+  /// The upload options from the command line.
   static func options(_ arguments: ParsedArguments) throws(UsageError) -> OfflineODataUploadOptions {
     var options = OfflineODataUploadOptions()
     let categories = arguments.values(.sentCategory)
@@ -40,7 +40,7 @@ enum UploadCommand {
     return options
   }
 
-  /// Why an upload ended early, and what to do then.
+  /// The failure of an upload that ended early, with a hint how to continue.
   static func cut(
     _ error: any Error, _ report: UploadReport, _ access: OfflineAccess, _ options: OfflineODataUploadOptions
   ) async -> CommandFailure {
@@ -53,7 +53,7 @@ enum UploadCommand {
     }
     guard failure.status == .network || failure.status == .interrupted else { return failure }
     let sent = report.numbers.sent
-    // A task of its own: one that was cancelled reads nothing any more.
+    // Runs in a task of its own, because a cancelled task cannot read from the store.
     let left = await Task { (try? await access.provider.pendingUploadCount()) ?? 0 }.value
     guard left > 0 else { return failure }
     let words =
@@ -73,7 +73,7 @@ enum UploadCommand {
 
   // MARK: --plan
 
-  /// The requests that would be sent; the service is not asked.
+  /// Prints the requests that would be sent, without contacting the service.
   private static func plan(
     _ options: OfflineODataUploadOptions, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> CommandStatus {
@@ -131,7 +131,7 @@ enum UploadCommand {
 }
 
 extension ParsedArguments {
-  /// The number that an option gives; nil where it is not given.
+  /// The value of an option as a number; nil if the option is not given.
   func number(_ option: OptionSyntax, _ range: ClosedRange<Int>) throws(UsageError) -> Int? {
     guard let text = self[option] else { return nil }
     guard let number = Int(text), range.contains(number) else {

@@ -2,24 +2,24 @@ internal import LarderCore
 internal import LarderOData
 internal import LarderOffline
 
-/// What an upload tells: progress on a terminal while it runs, the numbers and what was refused at its end.
+/// Reports an upload: progress on a terminal while it runs, and the numbers and rejected changes at its end.
 final class UploadReport: Sendable {
   private let context: CommandContext
   private let state = Locked(OfflineODataUploadReport())
-  /// The changes that the upload was about and that are not with the service.
+  /// The number of changes in the upload's scope that have not reached the service.
   private let left = Locked(0)
 
   init(_ context: CommandContext) { self.context = context }
 
-  /// What became of the changes so far.
+  /// The outcome of the changes so far.
   var numbers: OfflineODataUploadReport { state.withLock { $0 } }
 
   private var remaining: Int { left.withLock { $0 } }
 
-  /// 1 where something remains that the upload was about: refused now or before, or still queued.
+  /// 1 if changes in the upload's scope remain: rejected now or earlier, or still queued.
   var status: CommandStatus { remaining > 0 ? .negative : .done }
 
-  /// Runs an upload, shows how far it is, and hears its end, good or bad.
+  /// Runs an upload, shows its progress, and records its end, whether success or failure.
   func hear(_ provider: OfflineODataProvider, _ options: OfflineODataUploadOptions) async throws {
     let bars = DownloadBars(context, unit: "changes")
     let events = provider.events
@@ -41,7 +41,7 @@ final class UploadReport: Sendable {
     }
     defer { bars.end() }
     do { _ = try await provider.upload(options) } catch {
-      // An upload that has not begun tells no end.
+      // An upload that has not begun reports no end.
       hearing.cancel()
       await hearing.value
       throw error
@@ -51,7 +51,7 @@ final class UploadReport: Sendable {
     left.withLock { $0 = count }
   }
 
-  /// `sent 3, failed 1, left 0`, and what was refused.
+  /// Prints `sent 3, failed 1, left 0`, and the rejected changes.
   func print(_ provider: OfflineODataProvider, in folder: CloneFolder) async throws {
     let numbers = numbers
     var words = "sent \(numbers.sent), failed \(numbers.failed), left \(numbers.left)"
@@ -71,7 +71,7 @@ final class UploadReport: Sendable {
       "'larder \(folder.option)errors list' tells more, 'larder \(folder.option)errors diff ID' what differs.")
   }
 
-  /// The numbers under their names, and the error that ended the upload.
+  /// Writes the numbers with their names, and the error that ended the upload.
   func write(to json: inout JSONOutput, endingWith error: (any Error)? = nil) {
     let numbers = numbers
     json.beginObject()

@@ -1,10 +1,10 @@
 internal import LarderCore
 
-/// Output that stays in memory.
+/// Collects output in memory.
 package final class Collector: Sendable {
   private let held = Locked<[UInt8]>([])
 
-  /// Collects nothing yet.
+  /// Creates an empty collector.
   package init() {}
 
   /// The bytes so far.
@@ -13,10 +13,10 @@ package final class Collector: Sendable {
   /// The bytes so far as text.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The port that fills it.
+  /// A port that writes to the collector.
   package var port: OutputPort { port() }
 
-  /// A port that fills it and may pass for a terminal.
+  /// A port that writes to the collector and may act as a terminal.
   package func port(isTerminal: Bool = false, style: TextStyle = .plain, columns: Int? = nil) -> OutputPort {
     OutputPort(isTerminal: isTerminal, style: style, columns: { columns }) { (bytes) throws(OutputError) in
       self.held.withLock { $0.append(contentsOf: bytes) }

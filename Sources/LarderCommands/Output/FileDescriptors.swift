@@ -6,9 +6,9 @@
   internal import Darwin
 #endif
 
-/// The process's own streams, files by path: bytes in and out by descriptor.
+/// Reads and writes the process's own streams and files by descriptor.
 enum FileDescriptors {
-  /// What the system says about an error number.
+  /// The system's message for an error number.
   static func reason(_ number: Int32) -> String {
     switch number {
     case ENOSPC, EDQUOT: "the disk is full"
@@ -17,8 +17,9 @@ enum FileDescriptors {
     }
   }
 
-  /// Puts something in the place of standard streams that the process was started without: the next file that is opened would
-  /// get such a number, and what is printed would go into it. Input is then empty, and output refuses.
+  /// Opens a replacement for each standard stream that the process was started without. Otherwise the next file to be
+  /// opened would get that number, and printed output would be written to it. The input is then empty, and writing
+  /// fails.
   static func fillStandard() {
     for descriptor in 0...2 as ClosedRange<Int32> where fcntl(descriptor, F_GETFD) < 0 && errno == EBADF {
       _ = open("/dev/null", O_RDONLY)
@@ -28,14 +29,14 @@ enum FileDescriptors {
   /// Whether the descriptor is a terminal.
   static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// How many characters a line of the terminal has; nil where it is none, or does not say.
+  /// The number of characters on a line of the terminal; nil if it is not a terminal or does not say.
   static func columns(_ descriptor: Int32) -> Int? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
   }
 
-  /// Writes all bytes, however the system cuts them.
+  /// Writes all bytes, repeating partial writes.
   static func write(_ bytes: [UInt8], to descriptor: Int32) throws(OutputError) {
     var start = 0
     while start < bytes.count {
@@ -56,7 +57,7 @@ enum FileDescriptors {
     }
   }
 
-  /// Reads up to the end, and no more than the limit; nil where there is more than that.
+  /// Reads to the end; nil if there are more bytes than the limit.
   static func readAll(_ descriptor: Int32, limit: Int) throws(FileError.Reason) -> [UInt8]? {
     var all: [UInt8] = []
     while let chunk = try readChunk(descriptor) {
@@ -90,7 +91,7 @@ enum FileDescriptors {
     #endif
   }
 
-  /// Lets go of what a descriptor stands for; what is written to it later goes nowhere.
+  /// Releases the file of a descriptor; what is written to the descriptor later is discarded.
   static func detach(_ descriptor: Int32) {
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
     guard nowhere >= 0 else { return }
@@ -98,7 +99,7 @@ enum FileDescriptors {
     close(nowhere)
   }
 
-  /// Allows the process as many open files and connections as the system lets it have, up to 65,536.
+  /// Raises the limit of open files and connections as far as the system allows, up to 65,536.
   static func raiseLimit() {
     #if canImport(Glibc)
       let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -111,7 +112,8 @@ enum FileDescriptors {
     _ = setrlimit(resource, &limit)
   }
 
-  /// Whether the process can open `count` more files. Without them the system's libraries end the process by a signal.
+  /// Whether the process can open `count` more files. If it cannot, the system's libraries end the process with a
+  /// signal.
   static func canOpen(_ count: Int) -> Bool {
     var copies: [Int32] = []
     defer { for copy in copies { close(copy) } }

@@ -6,9 +6,9 @@
   internal import Darwin
 #endif
 
-/// A file that cannot be read or written, or does not hold what it should.
+/// The error for a file that cannot be read or written, or that has the wrong content.
 package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What the system says.
+  /// The operating system's error.
   package struct Reason: Error, Sendable, Hashable {
     let text: String
 
@@ -16,11 +16,11 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     init(text: String) { self.text = text }
   }
 
-  /// What was tried, `read` or `written`.
+  /// What was attempted, `read` or `written`.
   package let action: String
-  /// The path that was tried.
+  /// The path of the file.
   package let path: String
-  /// Why not.
+  /// The reason.
   package let reason: String
 
   init(action: String = "read", path: String, reason: String) {
@@ -29,18 +29,18 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// Names the file.
+  /// The message, with the file's path.
   package var description: String { "\(path) cannot be \(action): \(reason)" }
 }
 
 /// Reads files by path.
 package enum InputFile {
-  /// Larger files are refused: they are read into memory.
+  /// The size limit in bytes: larger files are rejected, because files are read into memory.
   package static let limit = 1 << 30
-  /// The same for credentials, certificates and lists of header fields.
+  /// The size limit in bytes for credentials, certificates and lists of header fields.
   static let settingsLimit = 1 << 20
 
-  /// The whole content of a file of at most `limit` bytes.
+  /// Reads the complete content of a file of at most `limit` bytes.
   static func read(_ path: String, limit: Int = limit) throws(FileError) -> [UInt8] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError(path: path, reason: FileDescriptors.reason(errno)) }
@@ -62,16 +62,16 @@ package enum InputFile {
     return status.st_mode & (S_IRGRP | S_IROTH) != 0
   }
 
-  /// The bytes of a file; 0 where there is none.
+  /// The size of a file in bytes; 0 if there is none.
   static func size(_ path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(clamping: status.st_size) : 0
   }
 
-  /// Whether something is there.
+  /// Whether a file or folder exists at the path.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// Whether a folder is there.
+  /// Whether a folder exists at the path.
   static func isDirectory(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

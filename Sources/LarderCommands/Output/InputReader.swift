@@ -8,15 +8,15 @@ internal import Dispatch
   internal import Darwin
 #endif
 
-/// Reads a pipe, a terminal or a device piece by piece, whenever its writer has something.
+/// Reads a pipe, a terminal or a device in pieces, as its writer provides them.
 ///
-/// The wait holds none of the threads that tasks share, and ends with the task that waits, or at a deadline.
+/// The wait blocks none of the threads that tasks share. It ends when the task is cancelled, or at a deadline.
 final class InputReader: Sendable {
-  /// The deadline has passed.
+  /// The error if the deadline has passed.
   struct Late: Error {}
 
   private let input: InputDescriptor
-  /// A byte in this pipe ends the wait.
+  /// The pipe whose input ends the wait.
   private let wakeOut: Int32
   private let wakeIn: Int32
   private let queue = DispatchQueue(label: "larder.input")
@@ -34,9 +34,9 @@ final class InputReader: Sendable {
     close(wakeIn)
   }
 
-  /// The next bytes, nil at the end; called by one reader at a time.
+  /// Returns the next bytes, or nil at the end. Only one reader may call it at a time.
   ///
-  /// Throws `CancellationError` where the task is cancelled, now or by then, ``Late`` past the deadline, and
+  /// Throws `CancellationError` if the task is cancelled, before or during the wait, ``Late`` after the deadline, and
   /// `FileError.Reason`.
   func next(until deadline: ContinuousClock.Instant? = nil) async throws -> [UInt8]? {
     try await withTaskCancellationHandler {
@@ -64,13 +64,13 @@ final class InputReader: Sendable {
       do throws(FileError.Reason) {
         return try FileDescriptors.readChunk(input.number)
       } catch {
-        // Somebody else was faster; the wait goes on.
+        // Another reader was faster; the wait continues.
         if error != FileError.Reason(EAGAIN) { throw error }
       }
     }
   }
 
-  /// Rounded up, so that the wait never ends before its time; at most a day at once.
+  /// The milliseconds of a time span, rounded up, so that the wait never ends too early; at most a day at once.
   private static func milliseconds(_ span: Duration) -> Int32 {
     let limit: Duration = .seconds(86_400)
     let (seconds, attoseconds) = max(.zero, min(span, limit)).components

@@ -1,11 +1,11 @@
 internal import LarderOData
 
-/// JSON that goes out while it is made: what has been written leaves memory in portions.
+/// A JSON writer that streams its output: written text is removed from memory in portions.
 ///
-/// Indented by two spaces for people, or on one line. The caller nests properly: every begin has its end, and a
-/// member's name comes before its value.
+/// The output is indented by two spaces for people, or on one line. The caller must nest properly: every begin has its
+/// end, and a member's name comes before its value.
 struct JSONOutput {
-  /// Gives declared types to what is shown of payloads; nil shows what the values say alone.
+  /// The model that gives payload values their declared types; nil shows only what the values contain.
   var model: EdmModel?
   private let port: OutputPort
   private let isIndented: Bool
@@ -14,7 +14,7 @@ struct JSONOutput {
   private var isFirst = true
   private var isAfterName = false
 
-  /// JSON on a port: indented where that is a terminal, unless told otherwise.
+  /// Creates a writer for a port. The output is indented on a terminal, unless `isIndented` says otherwise.
   init(_ port: OutputPort, isIndented: Bool? = nil) {
     self.port = port
     self.isIndented = isIndented ?? port.isTerminal
@@ -25,7 +25,7 @@ struct JSONOutput {
   mutating func beginArray() { open(UInt8(ascii: "[")) }
   mutating func endArray() { close(UInt8(ascii: "]")) }
 
-  /// A member's name.
+  /// Writes a member's name.
   mutating func name(_ name: String) {
     separate()
     appendString(name)
@@ -43,19 +43,19 @@ struct JSONOutput {
   mutating func null() { raw("null") }
   mutating func integer(_ number: some BinaryInteger) { raw(String(number)) }
 
-  /// The characters of a number or word as they are.
+  /// Writes the characters of a number or word unchanged.
   mutating func raw(_ text: String) {
     separate()
     bytes.append(contentsOf: text.utf8)
   }
 
-  /// The characters of a value as they are.
+  /// Writes the characters of a value unchanged.
   mutating func raw(_ text: UnsafeBufferPointer<UInt8>) {
     separate()
     bytes.append(contentsOf: text)
   }
 
-  /// A member's name as its characters stand between quotes in other JSON.
+  /// Writes a member's name whose characters come from between the quotes of other JSON.
   mutating func rawName(_ text: UnsafeBufferPointer<UInt8>) {
     separate()
     bytes.append(UInt8(ascii: "\""))
@@ -64,7 +64,7 @@ struct JSONOutput {
     isAfterName = true
   }
 
-  /// A string as its characters stand between quotes in other JSON.
+  /// Writes a string whose characters come from between the quotes of other JSON.
   mutating func rawString(_ text: UnsafeBufferPointer<UInt8>) {
     separate()
     bytes.append(UInt8(ascii: "\""))
@@ -72,16 +72,16 @@ struct JSONOutput {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Lets out what has gathered, if it is worth it.
+  /// Writes the buffered text to the port, if there is enough of it.
   mutating func drain() throws(OutputError) { if bytes.count >= 1 << 16 { try flush() } }
 
-  /// Lets out everything.
+  /// Writes all buffered text to the port.
   mutating func flush() throws(OutputError) {
     try port.write(bytes)
     bytes.removeAll(keepingCapacity: true)
   }
 
-  /// A line feed, then everything out.
+  /// Writes a line feed, then all buffered text to the port.
   mutating func endLine() throws(OutputError) {
     bytes.append(0x0A)
     isFirst = true
@@ -124,7 +124,7 @@ struct JSONOutput {
   }
 }
 
-// Members with a value, left out where there is none.
+// Writes members with a value; members without one are left out.
 extension JSONOutput {
   mutating func member(_ name: String, _ text: String?) {
     guard let text else { return }
@@ -144,7 +144,7 @@ extension JSONOutput {
     integer(number)
   }
 
-  /// An array member, left out where it is empty unless `always`.
+  /// Writes an array member, which is left out if it is empty, unless `always` is true.
   mutating func member<Item>(
     _ name: String, _ items: [Item], always: Bool = false,
     _ write: (inout JSONOutput, Item) throws(OutputError) -> Void

@@ -1,10 +1,10 @@
 internal import Dispatch
 internal import LarderCore
 
-/// Lines that gather for a moment and go out together: who writes one never waits for the output.
+/// Buffers lines for a short time and writes them together: the caller never waits for the output.
 ///
-/// Where the output does not keep up or refuses, lines
-/// are left out and counted. A reader that has gone ends the log, and nothing else.
+/// If the output is too slow or fails, lines are left out and counted. If the reader has closed the output, the log
+/// ends, but nothing else.
 final class LineLog: Sendable {
   private struct State {
     var lines: [UInt8] = []
@@ -27,10 +27,10 @@ final class LineLog: Sendable {
   private let queue = DispatchQueue(label: "larder.lines")
 
   /// - Parameters:
-  ///   - milliseconds: how long lines gather.
-  ///   - joinsRepeats: whether a line that is the last one again is counted, and the count told once.
-  ///   - leftOut: the line that tells how many were left out.
-  ///   - onFailure: hears of the first refusal of the output.
+  ///   - milliseconds: how long lines are buffered.
+  ///   - joinsRepeats: whether repetitions of the last line are counted, and the count written once.
+  ///   - leftOut: creates the line that says how many lines were left out.
+  ///   - onFailure: called with the first failure of the output.
   init(
     _ port: OutputPort, milliseconds: Int = 50, joinsRepeats: Bool = false,
     leftOut: @escaping @Sendable (Int) -> String = { "(\($0) lines left out)" },
@@ -43,7 +43,7 @@ final class LineLog: Sendable {
     self.onFailure = onFailure
   }
 
-  /// Takes one line, without its end.
+  /// Adds one line, without its line end.
   func append(_ line: String) {
     let schedules = state.withLock { state in
       if state.isClosed { return false }
@@ -96,7 +96,7 @@ final class LineLog: Sendable {
     }
   }
 
-  /// Lets everything out; comes back after two seconds where a reader holds it up.
+  /// Writes all lines; returns after two seconds if a reader blocks the output.
   func flush() async {
     let waiting = Locked<CheckedContinuation<Void, Never>?>(nil)
     let end: @Sendable () -> Void = { waiting.withLock { $0.take() }?.resume() }
@@ -106,7 +106,7 @@ final class LineLog: Sendable {
         self.drain()
         end()
       }
-      // A queue of its own: the other one is held up.
+      // Runs on another queue, because this log's own queue is blocked.
       DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(2), execute: end)
     }
   }

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// A time as logs write it: `2026-01-15T10:00:00.000Z`.
+/// A timestamp as it appears in logs: `2026-01-15T10:00:00.000Z`.
 struct LogTime {
   let text: String
 
@@ -16,7 +16,7 @@ struct LogTime {
     return LogTime(seconds: Int(time.tv_sec), milliseconds: Int(time.tv_nsec) / 1_000_000)
   }
 
-  /// From seconds since 1970 and milliseconds of the next.
+  /// Creates a timestamp from seconds since 1970 and additional milliseconds.
   init(seconds: Int, milliseconds: Int) {
     var time = time_t(seconds)
     var parts = tm()

@@ -1,7 +1,7 @@
 internal import LarderStorage
 
-/// A file that appears whole or not at all; what is no regular file is written through, a terminal with the filter of all
-/// terminals.
+/// An output file that is replaced completely or not at all. A path that is not a regular file is written directly, a
+/// terminal through the filter that all terminals have.
 struct OutputFile: ~Copyable {
   private let path: String
   private let file: WholeFile
@@ -13,7 +13,7 @@ struct OutputFile: ~Copyable {
     self.file = file
   }
 
-  /// Starts a file; a private one is for its owner alone.
+  /// Starts writing a file. A private file is accessible to its owner only.
   static func create(_ path: String, isPrivate: Bool = false) throws(FileError) -> OutputFile {
     do throws(WholeFile.Failure) {
       return OutputFile(try WholeFile.create(path, isPrivate: isPrivate), path: path)

@@ -2,21 +2,22 @@ internal import LarderCore
 
 /// One of the streams that a command writes to: the process's own, or a test's.
 ///
-/// To a terminal everything goes through a ``TerminalFilter``; into a file or a pipe bytes go as they are.
+/// Output to a terminal passes a ``TerminalFilter``; output to a file or a pipe is written unchanged.
 package struct OutputPort: Sendable {
-  /// Whether a person is looking on.
+  /// Whether a person reads the output.
   package let isTerminal: Bool
   /// Whether colour and bold may be used.
   package let style: TextStyle
-  /// How many characters a line of the terminal has; nil where that is not known.
+  /// The number of characters on a line of the terminal; nil if it is not known.
   package var columns: Int? { width() }
   private let width: @Sendable () -> Int?
   private let sink: @Sendable ([UInt8]) throws(OutputError) -> Void
   private let end: @Sendable () -> Void
-  /// Nil where bytes go as they are.
+  /// The filter; nil if bytes are written unchanged.
   private var filter: SharedFilter?
 
-  /// A port on a function that takes all bytes it is given or throws, and one that is told when nothing follows.
+  /// Creates a port from a function that writes all given bytes or throws, and one that is called at the end of the
+  /// output.
   package init(
     isTerminal: Bool = false, style: TextStyle = .plain, columns: @escaping @Sendable () -> Int? = { nil },
     end: @escaping @Sendable () -> Void = {},
@@ -30,20 +31,20 @@ package struct OutputPort: Sendable {
     filter = isTerminal ? SharedFilter() : nil
   }
 
-  /// The port with a filter wherever it leads: what it says is for people, who may look at it on a terminal later.
+  /// The port with a filter in any case: its output is for people, who may view it on a terminal later.
   var forPeople: OutputPort {
     var port = self
     port.filter = filter ?? SharedFilter()
     return port
   }
 
-  /// Nothing follows: who reads it need not wait for the end of the process.
+  /// Ends the output, so that its reader need not wait for the end of the process.
   package func close() {
     finish()
     end()
   }
 
-  /// Writes what the last bytes have left open: the start of a character that has no end.
+  /// Writes what the last bytes have left open: an incomplete character.
   func finish() {
     guard let rest = filter?.state.withLock({ $0.finish() }), !rest.isEmpty else { return }
     try? sink(rest)
@@ -62,16 +63,16 @@ package struct OutputPort: Sendable {
   package func line(_ text: String) throws(OutputError) { try write(text + "\n") }
 }
 
-/// The filter of a port, which all its copies go through.
+/// The filter of a port, which all copies of the port share.
 private final class SharedFilter: Sendable {
   let state = Locked(TerminalFilter())
 }
 
-/// Why output did not get out.
+/// Why output could not be written.
 package enum OutputError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The reader of the pipe has gone. Nothing is wrong: it has what it wanted.
+  /// The reader has closed the pipe. This is not a failure: it has read what it wanted.
   case closed
-  /// The file or device refuses; the text is the system's.
+  /// The file or device failed; the text is the system's.
   case refused(String)
 
   /// Safe to show to a person.
@@ -83,16 +84,16 @@ package enum OutputError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Bold and colour, or neither.
+/// Writes bold and coloured text, or plain text.
 package struct TextStyle: Sendable, Hashable {
   private let isOn: Bool
 
-  /// No escapes at all.
+  /// A style without escape sequences.
   package static let plain = TextStyle(isOn: false)
-  /// ECMA-48 escapes, as ``TerminalControl``.
+  /// A style with ECMA-48 escape sequences, as ``TerminalControl``.
   package static let colour = TextStyle(isOn: true)
 
-  /// For a terminal, unless the environment says no (`NO_COLOR`, `TERM=dumb`).
+  /// The style for a terminal, unless the environment disables it (`NO_COLOR`, `TERM=dumb`).
   package static func forTerminal(environment: [String: String]) -> TextStyle {
     let refused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
     return refused || environment["TERM"] == "dumb" || environment["TERM"] == nil ? .plain : .colour

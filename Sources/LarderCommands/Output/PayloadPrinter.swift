@@ -1,11 +1,11 @@
 internal import LarderOData
 
-/// Shows a payload to a person: JSON and XML indented, everything else as it is.
+/// Formats a payload for a person: JSON and XML indented, everything else unchanged.
 ///
-/// Indentation changes white space between values and tags and nothing else: numbers, escapes and the order of members
-/// stay as they came. What is not proper JSON or XML is shown as it came.
+/// Indentation only changes white space between values and tags: numbers, escapes and the order of members stay as
+/// received. Malformed JSON or XML is shown as received.
 enum PayloadPrinter {
-  /// The bytes to show for a payload of a content type (nil: judged by its first character).
+  /// The bytes to show for a payload of a content type; nil means that the first character decides.
   static func indented(_ bytes: [UInt8], contentType: String?) -> [UInt8] {
     switch kind(bytes, contentType: contentType) {
     case .json: json(bytes) ?? bytes
@@ -28,7 +28,7 @@ enum PayloadPrinter {
     }
   }
 
-  /// JSON indented by two spaces; nil where it is not proper JSON.
+  /// JSON indented by two spaces; nil if it is malformed.
   static func json(_ bytes: [UInt8]) -> [UInt8]? {
     let collector = Collector()
     var output = JSONOutput(collector.port, isIndented: true)

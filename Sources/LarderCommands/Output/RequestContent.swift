@@ -2,30 +2,30 @@ internal import LarderCore
 internal import LarderHTTP
 internal import Synchronization
 
-/// Content for a request, from a file or from standard input, however long it is.
+/// The content of a request, from a file or from standard input, of any length.
 ///
-/// - A regular file longer than ``heldLimit`` is read while it is sent, and can be sent again. Its length is said.
-/// - Anything else is read first, up to the limit: then its length is known, and it can be sent again.
-/// - What goes on past the limit (a pipe, a device) is sent as it comes, in chunks, and once: where the request has to be
-///   repeated, it fails with `HTTPTransportError.invalidRequest`.
+/// - A regular file longer than ``heldLimit`` is read while it is sent, and can be sent again. Its length is declared.
+/// - Any other input is read first, up to the limit: then its length is known, and it can be sent again.
+/// - Input that exceeds the limit (a pipe, a device) is sent as it arrives, in chunks, and only once. If the request
+///   must be repeated, it fails with `HTTPTransportError.invalidRequest`.
 struct RequestContent: Sendable {
-  /// How much is held in memory, in bytes.
+  /// The most bytes that are kept in memory.
   static let heldLimit = 4 << 20
   private static let step = 1 << 16
 
-  /// The same in a verb's help.
+  /// The rules above as a paragraph of a verb's help.
   static let help =
     "Data of any length is sent while it is read. Of a pipe the first 4 MiB are kept; with more than that the request can "
     + "be sent once only, so what a redirect or a token makes it repeat has to come from a file."
 
-  /// What is sent.
+  /// The content to send.
   let body: HTTPBody
-  /// How it begins, which tells its kind.
+  /// The first bytes of the content, from which its type is detected.
   let beginning: [UInt8]
 
-  /// Opens what a path, or `-`, stands for, and reads as much of it as is read first.
+  /// Opens a path, or standard input for `-`, and reads the first part of it.
   ///
-  /// Throws ``FileError``, also where that has not come before the deadline, and `CancellationError`.
+  /// Throws ``FileError``, also if that part has not arrived before the deadline, and `CancellationError`.
   static func open(
     _ given: String, _ context: CommandContext, until deadline: ContinuousClock.Instant?
   ) async throws -> RequestContent {
@@ -47,7 +47,7 @@ struct RequestContent: Sendable {
     }
   }
 
-  /// All of what a path, or `-`, stands for, where it is not longer than a limit.
+  /// The complete content of a path, or of standard input for `-`, if it is not longer than a limit.
   static func read(
     _ given: String, _ context: CommandContext, limit: Int, until deadline: ContinuousClock.Instant?
   ) async throws -> [UInt8] {
@@ -77,7 +77,7 @@ struct RequestContent: Sendable {
     self.beginning = beginning
   }
 
-  /// What is read from.
+  /// The source of the content.
   private enum Input {
     case bytes([UInt8])
     case descriptor(InputDescriptor)
@@ -91,7 +91,7 @@ struct RequestContent: Sendable {
     }
   }
 
-  /// What comes first, and whether that was all.
+  /// The first part of the content, and whether that was all.
   private static func beginning(
     of reader: InputReader, limit: Int, until deadline: ContinuousClock.Instant?
   ) async throws -> (bytes: [UInt8], isWhole: Bool) {
@@ -140,7 +140,7 @@ struct RequestContent: Sendable {
   }
 }
 
-/// Content of which only the beginning is held: it can begin again until more than that has been read.
+/// Content of which only the beginning is in memory: it can be restarted until more than that has been read.
 private final class PassingContent: Sendable {
   private let beginning: [UInt8]
   private let reader: InputReader

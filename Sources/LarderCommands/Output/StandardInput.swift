@@ -8,10 +8,10 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// What `-` stands for: the process's own input, or a test's. Who asks for it first has it to its end.
+/// The input that `-` means: the process's own, or a test's. Only the first caller can read it.
 package struct StandardInput: Sendable {
   enum Source: Sendable {
-    /// An open descriptor, which stays open.
+    /// An open descriptor, which is not closed.
     case descriptor(Int32)
     case bytes([UInt8])
   }
@@ -23,20 +23,20 @@ package struct StandardInput: Sendable {
     let isTaken = Atomic(false)
   }
 
-  /// An open descriptor, which stays open.
+  /// Creates an input from an open descriptor, which is not closed.
   package static func descriptor(_ number: Int32) -> StandardInput { StandardInput(source: .descriptor(number)) }
 
-  /// These bytes.
+  /// Creates an input from bytes.
   package static func bytes(_ bytes: [UInt8]) -> StandardInput { StandardInput(source: .bytes(bytes)) }
 
   private init(source: Source) { self.source = source }
 
-  /// Whether a person can be asked.
+  /// Whether the user can be asked.
   package var isTerminal: Bool {
     if case .descriptor(let descriptor) = source { FileDescriptors.isTerminal(descriptor) } else { false }
   }
 
-  /// Hands it over; whoever asks a second time would find its end, and take that for an empty file.
+  /// Returns the source to the first caller and throws for later ones, who would find an empty input.
   func take() throws(CommandFailure) -> Source {
     guard !turn.isTaken.exchange(true, ordering: .relaxed) else {
       throw CommandFailure(
@@ -46,7 +46,7 @@ package struct StandardInput: Sendable {
     return source
   }
 
-  /// All of it; nil where it holds more than the limit in bytes.
+  /// Reads all of it; nil if it has more bytes than the limit.
   func read(limit: Int) throws -> [UInt8]? {
     switch try take() {
     case .bytes(let bytes): return bytes.count <= limit ? bytes : nil
@@ -58,14 +58,14 @@ package struct StandardInput: Sendable {
   }
 }
 
-/// A descriptor that is read from, closed with the last who holds it.
+/// A descriptor for reading, closed when the last reference is released.
 final class InputDescriptor: Sendable {
   let number: Int32
   private let isOwned: Bool
-  /// Where it is a regular file: its position now, and how many bytes lie behind that.
+  /// For a regular file, its present position and the number of bytes after it.
   let remainder: (start: Int, count: Int)?
 
-  /// Opens a path, without waiting for anybody to write into a pipe of that name.
+  /// Opens a path, without waiting for a writer if the path is a named pipe.
   init(path: String) throws(FileError.Reason) {
     number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     isOwned = true
@@ -73,7 +73,7 @@ final class InputDescriptor: Sendable {
     remainder = InputDescriptor.remainder(of: number)
   }
 
-  /// Reads from a descriptor that belongs to somebody else.
+  /// Reads from a descriptor that another owner closes.
   init(borrowing number: Int32) {
     self.number = number
     isOwned = false
@@ -82,7 +82,8 @@ final class InputDescriptor: Sendable {
 
   deinit { if isOwned, number >= 0 { close(number) } }
 
-  /// Nil also for files that tell no size, such as those of `/proc`: what they hold shows only when they are read.
+  /// Returns nil also for files without a size, such as those in `/proc`: their content is known only after reading
+  /// them.
   private static func remainder(of number: Int32) -> (start: Int, count: Int)? {
     var status = stat()
     guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { return nil }
@@ -90,7 +91,7 @@ final class InputDescriptor: Sendable {
     return start < 0 ? nil : (start, max(0, Int(status.st_size) - start))
   }
 
-  /// Bytes of a regular file, from a position that no other reader moves; none at its end.
+  /// Reads bytes of a regular file from a position that no other reader changes; none at its end.
   func read(at position: Int, count: Int) throws(FileError.Reason) -> [UInt8] {
     while true {
       var got = 0

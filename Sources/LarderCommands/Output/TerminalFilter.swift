@@ -1,19 +1,19 @@
-/// What all output passes on its way to a terminal: only text gets there, and what would steer the terminal, or would be
-/// there unseen, is shown by its number (`\u{1B}`, and `\x{9B}` for a byte that is no text).
+/// Filters all output to a terminal: only text passes. Characters that would control the terminal or be invisible are
+/// shown by their number (`\u{1B}`, and `\x{9B}` for a byte that is not text).
 ///
 /// | passes | |
 /// | --- | --- |
 /// | line feed, tab, a carriage return before a line feed | |
-/// | joiners (U+200C, U+200D) behind a letter or sign beyond ASCII | Persian and Indic words, emoji of several parts |
-/// | variation selectors behind such a sign, a digit, `#` or `*` | emoji |
+/// | joiners (U+200C, U+200D) after a letter or sign beyond ASCII | Persian and Indic words, emoji of several parts |
+/// | variation selectors after such a sign, a digit, `#` or `*` | emoji |
 /// | a ``TerminalControl`` of this process | colour, progress |
 struct TerminalFilter: Sendable {
-  /// What may go on in the next bytes: the start of a character, or a carriage return.
+  /// Bytes whose meaning depends on the next ones: the start of a character, or a carriage return.
   private var rest: [UInt8] = []
-  /// The scalar before; a joiner shows by what it joins.
+  /// The scalar before; it decides whether a joiner passes.
   private var former: Unicode.Scalar = "\n"
 
-  /// The bytes to write for those given; what they leave open comes with the next ones.
+  /// The filtered bytes; an incomplete end is written with the next ones.
   mutating func filter(_ given: [UInt8]) -> [UInt8] {
     let bytes = rest + given
     rest = []
@@ -49,7 +49,7 @@ struct TerminalFilter: Sendable {
     return out
   }
 
-  /// What is left open when nothing follows.
+  /// The incomplete end, if no bytes follow.
   mutating func finish() -> [UInt8] {
     var out: [UInt8] = []
     for byte in rest { if byte == 0x0D { out += TerminalText.number("\r").utf8 } else { show(byte, &out) } }
@@ -74,10 +74,10 @@ struct TerminalFilter: Sendable {
   }
 }
 
-/// One character at a place of UTF-8.
+/// One character at an index of UTF-8.
 private enum UTF8Step {
   case scalar(Unicode.Scalar, Int)
-  /// The bytes end in its midst.
+  /// The bytes end inside a character.
   case open
   case invalid
 
@@ -117,30 +117,30 @@ private enum UTF8Step {
   }
 }
 
-/// A sequence of our own that steers a terminal: for colour, and for progress that is drawn again.
+/// A control sequence that this process creates for a terminal: for colour, and for progress that is redrawn.
 ///
-/// In a text it carries a number that is drawn anew in each process, so that no text from outside can have one.
-/// ``TerminalFilter`` makes the real sequence of it.
+/// In a text it carries a random number that is new in each process, so that no text from outside can contain one.
+/// ``TerminalFilter`` replaces it with the real sequence.
 enum TerminalControl {
   private static let escape: UInt8 = 0x1B
   private static let mark =
     [escape] + Array(String(UInt64.random(in: 0...UInt64.max), radix: 16).utf8) + [UInt8(ascii: "_")]
   private static let start = String(decoding: mark, as: UTF8.self)
 
-  /// To the line's beginning.
+  /// Moves the cursor to the beginning of the line.
   static let lineStart = sequence("[G")
-  /// Takes away what stands behind the cursor on its line.
+  /// Erases the line from the cursor on.
   static let clearLine = sequence("[K")
-  /// Takes away what stands behind the cursor, and below.
+  /// Erases from the cursor to the end of the screen.
   static let clearBelow = sequence("[J")
-  /// So many lines up.
+  /// Moves the cursor up by `lines` lines.
   static func up(_ lines: Int) -> String { sequence("[\(lines)A") }
-  /// Letters in a colour or weight (ECMA-48, SGR).
+  /// Sets the colour or weight of the text (ECMA-48, SGR).
   static func graphic(_ code: String) -> String { sequence("[\(code)m") }
 
   private static func sequence(_ text: String) -> String { start + text + "\u{1B}" }
 
-  /// The real sequence of the one at a place, and where that ends; nil for anything else.
+  /// The real sequence for the one at an index, and the index after it; nil for anything else.
   static func control(in bytes: [UInt8], at place: Int) -> (bytes: [UInt8], end: Int)? {
     guard bytes[place] == escape, bytes[place...].starts(with: mark) else { return nil }
     let text = bytes[(place + mark.count)...].prefix { $0 != escape }
@@ -148,7 +148,7 @@ enum TerminalControl {
   }
 }
 
-/// What of a text would steer a terminal or not be seen.
+/// Recognizes text that would control a terminal or be invisible.
 enum TerminalText {
   /// A text on one line.
   static func line(_ text: String) -> String {
@@ -156,17 +156,17 @@ enum TerminalText {
     return text.split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 
-  /// A text as ``TerminalFilter`` shows it, where its width matters.
+  /// A text as ``TerminalFilter`` shows it, for code that needs its width.
   static func shown(_ text: String) -> String {
     var filter = TerminalFilter()
     let bytes = filter.filter(Array(text.utf8)) + filter.finish()
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether bytes are text: UTF-8 without controls of ASCII, of which line ends and tabs are none.
+  /// Whether bytes are text: UTF-8 without ASCII control characters, except for line ends and tabs.
   static func isShowable(_ bytes: [UInt8]) -> Bool {
     guard let text = String(validating: bytes, as: UTF8.self) else { return false }
-    // A carriage return alone writes over what stands on the line.
+    // A carriage return alone would overwrite the line.
     var isReturn = false
     for scalar in text.unicodeScalars {
       if isReturn && scalar != "\n" { return false }
@@ -180,14 +180,15 @@ enum TerminalText {
     "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
   }
 
-  /// Controls, line and paragraph separators, what directs the writing, and all that Unicode wants shown as nothing, tags and
-  /// joiners among them; neither line feed nor tab.
+  /// Whether a scalar is shown by its number: control characters, line and paragraph separators, directional
+  /// formatting, and everything that Unicode defines as invisible, including tags and joiners; neither line feed nor
+  /// tab.
   static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09, 0x0A: return false
     case 0..<0x20, 0x7F..<0xA0: return true
     case 0x20..<0x7F: return false
-    // Annotations between lines; a language's tag that Unicode no longer counts among what shows as nothing.
+    // Interlinear annotations, and the language tag, which Unicode no longer counts as invisible.
     case 0x2028, 0x2029, 0xFFF9...0xFFFB, 0xE0001: return true
     default: return scalar.properties.isDefaultIgnorableCodePoint
     }

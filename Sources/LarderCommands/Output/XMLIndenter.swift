@@ -1,18 +1,18 @@
-/// Indents XML by its tags, without judging the document.
+/// Indents XML by its tags, without validating the document.
 ///
-/// White space changes between tags where there is nothing else; text, and what follows it in its element, stays as it
-/// came. One pass over the bytes.
+/// White space changes only between tags with no other text between them. Text, and what follows it in its element,
+/// stays as received. One pass over the bytes.
 struct XMLIndenter {
   private let bytes: [UInt8]
   private var position = 0
   private var out: [UInt8] = []
-  /// For each open element, whether its content has had text of its own: then nothing is moved inside it.
+  /// For each open element, whether its content has text: then nothing in it is moved.
   private var isMixed: [Bool] = []
   private var lastWasStart = false
 
   private init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The indented document with a line feed at its end; nil where the tags do not fit together.
+  /// The indented document with a line feed at its end; nil if the tags do not match.
   static func indent(_ bytes: [UInt8]) -> [UInt8]? {
     var indenter = XMLIndenter(bytes)
     return indenter.run() ? indenter.out : nil
@@ -70,7 +70,7 @@ struct XMLIndenter {
 
   private mutating func newLine() {
     out.append(0x0A)
-    // Past this depth a terminal shows nothing of use, and the spaces would grow with the square of the depth.
+    // Deeper indentation would not help on a terminal, and the spaces would grow with the square of the depth.
     out.append(contentsOf: repeatElement(0x20, count: 2 * min(isMixed.count, 32)))
   }
 
@@ -85,7 +85,7 @@ struct XMLIndenter {
     where bytes[position...].starts(with: begin.utf8) {
       return take(through: Array(end.utf8), from: position + begin.utf8.count)
     }
-    // A document type may hold brackets of its own: not for this indenter.
+    // A document type may contain brackets of its own, which this indenter does not support.
     if bytes[position...].starts(with: "<!".utf8) { return nil }
     let start = position
     var quote: UInt8?

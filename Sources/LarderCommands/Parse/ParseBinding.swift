@@ -1,29 +1,29 @@
 internal import LarderOData
 
-/// The model of `--model`, and what texts without a path stand on.
+/// The model of `--model`, and the type or set to which texts without a path apply.
 struct ParseBinding: Sendable {
   private let binder: ODataBinder
   private let type: String?
   private let set: String?
 
-  /// A binder for a model, in the version that is read, where one was told.
+  /// Creates a binding to a model, for the given version if there is one.
   init(_ model: EdmModel, version: ODataVersion?, type: String?, set: String?) {
     binder = ODataBinder(model: model, options: version.map { ODataBinderOptions(version: $0) })
     self.type = type
     self.set = set
   }
 
-  /// The version that the model's services speak.
+  /// The version of the model's services.
   var version: ODataVersion { binder.options.version }
 
   /// Why a tree cannot be bound.
   enum Failure: Error {
     case binding(ODataBindingError)
-    /// It needs to know what it stands on, or is no part that has a meaning by itself.
+    /// The tree needs a type or set to apply to, or is a part without a meaning of its own.
     case unplaced(String)
   }
 
-  /// A tree bound to the model, to be shown.
+  /// Binds a tree to the model and returns it as JSON.
   func bind(_ tree: ODataSyntaxTree, text: String) throws(Failure) -> JSONNode {
     do throws(ODataBindingError) {
       switch tree {
@@ -42,7 +42,7 @@ struct ParseBinding: Sendable {
             "options", ("options", SyntaxNode.bound(try binder.bind(options, onSet: set, text: text))))
         }
         guard let type else { break }
-        // What options one instance takes, several take too.
+        // Options that apply to one instance apply to several too.
         let many = type.hasPrefix("Collection(") ? type : "Collection(\(type))"
         return SyntaxNode.node("options", ("options", SyntaxNode.bound(try binder.bind(options, on: many, text: text))))
       }
@@ -62,7 +62,7 @@ struct ParseBinding: Sendable {
     return try binder.bind(expression, on: type.map { "\($0.single)" }, from: set, text: text)
   }
 
-  /// Options that hold what was read; nil where it belongs in none.
+  /// Options that contain the parsed tree; nil if it belongs to none.
   private static func options(_ tree: ODataSyntaxTree) -> ODataQueryOptions? {
     var options = ODataQueryOptions()
     switch tree {

@@ -1,27 +1,27 @@
 internal import LarderOData
 
-/// `larder parse --lines`: questions on standard input, one JSON object a line, and as many answers on standard output, in their
-/// order. All answers to what has come are written before more is waited for.
+/// Runs `larder parse --lines`: reads one JSON object from each line of standard input and writes one result for each
+/// to standard output, in their order. All results for the input so far are written before it waits for more.
 struct ParseLines {
   /// The longest line that is read, in bytes.
   static let limit = 16 << 20
 
-  /// What reads a text; a message and the place where it cannot.
+  /// Parses a text. If that fails, returns a message and the place.
   let check: @Sendable (_ rule: ODataGrammarRule?, _ input: String) -> Refusal?
   private var pending: [UInt8] = []
   private var isTooLong = false
   private var answers: [UInt8] = []
 
-  /// Why a text was refused.
+  /// Why a text was rejected.
   struct Refusal: Sendable, Hashable {
-    /// Bytes of the text before the place; nil where the place is not known.
+    /// The number of bytes of the text before the place; nil if the place is not known.
     var offset: Int?
     var message: String
   }
 
   init(check: @escaping @Sendable (ODataGrammarRule?, String) -> Refusal?) { self.check = check }
 
-  /// Answers until the input ends.
+  /// Processes lines until the input ends.
   mutating func run(_ context: CommandContext) async throws {
     switch try context.input.take() {
     case .bytes(let bytes): take(bytes)
@@ -45,7 +45,7 @@ struct ParseLines {
     answers.removeAll(keepingCapacity: true)
   }
 
-  /// Takes bytes as they come; a line may come in pieces.
+  /// Adds bytes as they arrive; a line may arrive in pieces.
   mutating func take(_ bytes: [UInt8]) {
     var rest = bytes[...]
     while let end = rest.firstIndex(of: 0x0A) {
@@ -107,12 +107,12 @@ struct ParseLines {
     answers.append(0x0A)
   }
 
-  /// Characters (scalars) before a byte.
+  /// The number of characters (scalars) before a byte.
   static func characters(in text: String, before offset: Int) -> Int {
     text.utf8.prefix(offset).reduce(into: 0) { count, byte in if byte & 0xC0 != 0x80 { count += 1 } }
   }
 
-  /// The answers so far, for those that take them piece by piece.
+  /// Removes and returns the results so far, for callers that process them piece by piece.
   mutating func takeAnswers() -> [UInt8] {
     defer { answers.removeAll() }
     return answers

@@ -1,15 +1,15 @@
 internal import LarderOData
 
-/// What `larder parse` is asked to read texts as.
+/// How `larder parse` parses texts, from its options.
 struct ParseRequest: Sendable {
   /// The version and the limits.
   var options = ODataParserOptions()
-  /// The rule that texts begin with; nil takes them as a URL or path, those that begin with `?` or `$` as options.
+  /// The grammar rule to start with; nil parses a URL or path, or options if the text begins with `?` or `$`.
   var rule: ODataGrammarRule?
-  /// The model that names are looked up in.
+  /// The model in which names are looked up.
   var binding: ParseBinding?
 
-  /// What the command line asks for.
+  /// Reads the options of the command line.
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
     var version: ODataVersion?
     if arguments.has(.v2) {
@@ -30,7 +30,7 @@ struct ParseRequest: Sendable {
     if let version { options.version = version }
   }
 
-  /// A text's tree to be shown, bound where there is a model.
+  /// The JSON tree of a text, bound if there is a model.
   func tree(of text: String, _ arguments: ParsedArguments) throws -> JSONNode {
     let tree: ODataSyntaxTree
     do throws(ODataSyntaxError) { tree = try parse(text) } catch {
@@ -55,7 +55,7 @@ struct ParseRequest: Sendable {
       hint: "  \(excerpt)\n  \(String(repeating: " ", count: column))^")
   }
 
-  /// Why a text cannot be read, or bound; nil where it can.
+  /// Why a text cannot be parsed or bound; nil if it can.
   func refusal(of text: String, rule: ODataGrammarRule?) -> ParseLines.Refusal? {
     var request = self
     if let rule { request.rule = rule }
@@ -75,14 +75,14 @@ struct ParseRequest: Sendable {
     }
   }
 
-  /// Reads a text.
+  /// Parses a text.
   func parse(_ text: String) throws(ODataSyntaxError) -> ODataSyntaxTree {
     if let rule { return try rule.parse(text, options: options) }
     let parser = ODataParser(options: options)
     guard text.hasPrefix("?") || ParseRequest.beginsWithOption(text) else { return .url(try parser.url(text)) }
     guard text.hasPrefix("?") else { return .options(try parser.queryOptions(text)) }
     do throws(ODataSyntaxError) { return .options(try parser.queryOptions(String(text.dropFirst()))) } catch {
-      // The place counts from the beginning of what was given.
+      // The place counts from the beginning of the given text.
       throw ODataSyntaxError(error.problem, offset: error.offset + 1, in: text)
     }
   }
@@ -93,7 +93,7 @@ struct ParseRequest: Sendable {
     return text.prefix { $0 != "=" }.dropFirst().allSatisfy { $0.isASCII && $0.isLetter } && text.contains("=")
   }
 
-  /// The rule of a name, or why there is none.
+  /// The rule with a name; throws if there is none.
   static func rule(_ name: String, _ arguments: ParsedArguments) throws(UsageError) -> ODataGrammarRule {
     if let rule = ODataGrammarRule(name) { return rule }
     let nearest = Suggestion.nearest(to: name, among: ODataGrammarRule.all.map(\.name))
@@ -101,7 +101,7 @@ struct ParseRequest: Sendable {
       "--rule \(name): the grammar has no such rule", hint: nearest.map { "Did you mean \($0)?" })
   }
 
-  /// The version of a number, or why it is none.
+  /// The version with a number; throws if there is none.
   static func version(_ text: String, _ arguments: ParsedArguments) throws(UsageError) -> ODataVersion {
     switch text {
     case "2", "2.0": return .v2

@@ -1,6 +1,6 @@
 internal import LarderOData
 
-// `$apply`.
+// The nodes of `$apply`.
 extension SyntaxNode {
   static func transformation(_ step: ODataTransformation) -> JSONNode {
     switch step {
@@ -67,7 +67,7 @@ extension SyntaxNode {
   }
 }
 
-// Headers.
+// The nodes of headers.
 extension SyntaxNode {
   static func header(_ header: ODataHeader) -> JSONNode {
     switch header {

@@ -1,6 +1,6 @@
 internal import LarderOData
 
-// Bound trees: as the unbound ones, each expression and each step of a path with its type.
+// The nodes of bound trees: those of unbound ones, with the type of each expression and each step of a path.
 extension SyntaxNode {
   static func bound(_ url: ODataBoundURL) -> JSONNode {
     let resource: JSONNode
@@ -18,7 +18,7 @@ extension SyntaxNode {
 
   private static func type(_ type: ODataBoundType?) -> JSONNode? { type.map { .string("\($0)") } }
 
-  /// The options; `$apply` as it is without a model, with the type of what it makes.
+  /// The node of bound options. `$apply` is shown as without a model, with the type of its result.
   static func bound(_ options: ODataBoundOptions) -> JSONNode {
     let apply = options.syntax().apply
     return node(

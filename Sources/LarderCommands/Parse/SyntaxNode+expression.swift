@@ -1,6 +1,6 @@
 internal import LarderOData
 
-// Expressions and paths.
+// The nodes of expressions and paths.
 extension SyntaxNode {
   static func expression(_ expression: ODataExpression) -> JSONNode {
     switch expression.kind {
@@ -43,7 +43,7 @@ extension SyntaxNode {
     node("enumeration", ("type", text(literal.typeName)), ("members", .string(literal.members)))
   }
 
-  /// A value with its type: numbers that JSON has are numbers.
+  /// A value with its type; numbers that JSON can represent are numbers.
   static func literal(_ value: ODataValue) -> JSONNode {
     let written: JSONNode
     switch value {
@@ -65,7 +65,7 @@ extension SyntaxNode {
       "path", ("root", text(rootName(path.root))), ("from", from), ("segments", list(path.segments, segment)))
   }
 
-  /// Where a path begins, as it is written; nil at the current instance and at an expression.
+  /// The beginning of a path as it is written; nil at the current instance and at an expression.
   static func rootName(_ root: ODataPath.Root) -> String? {
     switch root {
     case .implicit, .expression: nil

@@ -1,8 +1,8 @@
 internal import LarderOData
 
-/// Trees of the OData language as JSON: every node is an object with its `kind`.
+/// Converts trees of the OData language to JSON: every node is an object with its `kind`.
 enum SyntaxNode {
-  /// A node: members that are nil or empty arrays are left out.
+  /// Creates a node; members that are nil or empty arrays are left out.
   static func node(_ kind: String?, _ members: (String, JSONNode?)...) -> JSONNode {
     var all: [JSONNode.Member] = kind.map { [JSONNode.Member("kind", .string($0))] } ?? []
     for (name, value) in members {
@@ -19,7 +19,7 @@ enum SyntaxNode {
 
   static func number(_ number: Int?) -> JSONNode? { number.map { .number(String($0)) } }
 
-  /// What a rule has read.
+  /// The node of a parsed tree.
   static func tree(_ tree: ODataSyntaxTree) -> JSONNode {
     switch tree {
     case .url(let url): self.url(url)
@@ -49,7 +49,7 @@ enum SyntaxNode {
   }
 }
 
-// URLs, contexts, options.
+// The nodes of URLs, contexts and options.
 extension SyntaxNode {
   static func url(_ url: ODataURL) -> JSONNode {
     let resource: JSONNode =
@@ -92,7 +92,7 @@ extension SyntaxNode {
       ("custom", list(options.custom, custom)))
   }
 
-  /// The options of an item; nil where it has none.
+  /// The options of an item; nil if it has none.
   private static func nested(_ options: ODataQueryOptions) -> JSONNode? {
     options.isEmpty ? nil : self.options(options)
   }

@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// A tree for people: a line a node, what is below it indented.
+/// Formats a tree for people: one line for each node, with its children indented.
 struct SyntaxOutline {
   private(set) var lines: [String] = []
 
@@ -19,7 +19,7 @@ struct SyntaxOutline {
       if !words.isEmpty || label != nil { lines.append(line) }
       let inner = kind == nil && label == nil ? level : level + 1
       for member in members where !SyntaxOutline.isLeaf(member.value) {
-        // Names that say no more than that there are parts are left out.
+        // Names that only say that there are parts are left out.
         let isPart = ["items", "segments", "operand", "left", "right", "options"].contains(member.name)
         if case .array(let items) = member.value {
           if isPart {
@@ -46,7 +46,7 @@ struct SyntaxOutline {
     }
   }
 
-  /// A leaf on its node's line; the one that a node is all about goes without its name.
+  /// Formats a leaf on its node's line; the main member of a node is shown without its name.
   private static func word(_ member: JSONNode.Member, kind: String?) -> String {
     let alone = ["name", "text", "function", "value", "type", "serviceRoot", "root", "term"]
     return alone.contains(member.name) ? written(member.value) : "\(member.name)=\(written(member.value))"

@@ -1,6 +1,6 @@
 internal import LarderOData
 
-// Entities, collections and deltas as JSON. Readers bound how deep expansions go.
+// Writes entities, collections and deltas as JSON. Readers limit the depth of expansions.
 extension JSONOutput {
   private mutating func write(_ entity: ODataEntity) throws(OutputError) {
     beginObject()

@@ -1,17 +1,17 @@
 internal import LarderHTTP
 internal import LarderOData
 
-// A payload of any version and format as one normalised JSON document.
+// Writes a payload of any version and format as one normalised JSON document.
 extension JSONOutput {
-  /// Writes what was understood, with the kind of payload first.
+  /// Writes the decoded payload, with its kind first.
   ///
-  /// `url` is the request's: tells the type of a value that does not say it.
+  /// `url` is that of the request: it determines the type of a value that does not state it.
   mutating func write(_ payload: ODataPayload, url: String? = nil) throws(OutputError) {
     try writeObject(payload, url: url)
     try endLine()
   }
 
-  /// Writes an answer whose status says more than its content; `payload` is the content, where there is one.
+  /// Writes a response whose status says more than its content; `payload` is the content, if there is one.
   mutating func write(
     _ recorded: RecordedPayload, kind: String, payload: ODataPayload?, url: String?
   ) throws(OutputError) {
@@ -58,7 +58,7 @@ extension JSONOutput {
     endObject()
   }
 
-  /// The type that the payload says, or that its context's path or its URL leads to.
+  /// The type that the payload states, or to which its context's path or its URL leads.
   private func type(of property: ODataPropertyPayload, _ url: String?) -> EdmTypeReference? {
     if let said = property.typeName { return EdmTypeReference(said) }
     guard let model else { return nil }
@@ -148,7 +148,7 @@ extension JSONOutput {
     try writeAnnotations(error.annotations)
   }
 
-  /// A message of a `sap-message(s)` header.
+  /// Writes a message of a `sap-message(s)` header.
   mutating func write(_ message: ODataMessage) throws(OutputError) {
     beginObject()
     member("code", message.code)
@@ -164,7 +164,7 @@ extension JSONOutput {
 }
 
 extension ODataMessage.Severity {
-  /// The word for it.
+  /// The severity as a word.
   var label: String {
     switch self {
     case .success: "success"

@@ -1,9 +1,9 @@
 internal import LarderOData
 
-// Values as JSON, exact: numbers keep their digits, everything else its lexical form. Readers bound the depth of
-// complex values, so recursion is safe.
+// Writes values as JSON without loss: numbers keep their digits, other values their lexical form. Readers limit the
+// depth of complex values, so recursion is safe.
 extension JSONOutput {
-  /// A property: name, type as declared or understood, value.
+  /// Writes a property: name, declared or detected type, value.
   ///
   /// `type` is the structured type that the property belongs to.
   mutating func write(_ property: ODataProperty, of type: String? = nil) throws(OutputError) {
@@ -21,7 +21,7 @@ extension JSONOutput {
     try drain()
   }
 
-  /// A value alone; a complex one takes its declared type's name where it has none of its own.
+  /// Writes a value alone; a complex value without a type name uses that of its declared type.
   mutating func write(_ value: ODataValue, declared: EdmTypeReference? = nil) throws(OutputError) {
     switch value {
     case .null: null()
@@ -50,14 +50,14 @@ extension JSONOutput {
     if let text = try? value.json(.v4(ieee754Compatible: false)) {
       raw(text)
     } else if let text = try? value.text() {
-      // `Edm.DateTime`, which V4's JSON has no form for.
+      // The value is an `Edm.DateTime`, for which V4's JSON has no form.
       string(text)
     } else {
       null()
     }
   }
 
-  /// Instance annotations, left out where there are none.
+  /// Writes instance annotations, which are left out if there are none.
   mutating func writeAnnotations(_ annotations: [ODataAnnotation]) throws(OutputError) {
     try member("annotations", annotations) { (json, annotation) throws(OutputError) in
       json.beginObject()
@@ -70,7 +70,7 @@ extension JSONOutput {
 }
 
 extension ODataValue {
-  /// The type for people: the value's own, made more exact by the declared one; nil where neither says it.
+  /// The type for people: the value's own, refined by the declared one; nil if neither states it.
   func typeLabel(declared: EdmTypeReference? = nil) -> String? {
     switch self {
     case .null: declared?.description
@@ -89,7 +89,8 @@ extension ODataValue {
 }
 
 extension [ODataValue] {
-  /// The label of the first item that has one. Not by `lazy`, which asks twice: in arrays inside arrays that doubles with each.
+  /// The label of the first item that has one. `lazy` would compute it twice, which doubles the work with each nested
+  /// array.
   fileprivate var firstLabel: String? {
     for item in self { if let label = item.typeLabel() { return label } }
     return nil

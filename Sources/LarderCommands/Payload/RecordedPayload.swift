@@ -3,23 +3,23 @@ internal import LarderOData
 internal import LarderODataXML
 internal import LarderService
 
-/// A payload in a file: content alone, or a whole answer with its status line and header fields.
+/// A payload from a file: content alone, or a complete response with its status line and header fields.
 struct RecordedPayload {
-  /// The answer's fields; empty for content alone.
+  /// The response's fields; empty for content alone.
   var fields = HTTPFields()
-  /// The answer's status code; nil for content alone.
+  /// The response's status code; nil for content alone.
   var status: Int?
   /// The content.
   var content: [UInt8]
 
-  /// Takes a file's bytes apart: one that begins with `HTTP/` has a head, which ends with an empty line. Where several heads stand
-  /// there, as behind a redirection, the last one counts.
+  /// Parses a file's bytes. If they begin with `HTTP/`, there is a header, which ends with an empty line. If there are
+  /// several headers, as after a redirection, the last one counts.
   init(_ bytes: [UInt8]) {
     content = bytes
     while content.starts(with: "HTTP/".utf8), takeHead() {}
   }
 
-  /// Takes the head off the content; false where it has no end.
+  /// Removes the header from the content; false if it has no end.
   private mutating func takeHead() -> Bool {
     let bytes = content
     var lines: [String] = []
@@ -44,7 +44,7 @@ struct RecordedPayload {
     return false
   }
 
-  /// What the status says, where no whole payload need follow; nil where the content is one.
+  /// A description of the status, if no complete payload need follow; nil if the content is a payload.
   var outcome: String? {
     switch status {
     case nil: nil
@@ -56,14 +56,14 @@ struct RecordedPayload {
     }
   }
 
-  /// Whether the content is a whole payload.
+  /// Whether the content is a complete payload.
   var hasPayload: Bool { outcome == nil || status == 202 && !content.isEmpty }
 
   /// Reads the content.
   ///
   /// - Parameters:
-  ///   - contentType: says the format; nil judges by the fields, then by the first character.
-  ///   - url: the request's URL, which tells the type of what came where the payload does not.
+  ///   - contentType: the format; nil decides by the fields, then by the first character.
+  ///   - url: the request's URL, which determines the type of the payload if the payload does not.
   func read(contentType: String?, model: EdmModel?, url: String?) throws -> ODataPayload {
     let type = contentType ?? fields[.contentType]
     let said = (fields[.odataVersion] ?? fields[.dataServiceVersion]).flatMap(ODataVersion.init(header:))
@@ -91,7 +91,7 @@ struct RecordedPayload {
   private static func format(_ type: String?, _ content: [UInt8]) -> Format {
     guard let type else {
       if isBatch(content) { return .batch }
-      // Of UTF-16 (XML 1.0 §4.3.3), the mark and the zero halves of ASCII characters are passed over too.
+      // In UTF-16 (XML 1.0 §4.3.3), the mark and the zero halves of ASCII characters are skipped too.
       let marks: Set<UInt8> = [0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
       switch content.first(where: { $0 > 0x20 && !marks.contains($0) }) ?? 0 {
       case UInt8(ascii: "<"): return .xml
@@ -106,7 +106,7 @@ struct RecordedPayload {
     return media == "text/plain" ? .text : .unknown(media)
   }
 
-  /// True where a line of two hyphens and more is the first (RFC 2046 §5.1.1); negative numbers have one hyphen.
+  /// True if the first line begins with two hyphens or more (RFC 2046 §5.1.1); negative numbers have one hyphen.
   private static func isBatch(_ content: [UInt8]) -> Bool {
     content.drop { $0 <= 0x20 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }.starts(with: "--".utf8)
   }

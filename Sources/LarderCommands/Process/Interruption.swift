@@ -9,20 +9,20 @@ internal import LarderCore
   internal import Darwin
 #endif
 
-/// The interrupt from the keyboard (SIGINT), the end of the terminal (SIGHUP), and the wish from elsewhere that the process
-/// ends (SIGTERM).
+/// Handles the signals that end the process: the interrupt from the keyboard (SIGINT), the end of the terminal
+/// (SIGHUP), and a request to terminate (SIGTERM).
 ///
-/// The first is told to ``onFirst(_:)``, so that work can end in order; the second ends the process at once. Signals
-/// that the process was started with as ignored stay so (`nohup`, background jobs).
+/// The first signal is reported to ``onFirst(_:)``, so that work can end in order; the second ends the process at once.
+/// Signals that were ignored when the process started stay ignored (`nohup`, background jobs).
 final class Interruption: Sendable {
   private let sources: Locked<[any DispatchSourceSignal]>
   private let heard = FirstSignal()
 
-  /// Begins to hear.
+  /// Starts to handle signals.
   init() {
     var sources: [any DispatchSourceSignal] = []
     for number in [SIGINT, SIGTERM, SIGHUP] {
-      // The source only hears what the default action does not take first.
+      // The source receives the signal only if the default action does not.
       let before = signal(number, SIG_IGN)
       if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
@@ -33,13 +33,13 @@ final class Interruption: Sendable {
     self.sources = Locked(sources)
   }
 
-  /// Calls a closure at the first signal; at once where it has come already.
+  /// Calls a closure at the first signal, or at once if there has already been one.
   func onFirst(_ handler: @escaping @Sendable () -> Void) { heard.onFirst(handler) }
 
-  /// 128 and the number of the signal that was heard first; nil where none was.
+  /// 128 plus the number of the first signal; nil if there was none.
   var code: Int32? { heard.number.map { 128 + $0 } }
 
-  /// Hears nothing any more.
+  /// Stops handling signals.
   func stop() { for source in sources.withLock({ exchange(&$0, with: []) }) { source.cancel() } }
 }
 

@@ -11,10 +11,10 @@
   internal import Foundation
 #endif
 
-/// `larder` as a process: standard streams, signals and the exit code around ``Larder``.
+/// Runs ``CommandLineTool`` as a process, with standard streams, signals and the exit code.
 public enum LarderProcess {
-  /// Prepares the standard streams, and ends the process where it may open too few files. To be called before anything is
-  /// awaited: what runs then ends the process with a signal if it may not open a file.
+  /// Prepares the standard streams, and ends the process if it may open too few files. Call it before anything is
+  /// awaited: the code that runs then ends the process with a signal if it cannot open a file.
   public static func prepare() {
     FileDescriptors.fillStandard()
     if !FileDescriptors.canOpen(neededFiles) { FileDescriptors.raiseLimit() }
@@ -24,9 +24,9 @@ public enum LarderProcess {
     exit(CommandStatus.storage.code)
   }
 
-  /// Runs the process's command line; the result is the exit code.
+  /// Runs the process's command line and returns the exit code.
   @concurrent public static func run() async -> Int32 {
-    // A reader that leaves early shall be an error of one write, not the end of the process.
+    // A reader that closes the pipe early should cause an error of one write, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     let environment = ProcessInfo.processInfo.environment
     let context = CommandContext(
@@ -41,7 +41,7 @@ public enum LarderProcess {
     return status == .interrupted ? interruption.code ?? status.code : status.code
   }
 
-  /// What a store with its readers, connections and the system's libraries open at once.
+  /// The number of files that a store with its readers, connections and the system's libraries open at once.
   private static let neededFiles = 64
 
   private static func port(_ descriptor: Int32, _ environment: [String: String]) -> OutputPort {

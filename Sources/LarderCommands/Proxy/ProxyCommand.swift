@@ -10,17 +10,18 @@ internal import LarderStorage
   internal import Foundation
 #endif
 
-/// One run of the proxy: from the arguments to its end.
+/// Runs one `larder proxy`, from its arguments to its end.
 struct ProxyCommand {
   private let upstream: Upstream
-  /// The upstream server, to which alone the proxy's own credentials go.
+  /// The upstream server, the only one to which the proxy's own credentials are sent.
   private let upstreamRoot: ODataServiceRoot
   private let credentials: Credentials?
   private let allowsCrossSite: Bool
   private let server: HTTPServer.Options
   private let timeouts: HTTPTimeouts
   private let addsForwarded: Bool
-  /// Whether people share the proxy that must not see each other's responses: on loopback it is one person's, as a browser is.
+  /// Whether several people share the proxy, who must not see each other's responses. A proxy on loopback belongs to
+  /// one person, as a browser does.
   let isShared: Bool
   let credentialFields: CredentialFields
   private let hosts: Set<String>
@@ -33,7 +34,7 @@ struct ProxyCommand {
   private let isQuiet: Bool
   private let context: CommandContext
 
-  /// How long exchanges may go on after the wish to end.
+  /// How long exchanges may continue after the request to terminate.
   private static let grace = Duration.seconds(10)
 
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
@@ -60,7 +61,8 @@ struct ProxyCommand {
     isQuiet = arguments.has(.quiet)
   }
 
-  /// In one person's cache, as in a browser's, what depends on a cookie says so by Vary, no-store or its own URL.
+  /// The fields that separate the entries of different clients. In a cache for one person, such as a browser's,
+  /// `Cookie` is not one: responses that depend on it say so by Vary, no-store or their own URL.
   private static func credentialFields(
     _ arguments: ParsedArguments, isShared: Bool
   ) throws -> CredentialFields {
@@ -72,7 +74,7 @@ struct ProxyCommand {
 
   private static func upstream(_ arguments: ParsedArguments) throws -> (Upstream, ODataServiceRoot) {
     let text = try arguments.required(.upstream)
-    // The text is not shown: a password may stand in it, and messages end up in journals.
+    // The text is not shown: it may contain a password, and messages are stored in journals.
     guard let url = URL(string: text) else { throw arguments.usage("--upstream is given something that is no URL") }
     let upstream: Upstream
     do throws(Upstream.Invalid) { upstream = try Upstream(url) } catch {
@@ -114,7 +116,7 @@ struct ProxyCommand {
     return count
   }
 
-  // The run
+  // Runs the server.
 
   /// Serves until the task is cancelled.
   func run() async throws -> CommandStatus {
@@ -136,13 +138,13 @@ struct ProxyCommand {
     return .done
   }
 
-  /// The network, with the proxy's own credentials where it has some.
+  /// The transport, with the proxy's own credentials if it has some.
   private func signedTransport() async throws -> any HTTPTransport {
     let transport = try ServiceAccess.connect(settings, context)
     guard let credentials else { return transport }
     let authentication = try await credentials.authentication(
       root: upstreamRoot.url, transport: transport, isOffline: false, context)
-    // A client's content comes once.
+    // A client's content can be read only once.
     return SigningTransport(
       transport: transport, authentication: authentication, root: upstreamRoot, repeatsStreams: false)
   }
@@ -187,7 +189,8 @@ struct ProxyCommand {
     try context.output.line(asJSON ? #"{"listening":"\#(url)"}"# : "Listening on \(url)")
   }
 
-  /// In order: no new requests, then what runs, then the cache. The cancellation that began it does not reach in here.
+  /// Ends in order: stops accepting requests, waits for the running ones, then closes the cache. The cancellation that
+  /// began this does not affect it.
   private static func end(_ server: HTTPServer, _ engine: HTTPCache, _ log: ProxyLog, _ warnings: LineLog) async {
     let end = Task {
       await server.stop(grace: grace)

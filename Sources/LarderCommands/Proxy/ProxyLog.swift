@@ -9,7 +9,7 @@ internal import LarderServer
   internal import Darwin
 #endif
 
-/// One line a request.
+/// Logs one line for each request.
 struct ProxyLog: Sendable {
   private let lines: LineLog
   private let asJSON: Bool
@@ -27,7 +27,7 @@ struct ProxyLog: Sendable {
   func flush() async { await lines.flush() }
 }
 
-/// A request's line.
+/// The log line of a request.
 struct ProxyLine {
   private let record: ProxyRecord
   private let time: LogTime
@@ -37,7 +37,7 @@ struct ProxyLine {
     self.time = time
   }
 
-  /// Time, client, method, target, status, bytes of content, milliseconds, what the cache did.
+  /// The line as text: time, client, method, target, status, bytes of content, milliseconds, the result of the cache.
   var text: String {
     let target = record.target.isEmpty ? "-" : record.target
     let broken = record.isComplete ? "" : " broken"
@@ -45,14 +45,14 @@ struct ProxyLine {
       + " \(milliseconds)ms \(record.cacheStatus)\(broken)"
   }
 
-  /// The same as an object on one line.
+  /// The line as a JSON object.
   var json: String {
     #"{"time":"\#(time.text)","client":"\#(record.client)","method":\#(ProxyLine.quoted(record.method.rawValue)),"#
       + #""target":\#(ProxyLine.quoted(record.target)),"status":\#(record.status),"bytes":\#(record.contentBytes),"#
       + #""milliseconds":\#(milliseconds),"cache":"\#(record.cacheStatus)","complete":\#(record.isComplete)}"#
   }
 
-  /// With three digits behind the point.
+  /// The milliseconds with three decimals.
   private var milliseconds: String {
     let (seconds, attoseconds) = record.duration.components
     let micros = seconds * 1_000_000 + attoseconds / 1_000_000_000_000

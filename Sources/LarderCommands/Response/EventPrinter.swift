@@ -2,7 +2,7 @@ internal import LarderCore
 internal import LarderService
 internal import Synchronization
 
-/// Prints each step of a request as one line of JSON, in the moment that it happens.
+/// Prints each step of a request as one line of JSON, as soon as it happens.
 final class EventPrinter: ODataRequestListener {
   private let port: OutputPort
   private let failure = Locked<OutputError?>(nil)
@@ -10,10 +10,10 @@ final class EventPrinter: ODataRequestListener {
 
   init(_ port: OutputPort) { self.port = port }
 
-  /// Why a line did not get out; nil where all did.
+  /// Why a line could not be written; nil if all were.
   var outputError: OutputError? { failure.withLock { $0 } }
 
-  /// True once the cache has given an answer.
+  /// True once the cache has returned a response.
   var wasCached: Bool { found.load(ordering: .relaxed) }
 
   func requestStarted(_ execution: ODataRequestExecution) { print("requestStarted", execution) }
@@ -29,13 +29,13 @@ final class EventPrinter: ODataRequestListener {
     let line = EventLine(event: event, status: execution.status, response: execution.response?.single)
     do throws(OutputError) { try port.line(line.json) } catch {
       failure.withLock { $0 = $0 ?? error }
-      // Nobody reads on: there is nothing left to do the request for.
+      // The reader has closed the output: the request is no longer needed.
       execution.cancel()
     }
   }
 }
 
-/// One step as JSON, the keys always the same and in this order.
+/// One step as JSON, always with the same keys in this order.
 struct EventLine {
   let event: String
   let status: ODataRequestStatus

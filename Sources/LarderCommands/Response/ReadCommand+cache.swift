@@ -3,9 +3,10 @@ internal import LarderOnline
 internal import LarderService
 internal import Synchronization
 
-// Through the technical cache.
+// Runs `larder get` through the technical cache.
 extension ReadCommand {
-  /// The folder's cache of the URL's origin, one file whatever the URL's shape; the kept answer first, the server's last.
+  /// Uses the folder's cache for the URL's origin, which is one file for all its URLs. The listener receives the cached
+  /// response first; the final response is the server's, or the cached one in passive mode.
   func throughCache(_ folder: String) async throws -> CommandStatus {
     let isPassive = arguments.has(.passive)
     let store = try await CacheAccess(folder: folder, key: try KeyAccess.key(arguments, context), context).open(
@@ -45,7 +46,8 @@ extension ReadCommand {
     return .done
   }
 
-  /// An answer of an earlier day is no answer of the server: it is offered, not printed.
+  /// Adds a hint to a failure. An older cached response does not replace the server's: the hint offers it, but it is
+  /// not printed.
   private func withHint(_ error: any Error, wasCached: Bool) -> CommandFailure {
     let failure = CommandFailure(error)
     guard wasCached, failure.status == .network else { return failure }
@@ -54,7 +56,7 @@ extension ReadCommand {
   }
 }
 
-/// Tells a person at a terminal that the kept answer is there while the server is still being asked.
+/// Informs a user at a terminal that the cached response is available while the request to the server is still running.
 private final class CacheNotice: ODataRequestListener {
   private let context: CommandContext
   private let start = ContinuousClock.now
@@ -62,7 +64,7 @@ private final class CacheNotice: ODataRequestListener {
 
   init(_ context: CommandContext) { self.context = context }
 
-  /// True once the cache has given an answer.
+  /// True once the cache has returned a response.
   var wasCached: Bool { found.load(ordering: .relaxed) }
 
   func requestCacheResponse(_ execution: ODataRequestExecution) {
@@ -81,9 +83,9 @@ private final class CacheNotice: ODataRequestListener {
   }
 }
 
-/// Durations as people read them.
+/// Formats durations for people.
 enum Milliseconds {
-  /// With one decimal.
+  /// The duration with one decimal.
   static func text(_ duration: Duration) -> String {
     let tenths = duration / .microseconds(100)
     let rounded = Int(tenths.rounded())

@@ -1,7 +1,7 @@
 internal import LarderHTTP
 internal import LarderService
 
-/// One `larder get`: streamed from the server, or through the technical cache.
+/// Runs one `larder get`: streams from the server, or reads through the technical cache.
 struct ReadCommand: Sendable {
   let arguments: ParsedArguments
   let context: CommandContext
@@ -22,7 +22,7 @@ struct ReadCommand: Sendable {
     access = try ServiceAccess(arguments, context)
   }
 
-  /// Reads and prints.
+  /// Reads and prints the resource.
   func run() async throws -> CommandStatus {
     if let folder = arguments[.cache] { return try await throughCache(folder) }
     if arguments.has(.events) { return try await withEvents() }
@@ -43,7 +43,8 @@ struct ReadCommand: Sendable {
     return .done
   }
 
-  /// The same for a service that speaks no JSON; nil where the error says something else, or the caller chose.
+  /// The request in Atom, for a service that does not support JSON; nil for other errors, or if the caller set
+  /// `Accept`.
   private func atomRequest(after error: ODataServiceError) -> ODataSingleRequest? {
     guard let status = error.httpStatus, status == 406 || status == 415, !access.fields.contains(.accept) else {
       return nil
@@ -53,7 +54,7 @@ struct ReadCommand: Sendable {
     return request
   }
 
-  /// The callbacks of a store without a cache, on a conversation alone.
+  /// Produces the callbacks of a store without a cache, from a conversation alone.
   private func withEvents() async throws -> CommandStatus {
     let conversation = try await access.conversation(root: target.root, context)
     let printer = EventPrinter(context.output)

@@ -1,18 +1,18 @@
 internal import LarderHTTP
 internal import LarderService
 
-/// Where an answer's content goes, and in what form.
+/// Writes a response's content to its destination.
 ///
-/// Into a file or a pipe as received, byte for byte; on a terminal indented, and binary content not at all. `--include`
-/// puts status and fields before it, as a message has them.
+/// A file or a pipe gets it as received, byte for byte. A terminal gets it indented, and no binary content. `--include`
+/// writes status and fields before it, as in an HTTP message.
 struct ResponseOutput: Sendable {
-  /// The options that say so.
+  /// The options for the output.
   static let options: [OptionSyntax] = [.include, .output]
 
   private let context: CommandContext
   private let file: String?
   private let includesHead: Bool
-  /// Whether what is written comes from an encrypted store: then a file is for its owner alone.
+  /// Whether the content comes from an encrypted store: then a file is accessible to its owner only.
   private let isPrivate: Bool
 
   init(_ arguments: ParsedArguments, _ context: CommandContext, includesHead: Bool = false) {
@@ -22,20 +22,20 @@ struct ResponseOutput: Sendable {
     self.includesHead = includesHead || arguments.has(.include)
   }
 
-  /// Whether content goes into a file.
+  /// Whether content is written to a file.
   static func writesFile(_ arguments: ParsedArguments) -> Bool { arguments.has(.output) }
 
-  /// Whether status and fields were asked for.
+  /// Whether status and fields are printed.
   static func includesHead(_ arguments: ParsedArguments) -> Bool { arguments.has(.include) }
 
-  /// Prints an answer whose content is in memory.
+  /// Prints a response whose content is in memory.
   func print(_ response: ODataSingleResponse) async throws {
     let body = HTTPBodyStream(response.payloadBytes)
     try await print(status: response.httpStatus, fields: response.fields, body: body)
   }
 
-  /// Prints an answer whose content is still on its way, and says how many bytes that was; for a file or a pipe it never
-  /// is in memory as a whole.
+  /// Prints a response while its content arrives, and returns the number of bytes. For a file or a pipe the content is
+  /// never in memory as a whole.
   @discardableResult
   func print(status: Int?, fields: HTTPFields, body: HTTPBodyStream) async throws -> Int {
     showMessages(fields)

@@ -1,4 +1,4 @@
-/// Tells a person at a terminal how far a long transfer has come.
+/// Shows a user at a terminal the progress of a long transfer.
 struct TransferProgress {
   private let context: CommandContext
   private let total: Int?
@@ -6,13 +6,13 @@ struct TransferProgress {
   private var last = ContinuousClock.now
   private var isShown = false
 
-  /// - Parameter total: bytes to come, where they are known.
+  /// - Parameter total: the number of bytes to transfer, if it is known.
   init(_ context: CommandContext, total: Int?) {
     self.context = context
     self.total = total
   }
 
-  /// Counts bytes, and says so a few times a second.
+  /// Counts bytes, and shows the count a few times a second.
   mutating func add(_ count: Int) {
     bytes += count
     guard context.diagnostics.isTerminal, ContinuousClock.now - last >= .milliseconds(250) else { return }
@@ -22,7 +22,7 @@ struct TransferProgress {
     try? context.diagnostics.write(TerminalControl.lineStart + "\(Self.megabytes(bytes))\(whole) MB ")
   }
 
-  /// Leaves a clean line.
+  /// Clears the line.
   func end() { if isShown { try? context.diagnostics.write(TerminalControl.lineStart + TerminalControl.clearLine) } }
 
   private static func megabytes(_ bytes: Int) -> String {

@@ -1,9 +1,9 @@
-/// Reads a command line by the tables.
+/// Parses a command line according to the tables of commands.
 ///
 /// Long options are `--name value` or `--name=value` and never abbreviated; short ones are `-x value`; options and
 /// operands may be mixed; after `--` everything is an operand; a lone `-` is an operand.
 package struct ArgumentParser {
-  /// What a command line asks for.
+  /// What a command line requests.
   package enum Result: Sendable {
     /// Run the command.
     case run(CommandSyntax, ParsedArguments)
@@ -27,7 +27,7 @@ package struct ArgumentParser {
     rest = arguments[...]
   }
 
-  /// Reads the arguments, the program's name not among them.
+  /// Parses the arguments, which do not include the program's name.
   package static func parse(_ arguments: [String], root: CommandSyntax) throws(UsageError) -> Result {
     var parser = ArgumentParser(arguments, root: root)
     return try parser.parse()

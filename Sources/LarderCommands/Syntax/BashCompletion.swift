@@ -1,4 +1,4 @@
-/// Completion for bash 4 and newer.
+/// Creates the completion script for bash 4 and newer.
 enum BashCompletion {
   static func script(for root: CommandSyntax) -> String {
     let all = PlacedCommand.all(below: root)

@@ -1,6 +1,6 @@
-/// A number of bytes as people give it: `65536`, `64k`, `512M`, `2G`, in powers of 1024.
+/// Parses a number of bytes on the command line: `65536`, `64k`, `512M`, `2G`, in powers of 1024.
 enum ByteCount {
-  /// The number; nil for another text, and for more than fits.
+  /// The number; nil for any other text, and for a number that is too large.
   static func parse(_ text: String) -> Int? {
     var digits = Substring(text)
     var shift = 0

@@ -1,30 +1,30 @@
-/// One command of the tree: what it is called, what it takes and what it does.
+/// One command of the tree: its name, its options and operands, and its action.
 ///
-/// Parsing, `--help` and the completion scripts all read the same tables, so they cannot disagree.
+/// Parsing, `--help` and the completion scripts all use the same tables, so they cannot disagree.
 package struct CommandSyntax: Sendable {
-  /// Does a verb's work with what was given, and says how it ended.
+  /// Runs a verb with the given arguments and returns its exit status.
   package typealias Body = @Sendable (ParsedArguments, CommandContext) async throws -> CommandStatus
 
-  /// The word that calls it.
+  /// The word that calls the command.
   package var name: String
   /// What it does, in one clause.
   package var summary: String
-  /// More about it, one text a paragraph.
+  /// Details, one text for each paragraph.
   package var discussion: [String]
-  /// Command lines that show it at work.
+  /// Example command lines.
   package var examples: [String]
-  /// Options, beside those that every command takes.
+  /// The command's own options, in addition to those of every command.
   package var options: [OptionSyntax]
-  /// What stands without a dash, in this order.
+  /// The operands, which have no dash, in this order.
   package var operands: [OperandSyntax]
-  /// Commands below it; a command with any has no operands.
+  /// The commands below it; a command that has some has no operands.
   package var subcommands: [CommandSyntax]
-  /// True for what help and completion leave out.
+  /// Whether help and completion leave the command out.
   package var isHidden: Bool
-  /// The work; nil where a subcommand must be named.
+  /// The action; nil if a subcommand must be named.
   package var body: Body?
 
-  /// Makes a command.
+  /// Creates a command.
   package init(
     _ name: String, summary: String, discussion: [String] = [], examples: [String] = [], options: [OptionSyntax] = [],
     operands: [OperandSyntax] = [], subcommands: [CommandSyntax] = [], isHidden: Bool = false, body: Body? = nil
@@ -40,16 +40,16 @@ package struct CommandSyntax: Sendable {
     self.body = body
   }
 
-  /// The subcommand of a name, hidden ones too.
+  /// The subcommand with a name, even if it is hidden.
   package func subcommand(_ name: String) -> CommandSyntax? { subcommands.first { $0.name == name } }
 
-  /// The options it takes, those of every command last.
+  /// The command's options, with those of every command last.
   package var allOptions: [OptionSyntax] { options + OptionSyntax.everywhere }
 }
 
 /// An option: a name that begins with a dash, with or without a value.
 package struct OptionSyntax: Sendable, Hashable {
-  /// What the value is, for completion and checks.
+  /// The kind of the value, for completion and checks.
   package enum Value: Sendable, Hashable {
     /// A path of a file.
     case file
@@ -67,14 +67,14 @@ package struct OptionSyntax: Sendable, Hashable {
   package var short: String?
   /// The value's name in help, `DIR`; nil for a switch.
   package var valueName: String?
-  /// What the value is.
+  /// The kind of the value.
   package var value: Value
-  /// True where it may be given several times.
+  /// True if the option may be given several times.
   package var isRepeatable: Bool
   /// What it does, in one clause.
   package var summary: String
 
-  /// An option with a value.
+  /// Creates an option with a value.
   package init(
     _ name: String, short: String? = nil, valueName: String, _ value: Value = .text, isRepeatable: Bool = false,
     _ summary: String
@@ -87,7 +87,7 @@ package struct OptionSyntax: Sendable, Hashable {
     self.summary = summary
   }
 
-  /// A switch.
+  /// Creates a switch.
   package init(flag name: String, short: String? = nil, _ summary: String) {
     self.name = name
     self.short = short
@@ -97,34 +97,34 @@ package struct OptionSyntax: Sendable, Hashable {
     self.summary = summary
   }
 
-  /// Options that every command takes.
+  /// The options of every command.
   package static let everywhere: [OptionSyntax] = [.changeDirectory, .help, .version]
-  /// Takes relative paths from another folder.
+  /// The option that changes the folder for relative paths.
   package static let changeDirectory = OptionSyntax(
     "--directory", short: "-C", valueName: "DIR", .directory, "take relative paths from DIR")
-  /// Shows help.
+  /// The option that shows help.
   package static let help = OptionSyntax(flag: "--help", short: "-h", "show this help")
-  /// Shows the version.
+  /// The option that shows the version.
   package static let version = OptionSyntax(flag: "--version", "show the version of larder")
 }
 
-/// What stands without a dash.
+/// An operand: an argument without a dash.
 package struct OperandSyntax: Sendable, Hashable {
-  /// How many there may be.
+  /// How often the operand may be given.
   package enum Count: Sendable, Hashable {
     case one, optional, many
   }
 
   /// The name in help, `URL`.
   package var name: String
-  /// How many there may be; `many` only for the last.
+  /// How often the operand may be given; `many` only for the last.
   package var count: Count
-  /// What it is, for completion and checks.
+  /// The kind of the value, for completion and checks.
   package var value: OptionSyntax.Value
   /// What it means, in one clause.
   package var summary: String
 
-  /// Makes an operand.
+  /// Creates an operand.
   package init(_ name: String, _ count: Count = .one, _ value: OptionSyntax.Value = .text, _ summary: String) {
     self.name = name
     self.count = count

@@ -1,8 +1,8 @@
-/// The shells that there is completion for.
+/// The shells for which there is completion.
 enum CompletionShell: String, CaseIterable {
   case bash, zsh, fish
 
-  /// The script that teaches the shell to complete the command.
+  /// The script that makes the shell complete the command.
   func script(for root: CommandSyntax) -> String {
     switch self {
     case .bash: BashCompletion.script(for: root)
@@ -12,7 +12,7 @@ enum CompletionShell: String, CaseIterable {
   }
 }
 
-/// A command with its place in the tree.
+/// A command with its path in the tree.
 struct PlacedCommand {
   let path: [String]
   let command: CommandSyntax
@@ -25,7 +25,7 @@ struct PlacedCommand {
     return [here] + here.visible.flatMap { all(below: $0, path: path) }
   }
 
-  /// Words that may stand as operands.
+  /// Words that are valid as operands.
   var operandWords: [String] {
     command.operands.flatMap { if case .words(let words) = $0.value { words } else { [String]() } }
   }

@@ -1,4 +1,4 @@
-/// Completion for fish.
+/// Creates the completion script for fish.
 enum FishCompletion {
   static func script(for root: CommandSyntax) -> String {
     var lines = [
@@ -16,7 +16,7 @@ enum FishCompletion {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// True where the command line is at this command: its words are there and none of those below.
+  /// True if the command line is at this command: it contains the command's words and none of its subcommands.
   private static func condition(_ placed: PlacedCommand) -> String {
     let words = placed.path.dropFirst().map { "__fish_seen_subcommand_from \($0)" }
     let below = placed.visible.map(\.name).joined(separator: " ")

@@ -1,6 +1,6 @@
-/// `--help`, made from the tables.
+/// Creates the text of `--help` from the tables.
 enum HelpText {
-  /// The whole help of one command.
+  /// The complete help of one command.
   static func text(for command: CommandSyntax, path: [String], style: TextStyle = .plain) -> String {
     var blocks = [
       style.bold(path.joined(separator: " ")) + " - " + command.summary + "\n", usage(command, path, style),
@@ -17,7 +17,7 @@ enum HelpText {
     return blocks.filter { !$0.isEmpty }.joined(separator: "\n")
   }
 
-  /// `larder get [options] URL`.
+  /// The usage line, such as `larder get [options] URL`.
   static func usageLine(_ command: CommandSyntax, _ path: [String]) -> String {
     let operands = command.subcommands.isEmpty ? command.operands.map(\.usage) : ["COMMAND ..."]
     return (path + ["[options]"] + operands).joined(separator: " ")
@@ -63,7 +63,7 @@ enum HelpText {
 
   private static func spaces(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }
 
-  /// Breaks a text between words; ends each line with a line feed.
+  /// Wraps a text between words; each line ends with a line feed.
   static func wrap(_ text: String, width: Int) -> String {
     var out = ""
     var column = 0

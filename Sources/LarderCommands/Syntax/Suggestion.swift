@@ -1,13 +1,13 @@
-/// Finds what was probably meant.
+/// Suggests a known word for a mistyped one.
 enum Suggestion {
-  /// `Did you mean '--cache'?`, or nil where nothing is near.
+  /// `Did you mean '--cache'?`, or nil if no candidate is similar.
   static func hint(for word: String, among candidates: [String]) -> String? {
     nearest(to: word, among: candidates).map { "Did you mean '\($0)'?" }
   }
 
-  /// The candidate that takes the fewest edits, if those are few for its length. Case does not count as an edit.
+  /// The candidate with the fewest edits, if they are few for its length. Case does not count as an edit.
   static func nearest(to word: String, among candidates: [String]) -> String? {
-    // Nothing that long is a slip of the fingers, and the comparison costs the product of the lengths.
+    // A word this long is not a typing error, and the comparison costs the product of the lengths.
     guard word.utf8.count <= 64 else { return nil }
     var best: (candidate: String, edits: Int)?
     for candidate in candidates {
@@ -18,7 +18,7 @@ enum Suggestion {
     return best.candidate
   }
 
-  /// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+  /// The number of insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
   static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...right.count)

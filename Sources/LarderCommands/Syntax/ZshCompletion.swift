@@ -1,4 +1,4 @@
-/// Completion for zsh.
+/// Creates the completion script for zsh.
 enum ZshCompletion {
   static func script(for root: CommandSyntax) -> String {
     let functions = PlacedCommand.all(below: root).map(function)

@@ -46,7 +46,7 @@ extension CommandSyntax {
     return rows.allSatisfy { $0.response.map { !$0.isError } ?? false } ? .done : .negative
   }
 
-  /// How long a batch may be, in bytes: it is taken apart in memory.
+  /// The size limit of a batch in bytes: it is parsed in memory.
   private static let limit = 64 << 20
 
   private static func read(_ bytes: [UInt8], _ path: String, root: ODataServiceRoot) throws -> BatchFile {
@@ -57,7 +57,7 @@ extension CommandSyntax {
     }
   }
 
-  /// What came of an answer, and what ended it before its end.
+  /// Reads a response's content, and the error that ended it early, if there was one.
   private static func collect(_ body: HTTPBodyStream, upTo limit: Int) async -> ([UInt8], (any Error)?) {
     var bytes: [UInt8] = []
     do {
@@ -74,7 +74,7 @@ extension CommandSyntax {
     }
   }
 
-  /// Whether the service is asked to go on after an error (OData Protocol 4.01 §8.2.8.3).
+  /// Whether the service is requested to continue after an error (OData Protocol 4.01 §8.2.8.3).
   private static func isContinued(_ fields: HTTPFields) -> Bool {
     let preferences = fields.values(of: .prefer).joined(separator: ",").lowercased().split(separator: ",")
     return preferences.contains { preference in
@@ -83,7 +83,7 @@ extension CommandSyntax {
     }
   }
 
-  /// The answers that are there, one slot a part, and why there are no more.
+  /// The received responses, one slot for each part, and why there are no more.
   private static func answers(
     _ response: ODataMediaResponse, _ body: [UInt8], _ cut: (any Error)?, _ file: BatchFile, isContinued: Bool
   ) throws -> ([BatchAnswer?], CommandFailure?) {

@@ -43,7 +43,7 @@ extension CommandSyntax {
     ])
 }
 
-/// The bodies of the three.
+/// Runs the three subcommands.
 private enum CacheListing {
   @Sendable static func list(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     if let content = try content(arguments, context) { return try await count(content, arguments, context) }
@@ -123,22 +123,22 @@ private enum CacheListing {
       try await content.removeAll()
       await content.close()
     } else {
-      // A key that is lost keeps nobody from emptying a cache.
+      // A cache can be emptied even if its key is lost.
       try FileCache.clear(path: context.path(try arguments.required(OptionSyntax.cacheFolder)))
     }
     for file in try files(arguments, context) { try await file.reset() }
     return .done
   }
 
-  /// The cache of `larder fetch` or `larder proxy` in the folder; nil where there is none.
+  /// The cache of `larder fetch` or `larder proxy` in the folder; nil if there is none.
   private static func content(_ arguments: ParsedArguments, _ context: CommandContext) throws -> FileCache? {
     let folder = context.path(try arguments.required(OptionSyntax.cacheFolder))
     guard FileCache.isPresent(at: folder) else { return nil }
-    // Looking on shall remove nothing, whatever limit it was filled by.
+    // Reading must not remove entries, whatever the size limit they were stored with.
     return try FileCache(path: folder, limit: .max, key: try KeyAccess.key(arguments, context))
   }
 
-  /// The same, where it is not encrypted.
+  /// The cache of `larder fetch` or `larder proxy` in the folder; nil if there is none, or if it is encrypted.
   private static func plainContent(_ arguments: ParsedArguments, _ context: CommandContext) throws -> FileCache? {
     let folder = context.path(try arguments.required(OptionSyntax.cacheFolder))
     do throws(CacheError) {
@@ -148,7 +148,7 @@ private enum CacheListing {
     }
   }
 
-  /// Entries lie by digests of their URLs: they are counted, not listed.
+  /// Counts the entries. They are stored by digests of their URLs, so they cannot be listed.
   private static func count(
     _ content: FileCache, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> CommandStatus {

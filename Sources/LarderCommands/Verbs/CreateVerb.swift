@@ -51,7 +51,7 @@ extension CommandSyntax {
     options: [.ifMatch] + ChangeOption.all, operands: [.changedPath], body: ChangeCommand.delete)
 }
 
-/// What the verbs that change something have in common.
+/// The common options of the verbs that change entities.
 enum ChangeOption {
   static let all: [OptionSyntax] =
     [.customTag, .uploadCategory, .queuedHeader, .unmodifiable, .json] + OfflineAccess.options

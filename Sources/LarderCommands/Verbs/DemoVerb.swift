@@ -1,7 +1,7 @@
 internal import LarderService
 
 extension CommandSyntax {
-  /// `larder demo`: what `make demo` runs, in one process while the server lives and in another after its end.
+  /// `larder demo`: run by `make demo`, in one process while the server runs and in another after it has ended.
   static let demo: CommandSyntax = .init(
     "demo", summary: "show the stores at work on a test server; make demo runs it",
     discussion: [

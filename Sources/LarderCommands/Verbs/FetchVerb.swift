@@ -63,7 +63,7 @@ extension OptionSyntax {
 }
 
 extension ContentPolicy {
-  /// The policies as the command line names them.
+  /// The policies with their names on the command line.
   static let words: [(word: String, policy: ContentPolicy)] = [
     ("standard", .standard), ("reload", .reload), ("cache-else-network", .cacheElseNetwork),
     ("stale-when-unreachable", .staleWhenUnreachable), ("cache-only", .cacheOnly),

@@ -29,13 +29,13 @@ extension CommandSyntax {
 }
 
 extension OptionSyntax {
-  /// The cache's folder.
+  /// The folder of the cache.
   static let cache = OptionSyntax("--cache", valueName: "DIR", .directory, "keep answers in DIR")
   static let passive = OptionSyntax(flag: "--passive", "send nothing: answer from the cache alone")
   static let events = OptionSyntax(flag: "--events", "print each callback as a line of JSON, not the payload")
 }
 
 extension OperandSyntax {
-  /// What to read.
+  /// The resource to read.
   static let resourceURL = OperandSyntax("URL", .one, .text, "what to read")
 }

@@ -54,20 +54,20 @@ extension CommandSyntax {
     }
   }
 
-  /// True for the media types of pages for people.
+  /// True for the media types of web pages.
   private static func isPage(_ contentType: String?) -> Bool {
     let type = (contentType ?? "").prefix { $0 != ";" && $0 != " " }.lowercased()
     return type == "text/html" || type == "application/xhtml+xml"
   }
 
-  /// A root ends with a slash; one that is given without it is meant all the same.
+  /// The URL with a slash at its end: a root that is given without one is accepted.
   private static func withSlash(_ url: String) -> String {
     let rest = url.prefix { $0 != "?" && $0 != "#" }
     return rest.hasSuffix("/") ? url : rest + "/" + url.dropFirst(rest.count)
   }
 }
 
-/// A `$metadata` document in a file.
+/// Reads a `$metadata` document from a file.
 enum MetadataFile {
   static func read(_ path: String, _ context: CommandContext) throws -> EdmModel {
     let bytes = try context.read(path)
@@ -78,7 +78,7 @@ enum MetadataFile {
 }
 
 extension OptionSyntax {
-  /// JSON in place of text for people.
+  /// The option for JSON instead of text for people.
   static let json = OptionSyntax(flag: "--json", "print JSON")
   fileprivate static let metadataInput = OptionSyntax(
     "--file", valueName: "FILE", .file, "read the document from FILE, - for standard input")

@@ -61,7 +61,7 @@ extension CommandSyntax {
     body: ObjectCommand.delete)
 }
 
-// What the four take.
+// The options of the four subcommands.
 extension OptionSyntax {
   static let objectStore = OptionSyntax("--store", valueName: "FILE", .file, "the store's file")
 

@@ -43,7 +43,7 @@ extension CommandSyntax {
 }
 
 extension JSONOutput {
-  /// A tree.
+  /// Writes a tree.
   mutating func node(_ node: JSONNode) {
     switch node {
     case .null: null()

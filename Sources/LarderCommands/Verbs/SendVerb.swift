@@ -25,7 +25,7 @@ extension CommandSyntax {
       try arguments.required(OperandSyntax.changedURL), service: arguments[.service], in: arguments)
     var access = try ServiceAccess(arguments, context)
     let method = try arguments.required(OperandSyntax.method)
-    // PATCH is what was asked for, so the version need not be found out to choose between it and MERGE.
+    // The user chose PATCH, so the version is not needed to choose between it and MERGE.
     if method == "PATCH" { access.options.version = .v4 }
     var request = ODataSingleRequest(
       operation(method), target.url, body: try await body(method, arguments, context, &access), fields: access.fields)
@@ -71,7 +71,7 @@ extension CommandSyntax {
   }
 }
 
-/// What content is, by its first character.
+/// Detects the type of content from its first character.
 enum ContentKind {
   static func mediaType(of bytes: [UInt8]) -> String {
     switch bytes.first(where: { $0 > 0x20 }) {

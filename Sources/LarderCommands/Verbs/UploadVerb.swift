@@ -33,7 +33,7 @@ extension CommandSyntax {
     body: SyncCommand.run)
 }
 
-/// How an upload sends.
+/// The options for how an upload sends changes.
 enum UploadOption {
   static let all: [OptionSyntax] = [.conflicts, .sentCategory, .batchSize, .lanes, .splitTransactions]
 }

@@ -24,7 +24,7 @@ extension PayloadSurvey {
       isEmptyDelta: isEmpty && payload.nextLink == nil && payload.deltaLink != nil)
   }
 
-  /// A cheap first test: a feed without the word `entry` has no entry and no tombstone.
+  /// A cheap first test of a small document: a feed without the word `entry` has no entry and no tombstone.
   private static func isEmptyFeed(_ bytes: [UInt8]) -> Bool {
     bytes.count < 1 << 16 && bytes.firstRange(of: Array("entry".utf8)) == nil
   }

@@ -166,7 +166,7 @@ struct RequestMachine: Sendable {
     return .batch(ODataBatchResponse(slots: keys.indices.map { single($0).map { .response($0) } }))
   }
 
-  // MARK: The server's answers
+  // MARK: The server's responses
 
   private mutating func ask(_ question: Question) -> [Action] {
     state = .asking(question)

@@ -89,7 +89,7 @@ public final class ODataRequestExecution: Sendable {
     throw ODataServiceError(.cancelled, operation: "execute")
   }
 
-  // MARK: For stores
+  // MARK: Functions for stores
 
   /// True once the caller cancelled: a store may stop its work.
   package var isCancelled: Bool { state.withLock { $0.isCancelled } }

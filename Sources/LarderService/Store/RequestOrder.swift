@@ -18,7 +18,7 @@ package struct RequestClaim: Sendable, Hashable {
 ///
 /// | state | leaves by |
 /// | --- | --- |
-/// | waits | `leave` (cancelled), or the leaving of the earlier requests that it waits for, to `goes` |
+/// | waits | `leave` (cancelled), or `leave` of the earlier requests that it waits for, to `goes` |
 /// | goes | `leave` (done) |
 ///
 /// Nothing is kept for a request that has left, nor for a resource without claims.

@@ -26,7 +26,7 @@ public enum FileProtection: Sendable, Hashable, CaseIterable {
   case completeUnlessOpen
   /// From the first time the device is unlocked after it was started: background work continues while it is locked.
   case completeUntilFirstUserAuthentication
-  /// Always, even before the device is first unlocked.
+  /// Always, whether the device is locked or not.
   case none
 
   /// The number of the class (`PROTECTION_CLASS_A` to `D`).

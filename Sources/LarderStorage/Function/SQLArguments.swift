@@ -69,7 +69,7 @@ package enum SQLStorageClass: Int32, Sendable, Hashable {
   /// The value of an argument as a text; numbers are converted by SQLite.
   package func text(_ index: Int) -> String { unsafe String(decoding: utf8(index), as: UTF8.self) }
 
-  // MARK: What is kept of constant arguments
+  // MARK: Objects kept for constant arguments
 
   /// Returns an object computed from an argument. SQLite keeps it while the argument is constant in all rows of the
   /// statement; otherwise it is computed again.

@@ -54,8 +54,8 @@ struct EncryptedFile {
     }
   }
 
-  /// Runs `body` while no connection has the file, or a plain one, open: every connection to a file with a log holds a
-  /// shared lock until it closes. Throws `busy` otherwise.
+  /// Runs `body` while no connection has the file, encrypted or plain, open: every connection to a file with a log holds
+  /// a shared lock until it closes. Throws `busy` otherwise.
   func alone(
     _ access: Connection.Access, _ work: (RealFile) throws(StorageError) -> Void
   ) throws(StorageError) {

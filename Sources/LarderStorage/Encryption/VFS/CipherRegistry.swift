@@ -76,7 +76,7 @@ enum CipherRegistry {
     _ = gone
   }
 
-  /// The contents under which a path has been registered, in the order of registration reversed.
+  /// The contents with which a path has been registered, the most recent first.
   static func contents(of path: String) -> [Content] {
     entries.withLock { $0.byPath[path]?.reversed().map(\.content) ?? [] }
   }
