@@ -4,14 +4,6 @@
   public import Foundation
 #endif
 
-#if canImport(FoundationEssentials)
-  /// What Foundation shows of an error. FoundationEssentials has no `CustomNSError`; `NSError` gets the same domain and code there.
-  public typealias BridgedError = LocalizedError
-#else
-  /// What Foundation shows of an error.
-  public typealias BridgedError = LocalizedError & CustomNSError
-#endif
-
 /// An error of this package: properties that are the same for every store, transport and parser.
 ///
 /// ```swift
@@ -24,7 +16,7 @@
 ///
 /// As an `NSError` it has the type's full name as its domain, such as `LarderHTTP.HTTPTransportError`, and ``errorCode`` as its
 /// code. `localizedDescription` is the message of ``explanation``, `recoverySuggestion` its cure.
-public protocol LarderError: BridgedError, Sendable {
+public protocol LarderError: LocalizedError, Sendable {
   /// The number, the name and the category of the error.
   var errorIdentity: ErrorIdentity { get }
   /// What happened and what to do about it, in whole sentences.
@@ -69,7 +61,8 @@ extension LarderError {
   /// Nil: there is no book of help.
   public var helpAnchor: String? { nil }
 
-  /// The code of `NSError`, which the runtime reads where there is no `CustomNSError`.
+  /// The code of `NSError`, as `CustomNSError` would give it: FoundationEssentials has no such protocol. Without more, the domain is
+  /// the full name of the type.
   public var _code: Int { errorCode }
 }
 
