@@ -25,7 +25,7 @@ public struct LarderEnvironment: Sendable {
   public var uptime: @Sendable () -> Duration
   /// Suspends the task; throws `CancellationError` if the task is cancelled.
   public var sleep: @Sendable (Duration) async throws -> Void
-  /// Blocks the thread, for work that waits for a file's lock.
+  /// Blocks the thread: for code that retries until it gets a file lock.
   public var block: @Sendable (Duration) -> Void
   /// Uniformly distributed random bits.
   public var random: @Sendable () -> UInt64

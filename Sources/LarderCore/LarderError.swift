@@ -176,7 +176,7 @@ public struct ErrorExplanation: Sendable, Hashable, CustomStringConvertible {
     return text + "."
   }
 
-  /// A text without the full stop at its end, for what goes on behind it.
+  /// Returns a text without the full stop at its end, so that more text can follow.
   public static func clause(_ text: String) -> String {
     var scalars = Substring(text).unicodeScalars
     while let last = scalars.last, last.properties.isWhitespace || last == "." { scalars.removeLast() }

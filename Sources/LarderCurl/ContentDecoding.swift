@@ -30,10 +30,10 @@ struct ContentDecoder {
   }
 }
 
-/// An exchange's content without its codings.
+/// The content of an exchange, decompressed.
 ///
-/// Decoding happens in the reader's task and at its pace: what waits is what the exchange holds, still compressed, so a
-/// small answer that would become a huge one takes no more memory than any other.
+/// Decoding happens in the reader's task and at its pace. The exchange buffers the content still compressed, so a small
+/// response that expands to a huge one takes no more memory than any other.
 final class ContentDecoding: Sendable {
   private let exchange: Exchange
   private let decoder: Locked<ContentDecoder>

@@ -64,9 +64,9 @@ extension CurlTransport {
 
   /// The way to the server.
   public enum Proxy: Sendable {
-    /// What the environment says when the transport is made: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, or
-    /// the same in capitals. `HTTP_PROXY` is not read in a CGI program, where a client could set it (`REQUEST_METHOD`
-    /// tells).
+    /// The proxy that the environment names when the transport is created: `http_proxy`, `https_proxy`, `all_proxy` and
+    /// `no_proxy`, or these names in capitals. `HTTP_PROXY` is not read in a CGI program (recognized by
+    /// `REQUEST_METHOD`), where a client could set it.
     case environment
     /// This proxy, `http://host:port`, with `user:password@` where it wants that; not for the hosts in `except` (names
     /// with their subdomains, addresses, networks such as `10.0.0.0/8`, or `*`).

@@ -6,7 +6,7 @@ import LarderHTTP
 /// The engine puts in, the task takes out. The end is reached once: complete, failed or cancelled; content that came
 /// before a failure is still read first, content that came before a cancellation is dropped.
 final class Exchange: Sendable {
-  /// Content that waits for its reader; more pauses the transfer. One write of libcurl may go beyond.
+  /// The number of bytes of unread content that pauses the transfer. One write of libcurl may exceed it.
   private static let highWater = 256 << 10
 
   private enum End {
@@ -79,7 +79,7 @@ final class Exchange: Sendable {
 
   private typealias Chunk = Result<[UInt8]?, HTTPTransportError>
 
-  /// What the reader gets at once, and whether the engine is to go on receiving.
+  /// Returns what the reader gets at once, and whether the engine should resume receiving.
   private static func take(
     _ state: inout State, or reader: CheckedContinuation<Chunk, Never>
   ) -> (ready: Chunk?, resumes: Bool) {

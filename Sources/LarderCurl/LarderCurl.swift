@@ -74,9 +74,10 @@ public final class CurlTransport: HTTPTransport {
   }
 
   /// Ends all transfers (they throw `HTTPTransportError.cancelled`), closes all connections, and returns when the
-  /// thread is gone. Later requests throw.
+  /// thread has ended. Later requests throw.
   ///
-  /// A transport that is dropped does the same by itself, in the background; a body that is still read keeps it alive.
+  /// Releasing the last reference to a transport also shuts it down, in the background. A body that is still being read
+  /// keeps the transport alive.
   public func shutdown() async { await engine.stop() }
 
   deinit { engine.requestStop() }

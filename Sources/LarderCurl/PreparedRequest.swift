@@ -60,7 +60,7 @@ struct PreparedRequest: Sendable {
       // `Name;` is libcurl's way to send a field without a value; `Name:` would leave the field out.
       lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
-    // Not sent unless the caller does: a wait for 100 (Continue), and the field that libcurl adds by itself.
+    // Keeps libcurl from adding `Expect: 100-continue`, and `Accept` if the caller does not set it.
     lines.append("Expect:")
     if !fields.contains(.accept) { lines.append("Accept:") }
     if options.decodesContent && !fields.contains("Accept-Encoding") {

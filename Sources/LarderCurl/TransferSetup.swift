@@ -93,7 +93,7 @@ final class TransferSetup {
     if request.method != .head { options.set(CURLOPT_CUSTOMREQUEST, request.method.rawValue) }
     options.set(CURLOPT_PROXY, request.proxy)
     options.set(CURLOPT_NOPROXY, settings.proxies.exceptions)
-    // 0 would stand for libcurl's default, or for no limit.
+    // At least 1: libcurl reads 0 as its default, or as no limit.
     options.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.timeouts.connect.wholeMilliseconds))
     if let total = request.timeouts.total { options.set(CURLOPT_TIMEOUT_MS, max(1, total.wholeMilliseconds)) }
   }

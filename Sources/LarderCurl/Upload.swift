@@ -8,7 +8,7 @@ final class Upload: Sendable {
   /// What the engine gets when it asks for bytes.
   enum Piece {
     case bytes(Int)
-    /// Nothing yet; the engine is told when there is more.
+    /// No bytes yet; the engine is notified when there are more.
     case later
     case end
     case failed(HTTPTransportError)

@@ -1,8 +1,8 @@
-/// Stands for bytes where a value is printed or dumped: content may be long, and holds personal data.
+/// Replaces bytes by their count when a value is printed or dumped: content can be long, and contains personal data.
 package struct ByteCount: Sendable, CustomStringConvertible, CustomReflectable {
   private let count: Int
 
-  /// So many bytes.
+  /// Counts the given bytes.
   package init(_ bytes: some Collection) { count = bytes.count }
 
   /// `12 bytes`.

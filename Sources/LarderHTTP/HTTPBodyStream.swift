@@ -106,7 +106,8 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
       return try await reading.source.read()
     }
 
-    /// The same on the caller's actor: a loop there does not change threads for a chunk that is at hand.
+    /// Returns the next chunk on the caller's actor: a loop there does not change threads for a chunk that is already
+    /// available.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
       guard let reading else { throw HTTPTransportError.bodyConsumed }
       return try await reading.source.read()

@@ -199,7 +199,7 @@ extension HTTPFieldName {
   public static let vary: HTTPFieldName = "Vary"
   /// RFC 9110 §11.6.1.
   public static let wwwAuthenticate: HTTPFieldName = "WWW-Authenticate"
-  /// Method tunnelling: the method that a POST stands for.
+  /// Method tunnelling: the method that a POST replaces.
   public static let httpMethod: HTTPFieldName = "X-HTTP-Method"
   /// Method tunnelling, the other spelling.
   public static let httpMethodOverride: HTTPFieldName = "X-HTTP-Method-Override"

@@ -110,11 +110,12 @@ extension HTTPRequest {
     return try await followingRedirects(response: { $0 }, environment: environment, send)
   }
 
-  /// The same with answers of any kind, whatever ``followsRedirects`` says.
+  /// Sends with a function that follows no redirects, and follows them whatever ``followsRedirects`` says. The function
+  /// may return any type that contains a response.
   ///
   /// - Parameters:
-  ///   - response: the response in an answer.
-  ///   - passed: hears of each answer that leads on, after its content has been given up.
+  ///   - response: returns the response that a returned value contains.
+  ///   - passed: called with each redirect response that is followed, after its content was discarded.
   package func followingRedirects<Answer>(
     response: (Answer) -> HTTPResponse, passed: (Answer) -> Void = { _ in }, environment: LarderEnvironment = .system,
     _ send: (HTTPRequest) async throws(HTTPTransportError) -> Answer

@@ -11,7 +11,7 @@ import LarderHTTP
 /// The delegate puts in, the task takes out. The end is reached once: complete, failed or cancelled; content that came
 /// before a failure is still read first, content that came before a cancellation is dropped.
 final class SessionExchange: Sendable {
-  /// Content that waits for its reader; more suspends the session's task.
+  /// The number of bytes of unread content that suspends the session's task.
   private static let highWater = 256 << 10
 
   #if canImport(FoundationNetworking)
@@ -216,7 +216,7 @@ final class SessionExchange: Sendable {
   private func nextLimit() -> ContinuousClock.Instant? {
     let idle: ContinuousClock.Instant? = state.withLock { state in
       guard case .open = state.end else { return nil }
-      // What waits for its own reader is not silent.
+      // The idle time-out does not run while received content is not yet read.
       let isWaitedFor = !state.content.isEmpty || state.isSuspended
       return (isWaitedFor ? .now : state.lastActivity) + request.timeouts.idle
     }

@@ -14,16 +14,16 @@ public enum BatchAnswer: Sendable, Hashable {
 }
 
 extension BatchAnswer {
-  /// Finds the answer to each part of a multipart batch: by Content-ID, and in the order of the parts where they have none,
-  /// are all there, and no Content-ID contradicts the order.
+  /// Finds the response to each part of a multipart batch: by Content-ID, or by the order of the parts if they have no
+  /// Content-ID, all parts are there, and no Content-ID contradicts the order.
   ///
   /// - Parameters:
   ///   - responses: the parts of the response, in their order.
   ///   - requests: the parts of the request, in their order.
-  ///   - stopsAtError: the service was not asked to go on after an error, and is one that then ends its answer there (from
-  ///     V4 on).
-  /// - Throws: ``BatchError/Problem/countMismatch(expected:found:)`` and ``BatchError/Problem/unknownID(_:)`` naming the first
-  ///   part without its answers.
+  ///   - stopsAtError: whether the service ends its response at the first error: it does so from V4 on, unless the
+  ///     request asks it to continue.
+  /// - Throws: ``BatchError/Problem/countMismatch(expected:found:)`` and ``BatchError/Problem/unknownID(_:)`` with the
+  ///   first part that has no response.
   public static func match(
     _ responses: [BatchResponsePart], to requests: [BatchRequestPart], stopsAtError: Bool = false
   ) throws(BatchError) -> [BatchAnswer] {
@@ -32,12 +32,13 @@ extension BatchAnswer {
     return try all(match.slots(of: responses), of: match, responses.flatMap(\.responses))
   }
 
-  /// Finds the answer to each part of a JSON batch by id; the parts are those that were written, with their ids.
+  /// Finds the response to each part of a JSON batch by its id. The parts are those that were written, with their ids.
   ///
   /// - Parameters:
   ///   - responses: the responses, in any order.
   ///   - requests: the parts of the request, in their order.
-  ///   - stopsAtError: the service was not asked to go on after an error.
+  ///   - stopsAtError: whether the service ends its response at the first error: the request did not ask it to
+  ///     continue.
   /// - Throws: ``BatchError/Problem/unknownID(_:)`` and ``BatchError/Problem/countMismatch(expected:found:)``.
   public static func match(
     json responses: [BatchResponse], to requests: [BatchRequestPart], stopsAtError: Bool = false

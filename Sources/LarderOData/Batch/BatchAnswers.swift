@@ -6,23 +6,24 @@ public enum BatchAnswers: Sendable, Hashable {
   case parts([BatchAnswer])
   /// The service refused or failed the batch as a whole, with an ordinary answer.
   case refused(BatchResponse)
-  /// The answer is cut off, cannot be read to its end or leaves parts out: one slot a part, nil where there is no answer, and
-  /// what is wrong. At least one slot has an answer. What the other parts change may be done.
+  /// The response is truncated, cannot be read to its end, or lacks parts. The array has one slot for each part, nil if
+  /// it has no response; the error says what is wrong. At least one slot is filled. The changes of the other parts may
+  /// have been applied.
   case incomplete([BatchAnswer?], BatchError)
 
-  /// Reads an answer and finds each part's in it.
+  /// Reads a response and finds each part's response in it.
   ///
   /// - Parameters:
-  ///   - status: of the HTTP answer.
-  ///   - fields: of the HTTP answer; their Content-Type tells the format.
-  ///   - body: of the HTTP answer, whole.
-  ///   - requests: the parts as they were written; for the JSON format with the ids that ``JSONBatchWriter`` gave.
-  ///   - stopsAtError: the service was not asked to go on after an error, and is one that then ends its answer there (from V4
-  ///     on): only then a part without an answer can be ``BatchAnswer/notProcessed``.
-  ///   - isForShow: the response is only shown. In a truncated multipart response, parts without an id are then matched with the
-  ///     first requests. Nothing may be sent again on the strength of that.
-  ///   - limits: on what is read.
-  /// - Throws: ``BatchError`` where a success is no batch, or no part of it can be read.
+  ///   - status: the status code of the HTTP response.
+  ///   - fields: the fields of the HTTP response; Content-Type determines the format.
+  ///   - body: the whole body of the HTTP response.
+  ///   - requests: the parts as they were written; for the JSON format with the ids that ``JSONBatchWriter`` assigned.
+  ///   - stopsAtError: whether the service ends its response at the first error: it does so from V4 on, unless the
+  ///     request asks it to continue. Only then can a part without a response be ``BatchAnswer/notProcessed``.
+  ///   - isForShow: whether the response is only shown. In a truncated multipart response, parts without an id are then
+  ///     matched with the first requests. No request may be sent again because of such a match.
+  ///   - limits: the limits on what is read.
+  /// - Throws: ``BatchError`` if a successful response is no batch, or if no part of it can be read.
   public static func read(
     status: Int, fields: HTTPFields, body: [UInt8], requests: [BatchRequestPart], stopsAtError: Bool = false,
     isForShow: Bool = false, limits: BatchLimits = BatchLimits()

@@ -10,8 +10,8 @@ struct BatchMatch {
   let requests: [BatchRequestPart]
   /// Nothing was cut off: the response has its end.
   var isWhole = true
-  /// The service stops at the first error and says nothing of what follows (Protocol 4.01 §8.2.8.3, §11.7.7.5): not before V4,
-  /// and not where it was asked to go on.
+  /// The service stops at the first error and returns nothing for the parts after it (Protocol 4.01 §8.2.8.3,
+  /// §11.7.7.5). False before V4, and if the request asks the service to continue.
   var stopsAtError = false
   /// Parts of a truncated response are matched with the first requests unless an id contradicts.
   var takesPrefix = false

@@ -10,7 +10,7 @@ struct JSONBatchDraft {
   var dependsOn: [String] = []
   var status: Int?
   var fields = HTTPFields()
-  /// The content as it stands in the text.
+  /// The bytes of the content, as written in the JSON text.
   var body: [UInt8] = []
   /// The content's text where it is a string.
   var bodyText: [UInt8]?

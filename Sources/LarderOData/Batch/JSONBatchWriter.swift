@@ -2,8 +2,7 @@ import LarderHTTP
 
 /// Writes a `$batch` request in the JSON format (OData JSON Format 4.01 §19.1).
 ///
-/// Send it as `application/json`. Contents that are JSON stand in it as they are, text as a string, all else in
-/// base64url.
+/// Send it as `application/json`. JSON content is written as it is, text as a string, and everything else in base64url.
 public enum JSONBatchWriter {
   /// The batch's bytes, and the parts with the ids that were written: those given, and numbers where none was.
   public static func write(

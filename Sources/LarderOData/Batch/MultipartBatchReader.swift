@@ -70,7 +70,7 @@ public struct MultipartBatchReader: Sendable {
   /// True inside a line that is passed over because it is too long for a boundary.
   var passesOverLine = false
   var isFinished = false
-  /// The batch's last boundary has come.
+  /// The batch's last boundary was read.
   var isClosed = false
   var events: [BatchEvent] = []
   var partNumber = 0

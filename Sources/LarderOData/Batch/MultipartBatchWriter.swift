@@ -23,8 +23,8 @@ public struct MultipartBatchWriter: Sendable {
   /// Starts a batch.
   ///
   /// - Parameters:
-  ///   - boundary: 1 to 50 letters, digits, `-`, `_` or `.` that stand in no content, random at best.
-  ///   - contentIDs: where Content-IDs stand.
+  ///   - boundary: 1 to 50 letters, digits, `-`, `_` or `.` that occur in no content; best chosen at random.
+  ///   - contentIDs: where Content-IDs are written.
   ///   - host: the Host of host-relative URLs, for requests that do not carry one.
   public init(boundary: String, contentIDs: ContentIDPlacement, host: String? = nil) throws(BatchError) {
     guard MediaType.isWritableBoundary(boundary) else { throw BatchError(.badBoundary(boundary)) }

@@ -22,7 +22,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     case controlCharacter(UInt8)
     /// A backslash followed by something that is no escape.
     case invalidEscape
-    /// Half of a surrogate pair: it stands for no character.
+    /// Half of a surrogate pair, which encodes no character.
     case loneSurrogate
     /// A number that breaks the grammar: leading zero, plus sign, missing digits.
     case invalidNumber

@@ -55,7 +55,7 @@ package struct JSONScanner {
     withBytes(of: token) { JSONText.decode($0, isEscaped: token.isEscaped) }
   }
 
-  /// Lets a closure look at a token's bytes as they stand in the text; they must not be kept.
+  /// Passes a token's bytes, as written in the text, to a closure, which must not keep them.
   package func withBytes<Result>(of token: JSONToken, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows
     -> Result
   {

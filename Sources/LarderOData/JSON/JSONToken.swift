@@ -1,6 +1,6 @@
 /// One token of a JSON text and where its bytes are; the bytes themselves stay where they were read.
 package struct JSONToken: Sendable {
-  /// What stands there.
+  /// The kinds of tokens.
   package enum Kind: UInt8, Sendable {
     case beginObject, endObject, beginArray, endArray
     /// A member's name; its colon is checked with the token that follows.
@@ -8,7 +8,7 @@ package struct JSONToken: Sendable {
     case string, number, `true`, `false`, null
   }
 
-  /// What stands there.
+  /// The kind of the token.
   package let kind: Kind
   /// True for a name or string with at least one backslash: its bytes are not its text.
   package let isEscaped: Bool
@@ -67,7 +67,7 @@ enum JSONText {
     }
   }
 
-  /// The character that `\x` stands for; nil for `u` and for what is no escape.
+  /// Returns the character that the escape `\x` represents; nil for `u` and for any byte that is no escape.
   static func simpleEscape(_ escape: UInt8) -> UInt8? {
     switch escape {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): escape

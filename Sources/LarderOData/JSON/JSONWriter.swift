@@ -1,6 +1,7 @@
-/// Writes JSON into bytes, compact, in the order of the calls; commas and colons are its own business.
+/// Writes compact JSON into bytes, in the order of the calls, and adds commas and colons.
 ///
-/// What it is told is trusted to nest properly: every begin has its end, and a member's name comes before its value.
+/// The writer does not check that the calls nest properly: the caller must match every begin with an end, and write a
+/// member's name before its value.
 package struct JSONWriter {
   /// What has been written.
   package private(set) var bytes: [UInt8] = []

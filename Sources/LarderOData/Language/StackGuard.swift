@@ -6,23 +6,24 @@
   private import Darwin
 #endif
 
-/// How much of the stack recursion may still take. A level's cost depends on what stands there, and in debug builds it is several
-/// times as much, so that a count of levels alone does not keep a thread safe.
+/// Limits recursion by the stack that is left. The cost of a level depends on its content, and in debug builds it is
+/// several times as high, so a count of levels alone does not keep a thread safe.
 package struct StackGuard: Sendable {
-  /// What may be taken on every thread, in bytes: threads other than the first have 512 kB on some platforms, of which callers need
-  /// some, and one level up to 40 kB.
+  /// The stack that may be used on every thread, in bytes. Threads other than the first have 512 kB on some platforms;
+  /// callers need some of that, and one level takes up to 40 kB.
   private static let unasked = 352 << 10
-  /// What is left to others at the end of a thread's stack where its size is known.
+  /// The stack that is left to other code at the end of a thread's stack, if its size is known.
   private static let reserve = 160 << 10
-  /// The lowest place that may be reached, as stacks grow downwards; odd once the system was asked for it. One word: readers are
-  /// copied where their methods are called.
+  /// The lowest address that may be reached, as stacks grow downwards; odd after the system was asked for the real
+  /// limit. One word, because readers are copied when their methods are called.
   private var lowest = (StackGuard.place() - unasked) & ~1
 
   /// Counts from here.
   package init() {}
 
-  /// Whether nothing may be begun below so many levels. The usual number of levels may use more than what every thread has, where
-  /// their thread has it: a tree that is deeper could not be let go of on a smaller one.
+  /// Whether nothing may be begun below the given depth. Up to the usual number of levels, the stack may exceed what
+  /// every thread has, if this thread has more. A deeper tree could not be deallocated on a thread with a smaller
+  /// stack.
   package mutating func isSpent(at depth: Int, usual: Int) -> Bool {
     let here = StackGuard.place()
     if here > lowest { return lowest & 1 == 1 && depth >= usual }

@@ -6,7 +6,7 @@ struct CSDLJSONObject {
   struct Child {
     let name: String
     let value: JSONNode
-    /// Annotations that stand beside it (`Name@Term`).
+    /// The annotations of the member, which are written next to it (`Name@Term`).
     var annotations: [EdmAnnotation] = []
   }
 

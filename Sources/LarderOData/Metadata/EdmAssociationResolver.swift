@@ -133,7 +133,7 @@ struct EdmAssociationResolver {
     set.navigationPropertyBindings.append(EdmNavigationPropertyBinding(path: path, target: target))
   }
 
-  /// An end without a role stands for the role of its set's type.
+  /// Returns the role of an end. If it names none, it is the role of its set's type.
   private func role(
     of end: EdmAssociationSetEnd, _ association: EdmAssociation, _ container: EdmEntityContainer,
     _ places: [String: Int]

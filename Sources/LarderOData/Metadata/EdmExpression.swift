@@ -42,7 +42,7 @@ public enum EdmConstantKind: String, Sendable, Hashable, CaseIterable {
   case bool = "Bool"
   /// A day.
   case date = "Date"
-  /// A moment.
+  /// A timestamp.
   case dateTimeOffset = "DateTimeOffset"
   /// A decimal number.
   case decimal = "Decimal"
@@ -60,7 +60,7 @@ public enum EdmConstantKind: String, Sendable, Hashable, CaseIterable {
   case string = "String"
   /// A time of day.
   case timeOfDay = "TimeOfDay"
-  /// V3: a moment without an offset.
+  /// V3: a timestamp without an offset.
   case dateTime = "DateTime"
   /// V3: a time of day.
   case time = "Time"

@@ -82,7 +82,7 @@ extension EdmModel {
   }
 }
 
-// Questions about types.
+// Queries about types.
 extension EdmModel {
   /// All properties of a type, inherited ones first.
   public func properties(of type: String) -> [EdmProperty] { structure(type)?.properties ?? [] }

@@ -57,7 +57,7 @@ public struct EdmRelationship: Sendable, Hashable {
   }
 }
 
-/// How many entities stand at an end of an association.
+/// The number of entities at an end of an association.
 public enum EdmMultiplicity: String, Sendable, Hashable {
   /// At most one.
   case zeroOrOne = "0..1"

@@ -2,7 +2,7 @@
 public struct EdmSchema: EdmAnnotatable, Hashable {
   /// The namespace; empty where a faulty document gives none.
   public var namespace: String
-  /// The short name that may stand for the namespace.
+  /// The short name that can replace the namespace.
   public var alias: String?
   /// Entity types.
   public var entityTypes: [EdmEntityType] = []

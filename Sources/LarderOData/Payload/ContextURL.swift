@@ -24,7 +24,7 @@ package struct ContextURL: Sendable, Hashable {
   package struct Step: Sendable, Hashable {
     /// The name of a set, singleton, property or type.
     package var name: String
-    /// What stands in its brackets: a key, or for the last step the select list.
+    /// The text in the step's brackets: a key, or for the last step the select list.
     package var brackets: String?
   }
 

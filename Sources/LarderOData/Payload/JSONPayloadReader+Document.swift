@@ -146,7 +146,7 @@ extension JSONPayloadReader {
     }
   }
 
-  /// A payload that is one value; -1 stands for null.
+  /// Reads a payload that is one value; -1 means null.
   private mutating func single(
     _ value: Int, _ survey: PayloadWalker.Survey?, _ source: PayloadWalker.Source
   ) throws {

@@ -44,7 +44,7 @@ extension JSONPayloadReader {
     return true
   }
 
-  /// What a payload's content stands in.
+  /// The JSON structure around a payload's content.
   enum Envelope {
     /// Nothing: an array alone.
     case none
@@ -232,7 +232,7 @@ extension JSONPayloadReader {
     try source.handler.endPayload()
   }
 
-  /// Members that stand beside the rows, on whatever level.
+  /// Reports members next to the rows, on any level.
   private mutating func payloadMembers(_ source: PayloadWalker.Source) throws {
     var index = 0
     while index < walker.tape.count {

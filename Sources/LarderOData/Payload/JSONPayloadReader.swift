@@ -1,4 +1,4 @@
-/// What a reader is told beforehand.
+/// The options of a payload reader: what it must know before it reads.
 package struct PayloadOptions: Sendable {
   /// The service's model: gives types to values. Without one, values keep what JSON says of them.
   package var model: EdmModel?
@@ -28,11 +28,12 @@ package struct PayloadOptions: Sendable {
   }
 }
 
-/// Reads one JSON payload of any version from chunks of bytes and tells a ``PayloadHandler`` what is in it.
+/// Reads one JSON payload of any version from chunks of bytes and reports its contents to a ``PayloadHandler``.
 ///
-/// Rows of a collection are told as soon as each is complete, so memory stays bounded by the largest row. Around and
-/// between the rows, everything that the payload says is told or refused with its place; nothing is passed over. Bytes
-/// that are not in UTF-8 are read too (``JSONTranscoder``); places of errors are those of the text in UTF-8.
+/// Each row of a collection is reported as soon as it is complete, so memory is bounded by the largest row. Everything
+/// else in the payload, around and between the rows, is reported or rejected with its position; nothing is ignored
+/// silently. Bytes that are not in UTF-8 are read too (``JSONTranscoder``); positions of errors are those of the text
+/// in UTF-8.
 ///
 ///     var reader = JSONPayloadReader(options: PayloadOptions(model: model))
 ///     for chunk in chunks { try reader.read(chunk, into: handler) }

@@ -1,4 +1,4 @@
-/// What a payload says of one navigation property: its URLs, and the related entities where they are in line.
+/// A navigation property in a payload: its URLs, and the related entities if they are inline.
 public struct ODataNavigationLink: Sendable, Hashable {
   /// The property's name.
   public var name: String
@@ -6,7 +6,7 @@ public struct ODataNavigationLink: Sendable, Hashable {
   public var url: String?
   /// Where the links themselves are read and changed (`Name@odata.associationLink`, V3 `associationuri`).
   public var associationURL: String?
-  /// The related entities; nil where they are not in line (deferred).
+  /// The related entities; nil if they are not inline (deferred).
   public var content: Content?
   /// How many there are, where the payload counts without listing (`$expand=Name/$count`).
   public var count: Int64?
@@ -15,7 +15,7 @@ public struct ODataNavigationLink: Sendable, Hashable {
   /// Instance annotations on the property.
   public var annotations: [ODataAnnotation]
 
-  /// Related entities in line.
+  /// The inline related entities.
   public enum Content: Sendable, Hashable {
     /// To-one, and nothing is related.
     case null
@@ -36,10 +36,10 @@ public struct ODataNavigationLink: Sendable, Hashable {
     annotations = []
   }
 
-  /// The related entity of a to-one link; nil where there is none or it is not in line.
+  /// The related entity of a to-one link; nil if there is none or it is not inline.
   public var entity: ODataEntity? { if case .entity(let entity)? = content { entity } else { nil } }
 
-  /// The related entities of a to-many link; nil where they are not in line.
+  /// The related entities of a to-many link; nil if they are not inline.
   public var entities: [ODataEntity]? {
     if case .collection(let collection)? = content { collection.entities } else { nil }
   }

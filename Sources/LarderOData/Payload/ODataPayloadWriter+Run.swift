@@ -58,7 +58,7 @@ extension ODataPayloadWriter {
       json.endObject()
     }
 
-    /// Type, and where the entity stands in another one, which it is.
+    /// Writes the entity's type and, for a nested entity, its id.
     private mutating func head(
       _ entity: ODataEntity, isNested: Bool, isDelta: Bool
     ) throws(ODataPayloadWritingError) {
@@ -141,7 +141,7 @@ extension ODataPayloadWriter {
       }
     }
 
-    /// A stream's bytes in line (JSON Format 4.01 §9).
+    /// Writes a stream's bytes inline (JSON Format 4.01 §9).
     private mutating func stream(_ stream: ODataStreamProperty) throws(ODataPayloadWritingError) {
       if writer.version < .v401 {
         path.append(stream.name)
@@ -152,7 +152,7 @@ extension ODataPayloadWriter {
       try value(stream.link.content ?? .null, stream.name)
     }
 
-    /// Bindings and entities in line of one navigation property.
+    /// Writes the bindings and inline entities of one navigation property.
     private mutating func link(
       _ link: ODataNavigationLink, declared: EdmNavigationProperty?
     ) throws(ODataPayloadWritingError) {
@@ -205,7 +205,7 @@ extension ODataPayloadWriter {
       }
     }
 
-    /// An entity that exists, in place of one in line: V2 `__metadata.uri`, 4.01 `@id`.
+    /// Writes a reference to an existing entity in place of an inline one: V2 `__metadata.uri`, 4.01 `@id`.
     private mutating func boundEntity(_ url: String) {
       guard isVerbose else { return reference(url) }
       json.beginObject()
@@ -231,7 +231,7 @@ extension ODataPayloadWriter {
       if isVerbose { json.endObject() }
     }
 
-    /// Changes of a collection in line (JSON Format 4.01 §8.6).
+    /// Writes the inline changes of a collection (JSON Format 4.01 §8.6).
     private mutating func delta(
       _ link: ODataNavigationLink, _ delta: ODataDelta, _ type: String?
     ) throws(ODataPayloadWritingError) {

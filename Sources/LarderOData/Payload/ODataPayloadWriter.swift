@@ -34,9 +34,9 @@ public struct ODataPayloadWriter: Sendable {
     }
   }
 
-  /// An entity to create or change (JSON Format 4.01 §8.5; V2 JSON, "Representing Entries"): its properties, bindings
-  /// and entities in line (deep insert). `type` is the declared type where the entity does not say its own; it serves
-  /// for looking properties up and is not written.
+  /// Writes an entity to create or change (JSON Format 4.01 §8.5; V2 JSON, "Representing Entries"): its properties,
+  /// bindings and inline entities (deep insert). `type` is the declared type, if the entity does not name its own; it
+  /// is used to look up properties and is not written.
   public func entity(_ entity: ODataEntity, type: String? = nil) throws(ODataPayloadWritingError) -> [UInt8] {
     var run = Run(writer: self)
     try run.entity(entity, type: type, isNested: false)

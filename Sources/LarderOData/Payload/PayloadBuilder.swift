@@ -93,7 +93,8 @@ package final class PayloadBuilder: PayloadHandler {
   package func value(_ name: PayloadName?, _ value: ODataValue) { withTop { $0.add(value, name) } }
 
   package func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) throws {
-    // Behind the begin of a collection its own count and links are told by name, to the object around it.
+    // After the begin of a collection, its count and links are reported with its name; they belong to the object around
+    // it.
     withTop { frame in
       if let name { frame.control(information, on: name, scalar) } else { frame.control(information, scalar) }
     }

@@ -1,7 +1,7 @@
-/// Tells a ``PayloadHandler`` what is in values: the way back from values to events.
+/// Reports values to a ``PayloadHandler``: converts values back to events.
 ///
-/// Readers that must see an entity whole before they can tell of it (Atom: type and links may follow the content) make
-/// it a value first. Primitive values are told whole, by ``PayloadHandler/value(_:_:)``.
+/// Used by readers that need a whole entity before they can report it (in Atom, type and links may follow the content).
+/// They read the entity into a value first. Primitive values are reported whole, by ``PayloadHandler/value(_:_:)``.
 package struct PayloadEmitter {
   private let handler: any PayloadHandler
   private var names: [String: PayloadName] = [:]
@@ -9,7 +9,7 @@ package struct PayloadEmitter {
   /// A teller for one payload.
   package init(_ handler: any PayloadHandler) { self.handler = handler }
 
-  /// Tells of a payload from begin to end.
+  /// Reports a payload from begin to end.
   package mutating func tell(_ payload: ODataPayload) throws {
     switch payload {
     case .entity(let entity):
@@ -51,7 +51,7 @@ package struct PayloadEmitter {
     try handler.endPayload()
   }
 
-  /// Tells of one row of a delta.
+  /// Reports one row of a delta.
   package mutating func tell(_ item: ODataDelta.Item) throws {
     switch item {
     case .entity(let entity), .deletedEntity(let entity): try tell(entity, nil)
@@ -60,7 +60,8 @@ package struct PayloadEmitter {
     }
   }
 
-  /// Tells what a collection says beside its rows; `name` is the navigation property of one in line.
+  /// Reports the information about a collection that is not in its rows; `name` is the navigation property of an inline
+  /// collection.
   package mutating func tell(_ collection: ODataEntityCollection, on name: String?) throws {
     try control(.count, collection.count.map { String($0) }, on: name)
     try control(.nextLink, collection.nextLink, on: name)
@@ -79,7 +80,7 @@ package struct PayloadEmitter {
     for annotation in delta.annotations { try handler.annotation(annotation, on: nil) }
   }
 
-  /// Tells of an entity; `name` is the navigation property of one in line.
+  /// Reports an entity; `name` is the navigation property of an inline entity.
   package mutating func tell(_ entity: ODataEntity, _ name: String?) throws {
     let role = entity.removal.map { PayloadEntityRole.deleted($0) } ?? .entity
     try handler.beginEntity(name.map { self.name($0) }, role: role, typeName: nil)

@@ -30,13 +30,13 @@ package protocol PayloadHandler: AnyObject {
   func beginPayload(_ kind: PayloadKind) throws
   func endPayload() throws
 
-  /// A row, the payload's one entity, or a to-one navigation property in line. `typeName` is the declared type, where
-  /// a model says it; the payload's own follows as control information.
+  /// A row, the payload's one entity, or an inline to-one navigation property. `typeName` is the declared type, if a
+  /// model declares it; the type that the payload names follows as control information.
   func beginEntity(_ name: PayloadName?, role: PayloadEntityRole, typeName: String?) throws
   func endEntity() throws
-  /// A navigation property in line with nothing behind it.
+  /// An inline to-one navigation property without a related entity.
   func nullEntity(_ name: PayloadName) throws
-  /// A to-many navigation property in line.
+  /// An inline to-many navigation property.
   func beginCollection(_ name: PayloadName, isDelta: Bool) throws
   func endCollection() throws
 

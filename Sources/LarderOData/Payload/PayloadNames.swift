@@ -50,8 +50,8 @@ struct PayloadNames {
   func role(_ index: Int32) -> Role { entries[Int(index)].role }
   func name(_ index: Int32) -> PayloadName { entries[Int(index)].name }
 
-  /// The number of a name. `parent` is the property whose object it stands in (-1 for a row), `previous` the name
-  /// before it in that object (-1 for the first).
+  /// Returns the number of a name. `parent` is the property whose object contains it (-1 for a row), `previous` the
+  /// name before it in that object (-1 for the first).
   @inline(__always)
   mutating func lookUp(
     _ bytes: UnsafeBufferPointer<UInt8>, isEscaped: Bool, parent: Int32, previous: Int32

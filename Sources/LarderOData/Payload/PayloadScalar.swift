@@ -1,4 +1,4 @@
-/// A scalar as it stands in the payload, with its type where that is known; nothing is decoded until it is asked for.
+/// A scalar as written in the payload, with its type if that is known; it is decoded only on request.
 ///
 /// Valid only during the handler's call that it is given to: the bytes belong to the reader.
 package struct PayloadScalar {
@@ -9,7 +9,7 @@ package struct PayloadScalar {
   package let kind: Kind
   /// True where the bytes of a string hold backslashes.
   package let isEscaped: Bool
-  /// The bytes as they stand in the payload, without quotes.
+  /// The bytes as written in the payload, without quotes.
   package let bytes: UnsafeBufferPointer<UInt8>
   /// Its type: declared, or said by the payload.
   package let type: PayloadScalarType

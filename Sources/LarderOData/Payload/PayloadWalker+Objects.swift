@@ -69,7 +69,7 @@ extension PayloadWalker {
     }
   }
 
-  /// One member that speaks of the object or payload it stands in; others are passed over.
+  /// Reports one member if it describes the object or payload that contains it; ignores other members.
   mutating func tellObject(_ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ source: Source) throws {
     switch role {
     case .control(.removed): try aboutRemoval(value, source)
@@ -85,7 +85,8 @@ extension PayloadWalker {
     }
   }
 
-  /// What stands beside the reason of a removal becomes the entity's: instance annotations may (4.01 §15.3).
+  /// Reports the members next to a removal's reason as annotations of the entity: instance annotations are allowed
+  /// there (4.01 §15.3).
   private mutating func aboutRemoval(_ removed: Int, _ source: Source) throws {
     guard tape[removed].kind == .beginObject else { return }
     let reason = removalReason(removed, source.bytes)

@@ -103,7 +103,7 @@ extension PayloadWalker {
     return true
   }
 
-  /// True where an object holds nothing but `results` and what may stand beside it.
+  /// True if an object contains only `results` and the members that may accompany it.
   private mutating func isResults(_ at: Int, _ bytes: UnsafeBufferPointer<UInt8>) throws(PayloadError.Problem) -> Bool {
     try survey(at, parent: -1, bytes).propertyCount == 1
   }

@@ -18,7 +18,7 @@ struct PayloadWalker {
     var mediaResource = -1
     /// True where control information says that the object is an entity.
     var marksEntity = false
-    /// True where something speaks of the object itself: it is told before the members.
+    /// True if a member describes the object itself: it is reported before the other members.
     var speaksOfObject = false
     /// Members that are properties.
     var propertyCount = 0

@@ -112,11 +112,13 @@ package struct ResourceShape: Sendable, Hashable {
 }
 
 extension PayloadOptions {
-  /// What a request tells of its answer beforehand.
+  /// Derives the options from what a request says about its response.
   ///
   /// - Parameters:
-  ///   - url: the request's URL, absolute or relative; nil where it is not known.
-  ///   - status: the answer's status code. A POST to a collection is answered (201) with the one entity that it made.
+  ///   - url: the request's URL, absolute or relative; nil if it is not known.
+  ///   - status: the response's status code. The response to a POST to a collection (201) contains the one entity that
+  ///     was created.
+  ///   - contentType: the response's media type.
   ///   - contentType: the answer's media type.
   package init(
     model: EdmModel?, url: String?, status: Int?, version: ODataVersion?, contentType: String? = nil

@@ -8,9 +8,9 @@ public enum EdmPrimitiveType: String, Sendable, CaseIterable, Hashable {
   case byte = "Byte"
   /// A day without a time zone (V4).
   case date = "Date"
-  /// A moment without a time zone (V1 to V3).
+  /// A timestamp without a time zone (V1 to V3).
   case dateTime = "DateTime"
-  /// A moment with an offset.
+  /// A timestamp with an offset.
   case dateTimeOffset = "DateTimeOffset"
   /// A decimal number, exact.
   case decimal = "Decimal"

@@ -52,7 +52,7 @@ struct LiteralForm {
     return cursor.take(word: word) && cursor.isAtEnd
   }
 
-  /// The type that a word before the quotes stands for.
+  /// The type that the word before the quotes denotes.
   func prefixType(_ dialect: ODataDialect) -> EdmPrimitiveType? {
     if hasPrefix("geography") { return .geography }
     if hasPrefix("geometry") { return .geometry }

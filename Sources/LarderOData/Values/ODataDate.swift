@@ -87,7 +87,7 @@ extension ODataDate {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// The day so many days after 1970-01-01; nil beyond the range of years.
+  /// The date that is the given number of days after 1970-01-01; nil beyond the range of years.
   public init?(daysSince1970 days: Int64) {
     guard days.magnitude < 366_000_000_000 else { return nil }
     let shifted = days + 719_468

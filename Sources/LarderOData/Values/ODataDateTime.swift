@@ -81,7 +81,7 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
     self.init(date: date, time: time)
   }
 
-  /// The moment so many milliseconds after 1970-01-01T00:00:00; nil beyond the range of years.
+  /// The timestamp that is the given number of milliseconds after 1970-01-01T00:00:00; nil beyond the range of years.
   public init?(millisecondsSince1970 milliseconds: Int64) {
     let rest = milliseconds % 1000
     let seconds = milliseconds / 1000 - (rest < 0 ? 1 : 0)

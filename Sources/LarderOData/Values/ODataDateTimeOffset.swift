@@ -1,7 +1,8 @@
-/// `Edm.DateTimeOffset`: a moment, by its local clock and the clock's offset.
+/// `Edm.DateTimeOffset`: a timestamp with a local date and time, and their offset from UTC.
 ///
-/// Equality, order and hash go by the moment: `10:00+00:00 == 12:00+02:00`. The local fields and the offset are kept for
-/// printing; ``isIdentical(to:)`` compares them too. A leap second stands between `:59` and the next minute.
+/// Equality, order and hash compare points in time: `10:00+00:00 == 12:00+02:00`. The local fields and the offset are
+/// kept for printing; ``isIdentical(to:)`` compares them too. A leap second is ordered between `:59` and the next
+/// minute.
 public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The day on the local clock.
   public let date: ODataDate
@@ -63,7 +64,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Seconds from 1970-01-01T00:00:00Z to the moment, a leap second counted as the one before it.
+  /// Seconds from 1970-01-01T00:00:00Z to the timestamp; a leap second counts as the second before it.
   public var secondsSince1970: Int64 {
     ODataDateTime(date: date, time: time).secondsSince1970 - Int64(storedOffset) * 60
   }
@@ -71,7 +72,8 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
   /// Whole milliseconds since 1970-01-01T00:00:00 on the local clock; nil where a part of one would be lost.
   var localMilliseconds: Int64? { ODataDateTime(date: date, time: time).millisecondsSince1970 }
 
-  /// The moment so many seconds after 1970-01-01T00:00:00Z, on a clock of that offset; nil beyond the range.
+  /// The timestamp that is the given number of seconds after 1970-01-01T00:00:00Z, with that offset; nil beyond the
+  /// range.
   public init?(secondsSince1970 seconds: Int64, picosecond: UInt64 = 0, offsetMinutes: Int = 0) {
     let (shifted, overflow) = seconds.addingReportingOverflow(
       Int64(clamping: offsetMinutes).multipliedReportingOverflow(by: 60).partialValue)
@@ -81,7 +83,8 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
     self.init(date: local.date, time: local.time, offsetMinutes: offsetMinutes)
   }
 
-  /// The same moment on a clock of another offset; nil where that is a day or more, or a leap second would be torn.
+  /// Returns this point in time with another offset; nil if the offset is a day or more, or would move a leap second
+  /// away from the end of a minute.
   public func with(offsetMinutes: Int) -> ODataDateTimeOffset? {
     guard offsetMinutes.magnitude < 1440 else { return nil }
     guard
@@ -98,17 +101,17 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
 
   private var instant: (Int64, UInt64) { (secondsSince1970, time.picosecondOfSecond) }
 
-  /// True where moment, local clock and offset are all the same.
+  /// True if point in time, local time and offset are all equal.
   public func isIdentical(to other: ODataDateTimeOffset) -> Bool {
     date == other.date && time == other.time && storedOffset == other.storedOffset
   }
 
-  /// The same moment.
+  /// Whether two timestamps are the same point in time.
   public static func == (left: ODataDateTimeOffset, right: ODataDateTimeOffset) -> Bool {
     left.instant == right.instant
   }
 
-  /// Hashes the moment.
+  /// Hashes the point in time.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(secondsSince1970)
     hasher.combine(time.picosecondOfSecond)

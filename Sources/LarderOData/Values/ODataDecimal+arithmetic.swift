@@ -115,7 +115,7 @@ extension ODataDecimal {
     }
   }
 
-  /// The number with at most so many digits behind the point.
+  /// The number rounded to at most `scale` digits after the decimal point.
   package func rounded(scale: Int = 0, _ rule: ODataRounding) -> ODataDecimal {
     let cut = -Int64(exponent) - Int64(scale)
     guard isFinite, cut > 0 else { return self }

@@ -1,5 +1,5 @@
 extension ODataDecimal: Comparable, Hashable {
-  /// The same number in the one form without trailing zeros.
+  /// The number in its one form without trailing zeros.
   private var normalized: Storage {
     switch storage {
     case .small(var significand, var exponent):
@@ -119,7 +119,7 @@ extension ODataDecimal: Comparable, Hashable {
 }
 
 extension Int64 {
-  /// The same number; nil where it has a fraction, is not finite, or is out of range.
+  /// Converts a decimal; nil if it has a fraction, is not finite, or is out of range.
   public init?(exactly decimal: ODataDecimal) {
     guard let value = try? decimal.whole() else { return nil }
     self = value

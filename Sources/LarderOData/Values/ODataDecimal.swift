@@ -49,7 +49,7 @@ public struct ODataDecimal: Sendable {
 
   init(storage: Storage) { self.storage = storage }
 
-  /// The same number.
+  /// Converts an integer exactly.
   public init(_ number: some FixedWidthInteger) {
     if let small = Int64(exactly: number) {
       storage = .small(significand: small, exponent: 0)

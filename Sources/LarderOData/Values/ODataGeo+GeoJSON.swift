@@ -68,7 +68,7 @@ extension ODataGeo {
       x: x, y: y, z: items.count > 2 ? try number(items[2]) : nil, m: items.count > 3 ? try number(items[3]) : nil)
   }
 
-  /// A coordinate; nil for null, which stands for a missing height before a measure.
+  /// Reads a coordinate; nil for null, which represents a missing height before a measure.
   private static func number(_ node: JSONNode) throws(ODataValueError.Problem) -> Double? {
     switch node {
     case .null: return nil

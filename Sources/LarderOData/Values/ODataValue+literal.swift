@@ -1,4 +1,5 @@
-// Values as they stand in URLs: keys, parameters, operands (V4 ABNF `primitiveLiteral`; V2 primitive types, "Literal Form").
+// Values as written in URLs: keys, parameters, operands (V4 ABNF `primitiveLiteral`; V2 primitive types, "Literal
+// Form").
 extension ODataValue {
   /// The literal, not percent-encoded: `'it''s'`, `2L` or `2`, `datetime'…'` or `2012-09-03T10:00:00Z`.
   ///

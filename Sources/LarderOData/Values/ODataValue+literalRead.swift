@@ -28,7 +28,7 @@ extension ODataValue {
     }
   }
 
-  /// Reads `Ns.Color'Red,Blue'` or `'Red,Blue'`: the type's name, where it stands there, and the members.
+  /// Reads `Ns.Color'Red,Blue'` or `'Red,Blue'`: the type's name, if it is written, and the members.
   public static func enumeration(
     literal text: String
   ) throws(ODataValueError) -> (typeName: String?, members: String) {

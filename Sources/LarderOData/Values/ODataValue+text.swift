@@ -1,4 +1,4 @@
-// The lexical form: what stands in a `$value` response, an XML element, a default value, and inside JSON strings.
+// The lexical form: the text of a `$value` response, an XML element or a default value, and inside JSON strings.
 extension ODataValue {
   /// Reads the lexical form of a value (ABNF `primitiveValue`): the text of an XML element, of `$value`, of a default.
   ///

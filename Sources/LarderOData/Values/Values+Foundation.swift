@@ -6,7 +6,8 @@
 
 // Bridges to Foundation's types. Where those are narrower, the doc comment says what is rounded or refused.
 extension Date {
-  /// The moment; rounded to what a `Double` of seconds holds (better than a microsecond for this century).
+  /// Converts a timestamp; it is rounded to what a `Double` of seconds holds (better than a microsecond for this
+  /// century).
   public init(_ moment: ODataDateTimeOffset) {
     self.init(
       timeIntervalSince1970: Double(moment.secondsSince1970) + Double(moment.time.picosecondOfSecond) / 1e12)
@@ -32,7 +33,7 @@ extension Date {
 }
 
 extension ODataDateTimeOffset {
-  /// The moment to the microsecond, on a clock of the given offset; nil outside ``ODataDate``'s years.
+  /// Converts a date to the microsecond, with the given offset; nil outside ``ODataDate``'s years.
   public init?(_ date: Date, offsetMinutes: Int = 0) {
     guard let clock = date.clock else { return nil }
     self.init(secondsSince1970: clock.seconds, picosecond: clock.picosecond, offsetMinutes: offsetMinutes)
@@ -40,7 +41,7 @@ extension ODataDateTimeOffset {
 }
 
 extension ODataDateTime {
-  /// The moment in UTC to the microsecond; nil outside ``ODataDate``'s years.
+  /// Converts a date to UTC, to the microsecond; nil outside ``ODataDate``'s years.
   public init?(utc date: Date) {
     guard let clock = date.clock else { return nil }
     self.init(secondsSince1970: clock.seconds, picosecond: clock.picosecond)
@@ -48,7 +49,7 @@ extension ODataDateTime {
 }
 
 extension UUID {
-  /// The same 128 bits.
+  /// Converts a GUID: both have the same 128 bits.
   public init(_ guid: ODataGuid) {
     func byte(_ index: Int) -> UInt8 {
       UInt8(truncatingIfNeeded: (index < 8 ? guid.high : guid.low) >> UInt64(56 - index % 8 * 8))
@@ -62,7 +63,7 @@ extension UUID {
 }
 
 extension ODataGuid {
-  /// The same 128 bits.
+  /// Converts a UUID: both have the same 128 bits.
   public init(_ uuid: UUID) {
     var high: UInt64 = 0
     var low: UInt64 = 0
@@ -83,7 +84,7 @@ extension ODataValue {
 }
 
 extension Decimal {
-  /// The same number; nil for INF and -INF, more than 38 digits, and exponents outside -128 to 127.
+  /// Converts a decimal; nil for INF and -INF, more than 38 digits, and exponents outside -128 to 127.
   public init?(exactly number: ODataDecimal) {
     if number.isNaN {
       self = .nan
@@ -101,12 +102,12 @@ extension Decimal {
 }
 
 extension ODataDecimal {
-  /// The same number.
+  /// Converts a decimal exactly.
   public init(_ number: Decimal) { self = ODataDecimal(number.description) ?? .nan }
 }
 
 extension ODataDuration {
-  /// The same length; nil where a part of a picosecond would be lost.
+  /// Converts a duration; nil if a part of a picosecond would be lost.
   public init?(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     guard attoseconds % 1_000_000 == 0 else { return nil }
@@ -115,7 +116,7 @@ extension ODataDuration {
 }
 
 extension Duration {
-  /// The same length.
+  /// Converts a duration exactly.
   public init(_ duration: ODataDuration) {
     self.init(secondsComponent: duration.seconds, attosecondsComponent: duration.picoseconds * 1_000_000)
   }

@@ -7,7 +7,7 @@ final class AtomEntryFrame: AtomFrame {
   /// Places of navigation links and streams by name.
   private var links: [String: Int] = [:]
   private var streams: [String: Int] = [:]
-  /// What stands in the entry outside the content, for properties that are mapped there.
+  /// The mapped property values that were read outside the entry's content.
   private var outside = AtomMappedValues()
   private let deliver: (ODataEntity) throws -> Void
 

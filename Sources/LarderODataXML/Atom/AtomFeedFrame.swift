@@ -4,7 +4,7 @@ internal import LarderOData
 final class AtomFeedFrame: AtomFrame {
   private var feed = AtomFeed()
   private let type: String?
-  /// The sink of a feed that is the document: its rows are told one by one.
+  /// The sink of a feed that is the whole document: it receives the rows one by one. Nil for an inline feed.
   private let sink: (any AtomSink)?
   private let deliver: (AtomFeed) throws -> Void
 
@@ -19,7 +19,7 @@ final class AtomFeedFrame: AtomFrame {
     super.init(element, base: base)
   }
 
-  /// A feed in line.
+  /// Creates the frame of an inline feed, which is delivered as a whole.
   init(_ element: XMLElement, base: String?, type: String?, deliver: @escaping (AtomFeed) throws -> Void) {
     feed.context = element.metadata("context")
     self.type = type
@@ -30,7 +30,7 @@ final class AtomFeedFrame: AtomFrame {
 
   private var hasBegun = false
 
-  /// Rows of the document go straight to the sink; those in line are gathered.
+  /// Sends a row of the document to the sink; collects a row of an inline feed.
   private func add(_ row: AtomRow) throws {
     guard let sink else { return feed.rows.append(row) }
     try begin()

@@ -1,10 +1,10 @@
 internal import LarderOData
 
-/// What stands in an entry outside its content: the values of properties that the model maps there
-/// ([MS-ODATA] §2.2.3.7.2.1, "Customizable Feeds").
+/// The values of properties that the model maps to elements of an entry outside its content ([MS-ODATA] §2.2.3.7.2.1,
+/// "Customizable Feeds").
 ///
-/// The elements of RFC 4287 and 5023 (`updated`, `author`, `app:edited`) carry no data unless a mapping says so, and are
-/// dropped. Elements of other namespaces that no mapping explains are kept as annotations.
+/// The elements of RFC 4287 and 5023 (`updated`, `author`, `app:edited`) carry data only if a mapping says so, and are
+/// dropped otherwise. Elements of other namespaces without a mapping are kept as annotations.
 final class AtomMappedValues {
   private struct Value {
     let namespace: String

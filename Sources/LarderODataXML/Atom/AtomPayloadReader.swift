@@ -1,15 +1,15 @@
 package import LarderOData
 
-/// Reads one Atom or XML payload from chunks of bytes and tells a `PayloadHandler` what is in it.
+/// Reads one Atom or XML payload from chunks of bytes and reports its contents to a `PayloadHandler`.
 ///
-/// Rows of a feed are told as soon as each is complete, so memory stays bounded by the largest row. What a feed says of
-/// itself behind its rows (count, next link, delta link) is told behind them.
+/// Each row of a feed is reported as soon as it is complete, so memory is bounded by the largest row. The information
+/// about the feed that follows its rows (count, next link, delta link) is reported after them.
 ///
 ///     let reader = AtomPayloadReader(options: AtomOptions(model: model), handler: handler)
 ///     for chunk in chunks { try reader.read(chunk) }
 ///     try reader.finish()
 ///
-/// Errors are ``AtomError``, or what the handler threw. After an error the reader is of no use.
+/// Errors are ``AtomError``, or the handler's own. After an error the reader cannot be used any more.
 package final class AtomPayloadReader {
   private let reader: AtomReader
   private let sink: AtomEmittingSink

@@ -66,7 +66,7 @@ protocol AtomSink: AnyObject {
   func document(_ payload: ODataPayload) throws
 }
 
-/// A child of a feed that stands for an entity or a change.
+/// A child element of a feed that describes an entity or a change.
 enum AtomRow {
   case entity(ODataEntity)
   case deletedEntity(ODataEntity)

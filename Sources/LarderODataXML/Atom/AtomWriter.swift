@@ -10,18 +10,19 @@ public struct AtomWriter {
   private let model: EdmModel?
   private let updated: String
 
-  /// A writer for a service.
+  /// Creates a writer for a service.
   ///
-  /// - `updated`: the moment in `atom:updated`, which RFC 4287 requires and OData services do not read.
+  /// - `updated`: the timestamp in `atom:updated`, which RFC 4287 requires and OData services ignore.
   public init(version: ODataVersion, model: EdmModel? = nil, updated: String = "1970-01-01T00:00:00Z") {
     self.version = version
     self.model = model
     self.updated = updated
   }
 
-  /// The body that creates or changes an entity. Entities in line are created with it, bindings are links.
+  /// Returns the body of a request that creates or changes an entity. Inline entities are created with it; bindings are
+  /// written as links.
   ///
-  /// - `type`: the entity's qualified type, where the entity itself does not say it.
+  /// - `type`: the entity's qualified type, if the entity itself does not name it.
   public func entry(_ entity: ODataEntity, type: String? = nil) throws(AtomWritingError) -> [UInt8] {
     var xml = XMLText()
     try write(entity, type: type, isRoot: true, depth: 0, &xml)

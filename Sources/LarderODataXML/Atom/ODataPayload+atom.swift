@@ -20,7 +20,7 @@ extension ODataPayload {
   }
 }
 
-/// What an Atom reader is told beforehand.
+/// The options of an Atom reader: what it must know before it reads.
 package struct AtomOptions: Sendable {
   /// The service's model.
   package var model: EdmModel?
@@ -30,7 +30,8 @@ package struct AtomOptions: Sendable {
   package var documentLength = 1 << 30
   /// The longest tag, in bytes.
   package var tokenLength = 8 << 20
-  /// How deep elements may nest: some thirty levels of entities in line, and little enough for the smallest stacks.
+  /// The largest depth of nested elements: enough for some thirty levels of inline entities, and low enough for the
+  /// smallest stacks.
   package var depth = 128
 
   /// Options for a model.

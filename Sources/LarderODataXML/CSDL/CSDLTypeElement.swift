@@ -1,7 +1,8 @@
 internal import LarderOData
 
-/// A type that is written as an element, with the facets that stand there: V2's and V3's `TypeRef`, `CollectionType` and
-/// `ReferenceType`. Those of a collection are its items', as on V4's `Collection(…)` (CSDL XML 4.01 §7.2).
+/// A type that is written as an element, with the facets that the element carries: V2's and V3's `TypeRef`,
+/// `CollectionType` and `ReferenceType`. The facets of a collection apply to its items, as with V4's `Collection(…)`
+/// (CSDL XML 4.01 §7.2).
 struct CSDLTypeElement {
   private var type: EdmTypeReference
   private var facets: EdmFacets

@@ -189,7 +189,7 @@ extension XMLPushParser {
     _ count: Int, _ attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
   ) {
     attempt {
-      // Whole tags have been read before the end was announced: this one is cut off.
+      // All complete tags were parsed before the end was announced, so this tag is truncated.
       if isFinishing { throw fail(.truncated, "the document ends inside a tag") }
       hasRoot = true
       depth += 1

@@ -1,4 +1,4 @@
-// Fragments of context URLs: whether the model has the names that stand in them (Protocol 4.01 §10).
+// Fragments of context URLs: checks that the model has the names in them (Protocol 4.01 §10).
 extension Binding {
   /// Throws where a name is not the model's. Behind what has no declared type, any name may stand.
   func check(_ fragment: ODataContextFragment) throws(ODataBindingError) {

@@ -6,7 +6,7 @@ extension Binding {
     var bound = try all(arguments)
     var function = function
     if function == .substringof {
-      // V2 asks whether the first stands in the second.
+      // V2's `substringof` has the substring first.
       function = .contains
       bound.reverse()
     }

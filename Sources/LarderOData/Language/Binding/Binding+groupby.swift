@@ -98,7 +98,7 @@ extension Binding {
     }
     let members = groups.map { group in
       var kept = group.type
-      // A property that is grouped by itself stays whole.
+      // A property that is grouped as a whole keeps its type.
       if !group.isWhole {
         kept = ODataBoundType(
           .shape(shape(of: group.rest, in: kept)), isCollection: kept.isCollection, isNullable: kept.isNullable)

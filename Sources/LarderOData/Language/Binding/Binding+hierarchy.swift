@@ -38,8 +38,8 @@ extension Binding {
     return (bound, try orderBy(order))
   }
 
-  /// The type of instances with what is told of their nodes (§6.2.2): of those that have kept their declared properties,
-  /// nothing changes.
+  /// Adds the node information of a hierarchy (§6.2.2) to the type of instances. A type that has kept its declared
+  /// properties does not change.
   func adding(_ nodes: Instance, of hierarchy: ODataBoundHierarchy, to type: ODataBoundType) -> ODataBoundType {
     guard case .shape(let shape) = type.item, shape.isClosed, let count = hierarchy.nodeSteps else { return type }
     let steps = hierarchy.property.segments[..<count].filter { !$0.isCast }

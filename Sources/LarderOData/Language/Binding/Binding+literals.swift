@@ -1,5 +1,5 @@
 extension ODataBoundExpression {
-  /// Whether it takes the type of what it stands beside: a literal, an array or object.
+  /// Whether the expression takes the type of the other operand: a literal, an array or an object.
   var isConstant: Bool {
     switch kind {
     case .literal, .list, .array, .object: true
@@ -127,7 +127,7 @@ extension Binding {
     }
   }
 
-  /// The same value as one of another primitive type; nil where there is none.
+  /// Converts a value to another primitive type; nil if that type cannot hold it.
   private func converted(
     _ value: ODataValue, to type: EdmPrimitiveType, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataValue? {
@@ -139,14 +139,14 @@ extension Binding {
       }
       return .duration(duration)
     case (.duration, .time): return value
-    // V2 and V4 spell moments with and without an offset: the one without is meant in UTC.
+    // V2 and V4 write timestamps with and without an offset. One without an offset is read as UTC.
     case (.dateTime(let moment), .dateTimeOffset):
       return ODataDateTimeOffset(date: moment.date, time: moment.time).map { .dateTimeOffset($0) }
     case (.dateTimeOffset(let moment), .dateTime):
       guard let universal = moment.with(offsetMinutes: 0) else { return nil }
       return .dateTime(ODataDateTime(date: universal.date, time: universal.time))
-    // A day beside a moment is its first moment in UTC, as `cast` takes it (§5.1.1.10.1). The standard promotes no day, but it is
-    // widely written, and means nothing else.
+    // A date compared with a timestamp means midnight of that day in UTC, as in `cast` (§5.1.1.10.1). The standard does
+    // not promote dates, but clients widely write this, and it can mean nothing else.
     case (.date(let day), .dateTimeOffset):
       return ODataDateTimeOffset(date: day, time: .midnight).map { .dateTimeOffset($0) }
     case (.date(let day), .dateTime): return .dateTime(ODataDateTime(date: day, time: .midnight))

@@ -24,7 +24,7 @@ extension Binding {
     try enter(position, levels: 2)
     defer { leave(2) }
     let outer = (current, this, these, isNested, variables)
-    // `$count($filter=…)` in a lambda may name the lambda's variable; `$expand` stands in none.
+    // `$count($filter=…)` in a lambda may name the lambda's variable; `$expand` is never in a lambda.
     isNested = true
     defer { (current, this, these, isNested, variables) = outer }
     return try content(options, on: instance)

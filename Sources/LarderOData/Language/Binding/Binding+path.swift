@@ -11,7 +11,7 @@ extension Binding {
     let place: Place
     /// The step that comes next.
     var next = 0
-    /// Whether V2's `$links` stands in the path.
+    /// Whether the path contains V2's `$links`.
     var hasLinks = false
 
     init(_ place: Place, root: ODataBoundPath.Root, _ instance: Instance?) {
@@ -90,7 +90,7 @@ extension Binding {
     return ODataBoundExpression(.path(walk.path), type, at: position)
   }
 
-  /// Steps behind a value: behind a path, its steps go on.
+  /// Binds steps that follow a value. Steps after a path extend it.
   private func continued(
     _ value: ODataBoundExpression, _ path: ODataPath, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {

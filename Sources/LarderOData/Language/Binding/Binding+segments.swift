@@ -118,7 +118,8 @@ extension Binding {
     walk.append(.all(bound), Instance(.boolean), at: position)
   }
 
-  /// The predicate of `any` and `all`: names without the variable go on to mean the instance around it (§5.1.1.13).
+  /// Binds the predicate of `any` and `all`. In it, names without the variable still refer to the enclosing instance
+  /// (§5.1.1.13).
   private func lambda(
     _ lambda: ODataLambda?, _ name: String, _ walk: Walk, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundLambda? {

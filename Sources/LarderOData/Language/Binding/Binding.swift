@@ -48,7 +48,7 @@ final class Binding {
     return table?.member(name)
   }
 
-  /// Something that a path can begin at or has come to.
+  /// An instance at which a path can begin, or which it has reached.
   struct Instance: Sendable {
     /// Shared, so that an instance is copied at the price of one reference.
     private final class Storage: Sendable {
@@ -85,7 +85,7 @@ final class Binding {
       set { storage = Storage(newValue, storage.source, storage.bindings) }
     }
     var source: ODataBoundSource? { storage.source }
-    /// Where the navigation property bindings of the source go on.
+    /// The position in the source's navigation property bindings at which the lookup continues.
     var bindings: BindingPathNode? { storage.bindings }
 
     /// Whether both are one and the same.
@@ -142,7 +142,7 @@ final class Binding {
     return try bind(self)
   }
 
-  /// The instance that a type's name and a set's name stand for.
+  /// Returns the instance for a type's name and a set's name.
   func instance(_ name: String, from entitySet: String?) throws(ODataBindingError) -> Instance {
     let reference = EdmTypeReference(name)
     let type = index.type(of: reference, isNullable: false)

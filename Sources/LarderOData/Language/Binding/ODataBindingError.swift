@@ -4,8 +4,8 @@ public import LarderCore
 public struct ODataBindingError: Error, Sendable, Hashable {
   /// What is wrong.
   public enum Problem: Sendable, Hashable {
-    /// A name that the model has not where it stands; what was looked for, in which type or under what, and the nearest name that
-    /// may stand there.
+    /// A name that the model does not have in its place: what kind of name was looked up, in which type or under what,
+    /// and the nearest name that is allowed.
     case unknownName(String, what: String, place: String, nearest: String?)
     /// A value of another type than its place needs.
     case wrongType(expected: String, found: String)
@@ -23,7 +23,7 @@ public struct ODataBindingError: Error, Sendable, Hashable {
     case misplacedStep(String, behind: String, reason: String)
     /// An option that has no meaning on what it stands on; why.
     case misplacedOption(String, on: String, reason: String)
-    /// The same thing twice, where it may stand once.
+    /// A part that may occur once occurs twice.
     case duplicate(String)
     /// An alias whose value contains the alias.
     case circularAlias(String)

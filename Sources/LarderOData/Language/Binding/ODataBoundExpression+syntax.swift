@@ -1,6 +1,6 @@
 /// Writes bound trees as unbound ones, and gathers the aliases that these need.
 struct SyntaxWriting {
-  /// The aliases that stand for what cannot stand in a path.
+  /// The aliases for values that cannot be written in a path.
   var aliases: [ODataAlias] = []
   let dialect: ODataDialect
 

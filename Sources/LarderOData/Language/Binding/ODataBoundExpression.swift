@@ -1,8 +1,8 @@
 /// An expression with every name looked up and its type known (URL Conventions 4.01 §5.1.1).
 ///
-/// Both dialects have one bound form: `substringof('x',Name)` of V2 is `contains(Name,'x')`, `datetime'…'` compared with a
-/// property is a value of the property's type. Parameter aliases are replaced by what they stand for. Positions take no part in
-/// equality.
+/// Both dialects have one bound form: `substringof('x',Name)` of V2 is `contains(Name,'x')`, `datetime'…'` compared
+/// with a property is a value of the property's type. Parameter aliases are replaced by their values. Equality ignores
+/// positions.
 public struct ODataBoundExpression: Sendable, Hashable {
   /// What the expression is.
   public var kind: Kind
@@ -19,7 +19,7 @@ public struct ODataBoundExpression: Sendable, Hashable {
 
   /// The kinds of expressions.
   public enum Kind: Sendable, Hashable {
-    /// A primitive value; where it stands beside an operand of another type that holds it exactly, a value of that type.
+    /// A primitive value. If the other operand has another type that holds the value exactly, it has that type.
     case literal(ODataValue)
     /// A value of an enumeration.
     case enumeration(ODataDeclaredEnum, Int64)

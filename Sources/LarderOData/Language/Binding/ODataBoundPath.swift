@@ -27,7 +27,7 @@ public struct ODataBoundPath: Sendable, Hashable {
     case root
     /// The variable of a lambda around it.
     indirect case variable(String)
-    /// At the value of an expression: of `cast(…)`, or of what an alias stands for.
+    /// The path begins at the value of an expression: of `cast(…)`, or of an alias.
     indirect case expression(ODataBoundExpression)
   }
 

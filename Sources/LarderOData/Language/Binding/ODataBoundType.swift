@@ -45,7 +45,7 @@ public struct ODataBoundType: Sendable, Hashable {
   /// One item of the collection; a single value stays what it is.
   public var single: ODataBoundType { ODataBoundType(item, isNullable: isNullable) }
 
-  /// The same, nullable or not.
+  /// Returns the type as nullable or not nullable.
   func nullable(_ isNullable: Bool = true) -> ODataBoundType {
     ODataBoundType(item, isCollection: isCollection, isNullable: isNullable)
   }

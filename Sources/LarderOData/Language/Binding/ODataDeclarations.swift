@@ -96,8 +96,8 @@ public final class ODataDeclaredEnum: Sendable, Hashable {
   /// The value of a member.
   public func value(of member: String) -> Int64? { values[member] }
 
-  /// The members that a value stands for: one with that value, with flags those that make it up, largest first in the
-  /// document's order; nil where there are none.
+  /// Returns the members of a value: the one with that value; with flags, the members that it combines, chosen from the
+  /// largest down and returned by ascending value. Nil if there are none.
   public func members(of value: Int64) -> [String]? {
     if let member = enumeration.member(value: value) { return [member.name] }
     guard enumeration.isFlags, value > 0 else { return nil }

@@ -1,9 +1,9 @@
 extension ODataValue {
-  /// The same number as one of another numeric type, where that type has it; nil for what is no number.
+  /// Converts a number to another numeric type; nil if that type cannot hold it, or if the value is no number.
   ///
-  /// An integer becomes a floating number only where nothing is lost. Decimal digits become the nearest floating number, and
-  /// a floating number the shortest decimal digits that read back as it: `1.1` stays `1.1`, and no Decimal is ever made from
-  /// the binary fraction of a Double.
+  /// An integer becomes a floating number only if nothing is lost. Decimal digits become the nearest floating number,
+  /// and a floating number the shortest decimal digits that read back as it: `1.1` stays `1.1`, and no Decimal is ever
+  /// computed from the binary fraction of a Double.
   func exactly(_ type: EdmPrimitiveType) -> ODataValue? {
     switch self {
     case .byte(let number): ODataValue.number(Int64(number), type)

@@ -1,4 +1,5 @@
-/// A type that stands for the entities of a set, or for complex values: it says by which names queries reach them.
+/// A Swift type that describes the entities of a set, or complex values: it lists the names by which queries reach
+/// their properties.
 ///
 /// ```swift
 /// struct Product: ODataDescribed {

@@ -13,15 +13,15 @@ public struct ODataDynamic: Sendable {
   /// A property of the value, or of the entity that a navigation property leads to.
   public subscript(name: String) -> ODataDynamic { ODataDynamic(path: path.appending(.name(name))) }
 
-  /// The same, as a primitive value of a type.
+  /// Treats the dynamic value as a primitive value of a type.
   public func of<Value: ODataPrimitive>(_ type: Value.Type) -> ODataOperand<Value> {
     ODataOperand<Value>(of: expression)
   }
 
-  /// The same, as an instance of a described type.
+  /// Treats the dynamic value as an instance of a described type.
   public func of<Entity: ODataDescribed>(_ type: Entity.Type) -> ODataInstance<Entity> { ODataInstance(path: path) }
 
-  /// The same instance as of a derived type, by the type's qualified name.
+  /// Casts the instance to a derived type, by the type's qualified name.
   public func `as`(_ typeName: String) -> ODataDynamic { ODataDynamic(path: path.appending(.qualifiedName(typeName))) }
 
   /// For `$orderby`, the least first.

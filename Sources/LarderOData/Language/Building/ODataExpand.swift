@@ -16,7 +16,7 @@ public struct ODataExpand<Entity: ODataDescribed>: Sendable {
     built = items(ODataExpansion(.instance))
   }
 
-  /// All navigation properties: `*`, so many levels deep.
+  /// Expands all navigation properties, `*`, to the given number of levels.
   public static func all(levels: ODataLevels? = nil) -> ODataExpand {
     var options = ODataQueryOptions()
     options.levels = levels

@@ -17,7 +17,7 @@ public struct ODataInstance<Entity: ODataDescribed>: Sendable {
   /// A member by its name, also one that the type does not declare.
   public subscript(name: String) -> ODataDynamic { ODataDynamic(path: path.appending(.name(name))) }
 
-  /// The same instance as of a derived type.
+  /// Casts the instance to a derived type.
   public func `as`<Derived: ODataDescribed>(_ type: Derived.Type) -> ODataInstance<Derived> {
     ODataInstance<Derived>(path: path.appending(.qualifiedName(Derived.odataTypeName)))
   }

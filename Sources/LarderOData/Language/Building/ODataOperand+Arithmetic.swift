@@ -78,8 +78,8 @@ extension ODataOperand where Value: ODataNumeric {
     ODataOperand<ODataDecimal>(.binary(.divideBy, expression, divisor.expression))
   }
 
-  /// The same as a wider type, so that it can meet operands of that type. Services promote numbers by themselves (§5.1.1.2),
-  /// so that nothing is written for it.
+  /// Treats the number as a wider type, so that it can be combined with operands of that type. Nothing is written for
+  /// it: services promote numbers automatically (§5.1.1.2).
   public func widened<Wider: ODataNumeric>(to type: Wider.Type) -> ODataOperand<Wider> {
     ODataOperand<Wider>(of: expression)
   }
@@ -92,7 +92,7 @@ extension ODataOperand where Value: ODataNumeric {
   public func ceiling() -> ODataOperand { ODataOperand(.call(.ceiling, [expression])) }
 }
 
-// A moment and a length of time (§5.1.1.2).
+// Arithmetic with a timestamp or date and a duration (§5.1.1.2).
 extension ODataOperand where Value: ODataDated {
   /// `add` a length of time.
   public static func + (left: ODataOperand, right: ODataDuration) -> ODataOperand {
@@ -104,7 +104,7 @@ extension ODataOperand where Value: ODataDated {
     ODataOperand(.binary(.subtract, left.expression, right.odataExpression))
   }
 
-  /// The time between two moments.
+  /// The time between two timestamps or dates.
   public static func - (left: ODataOperand, right: ODataOperand) -> ODataOperand<ODataDuration> {
     ODataOperand<ODataDuration>(.binary(.subtract, left.expression, right.expression))
   }

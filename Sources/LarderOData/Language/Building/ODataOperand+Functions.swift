@@ -26,7 +26,7 @@ extension ODataOperand<String> {
   public var length: ODataOperand<Int> { call(.length) }
   /// `substring`, from a number of characters on.
   public func substring(from start: Int) -> ODataOperand<String> { call(.substring, ODataOperand.number(start)) }
-  /// `substring`, so many characters from a number of characters on.
+  /// `substring`, with the number of characters to skip and the length of the result.
   public func substring(from start: Int, length: Int) -> ODataOperand<String> {
     call(.substring, ODataOperand.number(start), ODataOperand.number(length))
   }

@@ -87,12 +87,12 @@ extension ODataEntityOptions {
 }
 
 extension ODataExpandedEntity {
-  /// `$levels`: a navigation property to the same type, so many times.
+  /// `$levels`: expands a navigation property to the same type recursively, to the given depth.
   public func levels(_ levels: ODataLevels) -> Self { with { $0.levels = levels } }
 }
 
 extension ODataExpandedCollection {
-  /// `$levels`: a navigation property to the same type, so many times.
+  /// `$levels`: expands a navigation property to the same type recursively, to the given depth.
   public func levels(_ levels: ODataLevels) -> Self { with { $0.levels = levels } }
 }
 

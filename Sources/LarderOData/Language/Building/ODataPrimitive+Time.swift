@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-// Days, times, moments and lengths of time.
+// Dates, times, timestamps and durations.
 extension ODataDate: ODataDated {
   /// `Edm.Date` (V4)
   public static var odataTypeName: String { "Edm.Date" }
@@ -22,7 +22,7 @@ extension ODataTimeOfDay: ODataTimed {
 extension ODataDateTimeOffset: ODataDated, ODataTimed {
   /// `Edm.DateTimeOffset`
   public static var odataTypeName: String { "Edm.DateTimeOffset" }
-  /// The moment, on its own clock.
+  /// The timestamp, with its own offset.
   public var odataExpression: ODataExpression { Self.literal(.dateTimeOffset(self)) }
 }
 
@@ -43,8 +43,8 @@ extension ODataDuration: ODataOrdered {
 extension Date: ODataDated, ODataTimed {
   /// `Edm.DateTimeOffset`
   public static var odataTypeName: String { "Edm.DateTimeOffset" }
-  /// The moment in UTC to the microsecond. Dates that no calendar has become the first or last moment that can be written, so
-  /// that comparisons with `.distantFuture` and beyond mean what they say; NaN is null.
+  /// The timestamp in UTC to the microsecond. Dates that no calendar has become the first or last timestamp that can be
+  /// written, so comparisons with `.distantFuture` and beyond work as expected. NaN is null.
   public var odataExpression: ODataExpression {
     if let moment = ODataDateTimeOffset(self) { return Self.literal(.dateTimeOffset(moment)) }
     guard !timeIntervalSince1970.isNaN else { return Self.literal(.null) }

@@ -9,7 +9,7 @@
 /// let url = try query.text()
 /// ```
 ///
-/// The same query speaks both dialects: `query.text(.v2)`. What V2 cannot say is an ``ODataPrintingError`` there.
+/// A query can be written in both dialects: `query.text(.v2)` throws an ``ODataPrintingError`` for anything V2 lacks.
 public struct ODataQuery<Entity: ODataDescribed>: ODataCollectionOptions, ODataEntityOptions, Sendable {
   /// The path of the set, singleton or property.
   public var path: ODataPath

@@ -45,7 +45,7 @@ public protocol ODataSelectable {
   var item: ODataSelectItem { get }
 }
 
-/// The properties of a type in `$select`; by itself all structural ones, `*`.
+/// The properties of a type in `$select`. Without a property, it selects all structural ones, `*`.
 @dynamicMemberLookup
 public struct ODataSelection<Entity: ODataDescribed>: ODataSelectable, Sendable {
   private let path: ODataPath

@@ -1,4 +1,4 @@
-// Rules of section 4: functions and operators, each by itself.
+// The rules of section 4: one rule for each function and operator.
 extension GrammarRules {
   static func addMethods(to rules: inout Table) {
     for (name, function) in functions { rules.add([name], call([function])) }

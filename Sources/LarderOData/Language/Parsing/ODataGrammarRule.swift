@@ -5,7 +5,8 @@ public struct ODataGrammarRule: Sendable, CustomStringConvertible {
   public let name: String
   private let body: GrammarRules.Body
 
-  /// The rule of a name, in any case; nil where there is none, or where the rule stands for a part that means nothing alone.
+  /// Looks a rule up by its name, in any case; nil if there is none, or if the rule describes a part that has no
+  /// meaning alone.
   public init?(_ name: String) {
     guard let rule = GrammarRules.folded[name.lowercased()] else { return nil }
     self = rule

@@ -1,8 +1,8 @@
-/// Reads URLs of OData services, their parts, and expressions, into trees of names that are not looked up (URL Conventions 4.01;
-/// V2 URI Conventions).
+/// Parses URLs of OData services, their parts, and expressions, into trees of names that are not looked up (URL
+/// Conventions 4.01; V2 URI Conventions).
 ///
-/// Every method takes the whole text or throws ``ODataSyntaxError`` with the place of the first byte that cannot stand there. Time
-/// is linear in the text, depth is limited by ``ODataParserOptions/maxDepth``.
+/// Every method reads the whole text or throws ``ODataSyntaxError`` with the position of the first byte that is not
+/// allowed. Time is linear in the text, depth is limited by ``ODataParserOptions/maxDepth``.
 public struct ODataParser: Sendable {
   /// What is taken, and how much of it.
   public var options: ODataParserOptions
@@ -96,7 +96,7 @@ public struct ODataParser: Sendable {
     return try reader.whole(rule)
   }
 
-  /// The same where white space around the text means nothing.
+  /// Reads the whole text; white space around it is ignored.
   private func readTrimmed<Value>(
     _ text: String, _ rule: (inout SyntaxReader) throws(ODataSyntaxError) -> Value
   ) throws(ODataSyntaxError) -> Value {

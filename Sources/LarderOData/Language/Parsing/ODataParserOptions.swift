@@ -7,7 +7,7 @@ public struct ODataParserOptions: Sendable, Hashable {
   /// so that threads of 512 kB are safe, and for the first hundred levels all but 160 kB of what its thread has. Where levels are
   /// costly (lambdas, above all in debug builds) and the thread is small, fewer are read than this.
   public var maxDepth: Int
-  /// Whether `%41` stands for `A`, as in URLs; false for texts that are not encoded, in which `%` is a character.
+  /// Whether `%41` means `A`, as in URLs; false for texts that are not encoded, in which `%` is a character.
   public var isPercentEncoded: Bool
 
   /// Makes options.

@@ -17,7 +17,7 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
     case invalidLiteral(String)
     /// A system query option that stands twice.
     case duplicateOption(String)
-    /// An option or parameter name that stands where it has no meaning; what may stand there.
+    /// An option or parameter in a place where it has no meaning; the names that are allowed there.
     case misplacedOption(String, allowed: [String])
     /// A name behind which an argument list stands and that no canonical function has; the nearest ones.
     case unknownFunction(String, nearest: String?)

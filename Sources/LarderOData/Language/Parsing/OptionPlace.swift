@@ -63,7 +63,7 @@ enum SystemOption: String, Sendable, CaseIterable {
   case skiptoken, deltatoken, id
   /// `$count` of V2 and V3.
   case inlinecount
-  /// Of the extension for temporal data.
+  /// The options of the extension for temporal data.
   case at, from, to, toInclusive
 
   /// Those whose name 4.01 takes without `$` (Protocol §11.2.1 leaves out the two tokens, which only services make).

@@ -12,7 +12,7 @@ extension SyntaxReader {
     case expression
   }
 
-  /// `aggregateExpr`; without the alias what stands in `$these/aggregate(…)`.
+  /// `aggregateExpr`; without the alias it is the form in `$these/aggregate(…)`.
   mutating func aggregateExpression(hasAlias: Bool) throws(ODataSyntaxError) -> ODataAggregateExpression {
     let (operand, kind) = try aggregateOperand()
     var result = ODataAggregateExpression(operand)
@@ -37,7 +37,7 @@ extension SyntaxReader {
     return result
   }
 
-  /// `aggregateFrom`, `customFrom` (§3.2.1.4), as many as stand there.
+  /// Reads any number of `aggregateFrom` and `customFrom` (§3.2.1.4).
   private mutating func aggregateFrom(needsMethod: Bool) throws(ODataSyntaxError) -> [ODataAggregateFrom] {
     var steps: [ODataAggregateFrom] = []
     while try takeKeyword("from") {

@@ -1,5 +1,5 @@
-// Fragments of context URLs (ABNF section 3; Protocol 4.01 §10). Percent-encoding is undone for what stands in names and keys; the
-// `#` of an annotation's qualifier and the `+` behind an expanded property stand as they are.
+// Fragments of context URLs (ABNF section 3; Protocol 4.01 §10). Percent-encoding is decoded in names and keys; the `#`
+// of an annotation's qualifier and the `+` behind an expanded property are never encoded.
 extension SyntaxReader {
   /// `context`: the fragment with its `#`.
   mutating func context() throws(ODataSyntaxError) -> ODataContextFragment {
@@ -108,8 +108,8 @@ extension SyntaxReader {
     throw error(.unexpected(expected: allowed.map { "'\($0)'" }), at: place)
   }
 
-  /// Whether the parenthesis here opens a key. A select list stands at the end, or before `/$entity` and `/$delta`; a list of one
-  /// bare name or term is told from a key that is a keyword or an alias by what follows it.
+  /// Whether the next parenthesis opens a key. A select list comes last, or before `/$entity` and `/$delta`. A list of
+  /// one bare name or term could also be a key that is a keyword or an alias: the text behind it decides.
   private var isAtContextKey: Bool {
     var look = self
     look.index += 1

@@ -245,7 +245,7 @@ extension SyntaxReader {
 }
 
 extension ODataValue {
-  /// Whether it may stand for members of an enumeration: names or numbers, joined by commas.
+  /// Whether the value may be an enumeration's: names or numbers, joined by commas.
   var isEnumeration: Bool {
     guard case .string(let text) = self else { return self == .null }
     return (try? ODataValue.enumeration(literal: "'\(text)'")) != nil

@@ -1,6 +1,6 @@
 // `groupby` (Data Aggregation 4.0 §3.2.3) and the paths of data aggregation.
 extension SyntaxReader {
-  /// What stands in `groupby(…)`.
+  /// Reads the parentheses of `groupby(…)` with their content.
   mutating func grouping() throws(ODataSyntaxError) -> ODataTransformation {
     try demand(UInt8(ascii: "("))
     skipSpace()

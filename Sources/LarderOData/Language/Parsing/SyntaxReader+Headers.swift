@@ -47,7 +47,7 @@ extension SyntaxReader {
     }
   }
 
-  /// Takes the longest name of those allowed that the text goes on with, in any case.
+  /// Takes the longest of the allowed names that the text continues with, in any case.
   mutating func takeName<Name: RawRepresentable>(of allowed: [Name]) -> Name? where Name.RawValue == String {
     let longest = allowed.map(\.rawValue.utf8.count).max() ?? 0
     let found = string(index..<min(index + longest, end)).lowercased()

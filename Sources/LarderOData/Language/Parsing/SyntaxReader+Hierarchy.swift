@@ -10,7 +10,7 @@ extension SyntaxReader {
     return ODataHierarchyReference(nodes: nodes, qualifier: qualifier, property: try groupingProperty())
   }
 
-  /// What stands in `ancestors(…)` and `descendants(…)` (§6.2.1.1).
+  /// Reads the arguments of `ancestors(…)` and `descendants(…)` (§6.2.1.1).
   mutating func relatives(_ relation: ODataHierarchyRelation) throws(ODataSyntaxError) -> ODataTransformation {
     let hierarchy = try hierarchyReference()
     try comma()
@@ -27,7 +27,7 @@ extension SyntaxReader {
     return .relatives(relation, hierarchy, start, distance: distance, keepsStart: more)
   }
 
-  /// What stands in `traverse(…)` (§6.2.2.1).
+  /// Reads the arguments of `traverse(…)` (§6.2.2.1).
   mutating func traversal() throws(ODataSyntaxError) -> ODataTransformation {
     let hierarchy = try hierarchyReference()
     try comma()

@@ -94,7 +94,7 @@ extension SyntaxReader {
       if isPlain { return string(first..<index) }
       return undoubled(first..<index)
     }
-    // Without its end the text goes as far as its characters may stand there unencoded.
+    // If the closing quote is missing, the text extends as far as characters are allowed unencoded.
     index = first
     while index < end, isPathCharacter(at: index) { index += 1 }
     throw error(.unexpected(expected: ["a quote that ends the text begun at character \(offset(of: start) + 1)"]))

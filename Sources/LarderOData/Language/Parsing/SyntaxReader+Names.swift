@@ -25,7 +25,7 @@ extension SyntaxReader {
     return place
   }
 
-  /// Whether the character of several bytes at a place may stand in a name: L and Nl, later also Nd, Mn, Mc, Pc, Cf.
+  /// Whether a name allows the multibyte character at a position: L and Nl at its start, later also Nd, Mn, Mc, Pc, Cf.
   private func isLetter(at place: Int, isFirst: Bool) -> Bool {
     var decoder = UTF8()
     var rest = bytes[place..<min(place + 4, end)].makeIterator()
@@ -45,7 +45,7 @@ extension SyntaxReader {
     return string(index..<last)
   }
 
-  /// A name with as many namespace parts before it as stand there: `Name`, `Ns.Name`, `A.B.Name`.
+  /// A name with any number of namespace parts before it: `Name`, `Ns.Name`, `A.B.Name`.
   mutating func qualifiedName(
     _ expected: String = "a name"
   ) throws(ODataSyntaxError) -> (name: String, isQualified: Bool) {

@@ -1,4 +1,4 @@
-// Numbers, moments and GUIDs, which stand without quotes (ABNF `primitiveLiteral`).
+// Numbers, timestamps and GUIDs, which are written without quotes (ABNF `primitiveLiteral`).
 extension SyntaxReader {
   /// The value that a part of the text has as a literal of a type.
   mutating func value(
@@ -30,7 +30,8 @@ extension SyntaxReader {
     }
   }
 
-  /// How far a moment or GUID goes that begins where a number does, and goes on behind it without coming to its end.
+  /// Returns how far a timestamp or GUID extends that begins with digits like a number, continues past them, and does
+  /// not reach its own end.
   func endOfBegunMoment(from start: Int) -> Int {
     let moment = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanDateTimeOffset() }
     let time = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanTimeOfDay() }
@@ -82,7 +83,7 @@ extension SyntaxReader {
     return start + 36
   }
 
-  /// A GUID, date, moment or time of day; nil where a number stands here. V2 has none of these without quotes.
+  /// A GUID, date, timestamp or time of day; nil if the text has a number instead. V2 has none of these without quotes.
   mutating func guidOrMoment() throws(ODataSyntaxError) -> ODataValue? {
     guard dialect == .v4 else { return nil }
     if let last = endOfGuid(at: index) { return try value(index..<last, .guid) }
@@ -95,7 +96,7 @@ extension SyntaxReader {
       return try value(index..<dateEnd, .date)
     }
     guard let last = endOfOffset(at: timeEnd) else {
-      // No offset: no moment of V4, but one that clients send; it binds as UTC.
+      // A timestamp without an offset is not V4, but clients send it. It is bound as UTC.
       return try value(index..<timeEnd, .dateTime)
     }
     return try value(index..<last, .dateTimeOffset)
@@ -141,7 +142,7 @@ extension SyntaxReader {
     }
   }
 
-  /// Whether the byte behind digits is one that only moments and GUIDs have there.
+  /// Whether the byte behind digits can occur there only in a timestamp or GUID.
   func continuesMoment(_ place: Int) -> Bool {
     guard place < end, dialect == .v4 else { return false }
     switch bytes[place] {

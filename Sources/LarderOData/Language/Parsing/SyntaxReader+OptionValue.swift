@@ -116,7 +116,7 @@ extension SyntaxReader {
     return text
   }
 
-  /// Whether the byte may stand in a segment of a path (RFC 3986 `pchar`), or stands for one that may.
+  /// Whether a path segment allows the byte (RFC 3986 `pchar`) as it is or percent-encoded.
   func isPathCharacter(at place: Int) -> Bool {
     if isEncoded(place) { return true }
     switch bytes[place] {

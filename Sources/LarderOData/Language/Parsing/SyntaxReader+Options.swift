@@ -110,7 +110,7 @@ extension SyntaxReader {
     }
   }
 
-  /// Whether an option may stand in a place without its `$`.
+  /// Whether a place allows an option without its `$`.
   private func isBare(_ option: SystemOption, _ place: OptionPlace) -> Bool {
     option.mayLackDollar && place.allows(option, dialect: dialect)
   }
@@ -212,8 +212,8 @@ extension SyntaxReader {
     return ODataCustomOption(name: name, value: try queryText(), at: position)
   }
 
-  /// Whether the byte may stand in the query of a URL, or stands for one that may. Characters beyond ASCII may be there as they
-  /// are, as browsers show them, and spaces, quotes and brackets, which many clients do not encode.
+  /// Whether the query of a URL allows the byte as it is or percent-encoded. Unencoded characters beyond ASCII are
+  /// accepted, as browsers show them, and so are spaces, quotes and brackets, which many clients do not encode.
   func isQueryCharacter(at place: Int) -> Bool {
     if isEncoded(place) || !options.isPercentEncoded { return true }
     let byte = bytes[place]

@@ -105,7 +105,8 @@ extension SyntaxReader {
     }
   }
 
-  /// Whether `name=` stands at a place: then a function of the service is called that has a canonical one's name.
+  /// Whether `name=` follows at a position. Then the call is to a function of the service that has the name of a
+  /// canonical function.
   func isNamedArgument(at place: Int) -> Bool {
     var place = place
     while place < end, bytes[place] == 0x20 || bytes[place] == 0x09 { place += 1 }

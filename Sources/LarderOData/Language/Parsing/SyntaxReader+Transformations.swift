@@ -35,7 +35,7 @@ extension SyntaxReader {
     return value
   }
 
-  /// What stands in the parentheses of a transformation.
+  /// Reads the content of a transformation's parentheses.
   private mutating func operands(of kind: TransformationName) throws(ODataSyntaxError) -> ODataTransformation {
     switch kind {
     case .aggregate:
@@ -157,7 +157,7 @@ extension SyntaxReader {
     skipSpace()
   }
 
-  /// `RWS word RWS`; nothing is taken where something else stands there.
+  /// Reads `RWS word RWS`; takes nothing if the text does not match.
   mutating func takeKeyword(_ word: StaticString) throws(ODataSyntaxError) -> Bool {
     let start = index
     skipSpace()

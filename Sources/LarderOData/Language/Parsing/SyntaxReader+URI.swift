@@ -1,4 +1,4 @@
-// Absolute URIs as they stand in headers (RFC 3986 §3; ABNF section A). The text is not percent-decoded here.
+// Absolute URIs as written in headers (RFC 3986 §3; ABNF section A). The text is not percent-decoded here.
 extension SyntaxReader {
   /// `URI`
   mutating func uri() throws(ODataSyntaxError) -> String {

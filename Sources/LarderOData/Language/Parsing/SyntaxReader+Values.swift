@@ -136,8 +136,8 @@ extension SyntaxReader {
     try scanDigits()
   }
 
-  /// A whole number of so many digits. The grammar counts digits alone: what its type cannot hold becomes one of the next larger
-  /// type.
+  /// A whole number with at most the given number of digits. The grammar limits only the digits: a number that its type
+  /// cannot hold becomes one of the next larger type.
   mutating func wholeNumber(
     _ type: EdmPrimitiveType, digits limit: Int, isSigned: Bool
   ) throws(ODataSyntaxError) -> ODataValue {

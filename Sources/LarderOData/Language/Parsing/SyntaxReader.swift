@@ -153,7 +153,7 @@ extension SyntaxReader {
     return true
   }
 
-  /// Whether an ASCII word stands at a place.
+  /// Whether the text at a position is an ASCII word.
   func stands(_ word: StaticString, at place: Int, anyCase: Bool) -> Bool {
     let count = word.utf8CodeUnitCount
     guard place + count <= end else { return false }
@@ -197,15 +197,16 @@ extension SyntaxReader {
     return place < last ? last : place
   }
 
-  /// Notes that the text up to a place might have gone on, and did not.
+  /// Records that the text might have continued up to a position, and did not.
   mutating func lookedInVain(to place: Int) { lookedInVain(from: index, to: place) }
 
-  /// The same of a text that began earlier.
+  /// Records that a text which began at `start` might have continued up to a position, and did not.
   mutating func lookedInVain(from start: Int, to place: Int) {
     vain = (Int32(clamping: start), Int32(clamping: place))
   }
 
-  /// Notes that a moment or GUID may have begun where a number did. How far it goes is asked where an error needs it.
+  /// Records that a timestamp or GUID may have begun where a number did. How far it extends is computed only if an
+  /// error needs it.
   mutating func noteMoment(from start: Int) { vain = (Int32(clamping: start), .min) }
 
   mutating func forgetVain() { vain = (-1, -1) }
@@ -231,7 +232,7 @@ extension SyntaxReader {
 
   mutating func leave() { depth -= 1 }
 
-  /// Fails where a chain of so many operators of one kind is deeper than is read.
+  /// Throws if a chain of `count` operators of one kind exceeds the allowed depth.
   func checkChain(_ count: Int) throws(ODataSyntaxError) {
     guard depth + count <= options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth)) }
   }

@@ -1,19 +1,22 @@
 // One tree for all trees that mean the same but for spelling and aliases.
 extension ODataPrinter {
-  /// The URL in its canonical form. Two URLs that differ only in case, parentheses, the order of options and of named arguments,
-  /// the spelling of literals, and in whether and by which aliases they name values, print equally after this.
+  /// The URL in its canonical form. Two URLs have the same canonical form if they differ only in case, parentheses, the
+  /// order of options and of named arguments, the spelling of literals, and in whether and by which aliases they name
+  /// values.
   ///
-  /// - A primitive literal takes the place of its alias, everywhere the grammar has literals: expressions, keys and parameters.
-  ///   One of more than 128 bytes does so only where it is used once.
-  /// - An expression that depends on nothing around it (arrays, objects, arithmetic of literals, paths from `$root`) takes the
-  ///   place of its alias where that is used once, but not as an argument in the resource path, where the grammar has literals
-  ///   and aliases alone.
-  /// - Expressions with paths from the instance stay behind their alias: they mean what they mean where they are defined, which
-  ///   need not be where they are used (`@m=$this`, URL Conventions 4.01 §5.1.1.13).
-  /// - Aliases that stay are named `p1`, `p2` … in the order of their first use. Those that nothing uses keep their names: a
-  ///   function import without parentheses takes its parameters from them. So do those without a value, which are null.
-  /// - Moments are in UTC, but for those that a function takes the parts of; geo values name their reference system.
-  /// - Custom options are ordered by their names, those of one name as they were.
+  /// - A primitive literal replaces its alias wherever the grammar has literals: in expressions, keys and parameters. A
+  ///   literal of more than 128 bytes does so only if it is used once.
+  /// - An expression that depends on nothing around it (arrays, objects, arithmetic of literals, paths from `$root`)
+  ///   replaces its alias if that is used once. It does not as an argument in the resource path, where the grammar has
+  ///   only literals and aliases.
+  /// - Expressions with paths from the instance stay behind their alias: their meaning depends on where they are
+  ///   defined, which can differ from where they are used (`@m=$this`, URL Conventions 4.01 §5.1.1.13).
+  /// - The remaining aliases are named `p1`, `p2` … in the order of their first use. Unused ones keep their names,
+  ///   because a function import without parentheses takes its parameters from them. Aliases without a value, which are
+  ///   null, also keep their names.
+  /// - Timestamps are written in UTC, except those that a function takes the parts of; geo values name their reference
+  ///   system.
+  /// - Custom options are ordered by their names; options of one name keep their order.
   /// - A URL whose parts nest deeper than 48 levels stays as it is.
   public func canonical(_ url: ODataURL) -> ODataURL {
     var form = CanonicalForm(dialect: version.dialect)
@@ -46,7 +49,7 @@ private struct CanonicalForm: SyntaxRewriting {
   private var count = 0
   /// Names that aliases keep.
   private var reserved: Set<String> = []
-  /// Whether a function around this place takes the parts of a moment.
+  /// Whether an enclosing function takes the parts of a timestamp.
   private var isInParts = false
 
   init(dialect: ODataDialect) { self.dialect = dialect }
@@ -238,7 +241,7 @@ extension CanonicalForm {
 }
 
 extension ODataCanonicalFunction {
-  /// Whether its result depends on the clock that a moment is told by.
+  /// Whether the function's result depends on the offset of a timestamp.
   fileprivate var takesParts: Bool {
     switch self {
     case .year, .month, .day, .hour, .minute, .second, .fractionalseconds, .date, .time, .totaloffsetminutes: true

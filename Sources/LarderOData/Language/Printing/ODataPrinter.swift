@@ -1,15 +1,16 @@
-/// Writes trees of the language as text: minimal, always the same for the same tree, and read back to an equal tree by a parser
-/// of the same version.
+/// Writes trees of the language as text: minimal, always the same for the same tree. A parser of the same version reads
+/// the text back to an equal tree.
 ///
-/// - Parentheses stand only where precedence (URL Conventions 4.01 §5.1.1.17) demands them; no white space but around words.
-/// - Options come in the order in which a service evaluates them (Protocol 4.01 §11.2.1), with `$`, then aliases and custom
-///   options in their order.
-/// - Numbers have no superfluous digits, GUIDs are in lower case, durations and moments in their shortest form.
+/// - Parentheses are written only if precedence (URL Conventions 4.01 §5.1.1.17) demands them; white space only around
+///   words.
+/// - Options are written in the order in which a service evaluates them (Protocol 4.01 §11.2.1), with `$`, then aliases
+///   and custom options in their order.
+/// - Numbers have no superfluous digits, GUIDs are in lower case, durations and timestamps in their shortest form.
 /// - Texts are quoted with their quotes doubled, and everything but letters, digits and a few harmless characters is
 ///   percent-encoded: no value can end its literal, its option or its path segment.
 ///
-/// A tree that cannot be read back (an empty `and`, a name that is no identifier) is an ``ODataPrintingError``. Trees that mean
-/// the same but for the names and places of aliases print equally after ``canonical(_:)-(ODataURL)``.
+/// A tree that cannot be read back (an empty `and`, a name that is no identifier) throws an ``ODataPrintingError``.
+/// Trees that differ only in the names and places of aliases print equally after ``canonical(_:)-(ODataURL)``.
 public struct ODataPrinter: Sendable, Hashable {
   /// The version whose spelling is used.
   public var version: ODataVersion

@@ -14,7 +14,7 @@ public struct ODataPrintingError: Error, Sendable, Hashable {
     case tooFew(String, least: Int, found: Int)
     /// A canonical function with too many or too few arguments.
     case wrongArgumentCount(String, expected: ClosedRange<Int>, found: Int)
-    /// A part in a place where the grammar has none such; what may stand there.
+    /// A part in a place where the grammar does not allow it; what it allows there.
     case misplaced(String, expected: String)
     /// A lambda's variable outside of its lambda.
     case variableNotInScope(String)

@@ -26,7 +26,7 @@ extension SyntaxWriter {
     }
   }
 
-  /// What stands in the parentheses of transformations that hold others.
+  /// Writes the arguments of transformations that contain other transformations.
   private mutating func sequences(_ transformation: ODataTransformation) throws(ODataPrintingError) {
     switch transformation {
     case .groupBy(let elements, let sequence): try grouping(elements, sequence)
@@ -210,7 +210,8 @@ extension SyntaxWriter {
     raw("start")
   }
 
-  /// What a traversal orders by. First in its place, a path that reads as a transformation stands in parentheses.
+  /// Writes the items that a traversal orders by. A first item whose path reads as a transformation is written in
+  /// parentheses.
   private mutating func traversalOrder(
     _ items: [ODataOrderByItem], isFirst: Bool
   ) throws(ODataPrintingError) {

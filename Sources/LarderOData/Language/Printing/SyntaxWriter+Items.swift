@@ -86,7 +86,7 @@ extension SyntaxWriter {
     case fragment
   }
 
-  /// A path in `$expand`, `$select`, and what `$apply` lists: names, types, annotations, and what stands for several.
+  /// Writes a path in `$expand`, `$select` or a list of `$apply`: names, types, annotations, and `*`.
   mutating func listPath(_ path: ODataPath, in list: ListPlace) throws(ODataPrintingError) {
     guard path.root == .implicit, !path.segments.isEmpty else {
       throw error(.misplaced("a path with a root, or without steps", expected: "the name of a property"))

@@ -1,10 +1,10 @@
 // Paths inside expressions, and what all paths share.
 extension SyntaxWriter {
-  /// A path as an operand (ABNF `firstMemberExpr`, `rootExpr`).
+  /// Writes a path as an operand (ABNF `firstMemberExpr`, `rootExpr`).
   ///
   /// - Parameters:
-  ///   - isOnlyPath: whether no other operand could stand in its place, as in `isdefined(…)`.
-  ///   - endsWithType: whether a qualified type alone may be all of it, as in `$apply`.
+  ///   - isOnlyPath: whether the place allows no other operand, as in `isdefined(…)`.
+  ///   - endsWithType: whether the path may consist of a qualified type alone, as in `$apply`.
   mutating func memberPath(
     _ path: ODataPath, isOnlyPath: Bool = false, endsWithType: Bool = false
   ) throws(ODataPrintingError) {

@@ -4,7 +4,7 @@
 /// What the grammar itself writes goes through ``raw(_:)`` and its siblings and stands as it is; everything that comes from the
 /// tree goes through ``name(_:_:)`` or ``encoded(_:)``, so that nothing in a tree can be taken for grammar.
 struct SyntaxWriter {
-  /// Where the text stands: what must not stand there as itself when nothing is percent-encoded.
+  /// Where the text will be used. It determines which characters it must not contain if nothing is percent-encoded.
   enum Place {
     /// Alone: quotes are its only boundaries.
     case value
@@ -122,11 +122,12 @@ extension SyntaxWriter {
 
 // What comes from the tree.
 extension SyntaxWriter {
-  /// Text of the tree: encoded, or refused where it would need to be.
+  /// Writes a text of the tree: encoded, or rejected if it would need encoding that is turned off.
   ///
   /// - Parameters:
-  ///   - quotesDoubled: whether it stands in quotes.
-  ///   - isStrict: whether what the grammar uses is encoded too, as nothing stands around the text to tell it apart.
+  ///   - quotesDoubled: whether the text is inside quotes.
+  ///   - isStrict: whether characters that the grammar uses are encoded too, because the text has no delimiters around
+  ///     it.
   mutating func encoded(
     _ text: String, quotesDoubled: Bool = false, isStrict: Bool = false
   ) throws(ODataPrintingError) {
@@ -172,8 +173,8 @@ extension SyntaxWriter {
     }
   }
 
-  /// What stands in URLs as itself and separates nothing in any place (RFC 3986 §2.3 and a few of §2.2). The plus sign is
-  /// not among them, as many servers read it as a space.
+  /// Whether a byte can be written in URLs unencoded and separates nothing in any place (RFC 3986 §2.3 and a few of
+  /// §2.2). The plus sign is not among these bytes, because many servers read it as a space.
   static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),

@@ -17,7 +17,7 @@ public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
   case startswith
   /// A part of a string or collection.
   case substring
-  /// Whether the first string stands in the second (V2).
+  /// Whether the second string contains the first (V2).
   case substringof
   /// Replaces all occurrences (V2).
   case replace
@@ -31,7 +31,7 @@ public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
   case hassubset
   /// Whether a collection holds the items of another in their order (4.01).
   case hassubsequence
-  /// The date of a moment (V4).
+  /// The date of a timestamp (V4).
   case date
   /// The day of the month.
   case day
@@ -39,21 +39,21 @@ public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
   case fractionalseconds
   /// The hour.
   case hour
-  /// The latest moment (V4).
+  /// The latest timestamp (V4).
   case maxdatetime
-  /// The earliest moment (V4).
+  /// The earliest timestamp (V4).
   case mindatetime
   /// The minute.
   case minute
   /// The month.
   case month
-  /// This moment (V4).
+  /// The current timestamp (V4).
   case now
   /// The second.
   case second
-  /// The time of day of a moment (V4).
+  /// The time of day of a timestamp (V4).
   case time
-  /// The offset of a moment from UTC (V4).
+  /// The offset of a timestamp from UTC (V4).
   case totaloffsetminutes
   /// The seconds of a duration (V4).
   case totalseconds
@@ -99,6 +99,6 @@ public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
 }
 
 extension ODataCanonicalFunction {
-  /// The name that a mistyped one most likely stands for; nil where none is near.
+  /// The function that a mistyped name most likely means; nil if none is near.
   static func nearest(to name: String) -> String? { NearestName.find(name, among: allCases.map(\.rawValue)) }
 }

@@ -1,7 +1,7 @@
-/// An expression as it is written, names not yet looked up (URL Conventions 4.01 §5.1.1; ABNF `commonExpr`).
+/// An expression as written, with names not yet looked up (URL Conventions 4.01 §5.1.1; ABNF `commonExpr`).
 ///
-/// Both dialects have one tree: what V2 spells otherwise (`datetime'…'`, `substringof`) are other values and functions in
-/// the same places. Parentheses leave no node; chains of `and` and of `or` are one node each, however long.
+/// Both dialects have one tree: if V2 has another spelling (`datetime'…'`, `substringof`), the values and functions
+/// differ but not their places. Parentheses leave no node; chains of `and` and of `or` are one node each, however long.
 public struct ODataExpression: Sendable, Hashable {
   /// What the expression is.
   public var kind: Kind
@@ -83,8 +83,8 @@ public struct ODataObjectMember: Sendable, Hashable {
 
 /// `Sales.Pattern'Red,Yellow'`
 public struct ODataEnumerationLiteral: Sendable, Hashable {
-  /// The type's name as written, qualified or not; nil where only the members stand there (built trees; parsed text without
-  /// a type is a string until it is bound).
+  /// The type's name as written, qualified or not; nil if only the members are written (in built trees; in parsed text,
+  /// a literal without a type is a string until it is bound).
   public var typeName: String?
   /// Names or numbers, joined by commas.
   public var members: String

@@ -61,7 +61,7 @@ public struct ODataExpandItem: Sendable, Hashable {
 
 /// `$levels` (§5.1.3.3)
 public enum ODataLevels: Sendable, Hashable {
-  /// So many.
+  /// The given number of levels.
   case count(Int)
   /// As many as the service allows.
   case max

@@ -39,15 +39,15 @@ public indirect enum ODataTransformation: Sendable, Hashable {
 
 /// Which items `topcount` and its relatives keep.
 public enum ODataExtremes: String, Sendable, Hashable, CaseIterable {
-  /// The greatest, so many.
+  /// The given number of instances with the greatest values.
   case topcount
-  /// The greatest, until their sum is so many percent.
+  /// The instances with the greatest values, until their sum reaches the given percentage.
   case toppercent
   /// The greatest, until their sum is so much.
   case topsum
-  /// The least, so many.
+  /// The given number of instances with the least values.
   case bottomcount
-  /// The least, until their sum is so many percent.
+  /// The instances with the least values, until their sum reaches the given percentage.
   case bottompercent
   /// The least, until their sum is so much.
   case bottomsum
