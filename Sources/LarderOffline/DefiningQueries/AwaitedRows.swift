@@ -1,12 +1,12 @@
 import LarderOData
 import LarderStorage
 
-/// The rows that wait for the first download of a defining query: those of a table that none has brought rows of yet, and
-/// those of one entity where each has a query of its own for what it contains.
+/// The rows that are missing until the first download of a defining query: those of a table for which no query has been
+/// downloaded yet, and those contained in one entity, if each such entity has a defining query of its own.
 struct AwaitedRows: Sendable {
-  /// The names of queries that are to bring rows, by table.
+  /// The names of queries that will download rows, by table.
   private var awaited: [Int: String] = [:]
-  /// Tables that a query has brought rows of; those that one has brought whatever entity contains the rows.
+  /// Tables for which a query has been downloaded; and those for which it included the rows of all containing entities.
   private var there: Set<Int> = []
   private var thereOfAll: Set<Int> = []
   private var contained: [Contained] = []
@@ -31,7 +31,7 @@ struct AwaitedRows: Sendable {
     }
   }
 
-  /// The name of a query that a question waits for.
+  /// The name of a defining query whose download `question` needs; nil if all the rows it reads are there.
   func query(of question: PreparedQuery, _ rows: LocalRows) throws -> String? {
     let read = question.plan.tables(rows.state, rows.plan)
     let names = read.subtracting(there).compactMap { awaited[$0] }
@@ -49,7 +49,7 @@ struct AwaitedRows: Sendable {
     return missing.filter { associated.mayHold($0.tables) || reach.mayLack($0, question.plan) }.map(\.query).min()
   }
 
-  /// One entity, and a navigation property that contains others.
+  /// An entity with a navigation property that contains others.
   private struct Place: Hashable {
     let table: Int
     let navigation: Int
@@ -60,9 +60,9 @@ struct AwaitedRows: Sendable {
     }
   }
 
-  /// What has not come of entities that are in the store, where it is in tables that are read.
+  /// The contained rows of existing entities that have not been downloaded, in the tables that are read.
   ///
-  /// Each entity is looked up once: there may be as many defining queries as entities.
+  /// Each entity is looked up once, because there may be as many defining queries as entities.
   private func missing(_ read: Set<Int>, _ rows: LocalRows) throws -> [MissingRows] {
     let tables = rows.plan.tables
     let lacking = read.subtracting(thereOfAll).filter { tables.indices.contains($0) && tables[$0].isContained }
@@ -85,29 +85,29 @@ struct AwaitedRows: Sendable {
   }
 }
 
-/// Contained entities that a defining query is to bring and has not brought.
+/// Contained entities that a defining query includes and that have not been downloaded.
 private struct MissingRows {
   let query: String
-  /// Of these tables, `target` the one of the navigation property.
+  /// The tables of these entities; `target` is the table of the navigation property.
   let tables: Set<Int>
   let target: Int
-  /// The entity that contains them, the one that contains that, and so on.
+  /// The containing entity, the entity that contains that one, and so on.
   let containers: [RowReference]
 }
 
-/// Which contained entities a question may read: those that its path goes through, and others below the entity that it ends
-/// at.
+/// The contained entities that a query may read: those that its path goes through, and others below the entity at the
+/// end of its path.
 private struct ContainedReach {
   private enum Place {
-    /// What the path names is not there.
+    /// The resource that the path names does not exist.
     case nowhere
     case anywhere
-    /// Below an entity, which comes with those that contain it.
+    /// Below an entity; the array is the entity and those that contain it.
     case below([RowReference])
   }
 
   private let rows: LocalRows
-  /// The entities whose contained ones the path goes through, by the table of these.
+  /// The entities whose contained entities the path goes through, by the table of the contained ones.
   private var passed: [Int: RowReference] = [:]
   private var place = Place.anywhere
 
@@ -126,7 +126,7 @@ private struct ContainedReach {
           place = .anywhere
         }
       default:
-        // Behind properties there may be more steps; what they lead to is not looked for.
+        // There may be more navigation steps after properties. Their targets are not analyzed.
         if path.segments[number...].contains(where: \.isNavigating) { place = .anywhere }
         return
       }
@@ -145,7 +145,7 @@ private struct ContainedReach {
     } catch let error as OfflineODataError { return error.name == .entityNotFound ? .nowhere : .anywhere }
   }
 
-  /// Whether the answer may lack rows that have not come.
+  /// Whether the result may lack rows that have not been downloaded.
   func mayLack(_ missing: MissingRows, _ plan: ReadPlan) -> Bool {
     if let owner = passed[missing.target], owner == missing.containers.first { return true }
     return mayLack(missing, plan, place, besides: Set(passed.keys))
@@ -163,13 +163,13 @@ private struct ContainedReach {
     }
   }
 
-  /// Whether what is missing may be among the entities of a place.
+  /// Whether the missing rows may be among the entities of a place.
   private func isAround(_ missing: MissingRows, _ place: Place) -> Bool {
     guard case .below(let owners) = place, let owner = owners.first, let container = missing.containers.first else {
       return true
     }
     if missing.containers.contains(owner) || owners.contains(container) { return true }
-    // Of the same tables, and another entity.
+    // The missing rows belong to the same tables but to another entity.
     return Set(owners.map(\.table)).isDisjoint(with: missing.containers.map(\.table))
   }
 
@@ -183,7 +183,7 @@ private struct ContainedReach {
 }
 
 extension LocalRows {
-  /// An entity, the one that contains it, the one that contains that, and so on.
+  /// An entity, the entity that contains it, the entity that contains that one, and so on.
   fileprivate func containers(of entity: RowReference) throws -> [RowReference] {
     var all = [entity]
     while let last = all.last, case .containment(let above, _)? = plan.table(last.table)?.place,

@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-/// What an offline store holds a copy of: a query of the service, run again at each download.
+/// A query whose results an offline store copies. Each download runs it again.
 ///
 /// ```swift
 /// OfflineODataDefiningQuery("orders", "Orders?$filter=Status eq 'Open'&$expand=Items")
@@ -12,14 +12,14 @@
 public struct OfflineODataDefiningQuery: Sendable, Hashable {
   /// The name, unique in the store.
   public var name: String
-  /// The URL, relative to the service's root; a whole URL below it becomes relative when the query is added.
+  /// The URL, relative to the service's root. An absolute URL below the root is made relative when the query is added.
   public var query: String
-  /// Whether the bytes of media entities and stream properties come with the rows.
+  /// Whether the bytes of media entities and stream properties are downloaded with the rows.
   public var automaticallyRetrievesStreams: Bool
-  /// Whether a delta link is asked for and followed. Without it, each download reads everything.
+  /// Whether the store requests a delta link and follows it. Otherwise each download reads everything.
   public var tracksChanges: Bool
 
-  /// A query under a name.
+  /// Creates a query with a name.
   public init(
     _ name: String, _ query: String, automaticallyRetrievesStreams: Bool = false, tracksChanges: Bool = true
   ) {
@@ -29,7 +29,7 @@ public struct OfflineODataDefiningQuery: Sendable, Hashable {
     self.tracksChanges = tracksChanges
   }
 
-  /// Throws `invalidInput` for a name or text that cannot be.
+  /// Throws `invalidInput` for a name or text that is not allowed.
   func check() throws(OfflineODataError) {
     let scalars = name.unicodeScalars
     guard !name.isEmpty, scalars.count <= 128, scalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
@@ -39,31 +39,31 @@ public struct OfflineODataDefiningQuery: Sendable, Hashable {
   }
 }
 
-/// A defining query and what became of it.
+/// The status of a defining query.
 public struct OfflineODataDefiningQueryStatus: Sendable, Hashable {
   /// The query.
   public var definingQuery: OfflineODataDefiningQuery
-  /// The rows of its own set that it has brought, without those that are expanded.
+  /// The number of rows of its own entity set that the query includes, without expanded ones.
   public var rows: Int64
-  /// When it was downloaded last; nil for never.
+  /// The date of the last download; nil if there was none.
   public var lastDownload: Date?
-  /// The way that the last download took; nil for never.
+  /// The strategy of the last download; nil if there was none.
   public var lastWay: OfflineODataDownloadStrategy?
   /// Whether the next download follows a delta link.
   public var hasDeltaLink: Bool
-  /// Whether a download was cut and goes on at its page, or has never been made.
+  /// Whether an interrupted download can be resumed at its page, or the query was never downloaded.
   public var hasPendingDownload: Bool
-  /// Links that the service has stated in line since the last whole read although the columns of their referential constraint
-  /// differ: how many, by set and navigation property (`SalesOrder/to_Item`). The store joins such entities by the columns.
+  /// The number of inline links since the last whole read that contradict the columns of their referential constraint,
+  /// by set and navigation property (`SalesOrder/to_Item`). The store joins such entities by the columns.
   public var contradictedLinks: [String: Int64] = [:]
 }
 
-/// The ways by which a defining query is brought up to date.
+/// The strategies by which a defining query is updated.
 public enum OfflineODataDownloadStrategy: String, Sendable, Hashable, CaseIterable, Codable {
-  /// By a delta link: only what changed was sent.
+  /// A delta link: the service sends only the changes.
   case changes
-  /// By a condition (`If-None-Match`): the service answered that nothing has changed.
+  /// A conditional request (`If-None-Match`): the service responded that nothing has changed.
   case notModified
-  /// By reading everything and comparing by key.
+  /// Reading everything and comparing by key.
   case whole
 }

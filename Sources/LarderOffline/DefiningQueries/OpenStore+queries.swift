@@ -10,25 +10,25 @@ import Synchronization
   import Foundation
 #endif
 
-// Defining queries and the event log of an open store.
+// The defining queries and the event log of an open store.
 extension OpenStore {
-  /// What is kept of a defining query beside the replica's own row.
+  /// Settings of the defining queries that are stored beside the replica's own rows for them.
   struct QuerySettings: Codable, Sendable, Hashable {
-    /// Queries by name that are to be read whole each time.
+    /// The names of queries that are read completely at each download.
     var untracked: Set<String> = []
-    /// The way of each query's last download.
+    /// The strategy of each query's last download, by the query's name.
     var ways: [String: OfflineODataDownloadStrategy] = [:]
   }
 
   private static let querySettingsName = "queries"
 
-  /// What is kept of the defining queries.
+  /// Reads the settings of the defining queries.
   func querySettings() async throws -> QuerySettings {
     guard case .text(let text)? = try await replica.setting(Self.querySettingsName) else { return QuerySettings() }
     return JSONSettings.decode(QuerySettings.self, text) ?? QuerySettings()
   }
 
-  /// Changes what is kept of the defining queries.
+  /// Changes the settings of the defining queries.
   func changeQuerySettings(_ change: @escaping @Sendable (inout QuerySettings) -> Void) async throws {
     try await replica.database.write { (connection) throws(StorageError) in
       var settings = QuerySettings()
@@ -50,7 +50,8 @@ extension OpenStore {
     return bound
   }
 
-  /// Throws `tooManyDefiningQueries` where as many of the queries before one bring rows of a table as can be told apart.
+  /// Throws `tooManyDefiningQueries` if the queries before this one already include the largest number that can be
+  /// distinguished in one of its tables.
   ///
   /// - Parameter id: the query's own; nil for one that is not added yet.
   func checkCount(_ query: BoundDefiningQuery, before id: Int64?) async throws(OfflineODataError) {
@@ -67,8 +68,8 @@ extension OpenStore {
     } catch { throw OfflineODataError(below: error) }
   }
 
-  /// Where rows stand in the answers of the defining queries, by number; of one that does not fit the model any more that is
-  /// not known.
+  /// The places of rows in the results of the defining queries, by the query's number. Queries that no longer fit the
+  /// model are left out.
   func queryPlaces(_ settings: QuerySettings) async throws -> [Int64: QueryPlaces] {
     var all: [Int64: QueryPlaces] = [:]
     for row in try await replica.queries() {
@@ -80,13 +81,13 @@ extension OpenStore {
     return all
   }
 
-  /// Adds a defining query, or changes the one of its name where `replaces`.
+  /// Adds a defining query. If `replaces` is true, it replaces a query with the same name.
   func add(_ query: OfflineODataDefiningQuery, replaces: Bool) async throws {
     if let known = try await replica.query(query.name) {
       guard replaces else { throw OfflineODataError(.duplicateDefiningQuery, "'\(query.name)'") }
       let isTracked = try await !querySettings().untracked.contains(query.name)
       let isSame = known.url == query.query && known.streams == query.automaticallyRetrievesStreams
-      // As applications add it each time: nothing is written.
+      // Applications add their queries at every launch: nothing is written if nothing has changed.
       if isSame, isTracked == query.tracksChanges { return }
     }
     let plan = replica.plan
@@ -103,7 +104,8 @@ extension OpenStore {
     }
   }
 
-  /// Removes a defining query and the rows that no other one brings; false where there is none of that name.
+  /// Removes a defining query and the rows that no other query includes. Returns false if there is no query with the
+  /// name.
   @discardableResult
   func remove(_ name: String) async throws -> Bool {
     guard try await replica.query(name) != nil else { return false }
@@ -115,7 +117,7 @@ extension OpenStore {
     return true
   }
 
-  /// The defining queries and what became of them.
+  /// The defining queries with their status.
   func status() async throws -> [OfflineODataDefiningQueryStatus] {
     let settings = try await querySettings()
     let plan = replica.plan
@@ -124,7 +126,7 @@ extension OpenStore {
       let query = OfflineODataDefiningQuery(
         row.name, row.url, automaticallyRetrievesStreams: row.streams,
         tracksChanges: !settings.untracked.contains(row.name))
-      // One that does not fit the model any more has no table.
+      // A query that no longer fits the model has no table.
       let table = plan.tables.isEmpty ? nil : (try? bind(row, settings))?.table
       let rows = if let table { try await replica.rowCount(of: row.id, in: table.number) } else { Int64(0) }
       all.append(
@@ -137,7 +139,7 @@ extension OpenStore {
     return all
   }
 
-  /// Whether a query was never downloaded, or its download was cut.
+  /// Whether a query was never downloaded, or its download was interrupted.
   func hasPendingDownload(_ row: DefiningQueryRow) async throws -> Bool {
     if row.downloaded == nil { return true }
     let found = try await replica.database.read { (connection) throws(StorageError) in
@@ -148,14 +150,15 @@ extension OpenStore {
     return found == false
   }
 
-  /// Adds an operation to the event log, or renews its newest line where that says the same and `once` is set. A log that
-  /// cannot be written fails nothing.
+  /// Adds an operation to the event log. If `once` is set and the newest entry has the same content, only that entry's
+  /// time is updated. If the log cannot be written, the operation does not fail.
   func log(_ record: EventLog.Record, once: Bool = false) async {
     _ = try? await replica.addEvent(
       JSONSettings.encode(record), at: environment.now().timeIntervalSince1970, limit: EventLog.limit, once: once)
   }
 
-  /// Makes the indexes that the application asks for; before there are metadata, notes them for the making of the tables.
+  /// Creates the indexes that the application requests. If there are no metadata yet, it records them for when the
+  /// tables are created.
   func askIndexes() async throws {
     let indexes = parameters.indexes
     guard !indexes.isEmpty else { return }
@@ -178,9 +181,9 @@ extension OpenStore {
     }
   }
 
-  /// Gives the conversation the model in use.
+  /// Sets the current model in the conversation with the service.
   func useModel() async throws {
-    // What a transaction sees is what is in use, also after another process has changed it.
+    // The model that a transaction sees is the current one, even after another process has changed it.
     let model = try await read { _, _, plan in plan.model }
     conversation.use(model)
   }

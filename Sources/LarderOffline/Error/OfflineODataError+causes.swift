@@ -3,9 +3,9 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// Errors of the layers below, told as the store's own.
+// Conversion of errors of lower layers to the store's errors.
 extension OfflineODataError {
-  /// The store's error for any error below; one that is the store's own already stays as it is.
+  /// Converts any error to an error of the store. An error of the store stays unchanged.
   package init(below error: any Error) {
     switch error {
     case let error as OfflineODataError: self = error
@@ -23,7 +23,8 @@ extension OfflineODataError {
     }
   }
 
-  /// What a Swift type does not take: where, what is declared, what is there, and what was asked for; never the value.
+  /// Describes why a Swift type cannot be decoded: the path, the declared type, the kind of value found and the
+  /// requested type, but never the value.
   private init(_ error: DecodingError) {
     let (found, missing): (DecodingError.Context, [any CodingKey])
     switch error {
@@ -43,7 +44,7 @@ extension OfflineODataError {
     self.init(.undecodableType, path.isEmpty ? what : "'\(path)' \(what)")
   }
 
-  /// What the conversation with the service says.
+  /// Converts an error of the conversation with the service.
   init(_ error: ODataServiceError) {
     switch error.category {
     case .communication(let below): self.init(Self.name(below), error.place(below.description))
@@ -89,15 +90,15 @@ extension OfflineODataError {
     }
   }
 
-  /// What the store's file says.
+  /// Converts an error of the storage layer.
   init(_ error: StorageError) {
-    // Its words are the name's own.
+    // The message of the name already says what the underlying error says.
     if let name = Self.nameOfKey(error.category) {
       self.init(name, error.file)
       return
     }
     if error.isOfFunction {
-      // The arguments are the query's, and nothing is wrong with the file.
+      // The arguments are those of the query; the file is not at fault.
       self.init(.invalidQuestion, error.message)
       return
     }
@@ -132,7 +133,7 @@ extension OfflineODataError {
   }
 
   private init(_ error: ODataSyntaxError) {
-    // Which option the place is in is told by the text before it.
+    // The text before the position shows which query option contains it.
     let before = String(String.UnicodeScalarView(error.excerpt.unicodeScalars.prefix(error.column)))
     let option = before.lowercased().split(whereSeparator: { "?&;(".contains($0) }).last.map(String.init) ?? ""
     let name = option.prefix { $0 != "=" }.drop { "$%24".contains($0) }
@@ -155,20 +156,20 @@ extension OfflineODataError {
 }
 
 extension OfflineODataError {
-  /// A name that a type, or an operation, has not; tells the nearest that it has.
+  /// An error for a name that a type, or an operation, does not have. It suggests the nearest existing name.
   static func unknown(_ name: String, of owner: String, among names: some Sequence<String>) -> OfflineODataError {
     let nearest = NearestName.find(name, among: names)
     return OfflineODataError(.unknownProperty, "\(owner)/\(name)" + (nearest.map { "; did you mean '\($0)'?" } ?? ""))
   }
 
-  /// A name that a type has not.
+  /// An error for a name that a type does not have.
   static func unknown(_ name: String, of type: EdmStructure) -> OfflineODataError {
     unknown(name, of: type.name, among: type.properties.map(\.name) + type.navigationProperties.map(\.name))
   }
 }
 
 extension ODataServiceError {
-  /// What happened, behind what was asked, without the query of the URL.
+  /// A description of the error with the operation and its URL without the query.
   fileprivate func place(_ what: String) -> String {
     guard let url else { return what }
     return "\(operation) (\(url.prefix { $0 != "?" && $0 != "#" })): \(what)"

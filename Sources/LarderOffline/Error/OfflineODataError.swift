@@ -2,7 +2,7 @@ public import LarderCore
 import LarderService
 import LarderStorage
 
-/// Why an offline store cannot do what was asked: seven categories, each with a stable number and a message.
+/// An error of an offline store: one of seven categories, with a stable number and a message.
 ///
 /// ```swift
 /// do { … } catch OfflineODataError.invalidInput(let errorCode, let errorMessage) {
@@ -13,32 +13,33 @@ import LarderStorage
 /// }
 /// ```
 ///
-/// The number is that of an ``OfflineODataErrorName``; no number is used twice, and none changes its meaning. The message
-/// says what happened, where, why (the words of the error below, or the service's), and the cure; where a URL is at fault, lines
-/// that show the place follow.
+/// The number is that of an ``OfflineODataErrorName``; no number is used twice, and none changes its meaning. The
+/// message contains what happened, where, why (the words of the underlying error, or the service's), and the remedy. If
+/// a URL is the cause, lines follow that show the position in it.
 public enum OfflineODataError: Error, Sendable, Hashable {
-  /// What was given cannot be right, whatever the store holds: a URL, a name, a value.
+  /// The input cannot be valid, whatever the store contains: a URL, a name, a value.
   case invalidInput(errorCode: Int, errorMessage: String)
-  /// Something is not, or no more, as the caller takes it to be: a store that is not open, an ETag that is stale.
+  /// Something is not, or no longer, in the state that the caller expects: a store that is not open, an ETag that is
+  /// stale.
   case preconditionFailed(errorCode: Int, errorMessage: String)
-  /// There is no such entity, file or defining query.
+  /// The entity, file or defining query does not exist.
   case notFound(errorCode: Int, errorMessage: String)
-  /// This version, the service or the platform does not do it; the message names what.
+  /// This version, the service or the platform does not support it; the message names what.
   case notSupported(errorCode: Int, errorMessage: String)
-  /// No whole answer came from the service. The same call may succeed later.
+  /// No complete response came from the service. The same call may succeed later.
   case communicationError(errorCode: Int, errorMessage: String)
-  /// The service answered with an error, or with something that cannot be read.
+  /// The service responded with an error, or with something that cannot be read.
   case serverSideError(errorCode: Int, errorMessage: String)
-  /// This machine failed: its disk, the store's file, the library itself; or the caller cancelled.
+  /// This machine failed: its disk, the store's file, the library itself. Also used if the caller cancelled.
   case clientInternalError(errorCode: Int, errorMessage: String)
 
-  /// The kinds of failure, one a case.
+  /// The categories of errors, one for each case.
   public enum Category: String, Sendable, Hashable, CaseIterable {
     case invalidInput, preconditionFailed, notFound, notSupported, communicationError, serverSideError
     case clientInternalError
   }
 
-  /// The kind of failure.
+  /// The category of the error.
   public var category: Category {
     switch self {
     case .invalidInput: .invalidInput
@@ -54,10 +55,11 @@ public enum OfflineODataError: Error, Sendable, Hashable {
   /// The stable number: the raw value of an ``OfflineODataErrorName``.
   public var errorCode: Int { content.code }
 
-  /// What happened, where, why, and the cure. Holds no credentials, and of an answer the service's own words alone.
+  /// What happened, where, why, and the remedy. It contains no credentials, and only the service's error message from a
+  /// response.
   public var errorMessage: String { content.message }
 
-  /// The name of the number; nil for one that this version does not know.
+  /// The name of the error number; nil for a number that this version does not know.
   public var name: OfflineODataErrorName? { OfflineODataErrorName(rawValue: errorCode) }
 
   private var content: (code: Int, message: String) {
@@ -70,21 +72,22 @@ public enum OfflineODataError: Error, Sendable, Hashable {
     }
   }
 
-  /// The error of a name.
+  /// Creates the error with a name.
   ///
   /// - Parameters:
-  ///   - detail: what is concerned, in a few words or as the error below says it; nil leaves the name's own message.
-  ///   - cause: the error below; its description goes into the message.
+  ///   - detail: what is concerned, in a few words or in the words of the underlying error; nil leaves the name's own
+  ///     message.
+  ///   - cause: the underlying error; its description is included in the message.
   package init(_ name: OfflineODataErrorName, _ detail: String? = nil, cause: (any Error)? = nil) {
     let entry = name.entry
     var message = entry.message
     let why = [detail, cause.map { String(describing: $0) }].compactMap(\.self).joined(separator: ": ")
-    // Behind its first line the error below shows the place in a text.
+    // The first line of the underlying error is followed by lines that show the position in a text.
     let lines = why.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
     if let first = lines.first, !first.isEmpty {
       message = ErrorExplanation.sentence("\(ErrorExplanation.clause(message)): \(first)")
     }
-    // The error below may say what to do already.
+    // The underlying error may already contain the remedy.
     if let cure = entry.cure, !message.hasSuffix(cure), !Self.tellsCure(cause) { message += " " + cure }
     if lines.count > 1 { message += "\n" + lines[1] }
     self.init(entry.category, code: name.rawValue, message: message)
@@ -166,7 +169,7 @@ extension OfflineODataError {
 }
 
 extension OfflineODataError.Category {
-  /// What to do where the message names the particulars.
+  /// The general remedy of the category, for messages that name the details.
   fileprivate var cure: String {
     switch self {
     case .invalidInput: "Correct what the message names."

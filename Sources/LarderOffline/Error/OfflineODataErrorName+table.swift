@@ -1,6 +1,6 @@
-// The one table: what a name means.
+// The table of error names: the category, the message and the remedy of each.
 extension OfflineODataErrorName {
-  /// A name's row.
+  /// The entry of a name in the table.
   struct Entry: Sendable {
     let category: OfflineODataError.Category
     let message: String
@@ -13,7 +13,7 @@ extension OfflineODataErrorName {
     }
   }
 
-  /// The name's row. Every name has one: a test sees to it.
+  /// The entry of the name. Every name has one, which a test checks.
   var entry: Entry { Self.table[self] ?? Entry(.clientInternalError, "The store failed.") }
 
   static let table: [OfflineODataErrorName: Entry] = Dictionary(

@@ -1,4 +1,4 @@
-/// The names of what can go wrong in an offline store. Raw values are stable: the thousands say the category.
+/// The names of the errors of an offline store. Raw values are stable; the thousands digit is the category.
 ///
 /// | numbers | category |
 /// | --- | --- |
@@ -11,73 +11,73 @@
 /// | 7001 … | `clientInternalError` |
 public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   // invalidInput
-  /// A text that is no URL of OData.
+  /// A text that is not a valid OData URL.
   case malformedURL = 1001
-  /// A URL that does not fit the model: a name, type or operator.
+  /// A URL that does not fit the model because of a name, type or operator.
   case unfittingURL = 1002
-  /// `$top` below 0.
+  /// `$top` is below 0.
   case notPositiveTop = 1003
-  /// `$skip` below 0.
+  /// `$skip` is below 0.
   case notPositiveSkip = 1004
-  /// A `$skiptoken` that is none of this store, or of another question.
+  /// A `$skiptoken` that this store did not create, or created for another query.
   case invalidSkipToken = 1005
-  /// The same property twice in a key.
+  /// A key names a property twice.
   case duplicateKeyProperty = 1006
-  /// A key without one of its properties.
+  /// A key lacks one of its properties.
   case missingKeyProperty = 1007
   /// A value that its type cannot hold.
   case invalidValue = 1008
-  /// A store name that cannot be the name of a file.
+  /// A store name that cannot be a file name.
   case invalidStoreName = 1009
-  /// A parameter of the store outside what it may be.
+  /// A parameter of the store is outside its range.
   case invalidParameter = 1010
-  /// A defining query's name that is empty or has characters that are not allowed.
+  /// The name of a defining query is empty or contains characters that are not allowed.
   case invalidDefiningQueryName = 1011
-  /// A second defining query of one name.
+  /// There is already a defining query with this name.
   case duplicateDefiningQuery = 1012
-  /// A defining query that the model does not have, or that brings no entities.
+  /// A defining query that does not fit the model, or does not return entities.
   case invalidDefiningQuery = 1013
-  /// A service root that is no http or https URL.
+  /// A service root that is not an http or https URL.
   case invalidServiceRoot = 1014
-  /// A question that fits the model and has no meaning: a division by zero, a pattern that is none.
+  /// A query that fits the model but cannot be computed: a division by zero, an invalid pattern.
   case invalidQuestion = 1015
-  /// A Swift type that cannot be decoded from what was answered.
+  /// A Swift type that cannot be decoded from the result.
   case undecodableType = 1016
   /// A property that the entity's type does not declare.
   case unknownProperty = 1017
   /// Null for a property that cannot be null.
   case nullNotAllowed = 1018
-  /// Another value for a property of the key.
+  /// A change would set a key property to another value.
   case keyChanged = 1019
-  /// A value for a property that the service sets alone, or that does not change.
+  /// A value for a property that only the service sets, or that cannot change.
   case readOnlyProperty = 1020
-  /// A request whose content does not fit what it does.
+  /// A request whose content does not fit its operation.
   case unfittingBody = 1021
 
   // preconditionFailed
   /// The store is not open.
   case storeNotOpen = 2001
-  /// The store is open; what was asked for needs a closed one.
+  /// The store is open, but the operation needs a closed store.
   case storeOpen = 2002
-  /// Another download of this store is on its way, here or in another process.
+  /// Another download of this store is running, in this process or in another.
   case downloadRunning = 2003
-  /// Another upload of this store is on its way, here or in another process.
+  /// Another upload of this store is running, in this process or in another.
   case uploadRunning = 2011
   /// The file belongs to another service.
   case otherService = 2004
-  /// Something else has the store's file in use.
+  /// The store's file is in use elsewhere.
   case storeInUse = 2005
-  /// An offline store is never passive.
+  /// An offline store has no passive mode.
   case neverPassive = 2006
-  /// The rows that are asked for have never come: the first download of their defining query has not ended.
+  /// The rows have never been downloaded: the first download of their defining query has not finished.
   case neverDownloaded = 2007
-  /// Changes are queued that the call would lose.
+  /// The call would lose pending changes.
   case changesPending = 2008
-  /// The entity is not the one that the caller's ETag is of.
+  /// The ETag given by the caller is not that of the entity's current version.
   case entityChanged = 2009
-  /// There is an entity with this key.
+  /// An entity with this key exists.
   case entityExists = 2010
-  /// The store's file is encrypted with another key than the one given.
+  /// The store's file is encrypted with a key other than the one given.
   case wrongEncryptionKey = 2012
   /// The store's file is encrypted, and no key was given.
   case encryptionKeyMissing = 2013
@@ -85,109 +85,109 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case storeNotEncrypted = 2014
   /// The store's file belongs to another user.
   case otherUser = 2015
-  /// Another user's plain store is to be set aside, and no key was given to encrypt it with.
+  /// Another user's unencrypted store should be set aside, but no key was given to encrypt it.
   case setAsideNeedsKey = 2016
-  /// The response to a request was lost, and whether it took effect is not known yet.
+  /// The response to a request was lost, and it is not known yet whether the request took effect.
   case outcomeUncertain = 2017
   /// The response to a change was lost, and a look-up found that the change took effect.
   case changeTookEffect = 2018
-  /// The store is suspended, or was while this call ran.
+  /// The store is suspended, or was suspended while this call ran.
   case storeSuspended = 2019
 
   // notFound
-  /// There is no such entity.
+  /// The entity does not exist.
   case entityNotFound = 3001
-  /// There is no defining query of this name.
+  /// There is no defining query with this name.
   case definingQueryNotFound = 3002
   /// The bytes of a media entity or stream property are not in the store.
   case mediaNotFound = 3003
-  /// What the path names has no value.
+  /// The resource that the path names has no value.
   case resourceNotFound = 3004
-  /// No defining query has brought what is asked for: an entity set, a link, or a property that a `$select` leaves out.
+  /// No defining query includes the requested data: an entity set, a link, or a property that a `$select` leaves out.
   case notDownloaded = 3005
 
   // notSupported
-  /// A construct of the URL that the store does not answer.
+  /// A part of the URL that the store does not support.
   case unsupportedQuery = 4001
-  /// A change that the store does not take.
+  /// A change that the store does not support.
   case unsupportedChange = 4003
-  /// Something in the model that the store cannot keep.
+  /// A part of the model that the store cannot represent.
   case unsupportedModel = 4004
-  /// Too many defining queries over one table.
+  /// Too many defining queries for one table.
   case tooManyDefiningQueries = 4005
-  /// A kind of request that an offline store does not take.
+  /// A kind of request that an offline store does not support.
   case unsupportedRequest = 4006
-  /// Something that the file, or this platform's engine, does not do.
+  /// A feature that the file, or this platform's storage engine, does not support.
   case unsupportedStorage = 4007
-  /// Something that the service, or the transport, does not do.
+  /// A feature that the service, or the transport, does not support.
   case unsupportedByService = 4008
-  /// The model says that entities are not made here.
+  /// The model does not allow creating these entities.
   case insertRestricted = 4009
-  /// The model says that entities are not changed here.
+  /// The model does not allow updating these entities.
   case updateRestricted = 4010
-  /// The model says that entities are not deleted here.
+  /// The model does not allow deleting these entities.
   case deleteRestricted = 4011
 
   // communicationError
   /// The host's name has no address.
   case hostNotFound = 5001
-  /// No connection could be made.
+  /// No connection could be established.
   case cannotConnect = 5002
-  /// No secure connection could be made.
+  /// No secure connection could be established.
   case insecureConnection = 5003
-  /// The service took too long.
+  /// The service took too long to respond.
   case timeout = 5004
-  /// The connection broke before the answer was whole.
+  /// The connection was lost before the response was complete.
   case connectionLost = 5005
-  /// The service cannot be asked now: 429, 502, 503, 504.
+  /// The service is temporarily unavailable: 429, 502, 503, 504.
   case serviceUnavailable = 5006
-  /// The service does not know the caller, or credentials could not be had.
+  /// The service does not know the caller, or no credentials could be obtained.
   case authenticationFailed = 5007
   /// Any other failure of the transport.
   case transportFailed = 5008
 
   // serverSideError
-  /// The service refused a request.
+  /// The service rejected a request.
   case requestRefused = 6001
   /// The service failed.
   case serviceFailed = 6002
-  /// The answer cannot be read.
+  /// The response cannot be read.
   case malformedAnswer = 6003
   /// The metadata cannot be read.
   case malformedMetadata = 6004
-  /// A link in an answer leads away from the service.
+  /// A link in a response points outside the service.
   case foreignLink = 6005
-  /// The pages of an answer go in circles.
+  /// The next links of a response form a cycle.
   case endlessPages = 6006
-  /// An answer's text is in an encoding that is not read.
+  /// The text of a response is in an encoding that is not supported.
   case unreadableEncoding = 6007
 
   // clientInternalError
-  /// The caller cancelled.
+  /// The caller cancelled the operation.
   case cancelled = 7001
   /// The disk is full.
   case diskFull = 7002
   /// The store's file is damaged.
   case storeDamaged = 7003
-  /// The file is no store, or of a later version of this library.
+  /// The file is not a store, or was written by a later version of this library.
   case foreignFile = 7004
   /// The file could not be read or written.
   case fileFailed = 7005
-  /// Something that should not be possible.
+  /// An internal error, which should not be possible.
   case internalFailure = 7006
   /// The file of an open store was moved or removed.
   case fileMoved = 7007
-  /// The store's file may only be read.
+  /// The store's file is read-only.
   case storeReadOnly = 7008
 }
 
 extension OfflineODataErrorName {
-  /// The kind of failure.
+  /// The category of the error.
   public var category: OfflineODataError.Category { entry.category }
 
-  /// What happened, without the particulars.
+  /// A description of the error without details of the occurrence.
   public var message: String { entry.message }
 
-  /// What to do about it; nil where that depends on the particulars.
+  /// What to do about the error; nil if that depends on the details.
   public var cure: String? { entry.cure }
 }

@@ -1,35 +1,36 @@
 import LarderOData
 
-/// The last operations of a store as an entity set of its own: asked as any other set, `EventLog?$top=5`.
+/// The last operations of a store, as an entity set of the store's own. It is read like any other set:
+/// `EventLog?$top=5`.
 enum EventLog {
-  /// How many operations are kept.
+  /// The number of operations that are kept.
   static let limit = 100
 
   /// One operation.
   struct Record: Codable, Sendable, Hashable {
-    /// `Open`, `Download`, `Query`, `Clear`, `Metadata` …
+    /// The kind of operation: `Open`, `Download`, `Query`, `Clear`, `Metadata` …
     var type: String
-    /// The defining query concerned.
+    /// The defining query that the operation concerns.
     var query: String?
-    /// The way that its download took.
+    /// The strategy of its download.
     var way: String?
     var rows: Int64?
     var bytes: Int64?
     var pages: Int?
     var milliseconds: Int64?
-    /// What was found on the way, and the error's message.
+    /// Remarks on the operation, and the error's message.
     var details: String?
-    /// The error's number; nil for an operation that ended well.
+    /// The error's number; nil for an operation that succeeded.
     var errorCode: Int?
   }
 
-  /// Where each property stands in the record.
+  /// The member of the record that each property is read from.
   private static let members = [
     "EventType": "type", "DefiningQuery": "query", "Way": "way", "Rows": "rows", "Bytes": "bytes", "Pages": "pages",
     "Milliseconds": "milliseconds", "Details": "details", "ErrorCode": "errorCode",
   ]
 
-  /// The log's rows in the columns that a question expects.
+  /// The rows of the log, with the columns that a query expects.
   static func source(_ table: EntityTable) -> String {
     var columns = SystemColumn.allCases.map { column in
       let value =

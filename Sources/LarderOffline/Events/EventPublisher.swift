@@ -1,12 +1,12 @@
 import LarderCore
 
-/// Tells events to those who listen: streams, and one delegate.
+/// Sends events to their receivers: any number of streams, and one delegate.
 final class EventPublisher: Sendable {
   private struct State {
     var streams: [Int: AsyncStream<OfflineODataEvent>.Continuation] = [:]
     var next = 0
     var delegate: WeakDelegate?
-    /// Calls of the delegate that are still to be made.
+    /// Delegate calls that are still to be made.
     var calls: [Call] = []
     var isCalling = false
 
@@ -22,7 +22,7 @@ final class EventPublisher: Sendable {
     let isOpening: Bool
   }
 
-  /// A delegate that is not held.
+  /// A weak reference to a delegate.
   private final class WeakDelegate: Sendable {
     private let reference: Locked<Reference>
     private struct Reference { weak var delegate: (any OfflineODataDelegate)? }
@@ -37,7 +37,7 @@ final class EventPublisher: Sendable {
     set { _ = state.withLock { exchange(&$0.delegate, with: newValue.map(WeakDelegate.init)) } }
   }
 
-  /// Events from now on; the oldest are dropped where nobody takes them.
+  /// A stream of the events from now on. If nobody reads it, the oldest events are dropped.
   func stream() -> AsyncStream<OfflineODataEvent> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: OfflineODataEvent.self, bufferingPolicy: .bufferingNewest(1000))
@@ -52,7 +52,7 @@ final class EventPublisher: Sendable {
     return stream
   }
 
-  /// Tells one event.
+  /// Sends one event to all streams and to the delegate.
   func tell(_ event: OfflineODataEvent, of provider: OfflineODataProvider, isOpening: Bool = false) {
     defer {
       if case .queryFinished(let outcome) = event, !outcome.conflicts.isEmpty {
@@ -66,7 +66,7 @@ final class EventPublisher: Sendable {
       defer { state.isCalling = true }
       return !state.isCalling
     }
-    // One after another: whoever is calling the delegate makes this call too.
+    // Calls are made one after another: the thread that is calling the delegate makes this call too.
     guard isFirst else { return }
     while let call = state.withLock({ $0.nextCall() }) {
       if let delegate { EventPublisher.call(delegate, call.event, call.provider, isOpening: call.isOpening) }

@@ -1,22 +1,22 @@
-/// What an offline store tells while it works.
+/// An event that an offline store reports while it works.
 public enum OfflineODataEvent: Sendable {
-  /// The store is in another state.
+  /// The state of the store has changed.
   case stateChanged(OfflineODataState)
-  /// A download, or the first one inside opening, has gone on.
+  /// A download has progressed. The first download, inside opening, reports this too.
   case progress(OfflineODataProgress)
-  /// A defining query is done, well or not.
+  /// A defining query has finished, with or without an error.
   case queryFinished(OfflineODataQueryOutcome)
-  /// A download has noticed that another has changed entities under changes that wait to be sent.
+  /// A download has found that another user changed entities that have pending changes here.
   case conflictsNoticed([OfflineODataNoticedConflict])
-  /// A download has ended well.
+  /// A download has finished successfully.
   case downloadFinished(OfflineODataDownloadReport)
-  /// An upload has gone on.
+  /// An upload has progressed.
   case uploadProgress(OfflineODataUploadProgress)
-  /// An upload has ended well; what the service refused is in its report.
+  /// An upload has finished. The report contains the requests that the service rejected.
   case uploadFinished(OfflineODataUploadReport)
-  /// An upload was cut: what it had done, and why.
+  /// An upload was interrupted. The values are the report of the work until then, and the reason.
   case uploadFailed(OfflineODataUploadReport, OfflineODataError)
-  /// A download has ended with an error; below it, the error of the layer where it happened.
+  /// A download has ended with an error. `cause` is the error of the layer where it happened.
   case downloadFailed(OfflineODataError, cause: (any Error)?)
 }
 
@@ -28,37 +28,38 @@ public enum OfflineODataState: String, Sendable, Hashable {
   case closing
 }
 
-/// How far a download is.
+/// The progress of a download.
 public struct OfflineODataProgress: Sendable, Hashable {
-  /// What is being done.
+  /// A step of a download.
   public enum Step: String, Sendable, Hashable {
     /// The service's metadata are read and compared.
     case metadata
-    /// Rows are read into the next state of the tables.
+    /// Rows are read into staging tables, which readers do not see yet.
     case reading
-    /// Changes are read.
+    /// Changes since the last download are read.
     case changes
-    /// What was read becomes what readers see.
+    /// The staged rows are made visible to readers.
     case committing
-    /// The bytes of media entities and stream properties are read.
+    /// The bytes of media entities and stream properties are downloaded.
     case streams
-    /// The query is done.
+    /// The query has finished.
     case done
   }
 
-  /// What is being done.
+  /// The current step.
   public var step: Step
-  /// The defining query; nil for what concerns all.
+  /// The name of the defining query; nil for a step that concerns all queries.
   public var query: String?
-  /// Defining queries that are done.
+  /// The number of defining queries that have finished.
   public var queriesDone: Int
-  /// Defining queries of this download.
+  /// The number of defining queries in this download.
   public var queriesTotal: Int
-  /// Rows of this query that have come, with those that an earlier, cut download has brought; each counted once.
+  /// The rows of this query downloaded so far, including those of an earlier, interrupted download. Each row is counted
+  /// once.
   public var rows: Int64
-  /// Bytes of this query that have come.
+  /// The bytes of this query downloaded so far.
   public var bytes: Int64
-  /// The rows of the query in all, where the service counts them.
+  /// The total number of rows of the query, if the service counts them.
   public var totalRows: Int64?
 
   init(
@@ -75,50 +76,51 @@ public struct OfflineODataProgress: Sendable, Hashable {
   }
 }
 
-/// What became of one defining query in a download.
+/// The outcome of one defining query in a download.
 public struct OfflineODataQueryOutcome: Sendable, Hashable {
   /// The defining query's name.
   public var name: String
-  /// The way that it took; nil where it failed before it had one.
+  /// The download strategy that was used; nil if the query failed before one was chosen.
   public var way: OfflineODataDownloadStrategy?
-  /// Rows that came in this download, each counted once.
+  /// The rows downloaded for this query in this download. Each row is counted once.
   public var rows: Int64 = 0
-  /// Bytes that came.
+  /// The bytes downloaded.
   public var bytes: Int64 = 0
-  /// Pages that they came in.
+  /// The pages downloaded.
   public var pages = 0
-  /// What was found on the way, in sentences: an expired delta link, a service that does not page.
+  /// Remarks in sentences, for example that a delta link has expired or that the service does not page.
   public var notes: [String] = []
-  /// Changes that wait to be sent and whose entities another has changed.
+  /// Pending changes whose entities another user has changed.
   public var conflicts: [OfflineODataNoticedConflict] = []
-  /// Why it failed; nil where it did not.
+  /// The reason why the query failed; nil if it succeeded.
   public var error: OfflineODataError?
 }
 
-/// What became of a download.
+/// The report of a download.
 public struct OfflineODataDownloadReport: Sendable, Hashable {
-  /// One a defining query.
+  /// The outcomes, one for each defining query.
   public var queries: [OfflineODataQueryOutcome] = []
-  /// The rows that came in all.
+  /// The total number of rows downloaded.
   public var rows: Int64 { queries.reduce(0) { $0 + $1.rows } }
-  /// The bytes that came in all.
+  /// The total number of bytes downloaded.
   public var bytes: Int64 { queries.reduce(0) { $0 + $1.bytes } }
 }
 
-/// Hears what an offline store does. Every call has an empty default; calls come one after another, on any thread.
+/// An object that is notified of the events of an offline store. Every method has an empty default. Calls are made one
+/// after another, on any thread.
 public protocol OfflineODataDelegate: AnyObject, Sendable {
-  /// The store is in another state.
+  /// The state of the store has changed.
   func offlineODataProvider(_ provider: OfflineODataProvider, stateDidChange state: OfflineODataState)
-  /// The first download, inside opening, has gone on.
+  /// The first download, inside opening, has progressed.
   func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataProgress)
-  /// A download has gone on.
+  /// A download has progressed.
   func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataProgress)
-  /// An upload has gone on.
+  /// An upload has progressed.
   func offlineODataProvider(
     _ provider: OfflineODataProvider, didUpdateUploadProgress progress: OfflineODataUploadProgress)
-  /// A defining query is done, well or not.
+  /// A defining query has finished, with or without an error.
   func offlineODataProvider(_ provider: OfflineODataProvider, didFinishQuery outcome: OfflineODataQueryOutcome)
-  /// A download has noticed that another has changed entities under changes that wait to be sent.
+  /// A download has found that another user changed entities that have pending changes here.
   func offlineODataProvider(
     _ provider: OfflineODataProvider, didNoticeConflicts conflicts: [OfflineODataNoticedConflict])
 }

@@ -1,23 +1,23 @@
 import LarderOData
 
-/// The tables that the expressions of a question lead to where they leave the entities that contain each other: by an
-/// association, back to what contains, or from the service's root.
+/// The tables that the expressions of a query reach outside the containment hierarchy: by an association, by navigation
+/// back to the container, or from the service's root.
 struct AssociatedTables {
   private let plan: ReplicaPlan
-  /// Whether any path leads away from what is contained.
+  /// Whether any path leaves the contained entities.
   private var isLeaving = false
-  /// Whether a path leads to entities whose table the model does not tell.
+  /// Whether a path reaches entities whose table the model does not determine.
   private var isUnknown = false
   private var tables: Set<Int> = []
 
   init(_ url: ODataBoundURL, _ path: ODataBoundPath, _ plan: ReplicaPlan) {
     self.plan = plan
-    // Where the path itself leads is known; here it is about what is asked on its way.
+    // The target of the path itself is known. This examines the expressions inside it.
     for segment in path.segments { look(inside: segment) }
     look(url.options)
   }
 
-  /// Whether rows of tables may be asked for of any entity, wherever the question begins.
+  /// Whether the query may read rows of the tables that belong to any entity, wherever its path begins.
   func mayHold(_ wanted: Set<Int>) -> Bool { isLeaving && (isUnknown || !tables.isDisjoint(with: wanted)) }
 
   // MARK: Options

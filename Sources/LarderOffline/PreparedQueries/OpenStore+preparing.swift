@@ -2,16 +2,16 @@ import LarderCore
 import LarderOData
 import LarderStorage
 
-// Questions from their text to the thread that answers them.
+// Queries, from their text to the thread that executes them.
 extension OpenStore {
-  /// Runs `body` on a question made ready: on the thread that asks where the answer is short, else on one that may wait for
-  /// the disk. `body` may be run twice.
+  /// Prepares a query and runs `body` on it: on the caller's thread if the query is short, otherwise on a thread that
+  /// may wait for the disk. `body` may run twice.
   ///
-  /// The main actor's thread, which draws what people see, answers only what is known to be short.
+  /// On the main actor's thread, which draws the user interface, only queries that are known to be short are run.
   ///
-  /// Those of the store's own sets are never known to be short: their rows are made of the whole queue.
+  /// Queries of the store's own sets are never known to be short, because their rows are computed from the whole queue.
   ///
-  /// - `isPaged`: whether the answer can tell that there is a next page.
+  /// - Parameter isPaged: whether the result can state that there is a next page.
   func answer<Value: Sendable>(
     _ text: String, _ options: OfflineODataResultOptions, isPaged: Bool = true,
     _ body: @escaping @Sendable (ResultRun, Connection) throws -> Value
@@ -43,7 +43,7 @@ extension OpenStore {
     do { return try result?.get() } catch { throw OfflineODataError(below: error) }
   }
 
-  /// A question ready to be answered in a transaction.
+  /// Creates the run of a query in a transaction.
   func run(
     _ text: String, _ options: OfflineODataResultOptions, _ connection: Connection, _ state: ReplicaState,
     _ plan: ReplicaPlan, isPaged: Bool = true
@@ -62,7 +62,7 @@ extension OpenStore {
       heads: question.heads, alsoReads: question.alsoReads)
   }
 
-  /// A question with its plan, for what a transaction sees; kept for the next time it is asked.
+  /// Binds and plans a query for the state that a transaction sees. The result is cached for the next use.
   func question(
     _ text: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
     _ asked: AskedForm = AskedForm()
@@ -82,8 +82,8 @@ extension OpenStore {
     return question
   }
 
-  /// What a question is kept under: without pages its plan is another one, and so it is with marks of the last download
-  /// and of local rows alone. No URL has white space at its end.
+  /// The cache key of a query. A query without pages has another plan, and so has one with marks of the last download
+  /// or with local rows only. No URL has white space at its end.
   private func name(_ text: String, _ asked: AskedForm) -> String {
     var name = asked.isPaged && parameters.answerPageSize != nil ? text + " " : text
     if asked.localRowsOnly { name += "\t" }

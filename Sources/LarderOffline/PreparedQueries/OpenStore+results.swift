@@ -10,9 +10,9 @@ import LarderStorage
   import Foundation
 #endif
 
-// Questions answered.
+// Results of queries on an open store.
 extension OpenStore {
-  /// How answers are spelled.
+  /// The format of a result, by the options and the model.
   func form(_ options: OfflineODataResultOptions, _ model: EdmModel) -> ResultForm {
     let metadata: ResultForm.Metadata =
       switch options.metadata {
@@ -25,7 +25,7 @@ extension OpenStore {
       serviceRoot: rootText)
   }
 
-  /// The bytes of an answer, and what became of the question.
+  /// Runs a query. Returns the bytes of its result, and how the run ended.
   func json(
     _ path: String, _ options: OfflineODataResultOptions
   ) async throws(OfflineODataError) -> (bytes: [UInt8], end: ResultRun.End) {
@@ -35,7 +35,7 @@ extension OpenStore {
     return try await answer(text, options) { run, connection in try run.json(connection) }
   }
 
-  /// The document at the service's root; nil where the text asks for something else.
+  /// The service document, which is the resource at the service's root; nil if the text names another resource.
   private func serviceDocument(
     _ text: String, _ options: OfflineODataResultOptions
   ) async throws(OfflineODataError) -> (bytes: [UInt8], end: ResultRun.End)? {
@@ -51,7 +51,7 @@ extension OpenStore {
     }
   }
 
-  /// Sees that what a question reads was downloaded, and makes the indexes that it wants.
+  /// Checks that the rows which a query reads were downloaded, and creates the full-text indexes that it needs.
   func prepare(
     _ text: String, _ options: OfflineODataResultOptions = OfflineODataResultOptions()
   ) async throws(OfflineODataError) {
@@ -59,7 +59,7 @@ extension OpenStore {
     try await prepareSearch(text, options)
   }
 
-  /// Makes the full-text indexes that a question with `$search` wants and that are not there (any more).
+  /// Creates the full-text indexes that a query with `$search` needs and that do not exist, or no longer exist.
   private func prepareSearch(
     _ text: String, _ options: OfflineODataResultOptions
   ) async throws(OfflineODataError) {
@@ -71,13 +71,13 @@ extension OpenStore {
     do throws(StorageError) { try await replica.prepareSearch(wanted) } catch { throw OfflineODataError(error) }
   }
 
-  /// Whether a text has `search` in it: one look at its bytes, for every question is looked at.
+  /// Whether a text contains `search`. It reads each byte once, because it runs for every query.
   static func asksSearch(_ text: String) -> Bool {
     let word: StaticString = "search"
     return word.withUTF8Buffer { letters in
       var matched = 0
       for byte in text.utf8 {
-        // No part of the word begins it anew but its first letter.
+        // No suffix of a matched part begins the word again, so after a mismatch only the first letter can match.
         matched = unsafe byte == letters[matched] ? matched + 1 : byte == letters[0] ? 1 : 0
         if matched == letters.count { return true }
       }
@@ -85,7 +85,7 @@ extension OpenStore {
     }
   }
 
-  /// What the answer to a change shows of its entity; nil where that is nothing.
+  /// The representation of the entity in the response to a change; nil if the response has no content.
   func shown(
     _ change: AppliedChange, _ request: ODataSingleRequest, _ connection: Connection, _ state: ReplicaState,
     _ plan: ReplicaPlan
@@ -105,12 +105,12 @@ extension OpenStore {
     return answer.end.found == .content ? (answer.bytes, answer.end.mediaType) : nil
   }
 
-  /// The question for an entity of a set by its key: planned for the first key that is asked for, the same for all others.
-  /// Nil where keys make other questions.
+  /// The query for an entity of a set by its key. It is planned for the first key that is requested, and reused for all
+  /// other keys. Nil if the plan depends on the key.
   private func entityQuestion(
     _ path: String, _ set: String, _ key: [SQLValue], _ state: ReplicaState, _ plan: ReplicaPlan, showsMarks: Bool
   ) throws -> PreparedQuery? {
-    // No URL has such a name.
+    // No URL contains this character, so the name is unique.
     let name = "\u{0}\(set)" + (showsMarks ? "\n" : "")
     let parameters = key.map { ReadParameter.value($0) }
     if var kept = prepared.withLock({ $0.question(name, state.version) }) {
@@ -129,7 +129,7 @@ extension OpenStore {
 }
 
 extension OfflineODataResultOptions {
-  /// What a request's fields ask for (JSON Format 4.01 §3).
+  /// The options that a request's header fields specify (JSON Format 4.01 §3).
   init(_ request: ODataSingleRequest) {
     self.init()
     guard let accept = request.fields[.accept] else { return }
@@ -137,7 +137,7 @@ extension OfflineODataResultOptions {
     take(parameters: accept)
   }
 
-  /// The media ranges of a field, but those of weight 0 (RFC 9110 §12.5.1).
+  /// The media ranges of an `Accept` field, without those of weight 0 (RFC 9110 §12.5.1).
   private static func ranges(_ accept: String) -> [String] {
     accept.lowercased().split(separator: ",").compactMap { range in
       let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
@@ -146,8 +146,8 @@ extension OfflineODataResultOptions {
     }
   }
 
-  /// Whether a question's answer says of each entity whether the last download has brought or changed it: with all control
-  /// information. `$format` is looked for as ``heeding(_:isJSON:)`` reads it: in any case, with or without percent-encoding.
+  /// Whether the result marks each entity that the last download added or changed: if all control information is
+  /// requested. `$format` is recognized as in ``heeding(_:isJSON:)``: in any case, with or without percent-encoding.
   func showsMarks(_ text: String) -> Bool {
     guard metadata != .full else { return true }
     guard let query = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return false }
@@ -155,7 +155,8 @@ extension OfflineODataResultOptions {
     return (PercentEncoding.decode(options) ?? options).lowercased().filter { $0 != " " }.contains("metadata=full")
   }
 
-  /// Heeds `$format`, which goes before everything else (Protocol 4.01 §11.2.12), else what the request accepts (§8.2.1).
+  /// Applies `$format`, which takes precedence (Protocol 4.01 §11.2.12); otherwise the media types that the request
+  /// accepts (§8.2.1).
   func heeding(_ format: String?, isJSON: Bool) throws(OfflineODataError) -> OfflineODataResultOptions {
     guard isJSON else { return self }
     var options = self
@@ -192,7 +193,7 @@ extension OfflineODataResultOptions {
 }
 
 extension ReadContent {
-  /// Whether the answer is JSON: not a number, a raw value or bytes.
+  /// Whether the result is JSON: not a plain number, a raw value or bytes.
   var isJSON: Bool {
     switch self {
     case .objects, .references, .value(_, isRaw: false): true

@@ -1,29 +1,29 @@
 import LarderOData
 import Synchronization
 
-/// A question that is bound and planned.
+/// A query that is bound and planned.
 struct PreparedQuery: Sendable {
   let url: ODataBoundURL
   var plan: ReadPlan
   let model: EdmModel
-  /// What it reads beside the tables of its statements, as numbers of the log of changes.
+  /// What the query reads besides the tables of its statements, as numbers in the change log.
   var alsoReads: Set<Int> = []
-  /// How long its answers took.
+  /// The measured duration of its executions.
   var pace = QueryPacing()
-  /// What its answers have in common.
+  /// Parts that all its results have in common.
   let heads = ResultHeads()
 }
 
-/// How a question is asked beside its text.
+/// Options of a query besides its text.
 struct AskedForm: Sendable {
-  /// Whether the answer can tell that there is a next page.
+  /// Whether the result can state that there is a next page.
   var isPaged = true
   var showsMarks = false
-  /// Whether sets are only those of their rows that were created here.
+  /// Whether entity sets contain only rows that were created here.
   var localRowsOnly = false
 }
 
-/// Questions that were asked before, of one state of the tables' names.
+/// A cache of prepared queries, valid for one version of the tables' names.
 struct PreparedQueries: Sendable {
   private var version: Int64 = -1
   private var questions: [String: PreparedQuery] = [:]
@@ -33,10 +33,10 @@ struct PreparedQueries: Sendable {
     version == self.version ? questions[text] : nil
   }
 
-  /// How long a question takes, whatever the tables are called now; nil where that is not known.
+  /// The measured duration of a query, whatever the version of the tables' names; nil if it is not known.
   func pace(_ text: String) -> QueryPacing? { questions[text]?.pace }
 
-  /// Keeps a question.
+  /// Stores a prepared query in the cache.
   mutating func keep(_ question: PreparedQuery, _ text: String, _ version: Int64) {
     if version != self.version || questions.count >= Self.limit {
       guard version >= self.version else { return }
@@ -48,23 +48,23 @@ struct PreparedQueries: Sendable {
   }
 }
 
-/// How long answers to a question took of late: short ones are made on the thread that asks.
+/// The recent duration of a query. Short queries run on the caller's thread.
 final class QueryPacing: Sendable {
-  /// The mean, in which the newest counts half.
+  /// The mean duration in microseconds, in which the newest value counts half; -1 before the first.
   private let microseconds = Atomic<Int64>(-1)
 
-  /// What an answer may take to be made on the thread that asks.
+  /// The duration, in microseconds, up to which a query runs on the caller's thread.
   private static let short: Int64 = 1000
-  /// After so long it is given up there.
+  /// The time after which a query on the caller's thread is aborted.
   static let limit = Duration.milliseconds(2)
 
-  /// Whether the next one will be short; nil before the first.
+  /// Whether the next execution is expected to be short; nil before the first.
   var isShort: Bool? {
     let known = microseconds.load(ordering: .relaxed)
     return known < 0 ? nil : known <= Self.short
   }
 
-  /// Notes what an answer took. Two at once may take each other's note away: the next one makes up for it.
+  /// Records a duration. Of two concurrent calls one may be lost, which the next call corrects.
   func note(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     let last = min(max(0, seconds), 1000) &* 1_000_000 &+ attoseconds / 1_000_000_000_000

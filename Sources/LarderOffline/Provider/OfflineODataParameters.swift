@@ -9,64 +9,66 @@ public import LarderStorage
   import Foundation
 #endif
 
-/// How an offline store is kept and how its service is asked.
+/// The configuration of an offline store: its file, and how it communicates with its service.
 public struct OfflineODataParameters: Sendable {
   /// The name of the store: its file is `NAME.larder` in ``storePath``. Letters, digits, `-`, `_` and `.`.
   ///
-  /// Two different names are two files, also where the file system takes small and capital letters for one: a digest follows a
-  /// name with capital letters, or with others than those from `a` to `z`.
+  /// Two different names are two files, also on a file system that ignores case: a digest is appended to a name that
+  /// contains capital letters, or letters other than those from `a` to `z`.
   public var storeName: String
-  /// The folder of the file, made where it is missing. Nil is a folder with the names of the application and of the service in
-  /// the platform's folder for data: `Library/Application Support` on Apple platforms, elsewhere `$XDG_DATA_HOME` or
-  /// `~/.local/share`. ``OfflineODataProvider/parameters`` name it.
+  /// The folder of the file; it is created if it does not exist. Nil means a folder named after the application and the
+  /// service in the platform's folder for data: `Library/Application Support` on Apple platforms, elsewhere
+  /// `$XDG_DATA_HOME` or `~/.local/share`. ``OfflineODataProvider/parameters`` contain the resulting path.
   public var storePath: String?
-  /// Whether opening makes a file where there is none; where not, it throws `notFound`.
+  /// Whether opening creates the file if it does not exist. If false, opening throws `notFound`.
   public var createsStore: Bool
-  /// Whether opening fills a store that was never filled, or goes on with that. Where not, it opens at once what has come,
-  /// and ``OfflineODataProvider/download(_:whole:)`` brings the rest.
+  /// Whether opening runs the first download, or resumes it. If false, the store opens at once with the rows it has,
+  /// and ``OfflineODataProvider/download(_:whole:)`` downloads the rest.
   public var fillsOnOpening: Bool
-  /// The rows that the service is asked to put in a page (`Prefer: odata.maxpagesize`); where it makes no pages, the store
-  /// cuts them itself by `$top` and `$skip`. Nil leaves it to the service.
+  /// The number of rows that the service is asked to put in a page (`Prefer: odata.maxpagesize`). If the service does
+  /// not page, the store requests pages with `$top` and `$skip`. Nil leaves the page size to the service.
   public var pageSize: Int?
-  /// How long a page may take in all; nil takes the conversation's time limits.
+  /// The time limit for one page; nil uses the time limits of ``conversation``.
   public var timeout: Duration?
-  /// Fields of every request to the service.
+  /// Header fields sent with every request to the service.
   public var customHeaders: HTTPFields
-  /// Encrypts the file, with its log and its temporary files; nil keeps a plain one. One that is there must be encrypted
-  /// with it; ``OfflineODataProvider/changeKey(of:to:)`` makes it so.
+  /// Encrypts the file, its log and its temporary files; nil keeps them unencrypted. An existing file must be encrypted
+  /// with this key; use ``OfflineODataProvider/changeKey(of:to:)`` to encrypt one.
   ///
-  /// A key is passed in and never shown: this reads as nil, whatever was given. ``OfflineODataProvider/parameters`` do not hold
-  /// it: a provider that is made with them does not open the file.
+  /// The key can be set but not read: this property is always nil when read. ``OfflineODataProvider/parameters`` do not
+  /// contain the key either: a provider created with them cannot open the file.
   public var storeEncryptionKey: StorageKey? {
     get { nil }
     set { givenKey = GivenKey(newValue) }
   }
   /// When the store's file can be read and written, on Apple's devices.
   public var fileProtection: FileProtection
-  /// Who works with the store; nil says nothing about it, and opens whatever is in place. A store keeps whose it is, and one
-  /// that was nobody's becomes that of who opens it first. Any text that names one user always; it is in no file.
+  /// The user who works with the store; nil does not specify a user, and opens any store in place. A store keeps its
+  /// owner; a store without an owner belongs to the first user who opens it. Any text that always identifies the same
+  /// user; it is not written to any file.
   public var currentUser: String?
-  /// What becomes of a store in place that belongs to another than ``currentUser``.
+  /// What happens when the store in place belongs to a user other than ``currentUser``.
   public var onUserSwitch: OfflineODataUserSwitch
-  /// How the service is spoken with.
+  /// Options for the communication with the service.
   public var conversation: ConversationOptions
   var environment: LarderEnvironment { conversation.environment }
-  /// Indexes beside those on keys and foreign keys.
+  /// Indexes in addition to those on keys and foreign keys.
   public var indexes: [OfflineODataIndex]
-  /// How many defining queries are downloaded at once, where they bring rows of different sets: 1 to 4.
+  /// How many defining queries are downloaded at the same time, if they download rows of different sets: 1 to 4.
   public var parallelQueries: Int
-  /// How long what a cut download has staged is gone on with; older, the download begins anew, for the pages of one read
-  /// would be of times too far apart. A day where nothing is said.
+  /// How long the staged rows of an interrupted download can be resumed. If they are older, the download starts again,
+  /// because the pages of one read would be from times too far apart. The default is one day.
   public var maximumStagingAge: Duration
-  /// The most rows of an answer, which then has a next link; nil gives all.
+  /// The maximum number of rows in a result, which then has a next link; nil returns all rows.
   public var answerPageSize: Int?
-  /// Whether changes of an entity that wait to be sent are merged: updates into the unsent create or update, a create and
-  /// its delete into nothing.
+  /// Whether pending changes of one entity are merged: an update is merged into the unsent create or update, and a
+  /// create and its delete cancel each other.
   public var combinesChanges: Bool
 
   package var givenKey: GivenKey
 
-  /// The defaults: `store.larder` in the platform's folder for data, three queries at once.
+  /// Creates parameters. By default the file is `store.larder` in the platform's folder for data, and three queries are
+  /// downloaded at the same time.
   public init(
     storeName: String = "store", storePath: String? = nil, createsStore: Bool = true, fillsOnOpening: Bool = true,
     pageSize: Int? = nil,
@@ -95,12 +97,13 @@ public struct OfflineODataParameters: Sendable {
     self.combinesChanges = combinesChanges
   }
 
-  /// The path of the store's file. With a ``storePath`` of nil it lacks the service's name until a provider has the parameters.
+  /// The path of the store's file. If ``storePath`` is nil, the service's name is missing from the path until a
+  /// provider has the parameters.
   public var file: String {
     let folder = storePath ?? PlatformFolder.data
     let prefix = folder.hasSuffix("/") ? folder : folder + "/"
     let name = FileName.distinct(storeName) + ".larder"
-    // Stores of earlier versions have their names as they are.
+    // Stores created by earlier versions keep their unchanged names.
     let formerName = storeName + ".larder"
     if name != formerName, let names = try? FileManager.default.contentsOfDirectory(atPath: folder),
       !names.contains(name), names.contains(where: { $0.utf8.elementsEqual(formerName.utf8) })
@@ -110,7 +113,7 @@ public struct OfflineODataParameters: Sendable {
     return prefix + name
   }
 
-  /// The same with a folder: of no name, it is the service's.
+  /// The parameters with a folder: if `storePath` is nil, it is set to the service's folder.
   func placed(for root: ODataServiceRoot) -> OfflineODataParameters {
     guard storePath == nil else { return self }
     var parameters = self
@@ -120,7 +123,7 @@ public struct OfflineODataParameters: Sendable {
     return parameters
   }
 
-  /// The same without keys.
+  /// The parameters without keys.
   var shown: OfflineODataParameters {
     var parameters = self
     parameters.givenKey = .withheld
@@ -152,7 +155,7 @@ public struct OfflineODataParameters: Sendable {
     }
   }
 
-  /// The conversation's options with the fields and the time limit of the store.
+  /// The conversation's options with the store's header fields and time limit.
   var conversationOptions: ConversationOptions {
     var options = conversation
     for field in customHeaders { options.fields[field.name] = field.value }
@@ -161,14 +164,14 @@ public struct OfflineODataParameters: Sendable {
   }
 }
 
-/// An index that the application asks for: a set, and the properties that it often filters or orders by.
+/// An additional index: an entity set, and the properties that the application often filters or orders by.
 public struct OfflineODataIndex: Sendable, Hashable {
   /// The entity set.
   public var entitySet: String
-  /// Properties in their order; paths of complex ones with `/`.
+  /// The properties in their order; paths to properties of complex ones with `/`.
   public var properties: [String]
 
-  /// An index on properties of a set.
+  /// Creates an index on properties of a set.
   public init(_ entitySet: String, _ properties: [String]) {
     self.entitySet = entitySet
     self.properties = properties

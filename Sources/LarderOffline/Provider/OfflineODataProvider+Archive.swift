@@ -1,68 +1,73 @@
 public import LarderOData
 
-// Changes that the service refused: sent again, taken back, their conflicts looked into.
+// Changes that the service rejected: retry, discard, and details of conflicts.
 //
-// The entity sets `ErrorArchive` and `RequestQueue` are read as any other; `delete("ErrorArchive(7)")` takes back.
+// The entity sets `ErrorArchive` and `RequestQueue` are read like any other; `delete("ErrorArchive(7)")` discards a
+// request.
 extension OfflineODataProvider {
-  /// The model of the store's own entity sets: `ErrorArchive`, `RequestQueue` and `EventLog`. A set of the service's of one
-  /// of these names goes before.
+  /// The model of the store's own entity sets: `ErrorArchive`, `RequestQueue` and `EventLog`. If the service has an
+  /// entity set with one of these names, the service's takes precedence.
   public static var ownModel: EdmModel { StoreModel.current.model }
 
-  /// Puts a request of the error archive back into the queue, with those that are held for it: the next upload sends it.
+  /// Puts a request of the error archive back into the queue, with the requests that are held because of it. The next
+  /// upload sends them.
   ///
-  /// Of a conflict that means mine: it goes under the ETag of the server's version. Of a transaction it is the whole one.
-  /// A change that waits still and whose conflict a download has noticed goes so, too.
-  /// - Returns: how many requests wait to be sent again.
+  /// For a conflict, this keeps the local version: the request is sent with the ETag of the server's version. For a
+  /// request of a transaction, the whole transaction is retried. A pending change whose conflict a download has found
+  /// is also sent this way.
+  /// - Returns: the number of requests that are pending again.
   /// - Throws: `notFound` for a number that is not in the archive.
   @discardableResult
   public func retry(_ requestID: Int64) async throws(OfflineODataError) -> Int {
     try await openStore().retry(requestID)
   }
 
-  /// Puts a creation that the service has refused because it has an entity of that key (409) back into the queue: as an
-  /// update of that entity, or under another key.
+  /// Puts a creation that the service rejected because the key exists there (409) back into the queue, as an update of
+  /// the existing entity or with another key.
   ///
-  /// - Returns: how many requests wait to be sent again.
-  /// - Throws: `notFound` for a number that is not in the archive; `unsupportedChange` for a request that is no refused
-  ///   creation, or that cannot be an update; `entityExists` for a key that another entity of the store has.
+  /// - Returns: the number of requests that are pending again.
+  /// - Throws: `notFound` for a number that is not in the archive; `unsupportedChange` for a request that is not a
+  ///   rejected creation, or that cannot become an update; `entityExists` for a key that another entity of the store
+  ///   has.
   @discardableResult
   public func retry(_ requestID: Int64, as repair: OfflineODataRepair) async throws(OfflineODataError) -> Int {
     try await openStore().retry(requestID, as: repair)
   }
 
-  /// Puts all requests of the error archive back into the queue; answers how many.
+  /// Puts all requests of the error archive back into the queue. Returns their number.
   @discardableResult
   public func retryAll() async throws(OfflineODataError) -> Int { try await openStore().retry(nil) }
 
-  /// Takes back a request of the error archive with its transaction and those that depend on it: the entities are what the
-  /// service has.
+  /// Discards a request of the error archive, with its transaction and the requests that depend on it. The entities
+  /// return to the service's version.
   ///
-  /// - Returns: how many requests are gone.
+  /// - Returns: the number of requests that were discarded.
   /// - Throws: `notFound` for a number that is not in the archive.
   @discardableResult
   public func discard(_ requestID: Int64) async throws(OfflineODataError) -> Int {
     try await openStore().discard(requestID)
   }
 
-  /// Takes back all requests of the error archive; answers how many.
+  /// Discards all requests of the error archive. Returns their number.
   @discardableResult
   public func discardAll() async throws(OfflineODataError) -> Int { try await openStore().discard(nil) }
 
-  /// The three versions of a request whose entity another has changed: of one in the archive, and of one in the queue
-  /// where a download has noticed it. Of one that was refused because the service has an entity of its key already (409), or
-  /// has it no more (404, 410), what the service has.
+  /// The three versions of an entity that another user has changed, for a request in the archive, or for a queued
+  /// request whose conflict a download has found. For a request that was rejected because the service already has an
+  /// entity with its key (409), or no longer has it (404, 410), the conflict contains the service's version.
   ///
-  /// - Returns: nil where the request failed for another reason, or has not failed.
+  /// - Returns: nil if the request failed for another reason, or has not failed.
   /// - Throws: `notFound` for a number that is neither in the queue nor in the archive.
   public func conflict(_ requestID: Int64) async throws(OfflineODataError) -> OfflineODataConflict? {
     try await openStore().conflict(requestID)
   }
 }
 
-/// What a refused creation becomes.
+/// How a rejected creation is repaired.
 public enum OfflineODataRepair: Sendable, Hashable {
-  /// An update of the entity that the service has under its key: what the creation brings, on top of that.
+  /// Send an update of the entity that the service has under the key. The values of the creation are applied on top of
+  /// it.
   case update
-  /// A creation under another key, as it stands in parentheses of a path: `7`, `Year=2026,Number='A1'`.
+  /// Send the creation with another key, written as in the parentheses of a path: `7`, `Year=2026,Number='A1'`.
   case key(String)
 }

@@ -1,15 +1,15 @@
 import LarderOData
 package import LarderService
 
-// Changes whose content is JSON, as a service takes it: for the command line, and for whoever serves the store.
+// Changes whose content is JSON in the service's format, for the command line and for a server in front of the store.
 extension OfflineODataProvider {
-  /// A change with its content, read from JSON by the type of what the path names.
+  /// Creates a change whose content is read from JSON, by the type of the resource that the path names.
   ///
-  /// The JSON is an entity, in the spelling of any version; the value of a property, alone or as the one member of an
-  /// object; the parameters of an action, which before V4 go into the URL.
+  /// The JSON is an entity, in the format of any version; the value of a property, alone or as the only member of an
+  /// object; or the parameters of an action, which before V4 are written to the URL.
   ///
   /// - Parameter json: nil for no content.
-  /// - Throws: `PayloadError` with the place in the JSON; ``OfflineODataError`` for a path that names nothing.
+  /// - Throws: `PayloadError` with the position in the JSON; ``OfflineODataError`` for a path that names nothing.
   package func change(
     _ operation: ODataSingleRequest.Operation, _ path: String, json: [UInt8]?
   ) async throws -> ODataSingleRequest {
@@ -23,19 +23,19 @@ extension OfflineODataProvider {
     return request
   }
 
-  /// A change of a link: of what a navigation property leads to.
+  /// Creates a change of a link of a navigation property.
   ///
   /// - Parameters:
   ///   - path: the navigation property, such as `Orders(5)/Customer`; with `/$ref` or V2's `/$links/` too.
-  ///   - target: the other entity; nil only where a link to one is removed. Given there too, a link that leads to another
-  ///     entity is not taken away.
+  ///   - target: the other entity; nil only to remove a link to a single entity. If it is given there too, a link to a
+  ///     different entity is not removed.
   package func linkChange(_ path: String, to target: String?, removes: Bool) async throws -> ODataSingleRequest {
     try await linkChange(path, to: target, removes: removes, example: nil)
   }
 
-  /// The same in a change set.
+  /// Creates a change of a link in a change set.
   ///
-  /// - Parameter example: a path that binds in place of one that begins with the name of another change.
+  /// - Parameter example: a path that can be bound, in place of one that begins with the name of another change.
   func linkChange(
     _ path: String, to target: String?, removes: Bool, example: String?
   ) async throws -> ODataSingleRequest {
@@ -67,7 +67,7 @@ extension OfflineODataProvider {
   }
 }
 
-/// What the content of a change is, by its path.
+/// How the content of a change is read, by the change's path.
 struct ChangeContent: Sendable {
   private enum Kind {
     /// An entity of a type.
@@ -76,7 +76,7 @@ struct ChangeContent: Sendable {
     case value(String, EdmTypeReference?)
     /// The parameters of an action.
     case parameters
-    /// Those of a function import of V1 to V3: they stand in the URL.
+    /// The parameters of a function import of V1 to V3, which are written to the URL.
     case query([EdmParameter])
   }
 
@@ -132,12 +132,12 @@ struct ChangeContent: Sendable {
     }
   }
 
-  /// The value of a property that was read: before V4 it stands under a name, which has to be the property's own.
+  /// The value of a property that was read. Before V4 it has a name, which must be the property's own.
   private func value(
     of property: ODataPropertyPayload, _ json: [UInt8], _ name: String, _ options: PayloadOptions
   ) throws -> ODataValue {
     guard let given = property.name, given != name, given != "value" else { return property.value }
-    // A complex value that stands alone is an object of other names.
+    // A complex value without a name is an object whose members have other names.
     if options.expectedType?.isComplex(in: model) == true,
       case .property(let whole) = try wrapped(json, options)
     {
@@ -167,7 +167,7 @@ struct ChangeContent: Sendable {
   private func needObject(_ json: [UInt8]) throws {
     let place = json.firstIndex { $0 > 0x20 } ?? json.endIndex
     guard place < json.endIndex, json[place] != UInt8(ascii: "{") else { return }
-    // What is no JSON at all is told as that.
+    // Input that is not JSON at all gets the JSON parser's error.
     _ = try wrapped(json, PayloadOptions())
     throw PayloadError(.unexpected(expected: "an object"), offset: place, path: "$")
   }
@@ -178,7 +178,7 @@ struct ChangeContent: Sendable {
     return try ODataPayload(json: json, options: options)
   }
 
-  /// A value that stands alone, read as the one member of an object.
+  /// Reads a single value as the only member of an object.
   private func wrapped(_ json: [UInt8], _ options: PayloadOptions) throws -> ODataPayload {
     let start = Array(#"{"value":"#.utf8)
     do { return try payload(start + json + Array("}".utf8), options) } catch var error as PayloadError {
@@ -194,7 +194,7 @@ struct ChangeContent: Sendable {
 }
 
 extension EdmTypeReference {
-  /// Whether its values are objects.
+  /// Whether its values are JSON objects.
   fileprivate func isComplex(in model: EdmModel) -> Bool {
     guard case .named(let name) = self else { return false }
     return model.structure(name) != nil

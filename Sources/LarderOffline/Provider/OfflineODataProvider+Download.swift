@@ -1,28 +1,30 @@
 import LarderCore
 
-// Bringing the copy up to date.
+// Downloading changes from the service.
 extension OfflineODataProvider {
-  /// Brings the copy up to date, and goes on where an earlier download was cut.
+  /// Updates the local copy. If an earlier download was interrupted, this one resumes it.
   ///
-  /// Each defining query takes the best way that the service offers: a delta link, a condition, or reading everything;
-  /// readers see its old rows or its new ones, never a mixture.
+  /// Each defining query uses the best method that the service offers: a delta link, a conditional request, or reading
+  /// everything. Readers see a query's old rows or its new rows, never a mixture.
   ///
-  /// The file is not locked while the service is waited for; a small file beside it says that a download is on its way.
-  /// An application that is about to be suspended calls ``cancelDownload()``, and this again when it goes on.
+  /// The file is not locked while the store waits for the service; a small file beside it indicates that a download is
+  /// running. An application that is about to be suspended calls ``cancelDownload()``, and this method again when it
+  /// continues.
   ///
   /// - Parameters:
   ///   - names: the defining queries; nil for all.
-  ///   - whole: reads everything, media too, whatever delta links and ETags say. Pending changes stay. The pages
-  ///     that an interrupted download has staged are read again. To resume an interrupted whole download, call this without
-  ///     `whole`.
-  /// - Throws: the first error of a query; the others go on and their rows are kept. `downloadRunning` where a download is
-  ///   on its way, `definingQueryNotFound` for a name that there is not. Cancelling the task cancels the download.
+  ///   - whole: reads everything, including media, regardless of delta links and ETags. Pending changes stay. The pages
+  ///     that an interrupted download has staged are read again. To resume an interrupted whole download, call this
+  ///     without `whole`.
+  /// - Throws: the first error of a query. The other queries continue and their rows are kept. `downloadRunning` if a
+  ///   download is running already, `definingQueryNotFound` for an unknown name. Cancelling the task cancels the
+  ///   download.
   @discardableResult
   public func download(_ names: [String]? = nil, whole: Bool = false) async throws -> OfflineODataDownloadReport {
     let task = try state.withLock { state throws(OfflineODataError) in
       guard case .open(let store) = state.phase else { throw OfflineODataError(state.whyNotOpen) }
       guard state.download == nil else { throw OfflineODataError(.downloadRunning) }
-      // The service's answers to changes are newer than what a download read before them.
+      // The responses to an upload are newer than rows that a download read before them.
       let upload = state.upload
       let task = given.environment.task { [self] in
         _ = await upload?.result
@@ -62,10 +64,10 @@ extension OfflineODataProvider {
     }
   }
 
-  /// Cancels a download on its way; what it has staged is kept, and the next one goes on there.
+  /// Cancels a running download. The rows that it has staged are kept, and the next download resumes there.
   public func cancelDownload() { state.withLock { $0.download }?.cancel() }
 
-  /// Whether a download was cut and can go on, or a defining query was never downloaded.
+  /// Whether an interrupted download can be resumed, or a defining query was never downloaded.
   public func hasPendingDownload() async throws -> Bool {
     let store = try openStore()
     return try await translated {
@@ -76,7 +78,7 @@ extension OfflineODataProvider {
 }
 
 extension OpenStore {
-  /// Keeps the way that each query's download took.
+  /// Stores the strategy that each query's download used.
   func keepWays(_ report: OfflineODataDownloadReport) async throws {
     let ways = report.queries.compactMap { outcome in outcome.way.map { (outcome.name, $0) } }
     try await changeQuerySettings { settings in for (name, way) in ways { settings.ways[name] = way } }

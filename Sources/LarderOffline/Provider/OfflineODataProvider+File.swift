@@ -7,12 +7,13 @@ public import LarderStorage
   import Foundation
 #endif
 
-// The file of a closed store as a whole: removed, or given another key.
+// Operations on the file of a closed store as a whole: removing it, and changing its key.
 extension OfflineODataProvider {
-  /// Removes the store's file with all that is in it, an encrypted one also where its key is lost. Only while the store is
-  /// closed: throws `preconditionFailed` else, and where another process has it open.
+  /// Removes the store's file with all its content. An encrypted file can be removed even if its key is lost. The store
+  /// must be closed: throws `preconditionFailed` otherwise, and if another process has it open.
   ///
-  /// With ``OfflineODataParameters/currentUser`` that user's store is removed, in its place or set aside, and no other's.
+  /// With ``OfflineODataParameters/currentUser``, only that user's store is removed, whether it is in place or set
+  /// aside.
   public func clear() async throws { try await calls.run { [self] in try await performClearing() } }
 
   private func performClearing() async throws {
@@ -26,12 +27,13 @@ extension OfflineODataProvider {
       let path = given.file
       let user = given.currentUser.map { StoreUser($0) }
       let aside = user?.aside(of: path)
-      // Where nothing is, no lock is made; what there is only the lock tells, for another may move it until then.
+      // If there is no store, no lock file is created. What exists is known only under the lock, because another
+      // process may move it until then.
       let makes = try user != nil && (isThere(DatabaseFile(path)) || isThere(aside))
       let mark = try await UserMark.take(of: path, isShared: false, makes: makes, given.environment)
       defer { mark?.release() }
       let isAside = try isThere(aside)
-      // A store is opened in its place alone.
+      // Only a store in its place can be open, so no check is needed here.
       if isAside { try aside?.remove() }
       if try isThere(DatabaseFile(path)), try await isOwn(isAside, mark) { try await clearPlace() }
     }
@@ -42,7 +44,8 @@ extension OfflineODataProvider {
     return try file.content() != .absent || file.hasLostContent
   }
 
-  /// Whether the store in place is the user's, or nobody's while the user has no other; without a user any is.
+  /// Whether the store in place is the user's, or has no owner while the user has no other store. Without a current
+  /// user, any store is.
   private func isOwn(_ hasOther: Bool, _ mark: UserMark?) async throws -> Bool {
     guard let name = given.currentUser else { return true }
     let found = try? await UserOpening(given, user: name).look()
@@ -62,8 +65,8 @@ extension OfflineODataProvider {
     guard !FileManager.default.fileExists(atPath: path) else { throw OfflineODataError(.fileFailed, path) }
   }
 
-  /// Looks whose file it is, and who has it open, before anything is removed. A damaged store may go, one on a full disk,
-  /// and one that this key does not open: by its name it is a store's.
+  /// Checks that the file is a store's and that no process has it open, before anything is removed. A damaged store can
+  /// be removed, and so can a store on a full disk, or one that this key does not open: its name is that of a store.
   private func checkRemovable(_ path: String) async throws {
     let isEncrypted = try DatabaseFile(path).content() == .encrypted
     do throws(StorageError) {
@@ -71,7 +74,7 @@ extension OfflineODataProvider {
         path: path, key: isEncrypted ? given.givenKey.key : nil, protection: given.fileProtection,
         environment: given.environment)
       try await replica.close()
-      // A header that forbids writing (SQLite file format §1.3.2) is damage where the system allows it; who only reads
+      // A header that forbids writing (SQLite file format §1.3.2) is damage if the system allows writing. A reader
       // leaves the log where it is.
       if replica.isReadOnly, FileManager.default.isWritableFile(atPath: path) { return }
     } catch {
@@ -84,15 +87,15 @@ extension OfflineODataProvider {
       guard isOurs, error.category.isDamage else { throw error }
       return
     }
-    // Without a log nobody has it open; beside a closed file one may be left.
+    // Without a log, no process has the file open; a closed file may still have one beside it.
     if FileManager.default.fileExists(atPath: path + "-wal") { try DatabaseFile(path).checkUnused() }
   }
 
-  /// Gives the file of a closed store another key, encrypts a plain one, or makes an encrypted one plain.
+  /// Changes the encryption key of a closed store's file, encrypts an unencrypted file, or decrypts an encrypted one.
   ///
-  /// When it returns the new key opens the file; after a crash at any instant the old one does, or the new one. It needs as
-  /// much room on the disk as the file has, whose old bytes are not overwritten: a disk may keep them. Nothing that is
-  /// in the store is lost, changes that wait to be sent least of all.
+  /// When this returns, the new key opens the file. After a crash at any time, either the old key or the new key opens
+  /// it. The operation needs as much free disk space as the file has bytes. The old bytes are not overwritten: a disk
+  /// may keep them. Nothing in the store is lost, including pending changes.
   ///
   /// ```swift
   /// try await provider.close()
@@ -101,11 +104,11 @@ extension OfflineODataProvider {
   /// ```
   ///
   /// - Parameters:
-  ///   - parameters: where the store is, and its key now; nil for a plain file.
-  ///   - key: the new key; nil makes the file plain.
-  /// - Throws: `notFound` where there is no store; `preconditionFailed` (`storeInUse`) where anybody has it open, and for a
-  ///   key that is not the store's, as ``open()`` does, and for another user's store (`otherUser`); `invalidInput` where
-  ///   there is neither an old nor a new key.
+  ///   - parameters: the location of the store and its current key; nil for an unencrypted file.
+  ///   - key: the new key; nil decrypts the file.
+  /// - Throws: `notFound` if there is no store; `preconditionFailed` (`storeInUse`) if any process has it open, and
+  ///   also for a key that is not the store's, as ``open()`` does, and for another user's store (`otherUser`);
+  ///   `invalidInput` if neither an old nor a new key is given.
   public static func changeKey(
     of parameters: OfflineODataParameters, to key: StorageKey?
   ) async throws(OfflineODataError) {
@@ -118,14 +121,15 @@ extension OfflineODataProvider {
       throw OfflineODataError(.invalidParameter, "there is neither an old nor a new key")
     }
     do {
-      // Nobody puts another user's store into the place meanwhile.
+      // The shared lock prevents other processes from moving another user's store into the place meanwhile.
       let mark = try await UserMark.take(of: path, isShared: true, makes: false)
       defer { mark?.release() }
       guard try DatabaseFile(path).content() != .absent else {
         throw OfflineODataError(.resourceNotFound, "there is no store \(path)")
       }
       if let name = parameters.currentUser {
-        // What the store says decides; the mark only where the key does not open it, or it is nobody's.
+        // The user recorded in the store is authoritative. The mark is used only if the key does not open the store, or
+        // the store has no owner.
         let found = try await UserOpening(parameters, user: name).look()
         if let owner = found?.user ?? mark?.user, owner != StoreUser(name) {
           throw OfflineODataError(.otherUser, path)
@@ -137,7 +141,7 @@ extension OfflineODataProvider {
 }
 
 extension StorageError.Category {
-  /// What removing the file is the cure of.
+  /// Errors after which removing the file is the remedy.
   fileprivate var isDamage: Bool {
     switch self {
     case .corrupt, .notADatabase, .inputOutput, .full, .misuse, .unexpectedValue, .tooLarge, .constraint, .other: true
@@ -148,6 +152,6 @@ extension StorageError.Category {
     }
   }
 
-  /// A key that is not the file's, or none.
+  /// Errors of a missing key or a key that is not the file's.
   fileprivate var isOfKey: Bool { self == .wrongKey || self == .encrypted }
 }

@@ -11,18 +11,18 @@ import LarderStorage
 
 // Opening and closing the store.
 extension OfflineODataProvider {
-  /// Makes the store usable.
+  /// Opens the store.
   ///
-  /// The first time, the metadata are fetched and the defining queries run; where that is cut, the call fails, and the next
-  /// one goes on there. A service that is out of reach then is no reason to stay closed: what has come is opened,
-  /// ``hasPendingDownload()`` says that more is wanted, ``download(_:whole:)`` goes on, and questions that only the missing rows
-  /// could answer fail with `neverDownloaded`. Later it needs no network. A store that is open already stays as it is.
+  /// The first call downloads the metadata and the rows of the defining queries. If it is interrupted, it fails, and
+  /// the next call resumes there. If the service cannot be reached by then, the store opens with the rows it has so
+  /// far: ``hasPendingDownload()`` is true, ``download(_:whole:)`` resumes the download, and queries that need missing
+  /// rows fail with `neverDownloaded`. Later calls need no network. If the store is open already, nothing happens.
   ///
-  /// A filled store whose file or folder may not be written to, or whose disk is full, is opened to be read: ``isReadOnly``.
+  /// A filled store opens read-only if its file or folder is not writable, or if the disk is full: ``isReadOnly``.
   ///
-  /// Throws `preconditionFailed` before anything is changed where the file is encrypted with another key than
-  /// ``OfflineODataParameters/storeEncryptionKey`` (`wrongEncryptionKey`), or without one (`encryptionKeyMissing`), or is plain
-  /// and a key is given (`storeNotEncrypted`).
+  /// Throws `preconditionFailed`, before anything is changed, if the file is encrypted with a key other than
+  /// ``OfflineODataParameters/storeEncryptionKey`` (`wrongEncryptionKey`), if it is encrypted and no key is given
+  /// (`encryptionKeyMissing`), or if it is not encrypted and a key is given (`storeNotEncrypted`).
   public func open() async throws { try await open(resumes: false) }
 
   func open(resumes: Bool) async throws {
@@ -60,7 +60,7 @@ extension OfflineODataProvider {
     return task
   }
 
-  /// One of those who wait for the opening does so no more; the last one ends it.
+  /// Called when a caller stops waiting for the opening. The opening is cancelled if no other caller waits for it.
   private func leaveOpening(_ task: Task<Void, any Error>) {
     let isLast = state.withLock { state in
       guard case .opening(task) = state.phase else { return false }
@@ -72,7 +72,7 @@ extension OfflineODataProvider {
 
   private func performOpening(_ opening: UInt64) async throws {
     telling.tell(.stateChanged(.opening), of: self)
-    // Nil also where the store was suspended while it opened: then it opens as at first.
+    // Also nil if the store was suspended during its first opening: then it opens as for the first time.
     let former = state.withLock { $0.suspension }?.resumable
     let resumable = former ?? ResumableStore()
     var replica: Replica?
@@ -88,7 +88,7 @@ extension OfflineODataProvider {
         for query in late { try await store.add(query, replaces: true) }
         taken += late
       }
-      // Closing and suspending wait for the end of this task: nothing of it comes after theirs.
+      // Closing and suspending wait for the end of this task, so none of its events comes after theirs.
       resumable.open(store)
       if !opened.isReadOnly { store.beginSweeping() }
       telling.tell(.stateChanged(.open), of: self)
@@ -103,14 +103,14 @@ extension OfflineODataProvider {
     }
   }
 
-  /// Makes the store open, where the queries that were added while it was closed or opening are all taken, and those that
-  /// were removed are gone; else gives the others.
+  /// Sets the state to open, if all queries that were added while the store was closed or opening have been taken, and
+  /// those that were removed are gone. Otherwise it returns the queries still to be taken.
   private func finishOpening(
     _ opening: UInt64, _ store: OpenStore, _ resumable: ResumableStore, after taken: [OfflineODataDefiningQuery]
   ) throws -> [OfflineODataDefiningQuery]? {
     try Task.checkCancellation()
     let (late, _) = try state.withLock { state -> ([OfflineODataDefiningQuery]?, State.Phase?) in
-      // Closed meanwhile: who closes sets the phase.
+      // The store was closed meanwhile; `end(suspends:)` sets the phase.
       guard case .opening(let task) = state.phase, state.opening == opening else { throw CancellationError() }
       let late = state.added.filter { !taken.contains($0) }
       guard late.isEmpty, state.removed.isEmpty else { return (late, nil) }
@@ -127,7 +127,7 @@ extension OfflineODataProvider {
     if let name = given.currentUser {
       return try await UserOpening(given, user: name, root: root.url.absoluteString).open()
     }
-    // Nobody puts another user's store into the place meanwhile.
+    // The shared lock prevents other processes from moving another user's store into the place meanwhile.
     let mark = try await UserMark.take(of: given.file, isShared: true, makes: false, given.environment)
     defer { mark?.release() }
     let file = DatabaseFile(given.file)
@@ -139,7 +139,7 @@ extension OfflineODataProvider {
       path: given.file, key: given.givenKey.key, protection: given.fileProtection, environment: given.environment)
   }
 
-  /// A store that was suspended is not made anew: whoever removed its file meant to.
+  /// A suspended store is not created again: its file was removed deliberately.
   private func checkNotRemoved() throws {
     let file = DatabaseFile(given.file)
     guard try file.content() == .absent, !file.hasLostContent else { return }
@@ -154,7 +154,7 @@ extension OfflineODataProvider {
     return OpenStore(replica: replica, conversation: conversation, root: root, parameters: given.shown)
   }
 
-  /// Removes the defining queries that were removed while the store was closed or opening; gives their names.
+  /// Removes the defining queries that were removed while the store was closed or opening. Returns their names.
   @discardableResult
   private func removeNamed(_ store: OpenStore) async throws -> Set<String> {
     let names = state.withLock { $0.removed }
@@ -163,14 +163,15 @@ extension OfflineODataProvider {
     return names
   }
 
-  /// Fills the store where it never was, and `fills` says so. Gives the added queries that it has taken.
+  /// Prepares the open store, and fills it if it is not filled yet and `fills` is true. Returns the added queries that
+  /// it has taken.
   private func prepare(_ store: OpenStore, fills: Bool) async throws -> [OfflineODataDefiningQuery] {
     let replica = store.replica
     let text = root.url.absoluteString
     if try await !replica.isOf(text) { try await replica.set(Replica.rootSetting, to: .text(text)) }
     if !replica.isReadOnly {
       try await store.prepareStreams()
-      // A disk without room for it is no reason to stay closed.
+      // If there is no disk space to remove the leftovers, the store opens anyway.
       try? await store.removeLeftovers()
       try await store.askIndexes()
     }
@@ -182,8 +183,8 @@ extension OfflineODataProvider {
     return added
   }
 
-  /// Runs the first download, or what is left of one that was cut. Where there is something to open, it is opened though
-  /// the service is out of reach, or another process is about to fill the store.
+  /// Runs the first download, or resumes an interrupted one. If the store already has tables, it opens even if the
+  /// service cannot be reached, or another process is filling the store.
   private func fill(_ store: OpenStore, _ fills: Bool) async throws {
     let isOpenable = !store.replica.plan.tables.isEmpty
     guard fills, given.fillsOnOpening, !store.replica.isReadOnly else {
@@ -203,12 +204,12 @@ extension OfflineODataProvider {
     }
   }
 
-  /// Ends the use of the store, a suspended one's too: requests and a download on their way are cancelled, the file is closed.
-  /// The next download resumes one that was interrupted. A closed store stays so.
+  /// Closes the store, also a suspended one. Running requests and a running download are cancelled, and the file is
+  /// closed. The next download resumes an interrupted one. A closed store stays closed.
   public func close() async throws { try await end(suspends: false) }
 
-  /// Ends the use of the store. The new state and the task that ends it are set in one step: an opening that ends at the same
-  /// time ends before it, or fails.
+  /// Closes or suspends the store. The new phase and its task are set in one step: an opening that finishes at the same
+  /// time finishes before it, or fails.
   func end(suspends: Bool) async throws {
     let (closing, former) = state.withLock { state -> (Task<Void, any Error>?, Suspension?) in
       let former = suspends ? nil : state.suspension.take()
@@ -261,10 +262,11 @@ extension OfflineODataProvider {
 }
 
 extension Replica {
-  /// The name under which the service's root is kept.
+  /// The name of the setting that stores the service's root.
   fileprivate static let rootSetting = "service-root"
 
-  /// Whether the store is of the service of a root; false where it is of none yet. Throws `otherService`.
+  /// Whether the store belongs to the service with the root; false if it does not belong to a service yet. Throws
+  /// `otherService` if it belongs to another one.
   func isOf(_ root: String) async throws -> Bool {
     guard case .text(let kept)? = try await setting(Self.rootSetting) else { return false }
     guard kept == root else { throw OfflineODataError(.otherService, kept) }

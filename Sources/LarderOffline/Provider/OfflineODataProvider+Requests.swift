@@ -4,26 +4,27 @@ import LarderOData
 public import LarderService
 import Synchronization
 
-// Requests: scheduled, awaited, blocking. A read is answered from the copy, a change is made in it and waits for the next
-// upload; nothing is sent.
+// Requests: scheduled, awaited, blocking. A read returns data of the local copy. A change is applied to the copy and
+// sent by the next upload. A request sends nothing to the service.
 extension OfflineODataProvider {
   /// Starts a request and returns at once.
   ///
-  /// A read calls `requestStarted`, `requestServerResponse` with the copy's answer, written as the service would write it,
-  /// and `requestFinished`; so one listener serves the online store and this one. A change is made in the copy, answered as
-  /// the service would answer it, and sent by the next ``upload(_:)``.
+  /// A read calls `requestStarted`, `requestServerResponse` with data of the local copy in the form of a service's
+  /// response, and `requestFinished`; so one listener serves the online store and this one. A change is applied to the
+  /// copy, gets the response that the service would send, and is sent by the next ``upload(_:)``.
   ///
-  /// Requests take effect in the order of the calls: a change behind all requests before it, a read behind all changes
-  /// before it. One that fails or is cancelled leaves the others as they are. `requestStarted` is called on the caller's
-  /// thread before this returns; the other calls come from other threads, and those of different requests in any order.
-  /// A change with streamed content holds up those behind it: such content must not come from their answers.
+  /// Requests take effect in the order of the calls: a change after all requests before it, a read after all changes
+  /// before it. A request that fails or is cancelled does not affect the others. `requestStarted` is called on the
+  /// caller's thread before this returns. The other listener methods are called on other threads, for different
+  /// requests in any order. A change with streamed content delays the requests after it, so such content must not
+  /// depend on their responses.
   @discardableResult
   public func schedule(_ request: ODataRequest, listener: (any ODataRequestListener)?) -> ODataRequestExecution {
     let execution = ODataRequestExecution(request: request, listener: listener)
     running.add(execution)
     let store = Result { () throws(OfflineODataError) in try openStore() }
     execution.start()
-    // Here and not in the task: tasks begin in any order.
+    // The turn is taken here and not in the task, because tasks start in any order.
     let turn = turns.enter(request.claim)
     let task = given.environment.task { [running] in
       await OfflineODataProvider.run(execution, on: store, in: turn)
@@ -41,20 +42,20 @@ extension OfflineODataProvider {
         let store = try store.get()
         return execution.isCancelled ? nil : try await store.answer(execution.request)
       }
-      // The turn is over: a listener may ask the store and wait for the answer.
+      // The turn has ended, so a listener may send a request to the store and wait for the response.
       guard let answer = answer ?? nil else { throw OfflineODataError(.cancelled) }
       execution.receive(serverResponse: answer)
       execution.finish()
     } catch { execution.fail(error) }
   }
 
-  /// Waits until the changes that were scheduled before have been made.
+  /// Waits until the changes that were scheduled before have been applied.
   func afterScheduledChanges() async {
     guard !turns.isEmpty else { return }
     await turns.enter(.shared(RequestClaim.store)).take {}
   }
 
-  /// Runs a request and blocks the calling thread until its answer is there.
+  /// Runs a request and blocks the calling thread until the response is available.
   @available(*, noasync, message: "Use execute(_:) in asynchronous code.")
   public func executeBlocking(_ request: ODataRequest) throws -> ODataResponse {
     let store = try openStore()
@@ -68,17 +69,18 @@ extension OfflineODataProvider {
 }
 
 extension RequestClaim {
-  /// All that the store holds.
+  /// The resource that all requests claim: the whole store.
   fileprivate static let store = ""
 }
 
 extension ODataRequest {
-  /// Changes are made one by one; reads wait for the changes before them, and those for the reads before.
+  /// A change needs the store exclusively; reads share it. So changes run one by one, and reads wait for the changes
+  /// before them.
   fileprivate var claim: RequestClaim { isRead ? .shared(RequestClaim.store) : .alone(RequestClaim.store) }
 }
 
 extension OpenStore {
-  /// The answer to a request.
+  /// The response to a request.
   func answer(_ request: ODataRequest) async throws(OfflineODataError) -> ODataResponse {
     switch request {
     case .single(let single): return .single(try await answer(single))
@@ -86,9 +88,9 @@ extension OpenStore {
     }
   }
 
-  /// The parts of a batch are answered one by one, and one that fails fails alone, as at a service that goes on after
-  /// errors; where the request says `continuesOnError` is false, those behind it are not answered. A change set is one
-  /// transaction, here and when it is uploaded.
+  /// Runs the parts of a batch one by one. A part that fails does not affect the others, as at a service that continues
+  /// on errors. If the request sets `continuesOnError` to false, the parts after a failure are not run. A change set is
+  /// one transaction, here and in the upload.
   private func answer(_ batch: ODataBatchRequest) async throws(OfflineODataError) -> ODataBatchResponse {
     var slots: [ODataBatchResponse.Slot?] = []
     for item in batch.items {
@@ -100,7 +102,7 @@ extension OpenStore {
         continue
       }
       do throws(OfflineODataError) { slots.append(try await answer(item)) } catch {
-        // What ends the store or the task ends the batch.
+        // An error that ends the store or the task also ends the batch.
         guard !error.isCancelled, error.name != .storeNotOpen, error.name != .storeSuspended else { throw error }
         slots.append(.failure(error.asPart(first, url: try? absolute(first.path))))
       }
@@ -186,7 +188,8 @@ extension OpenStore {
 }
 
 extension OfflineODataError {
-  /// The error as that of a part of a batch: the status that a service would answer, the store's own words, itself below.
+  /// The error as that of a part of a batch: the status that a service would send, the store's message, and this error
+  /// as the cause.
   fileprivate func asPart(_ request: ODataSingleRequest, url: String?) -> ODataServiceError {
     let category: ODataServiceError.Category =
       switch self {

@@ -1,18 +1,20 @@
 import LarderCore
 
-// Suspension: the store is closed, and knows that it goes on.
+// Suspension: the store is closed, but keeps what it needs to be resumed.
 extension OfflineODataProvider {
-  /// Gives back all that the store holds of its files, so that the system may suspend the process: nothing is open or locked when
-  /// it returns, and the log is moved into the file. See the article "Suspension".
+  /// Releases the files of the store, so that the system can suspend the process. When this returns, no file is open or
+  /// locked, and the write-ahead log has been moved into the file. See the article "Suspension".
   ///
-  /// A download, an upload and requests on their way end, as by ``close()``: the next download and upload resume where they were
-  /// interrupted. Their callers, and all calls until ``resume()``, get `storeSuspended`; so does an
-  /// ``open()`` or a ``resume()`` that still runs. Live results wait. ``events`` tell of it as of closing. Two calls at
-  /// once, and any mixture with ``resume()``, run one after another. A store that is suspended or closed stays so.
+  /// A running download, a running upload and running requests end, as in ``close()``: the next download and upload
+  /// resume where they were interrupted. Their callers, and all calls until ``resume()``, get `storeSuspended`; so does
+  /// an ``open()`` or a ``resume()`` that is still running. Live results pause. ``events`` report the suspension as
+  /// they report closing. Concurrent calls of this method and of ``resume()`` run one after another. A store that is
+  /// suspended or closed stays so.
   ///
-  /// Throws what ``close()`` throws; the store is suspended all the same.
+  /// Throws the errors of ``close()``; the store is suspended even then.
   public func suspend() async throws {
-    // A resumption may wait for the network: one that runs ends now, and one that is still to run ends at once.
+    // A resumption may wait for the network. One that is running is cancelled here, and one that has not started yet
+    // ends as soon as it starts.
     let resuming = state.withLock { state -> Task<Void, any Error>? in
       state.waitingSuspensions += 1
       guard case .opening(let task) = state.phase, state.suspension != nil else { return nil }
@@ -25,12 +27,12 @@ extension OfflineODataProvider {
     }
   }
 
-  /// Opens a suspended store again, as ``open()`` does: a file that was replaced, damaged or given another key meanwhile is noticed,
-  /// and what other processes have changed is seen. Live results go on. It needs no network, unless the store was suspended during
-  /// its first opening, which resumes. A store that is not suspended stays as it is.
+  /// Opens a suspended store again, as ``open()`` does. It detects a file that was replaced, damaged or given another
+  /// key meanwhile, and sees what other processes have changed. Live results continue. It needs no network, unless the
+  /// store was suspended during its first opening, which resumes. A store that is not suspended stays as it is.
   ///
-  /// Throws what ``open()`` throws, `storeSuspended` if ``suspend()`` is called meanwhile, and `resourceNotFound` if the file was
-  /// removed. The store stays suspended then, unless it was closed.
+  /// Throws the errors of ``open()``, `storeSuspended` if ``suspend()`` is called meanwhile, and `resourceNotFound` if
+  /// the file was removed. In these cases the store stays suspended, unless it was closed.
   public func resume() async throws {
     try await calls.run { [self] in
       guard state.withLock({ $0.suspension != nil }) else { return }

@@ -1,16 +1,18 @@
 import LarderCore
 
-// Bringing changes to the service.
+// Uploading changes to the service.
 extension OfflineODataProvider {
-  /// Sends the changes that wait, in causal order, and goes on where an earlier upload was cut.
+  /// Sends the pending changes in causal order. If an earlier upload was interrupted, this one resumes it.
   ///
-  /// What the service refuses goes to the error archive with the changes that depend on it; the rest goes on, and nothing
-  /// is thrown for it. Every send is written down before it leaves: one whose answer is lost is looked up, or repeated under
-  /// its name, before it is sent again. A download on its way is waited for.
+  /// Changes that the service rejects go to the error archive, with the changes that depend on them. The upload
+  /// continues with the others and throws no error for rejected ones. Each request is recorded before it is sent: if
+  /// its response is lost, the next upload looks up the outcome, or repeats the request under its identifier, before it
+  /// sends the change again. If a download is running, the upload waits for it.
   ///
-  /// - Throws: why it stopped: `communicationError` without a connection or without credentials, the caller's cancelling.
-  ///   What was not sent is still queued; ``OfflineODataEvent/uploadFailed(_:_:)`` tells what was. `uploadRunning` where an
-  ///   upload is on its way. `unsupportedByService` where a transaction cannot be sent as one.
+  /// - Throws: the reason why the upload stopped: `communicationError` without a connection or without credentials, or
+  ///   the cancellation by the caller. Changes that were not sent are still queued;
+  ///   ``OfflineODataEvent/uploadFailed(_:_:)`` reports what was sent. `uploadRunning` if an upload is running already.
+  ///   `unsupportedByService` if a transaction cannot be sent as one.
   @discardableResult
   public func upload(
     _ options: OfflineODataUploadOptions = OfflineODataUploadOptions()
@@ -52,10 +54,10 @@ extension OfflineODataProvider {
     }
   }
 
-  /// Cancels an upload on its way. What was not sent stays in the queue.
+  /// Cancels a running upload. Changes that were not sent stay in the queue.
   public func cancelUpload() { state.withLock { $0.upload }?.cancel() }
 
-  /// The exact requests that an upload would send now; nothing is sent.
+  /// The exact requests that an upload would send now. Nothing is sent.
   public func plan(
     _ options: OfflineODataUploadOptions = OfflineODataUploadOptions()
   ) async throws -> [OfflineODataPlannedRequest] {
@@ -66,16 +68,16 @@ extension OfflineODataProvider {
     }
   }
 
-  /// How many changes that an upload is about are not with the service: queued, sent and not answered, or in the error
-  /// archive.
+  /// The number of changes in the scope of an upload that are not yet applied by the service: queued, sent without a
+  /// response, or in the error archive.
   package func remainingCount(_ options: OfflineODataUploadOptions) async throws -> Int {
     try await UploadJournal(store: openStore(), options: options).remaining()
   }
 
-  /// Whether changes are queued, or were sent and not answered yet.
+  /// Whether changes are queued, or were sent and have no response yet.
   public func hasPendingUpload() async throws -> Bool { try await pendingUploadCount() > 0 }
 
-  /// How many changes are queued, or were sent and not answered yet.
+  /// The number of changes that are queued, or were sent and have no response yet.
   package func pendingUploadCount() async throws -> Int {
     await afterScheduledChanges()
     return try await UploadJournal(store: openStore(), options: OfflineODataUploadOptions()).left()

@@ -10,7 +10,8 @@ import LarderStorage
   public import Foundation
 #endif
 
-/// A service used without a network: a relational copy in one file, filled by defining queries, asked by OData URLs.
+/// A local copy of an OData service in one file, which can be queried and changed without a network. Defining queries
+/// determine what it contains.
 ///
 /// ```swift
 /// let provider = try OfflineODataProvider(serviceRoot: url, transport: CurlTransport())
@@ -20,12 +21,12 @@ import LarderStorage
 /// try await provider.download()
 /// ```
 ///
-/// It answers as the service would; what it cannot answer is `notSupported` with the construct's name. All errors are
-/// ``OfflineODataError``.
+/// Reads use OData URLs and return what the service would return. A read that uses an unsupported feature fails with
+/// `notSupported` and the name of the feature. All errors are ``OfflineODataError``.
 public final class OfflineODataProvider: ODataStore {
-  /// The service.
+  /// The root of the service.
   public let root: ODataServiceRoot
-  /// How the store is kept. Keys are not shown.
+  /// The store's parameters, without keys.
   public var parameters: OfflineODataParameters { given.shown }
 
   /// The parameters with their keys.
@@ -50,11 +51,11 @@ public final class OfflineODataProvider: ODataStore {
     }
 
     var phase = Phase.closed
-    /// Counts openings: what belongs to an earlier one finds that it is too late.
+    /// The number of openings. A task of an earlier opening compares it to detect that it is outdated.
     var opening: UInt64 = 0
-    /// How many wait for the opening.
+    /// The number of callers that wait for the opening.
     var openers = 0
-    /// The opening of an open store; it may still run, to report that the store is open.
+    /// The task that opened the store. It may still run, to report that the store is open.
     var opened: Task<Void, any Error>?
     /// Defining queries that were added while the store was closed, in their order.
     var added: [OfflineODataDefiningQuery] = []
@@ -62,30 +63,30 @@ public final class OfflineODataProvider: ODataStore {
     var removed: Set<String> = []
     var download: Task<OfflineODataDownloadReport, any Error>?
     var upload: Task<OfflineODataUploadReport, any Error>?
-    /// What live results have of the open store.
+    /// The reference to the open store that live results use.
     var resumable: ResumableStore?
-    /// What a suspended store needs to be resumed; nil where it is not suspended.
+    /// What a suspended store needs to be resumed; nil if the store is not suspended.
     var suspension: Suspension?
-    /// Calls of ``suspend()`` whose turn has not come.
+    /// Calls of ``suspend()`` that have not started yet.
     var waitingSuspensions = 0
 
-    /// Why nothing can be asked of a store that is not open.
+    /// The error of a call on a store that is not open.
     var whyNotOpen: OfflineODataErrorName { suspension == nil ? .storeNotOpen : .storeSuspended }
 
-    /// Throws where the store is suspended.
+    /// Throws if the store is suspended.
     func checkNotSuspended() throws(OfflineODataError) {
       if suspension != nil { throw OfflineODataError(.storeSuspended) }
     }
   }
 
   struct Suspension {
-    /// What live results have of the store; nil where it was suspended while it opened.
+    /// The reference to the store that live results use; nil if the store was suspended while it opened.
     let resumable: ResumableStore?
   }
 
-  /// Makes a closed store; nothing is sent or written yet.
+  /// Creates a closed store. Nothing is sent or written yet.
   ///
-  /// Throws `invalidInput` for a root that is no http or https URL, and for parameters outside their range.
+  /// Throws `invalidInput` for a root that is not an http or https URL, and for parameters outside their range.
   public init(
     serviceRoot: URL, transport: any HTTPTransport, authentication: (any Authentication)? = nil,
     parameters: OfflineODataParameters = OfflineODataParameters()
@@ -100,15 +101,15 @@ public final class OfflineODataProvider: ODataStore {
     calls = SerialCalls(parameters.environment)
   }
 
-  /// What the service offers, as the store keeps it; nil while the store is closed.
+  /// The metadata of the service, as the store has them; nil while the store is closed.
   public var model: EdmModel? { store?.replica.model }
 
   /// True between a successful ``open()`` and ``close()``.
   public var isOpen: Bool { store != nil }
 
-  /// True while the store is open and its file, or its folder, may not be written to: questions are answered, changes,
-  /// downloads and uploads fail with `storeReadOnly`. True, too, where the disk was full when the store was opened: then they fail
-  /// with `diskFull`, until it is closed and opened where there is room.
+  /// True while the store is open and its file, or its folder, is not writable: reads work; changes, downloads and
+  /// uploads fail with `storeReadOnly`. Also true if the disk was full when the store was opened: then these calls fail
+  /// with `diskFull` until the store is closed, and opened when there is space.
   public var isReadOnly: Bool { store?.replica.isReadOnly ?? false }
 
   /// False: an offline store has no passive mode.
@@ -117,10 +118,10 @@ public final class OfflineODataProvider: ODataStore {
   /// Throws `preconditionFailed`: an offline store has no passive mode.
   public func setPassive(_ passive: Bool) throws { throw OfflineODataError(.neverPassive) }
 
-  /// What happens in the store from now on. May be taken any number of times.
+  /// The events of the store from now on. Each access returns a new stream.
   public var events: AsyncStream<OfflineODataEvent> { telling.stream() }
 
-  /// Hears what happens; held weakly.
+  /// The delegate, which is notified of the events. It is held weakly.
   public var delegate: (any OfflineODataDelegate)? {
     get { telling.delegate }
     set { telling.delegate = newValue }
@@ -128,10 +129,10 @@ public final class OfflineODataProvider: ODataStore {
 
   var store: OpenStore? { state.withLock { if case .open(let store) = $0.phase { store } else { nil } } }
 
-  /// Nobody can resume it any more: live results end.
+  /// No caller can resume a suspended store after this, so its live results end.
   deinit { state.withLock { $0.suspension }?.resumable?.end() }
 
-  /// The open store; throws `preconditionFailed` where it is not open.
+  /// The open store. Throws `preconditionFailed` if the store is not open.
   func openStore() throws(OfflineODataError) -> OpenStore {
     try state.withLock { state throws(OfflineODataError) in
       guard case .open(let store) = state.phase else { throw OfflineODataError(state.whyNotOpen) }
@@ -141,10 +142,11 @@ public final class OfflineODataProvider: ODataStore {
 
   // MARK: Defining queries
 
-  /// Adds a defining query: before opening, or at any time after; ``download(_:whole:)`` brings its rows.
+  /// Adds a defining query, before opening or later; ``download(_:whole:)`` downloads its rows.
   ///
-  /// Throws `invalidInput` for a name that is taken, and for a query that brings no entities. Before the store is open, a
-  /// query of the same name and text is no error, and one of another text takes the old one's place when the store opens.
+  /// Throws `invalidInput` for a name that is taken, and for a query that does not return entities. Before the store is
+  /// open, a query with an existing name and the same text is accepted; with another text, it replaces the old query
+  /// when the store opens.
   public func add(_ query: OfflineODataDefiningQuery) async throws {
     try query.check()
     let query = try relative(query)
@@ -161,7 +163,7 @@ public final class OfflineODataProvider: ODataStore {
     try await translated { try await store.add(query, replaces: false) }
   }
 
-  /// The query with its text relative to the service's root: an absolute URL below that is taken too.
+  /// The query with its text relative to the service's root. An absolute URL below the root is also accepted.
   private func relative(_ query: OfflineODataDefiningQuery) throws(OfflineODataError) -> OfflineODataDefiningQuery {
     guard ["http://", "https://"].contains(where: { query.query.lowercased().hasPrefix($0) }) else { return query }
     guard let absolute = try? root.absoluteText(query.query), let text = root.relative(absolute) else {
@@ -173,10 +175,11 @@ public final class OfflineODataProvider: ODataStore {
     return query
   }
 
-  /// Removes a defining query and the rows that no other one brings.
+  /// Removes a defining query and the rows that no other query includes.
   ///
-  /// Throws `notFound` for a name that there is not. Before the store is open, the query goes when it opens, before
-  /// anything is downloaded, and a name that there is not is no error: so a first download that fails for a query is mended.
+  /// Throws `notFound` for an unknown name. Before the store is open, the query is removed when the store opens, before
+  /// anything is downloaded, and an unknown name is not an error. This is how to repair a first download that fails
+  /// because of a query.
   public func removeDefiningQuery(_ name: String) async throws {
     let store = try state.withLock { state throws(OfflineODataError) -> OpenStore? in
       if case .open(let store) = state.phase { return store }
@@ -191,7 +194,7 @@ public final class OfflineODataProvider: ODataStore {
     }
   }
 
-  /// The defining queries and what became of them; of a closed store, those added since.
+  /// The defining queries with their status. For a closed store, those that were added since.
   public func definingQueries() async throws -> [OfflineODataDefiningQueryStatus] {
     guard let store else {
       let added = try state.withLock { state throws(OfflineODataError) in
@@ -206,7 +209,8 @@ public final class OfflineODataProvider: ODataStore {
     return try await translated { try await store.status() }
   }
 
-  /// Runs `body`; its errors become the store's. What a suspension has ended fails with `storeSuspended`.
+  /// Runs `body` and converts its errors to the store's errors. An operation that a suspension has ended fails with
+  /// `storeSuspended`.
   func translated<Value>(_ body: () async throws -> Value) async throws(OfflineODataError) -> Value {
     do { return try await body() } catch {
       let error = OfflineODataError(below: error)

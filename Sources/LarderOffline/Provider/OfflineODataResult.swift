@@ -1,25 +1,27 @@
 import LarderHTTP
 public import LarderOData
 
-/// How a raw answer of an offline store is written.
+/// The format of a raw result of an offline store.
 public struct OfflineODataResultOptions: Sendable, Hashable {
-  /// How much control information there is (JSON Format 4.01 §3.1). Answers of V2 always have theirs.
+  /// The amount of control information (JSON Format 4.01 §3.1). Results in V2 always contain the control information of
+  /// V2.
   public enum Metadata: String, Sendable, Hashable { case none, minimal, full }
 
-  /// The version of the format; nil is that of the service. A service of V2 is answered in V4 where that is asked for, and
-  /// the other way round.
+  /// The version of the format; nil uses the version of the service. Data of a V2 service can be returned in the format
+  /// of V4, and the other way round.
   public var version: ODataVersion?
-  /// How much control information.
+  /// The amount of control information.
   public var metadata: Metadata
-  /// Whether 64-bit integers and decimals are strings (JSON Format 4.01 §3.2).
+  /// Whether 64-bit integers and decimals are written as strings (JSON Format 4.01 §3.2).
   public var isIEEE754Compatible: Bool
-  /// Whether entity sets are only those of their entities that were created here and not downloaded since: a set that no
-  /// defining query brings can be read so. What these link to is shown whatever it is.
+  /// Whether entity sets contain only entities that were created here and not downloaded since. This can also be used
+  /// with a set that no defining query includes. Entities that these link to are included in any case.
   public var localRowsOnly: Bool
-  /// The media ranges that a request takes answers in; nil for any.
+  /// The media ranges that a request accepts; nil for any.
   var accepted: [String]?
 
-  /// The service's own version, minimal control information, numbers as numbers, all entities.
+  /// Creates options. By default: the service's own version, minimal control information, numbers as numbers, all
+  /// entities.
   public init(
     version: ODataVersion? = nil, metadata: Metadata = .minimal, isIEEE754Compatible: Bool = false,
     localRowsOnly: Bool = false
@@ -31,18 +33,18 @@ public struct OfflineODataResultOptions: Sendable, Hashable {
   }
 }
 
-/// A raw answer: the bytes that a service would send.
+/// A raw result: the bytes that a service would send.
 public struct OfflineODataResult: Sendable {
   /// The media type.
   public var contentType: String
   /// The content; empty for null.
   public var bytes: [UInt8]
-  /// The entity's ETag, where the answer is one entity.
+  /// The entity's ETag, if the result is one entity.
   public var etag: String?
 }
 
 extension OfflineODataResult: CustomReflectable {
-  /// All but the content, of which the length.
+  /// Shows the length of the content in place of the content.
   public var customMirror: Mirror {
     Mirror(
       self, children: ["contentType": contentType, "bytes": ByteCount(bytes), "etag": etag as Any],
@@ -50,14 +52,14 @@ extension OfflineODataResult: CustomReflectable {
   }
 }
 
-/// A raw answer piece by piece: pieces of some 64 kB, made as they are taken. It can be read once.
+/// A raw result in pieces of some 64 kB, which are created as they are read. It can be read once.
 public struct OfflineODataResultStream: AsyncSequence, Sendable {
-  /// A piece.
+  /// A piece of the result.
   public typealias Element = [UInt8]
 
   /// The media type.
   public var contentType: String { stream.end.mediaType }
-  /// The entity's ETag, where the answer is one entity.
+  /// The entity's ETag, if the result is one entity.
   public var etag: String? { stream.end.etag }
 
   private let stream: ResultStream
@@ -67,7 +69,7 @@ public struct OfflineODataResultStream: AsyncSequence, Sendable {
   /// Starts reading.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pieces: stream.makeAsyncIterator()) }
 
-  /// Takes the pieces.
+  /// Iterates over the pieces.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate var pieces: ResultStream.AsyncIterator
 
@@ -78,24 +80,25 @@ public struct OfflineODataResultStream: AsyncSequence, Sendable {
   }
 }
 
-/// How SQLite answers a question: for diagnosis.
+/// The SQL statements and query plans by which SQLite executes a query, for diagnosis.
 public struct OfflineODataExplanation: Sendable, Hashable {
-  /// One statement; those of `$expand` are run once a row of the statement around.
+  /// One statement. The statements of `$expand` run once for each row of the enclosing statement.
   public struct Statement: Sendable, Hashable {
-    /// The names that led to it: empty for the question itself, `Orders`, `Items` for what is expanded.
+    /// The navigation properties that lead to it: empty for the query itself, `Orders`, `Items` for an expanded
+    /// property.
     public var path: [String]
-    /// Whether it counts for `$count=true`.
+    /// Whether it counts rows for `$count=true`.
     public var isCount: Bool
-    /// The SQL; `?1` and so on are parameters.
+    /// The SQL, with parameters `?1` and so on.
     public var sql: String
-    /// What the parameters are bound to, as SQL literals; nil for those that come from the row around.
+    /// The values of the parameters as SQL literals; nil for those that come from the enclosing row.
     public var parameters: [String?]
-    /// SQLite's plan, a line a step, indented by its depth.
+    /// SQLite's query plan, one line for each step, indented by its depth.
     public var plan: [String]
   }
 
-  /// The statements, the question itself first.
+  /// The statements, beginning with that of the query itself.
   public var statements: [Statement]
-  /// Whether entity sets are only those of their entities that were created here.
+  /// Whether entity sets contain only entities that were created here.
   public var isOfLocalRowsOnly = false
 }

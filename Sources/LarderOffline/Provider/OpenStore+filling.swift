@@ -2,22 +2,22 @@ import LarderOData
 import LarderStorage
 import Synchronization
 
-// How far the store is filled, and what cannot be answered before it is.
+// Whether the first download has finished, and which queries cannot run before that.
 extension OpenStore {
-  /// The name under which it is kept that the first download has ended.
+  /// The name of the setting that records that the first download has finished.
   private static let filledSetting = "filled"
 
-  /// Whether the first download of the store has ended.
+  /// Whether the first download of the store has finished.
   func isFilled() async throws(StorageError) -> Bool { try await replica.setting(Self.filledSetting) != nil }
 
-  /// Keeps that the store is filled, where all its defining queries have brought their rows.
+  /// Records that the store is filled, if all its defining queries have been downloaded.
   func noteFilled() async throws(StorageError) {
     guard try await !isFilled(), try await replica.queries().allSatisfy({ $0.downloaded != nil }) else { return }
     try await replica.set(Self.filledSetting, to: .integer(1))
   }
 
-  /// Throws `neverDownloaded` for a question that reads a table whose rows have never come whole, where a defining query is
-  /// to bring them: no rows would be the wrong answer.
+  /// Throws `neverDownloaded` for a query that reads a table whose rows have never been downloaded completely, if a
+  /// defining query includes them: an empty result would be wrong.
   func checkDownloaded(_ text: String) async throws(OfflineODataError) {
     guard !isComplete.load(ordering: .relaxed), OpenStore.storeSet(text, replica.model) == nil else { return }
     let awaited: AwaitedRows
@@ -25,7 +25,8 @@ extension OpenStore {
     guard !awaited.isEmpty else { return }
     let name = try await read { [self] connection, state, plan -> String? in
       let question = try question(text, connection, state, plan)
-      // Of one entity by its key the question asks by itself whether it is there: it may have been created here.
+      // A query for one entity by its key checks itself whether the entity exists, because it may have been created
+      // here.
       let asks = question.plan.checks.contains { $0.failure.name == .neverDownloaded }
       if asks, question.plan.tables(state, plan).count == 1 { return nil }
       return try awaited.query(of: question, LocalRows(plan, state, connection))

@@ -10,38 +10,38 @@ import Synchronization
   import Foundation
 #endif
 
-/// What an open store works with: the copy, the conversation with the service, and what questions need.
+/// The parts of an open store: the local copy, the conversation with the service, and caches for queries and changes.
 final class OpenStore: Sendable {
   let replica: Replica
   let conversation: ODataConversation
   var environment: LarderEnvironment { conversation.options.environment }
   let root: ODataServiceRoot
   let parameters: OfflineODataParameters
-  /// What links begin with.
+  /// The beginning of links, which is the service's root.
   let rootText: String
 
   private let binding = Locked<Binding?>(nil)
   private let context = Locked<ChangeContext?>(nil)
   private let covered = Locked<Covered?>(nil)
   let prepared = Locked(PreparedQueries())
-  /// The service's model and the store's own in one, with the table that tells which.
+  /// The service's model merged with the store's own, and the table that identifies the model it was created from.
   let whole = Locked<(first: EntityTable?, model: EdmModel)?>(nil)
-  /// What uploads have found out about the service.
+  /// What uploads have learned about the service.
   let upload = Locked(UploadMemory())
-  /// Whether all defining queries are known to have brought their rows.
+  /// Whether all defining queries are known to have been downloaded.
   let isComplete = Atomic(false)
-  /// Look-ups of uncertain requests under way; nil once the store ends.
+  /// Running look-ups of uncertain requests; nil after the store has ended.
   let lookUps = Locked<Set<Task<Void, any Error>>?>([])
-  /// Removes in slices what is read no more, after opening.
+  /// The task that removes unused data in slices after opening.
   let sweeping = Locked<Task<Void, Never>?>(nil)
 
-  /// A binder, and the model that it binds to.
+  /// A binder, and the first table of the model that it binds to.
   private struct Binding {
     let first: EntityTable?
     let binder: ODataBinder
   }
 
-  /// What defining queries have brought, and these.
+  /// The data covered by the defining queries, and these queries.
   private struct Covered {
     let first: EntityTable?
     let queries: [KnownQuery]
@@ -58,7 +58,7 @@ final class OpenStore: Sendable {
     rootText = root.url.absoluteString
   }
 
-  /// The binder of a plan's model, made once for each model.
+  /// The binder for a plan's model. It is created once for each model.
   func binder(_ plan: ReplicaPlan) -> ODataBinder {
     if let kept = binding.withLock({ $0 }), kept.first === plan.tables.first { return kept.binder }
     let made = ODataBinder(model: plan.model)
@@ -66,7 +66,7 @@ final class OpenStore: Sendable {
     return made
   }
 
-  /// What the defining queries have brought, put together once for each state of them.
+  /// The data covered by the defining queries. It is computed once for each state of the queries.
   func coverage(_ plan: ReplicaPlan, _ state: ReplicaState) -> Coverage {
     if let kept = covered.withLock({ $0 }), kept.first === plan.tables.first, kept.queries == state.queries {
       return kept.coverage
@@ -76,7 +76,7 @@ final class OpenStore: Sendable {
     return made
   }
 
-  /// What the making of changes needs of a plan's model, made once for each model.
+  /// What changes need of a plan's model. It is created once for each model.
   func changing(_ plan: ReplicaPlan) -> ChangeContext {
     if let kept = context.withLock({ $0 }), kept.plan.tables.first === plan.tables.first { return kept }
     let made = ChangeContext(plan, binder(plan), root)
@@ -84,7 +84,7 @@ final class OpenStore: Sendable {
     return made
   }
 
-  /// Runs `body` in a transaction that reads; errors of any kind come through.
+  /// Runs `body` in a read transaction. Errors of any kind are passed on.
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> Value
   ) async throws(OfflineODataError) -> Value {
@@ -97,21 +97,21 @@ final class OpenStore: Sendable {
     do { return try result.get() } catch { throw OfflineODataError(below: error) }
   }
 
-  /// Throws `storeReadOnly` where the file may only be read, and `diskFull` where it is for want of room, before anything is
-  /// sent.
+  /// Throws `storeReadOnly` if the file is read-only, and `diskFull` if that is for lack of disk space, before anything
+  /// is sent.
   func checkWritable() throws(OfflineODataError) {
     if replica.database.isFull { throw OfflineODataError(.diskFull, replica.database.path) }
     if replica.isReadOnly { throw OfflineODataError(.storeReadOnly, replica.database.path) }
   }
 
-  /// Throws `fileMoved` where the file is no longer at its path: what is written to one that nobody can open is lost.
+  /// Throws `fileMoved` if the file is no longer at its path: data written to a file that nobody can open is lost.
   func checkInPlace() throws(OfflineODataError) {
     guard replica.database.isInPlace else { throw OfflineODataError(.fileMoved, replica.database.path) }
   }
 
-  /// The text of a question relative to the service's root.
+  /// The text of a query, relative to the service's root.
   ///
-  /// Throws `invalidInput` for a URL that is none, or of another service.
+  /// Throws `invalidInput` for an invalid URL, and for one of another service.
   func relative(_ path: String) throws(OfflineODataError) -> String {
     let absolute: String
     do throws(ODataServiceError) { absolute = try root.absoluteText(path) } catch {

@@ -1,8 +1,8 @@
 import LarderCore
 
-/// The open store behind live results; after a suspension, the one that was opened in its place.
+/// The open store used by live results. After a suspension, it is replaced by the newly opened store.
 ///
-/// Live results hold it, and it holds the open store: they continue when nobody else has the store.
+/// Live results hold this object, and it holds the open store, so they continue even if nothing else holds the store.
 final class ResumableStore: Sendable {
   private struct State {
     var phase = Phase.suspended
@@ -18,10 +18,10 @@ final class ResumableStore: Sendable {
 
   private let state = Locked(State())
 
-  /// The store is open: who waits gets it, unless it was closed meanwhile.
+  /// Sets the open store and passes it to the waiting callers, unless the store was closed meanwhile.
   func open(_ store: OpenStore) { enter(.open(store), store) }
 
-  /// From now on ``current()`` waits.
+  /// Suspends the store: from now on ``current()`` waits.
   func suspend() {
     _ = state.withLock { state -> Phase? in
       if case .closed = state.phase { return nil }
@@ -29,7 +29,7 @@ final class ResumableStore: Sendable {
     }
   }
 
-  /// The store is closed: there is none any more.
+  /// Closes the store: from now on ``current()`` returns nil.
   func end() { enter(.closed, nil) }
 
   private func enter(_ phase: Phase, _ store: OpenStore?) {
@@ -41,7 +41,7 @@ final class ResumableStore: Sendable {
     for waiter in waiting { waiter.resume(returning: store) }
   }
 
-  /// The store that is open; waits while it is suspended. Nil where it is closed, or the task cancelled.
+  /// The open store. Waits while the store is suspended. Nil if it is closed, or the task is cancelled.
   func current() async -> OpenStore? {
     let number = state.withLock { state in
       state.nextWaiter += 1
@@ -54,7 +54,7 @@ final class ResumableStore: Sendable {
           case .open(let store): return .some(store)
           case .closed: return .some(nil)
           case .suspended:
-            // Cancelled before the waiter was there: the handler found none.
+            // The task was cancelled before the waiter was registered, so the cancellation handler did not find it.
             if Task.isCancelled { return .some(nil) }
             state.waiting[number] = waiter
             return nil

@@ -1,18 +1,18 @@
 public import LarderOData
 
-// What an offline store says of the entities that it answers.
+// The state of entities that an offline store returns.
 extension ODataEntity {
-  /// Whether the entity was made on this device and no download has brought it yet.
+  /// Whether the entity was created on this device and has not been downloaded yet.
   public var isLocal: Bool { says("sap.isLocal") }
 
-  /// Whether changes of the entity wait to be sent.
+  /// Whether the entity has pending changes.
   public var hasPendingChanges: Bool { says("sap.hasPendingChanges") }
 
-  /// Whether a change of the entity is in the error archive, or held because of one there.
+  /// Whether a change of the entity is in the error archive, or is held because of one that is.
   public var inErrorState: Bool { says("sap.inErrorState") }
 
-  /// Whether the last download has brought or changed the entity. Only answers with all control information tell it
-  /// (`Accept: application/json;odata.metadata=full`); in `$filter` there is `sap.upsertedLastDownload()`.
+  /// Whether the last download added or changed the entity. Only results with all control information contain this
+  /// (`Accept: application/json;odata.metadata=full`); in `$filter`, use `sap.upsertedLastDownload()`.
   public var upsertedLastDownload: Bool { says(DownloadMarks.term) }
 
   private func says(_ term: String) -> Bool {

@@ -1,14 +1,15 @@
 public import LarderStorage
 
-/// What becomes of a store that belongs to another than ``OfflineODataParameters/currentUser`` when it is opened.
+/// What happens when a store is opened that belongs to a user other than ``OfflineODataParameters/currentUser``.
 ///
-/// Whatever is chosen, users are never mixed: nobody sees another's rows, changes, archive, event log or media, and what a
-/// user has changed is sent with that user's credentials alone. Every way fails with `storeInUse` while anybody has the
-/// store open, and loses nothing where it fails.
+/// With every option, users are never mixed: no user sees another's rows, changes, archive, event log or media, and a
+/// user's changes are sent only with that user's credentials. Every option fails with `storeInUse` while the store is
+/// open elsewhere, and loses nothing if it fails.
 ///
-/// The switch is whole before the current user's first download: where opening fails after it, as without a network, the
-/// place stays the current user's, and the other comes back by opening the own store. A plain store that could not be moved
-/// aside after it was encrypted stays in its place, under the key that was given for it.
+/// The switch is complete before the current user's first download. If opening fails after it, for example without a
+/// network, the place still belongs to the current user, and the other user returns by opening that user's own store.
+/// If an unencrypted store was encrypted but could not be moved aside, it stays in its place, encrypted with the key
+/// that was given for it.
 ///
 /// ```swift
 /// var parameters = OfflineODataParameters(storeEncryptionKey: bobsKey)
@@ -17,22 +18,25 @@ public import LarderStorage
 /// try await OfflineODataProvider(serviceRoot: url, transport: transport, parameters: parameters).open()
 /// ```
 public enum OfflineODataUserSwitch: Sendable {
-  /// Opening fails with `otherUser`, whose message says how many changes wait and what to do. The default.
+  /// Opening fails with `otherUser`. The message contains the number of pending changes and what to do. This is the
+  /// default.
   case refuse
-  /// What waits is sent first; then the other's store is removed, and one for the current user takes its place.
+  /// The pending changes of the other user are uploaded first. Then that user's store is removed, and one for the
+  /// current user takes its place.
   ///
-  /// It is sent by a provider that the application has made for the other user, with that user's name, key, transport and
-  /// credentials, for the same file: nothing of the current user's goes with it. It is opened if need be, and closed.
-  /// With nil nothing is sent: the application does that itself, and a store is removed where nothing waits in it.
+  /// The upload uses a provider that the application has created for the other user, with that user's name, key,
+  /// transport and credentials, for the same file: nothing of the current user's is sent. The provider is opened if
+  /// necessary, and closed. With nil, nothing is sent: the application uploads the changes itself, and the store is
+  /// removed only if it has no pending changes.
   ///
-  /// A store is removed only where nothing is left in it: where the upload is cut, its error is thrown; where the service
-  /// has refused something, `otherUser` says how many requests are in the error archive, and the other user mends or
-  /// discards them, or the store is set aside. Until then it is as the upload has left it.
+  /// A store is removed only if it has no changes left. If the upload is interrupted, its error is thrown. If the
+  /// service has rejected changes, `otherUser` reports how many requests are in the error archive; then the other user
+  /// must repair or discard them, or the store must be set aside. Until then it stays as the upload left it.
   case uploadFirst(as: OfflineODataProvider? = nil, options: OfflineODataUploadOptions = OfflineODataUploadOptions())
-  /// The other's whole store, with all that waits in it, is moved aside, encrypted with its own key, and found again when
-  /// that user comes back with the key. It needs no network, and no key of a store that is encrypted already.
+  /// The other user's whole store, with its pending changes, is moved aside, encrypted with its own key. It is restored
+  /// when that user returns with the key. This needs no network, and no key if the store is encrypted already.
   ///
-  /// `key` encrypts a store that is plain; the application keeps it for that user, who comes back with it alone. A plain
-  /// store and no key is refused (`setAsideNeedsKey`).
+  /// `key` encrypts a store that is not encrypted. The application keeps the key for that user, who can return only
+  /// with it. An unencrypted store without a key is an error (`setAsideNeedsKey`).
   case setAside(key: StorageKey? = nil)
 }

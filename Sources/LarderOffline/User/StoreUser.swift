@@ -1,40 +1,40 @@
 import LarderStorage
 
-/// A user of a store as its files know one: by a digest of the name, never by the name.
+/// The user of a store. Files contain a digest of the user's name, never the name.
 struct StoreUser: Sendable, Hashable {
-  /// 32 hexadecimal digits.
+  /// The digest, 32 hexadecimal digits.
   let digest: String
 
-  /// The user of a name: two spellings in bytes are two users.
+  /// The user with a name. Names are compared by their bytes: two spellings are two users.
   init(_ name: String) {
     let bytes = Digest.sha256(Array("larder user\0".utf8) + Array(name.utf8))
     digest = Digest.hexadecimal(bytes.prefix(16))
   }
 
-  /// The user of a digest as it is kept; nil for anything else.
+  /// The user with a stored digest; nil if the bytes are not a digest.
   init?(digest bytes: [UInt8]) {
     guard bytes.count == Self.length, bytes.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
     else { return nil }
     digest = String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The bytes of a digest.
+  /// The length of a digest in bytes.
   static let length = 32
 
-  /// Where the user's store lies while another's is at its place.
+  /// The file to which the user's store is moved while another user's store is in place.
   func aside(of store: String) -> DatabaseFile { DatabaseFile(store + "-user-" + digest) }
 }
 
-/// How many changes of a store's user are not with the service.
+/// The number of changes of a store's user that the service has not applied.
 struct WaitingChanges: Sendable, Hashable {
-  /// Queued, or sent and not answered.
+  /// Changes that are queued, or were sent and have no response.
   var queued = 0
-  /// In the error archive, with what depends on them.
+  /// Requests in the error archive, with those that depend on them.
   var archived = 0
 
   var isNone: Bool { queued == 0 && archived == 0 }
 
-  /// In words.
+  /// A description in words.
   var text: String {
     if isNone { return "nothing waits to be sent" }
     let queue = queued == 1 ? "1 change waits to be sent" : "\(queued) changes wait to be sent"
@@ -45,12 +45,12 @@ struct WaitingChanges: Sendable, Hashable {
 }
 
 extension Replica {
-  /// Whose the store is; nil where it was never said.
+  /// The user that the store belongs to; nil if it has none.
   func user() async throws(StorageError) -> StoreUser? {
     try await database.read { (connection) throws(StorageError) in try connection.user() }
   }
 
-  /// Makes the store a user's where it is nobody's; answers whose it is then.
+  /// Makes the user the owner of the store if it has none. Returns the owner.
   func claim(_ user: StoreUser) async throws(StorageError) -> StoreUser {
     try await database.write { (connection) throws(StorageError) in
       if let found = try connection.user() { return found }
@@ -59,7 +59,7 @@ extension Replica {
     }
   }
 
-  /// What is not with the service yet.
+  /// The number of changes that the service has not applied yet.
   func waiting() async throws(StorageError) -> WaitingChanges {
     let counts = """
       SELECT count(*) FILTER (WHERE state IN (0, 1)), count(*) FILTER (WHERE state IN (2, 3)) FROM larder_request
@@ -73,7 +73,7 @@ extension Replica {
 }
 
 extension Connection {
-  /// The name under which a store's user is kept.
+  /// The name of the setting that stores the user.
   fileprivate static let userSetting = "user"
 
   fileprivate func user() throws(StorageError) -> StoreUser? {

@@ -7,23 +7,23 @@ import LarderStorage
   import Foundation
 #endif
 
-/// The file beside a store that says whose it is, for those who have not its key; and a lock on it, which everybody shares
-/// who opens the store, and has alone who puts another store in its place.
+/// The mark file beside a store, which contains the store's owner for processes that do not have the key. It is also a
+/// lock: openings of the store share it, and a switch to another store takes it exclusively.
 ///
-/// What is kept in the store itself decides where it can be read. The mark is written while there is no store, or while it
-/// is held open: so it never names another than the owner of a store that was found.
+/// The user recorded in the store itself takes precedence if it can be read. The mark is written while there is no
+/// store, or while the store is held open, so it never names a user other than the store's owner.
 struct UserMark: Sendable {
   private let lock: FileLock
 
-  /// How long another opening or switch is waited for.
+  /// How long to wait for another opening or switch.
   private static let patience = Duration.seconds(10)
 
   static func path(of store: String) -> String { store + "-user" }
 
-  /// Takes the lock, and waits for those who have it; nil where there is no file, or it may not be read, and none is to be
-  /// made.
+  /// Takes the lock, and waits while others hold it. Nil if the file does not exist or cannot be read, and must not be
+  /// created.
   ///
-  /// Throws `inUse` where it is held all the time.
+  /// Throws `inUse` if it stays locked.
   static func take(
     of store: String, isShared: Bool, makes: Bool = true, _ environment: LarderEnvironment = .system
   ) async throws -> UserMark? {
@@ -41,15 +41,15 @@ struct UserMark: Sendable {
     }
   }
 
-  /// Whose the store is that is in place; nil where that was not said.
+  /// The owner of the store in place; nil if none was recorded.
   var user: StoreUser? { StoreUser(digest: lock.content(StoreUser.length + 1)) }
 
-  /// Whether the mark may be changed.
+  /// Whether the mark can be changed.
   var isWritable: Bool { lock.isWritable }
 
-  /// Says whose the store is.
+  /// Records the owner of the store.
   func set(_ user: StoreUser) throws(StorageError) { try lock.write(Array(user.digest.utf8)) }
 
-  /// Gives the lock back; a second call does nothing.
+  /// Releases the lock. A second call does nothing.
   func release() { lock.release() }
 }

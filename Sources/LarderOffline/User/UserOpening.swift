@@ -7,23 +7,24 @@ package import LarderStorage
   import Foundation
 #endif
 
-/// Opens a store for a user: the one in place where it is the user's, else what ``OfflineODataUserSwitch`` puts there.
+/// Opens a store for a user: the store in place if it belongs to the user, otherwise the one that
+/// ``OfflineODataUserSwitch`` puts there.
 ///
-/// A store that is set aside lies beside its place as `NAME.larder-user-DIGEST`, of the digest of its user. It comes and
-/// goes by renaming, so that it is whole under one of its two names at any instant, and while it has neither its place nor
-/// anybody else's store has, the next opening goes on.
+/// A store that is set aside lies beside its place as `NAME.larder-user-DIGEST`, with the digest of its user. It is
+/// moved by renaming, so that it is complete under one of the two names at any time. If no store is at the place after
+/// an interruption, the next opening continues the switch.
 package struct UserOpening: Sendable {
-  /// What has been done to files.
+  /// A completed step of the switch, which tests observe.
   package enum Step: Sendable, Hashable {
-    /// The other's plain store has the key that was given for it.
+    /// The other user's unencrypted store was encrypted with the given key.
     case encrypted
-    /// The other's store is moved aside.
+    /// The other user's store is being moved aside.
     case leaving(DatabaseFile.MoveStep)
-    /// The other's store, in which nothing waits, is removed.
+    /// The other user's store, which had no pending changes, was removed.
     case removed
-    /// The place is said to be the user's.
+    /// The place was marked as the user's.
     case marked
-    /// The user's own store is moved back.
+    /// The user's own store is being moved back.
     case returning(DatabaseFile.MoveStep)
   }
 
@@ -36,8 +37,13 @@ package struct UserOpening: Sendable {
   private var place: DatabaseFile { DatabaseFile(path) }
   private var aside: DatabaseFile { user.aside(of: path) }
 
-  /// `user`: the name; `root`: that of the service that a store of nobody must be of to become the user's, nil for any;
-  /// `didStep`: told after each step.
+  /// Creates the opening.
+  ///
+  /// - Parameters:
+  ///   - user: the name of the user.
+  ///   - root: the root of the service that a store without an owner must belong to before the user can become its
+  ///     owner; nil for any.
+  ///   - didStep: called after each step.
   package init(
     _ parameters: OfflineODataParameters, user: String, root: String? = nil,
     didStep: @escaping @Sendable (Step) -> Void = { _ in }
@@ -48,17 +54,17 @@ package struct UserOpening: Sendable {
     self.didStep = didStep
   }
 
-  /// Brings the user's store into its place, and closes it.
+  /// Moves the user's store into its place, and closes it.
   package func change() async throws { try await open().close() }
 
-  /// Opens the user's store; throws `otherUser` and `setAsideNeedsKey`, what an upload throws, `notFound` where there is
-  /// none and none is to be made, and what ``Replica/open(path:key:synchronous:readers:protection:)`` throws.
+  /// Opens the user's store. Throws `otherUser` and `setAsideNeedsKey`, the errors of an upload, `notFound` if there is
+  /// no store and none may be created, and the errors of ``Replica/open(path:key:synchronous:readers:protection:)``.
   func open() async throws -> Replica {
-    // Where there is a mark, another may be about to move a store: only under the lock it is told what is there.
+    // If there is a mark, another process may be about to move a store. Only under the lock is it certain what exists.
     let isMarked = FileManager.default.fileExists(atPath: UserMark.path(of: path))
     guard try parameters.createsStore || isMarked || !isAbsent(place) || !isAbsent(aside) else { throw missing }
     try place.makeFolder()
-    // Who looks and then takes the lock alone may come too late, when another has switched back.
+    // Another process may switch back between the check and the exclusive lock, so the sequence is repeated.
     for _ in 0..<10 {
       if let replica = try await openPlace() { return replica }
       try await changeUser()
@@ -72,7 +78,8 @@ package struct UserOpening: Sendable {
 
   // MARK: The user's own
 
-  /// Opens the store in place, or makes one; nil where it is another's, or the user's own is not there yet.
+  /// Opens the store in place, or creates one. Returns nil if it belongs to another user, or the user's own store is
+  /// not there yet.
   private func openPlace() async throws -> Replica? {
     let mark = try await UserMark.take(of: path, isShared: true, makes: !place.isReadOnly, parameters.environment)
     defer { mark?.release() }
@@ -97,7 +104,7 @@ package struct UserOpening: Sendable {
     return nil
   }
 
-  /// Whether an open store is the user's, which one of nobody's becomes; the mark says so afterwards.
+  /// Whether an open store belongs to the user. A store without an owner becomes the user's. The mark is updated.
   private func isOwn(_ replica: Replica, _ mark: UserMark?) async throws -> Bool {
     var owner = try await replica.user()
     if owner == nil {
@@ -105,7 +112,7 @@ package struct UserOpening: Sendable {
         throw OfflineODataError(.otherUser, "it was opened without a user, and the current user's own is set aside")
       }
       if replica.isReadOnly { return true }
-      // What cannot be opened stays nobody's.
+      // A store that cannot be opened keeps no owner.
       if let root { _ = try await replica.isOf(root) }
       owner = try await replica.claim(user)
     }
@@ -115,7 +122,8 @@ package struct UserOpening: Sendable {
 
   // MARK: Another's
 
-  /// Brings the user's own store into the place, or empties it, by the policy; or finds that this is done already.
+  /// Moves the user's own store into the place, or empties the place, by the policy. Does nothing if that is done
+  /// already.
   private func changeUser() async throws {
     let mark = try await takeAlone()
     defer { mark.release() }
@@ -124,7 +132,7 @@ package struct UserOpening: Sendable {
     var former: OfflineODataProvider?
     if case .uploadFirst(let given, _) = parameters.onUserSwitch { former = given }
     let found: Found?
-    // A store that cannot be read can be set aside all the same.
+    // A store that cannot be read can still be set aside.
     if case .setAside = parameters.onUserSwitch { found = try? await look() } else { found = try await look(former) }
     if let said = found?.user, said != owner { return try mark.set(said) }
     guard case .refuse = parameters.onUserSwitch else {
@@ -139,11 +147,11 @@ package struct UserOpening: Sendable {
     case .refuse: return
     case .setAside(let key): try await setAside(owner, key)
     case .uploadFirst(let former, let options):
-      // One that is open is closed first, though it has nothing to send.
+      // An open provider is closed first, even if it has nothing to send.
       guard waiting?.isNone == true, former?.isOpen != true else {
         guard let former else { throw other(waiting) }
         try check(former, owner)
-        // Opening the other's store takes it, too.
+        // Opening the other user's store takes this lock, too.
         mark.release()
         return try await upload(former, options, owner)
       }
@@ -161,13 +169,13 @@ package struct UserOpening: Sendable {
     OfflineODataError(.otherUser, waiting?.text ?? "how many changes wait to be sent only its key tells")
   }
 
-  /// What a store says of itself.
+  /// What a store contains about its user.
   struct Found: Sendable {
     let user: StoreUser?
     let waiting: WaitingChanges
   }
 
-  /// What the store in place says, by the key that opens it; nil where none does.
+  /// Reads the user and the pending changes of the store in place, with the key that opens it. Nil if no key does.
   func look(_ former: OfflineODataProvider? = nil) async throws(StorageError) -> Found? {
     guard try place.content() == .encrypted else { return try await look(with: nil) }
     for key in [parameters.givenKey.key, former?.given.givenKey.key].compactMap(\.self) {
@@ -218,7 +226,8 @@ package struct UserOpening: Sendable {
     }
   }
 
-  /// Sends what waits as the user who made it, and removes the store where nothing is left.
+  /// Uploads the pending changes with the provider of the user who made them, and removes the store if no changes are
+  /// left.
   private func upload(
     _ former: OfflineODataProvider, _ options: OfflineODataUploadOptions, _ owner: StoreUser
   ) async throws {
@@ -231,7 +240,7 @@ package struct UserOpening: Sendable {
     try await former.close()
     let mark = try await takeAlone()
     defer { mark.release() }
-    // Looked at once more: others may have been at it.
+    // Other processes may have changed the store, so it is checked again.
     guard mark.user == owner, try !isAbsent(place) else { return }
     let left = try await look(former)?.waiting
     guard let left, left.isNone else { throw other(left) }
@@ -239,9 +248,9 @@ package struct UserOpening: Sendable {
     try arrive(mark)
   }
 
-  /// Removes a store that was closed just now, and that nobody opens without the lock; throws `inUse` where it is open.
+  /// Removes a store that was just closed, and that nobody can open without the lock. Throws `inUse` if it is open.
   func remove() throws {
-    // By the locks: a log may be left beside a closed file.
+    // This checks the locks: a log may remain beside a closed file.
     try place.checkUnused()
     try place.remove()
     didStep(.removed)
@@ -249,14 +258,14 @@ package struct UserOpening: Sendable {
 
   // MARK: Arriving
 
-  /// Throws, before anything is changed, where the user could not come: with a key that is not that of the store set aside,
-  /// or where there is none and none is to be made.
+  /// Throws, before anything is changed, if the user's store could not be opened: if the key is not that of the store
+  /// set aside, or if there is no store and none may be created.
   private func checkArrival() throws {
     guard try isAbsent(aside) else { return try aside.check(parameters.givenKey.key) }
     guard parameters.createsStore else { throw missing }
   }
 
-  /// Makes the empty place the user's, and brings the user's store back where it is set aside.
+  /// Marks the empty place as the user's, and moves the user's store back if it is set aside.
   private func arrive(_ mark: UserMark) throws {
     try checkArrival()
     place.removeCompanions()
