@@ -4,12 +4,12 @@
   public import Foundation
 #endif
 
-/// An error of this package: a number for programs, a text and a cure for people.
+/// The protocol of this package's public errors: a number for programs, and a message and a cure for users.
 ///
-/// `localizedDescription` is what happened, `recoverySuggestion` what to do about it. As an `NSError` it has the type's full name
-/// as its domain, such as `LarderHTTP.HTTPTransportError`, and ``errorCode`` as its code.
+/// `localizedDescription` is what happened, `recoverySuggestion` what to do about it. As an `NSError` it has the type's
+/// full name as its domain, such as `LarderHTTP.HTTPTransportError`, and ``errorCode`` as its code.
 public protocol LarderError: LocalizedError, Sendable {
-  /// The stable number within the type: none changes its meaning, and none is used twice.
+  /// The stable number within the type. The meaning of a number never changes, and no number is used twice.
   var errorCode: Int { get }
   /// What happened and what to do about it, in whole sentences.
   var explanation: ErrorExplanation { get }
@@ -22,14 +22,14 @@ extension LarderError {
   /// What to do about it.
   public var recoverySuggestion: String? { explanation.cure }
 
-  /// Nil: the message says why.
+  /// Nil: the message contains the reason.
   public var failureReason: String? { nil }
 
-  /// Nil: there is no book of help.
+  /// Nil: there is no help book.
   public var helpAnchor: String? { nil }
 
-  /// The code of `NSError`. `CustomNSError` gives it in the same way, but FoundationEssentials has no such protocol. Without more,
-  /// the domain is the full name of the type.
+  /// The code of `NSError`. `CustomNSError` provides it in the same way, but FoundationEssentials does not have that
+  /// protocol. By default, the domain is the full name of the type.
   public var _code: Int { errorCode }
 }
 
@@ -40,7 +40,7 @@ public struct ErrorExplanation: Sendable, Hashable, CustomStringConvertible {
   /// What to do about it.
   public let cure: String
 
-  /// Takes two texts, and gives each a full stop where it has none.
+  /// Creates an explanation; adds a full stop to a text that has none.
   public init(_ message: String, cure: String) {
     self.message = Self.sentence(message)
     self.cure = Self.sentence(cure)
@@ -49,7 +49,7 @@ public struct ErrorExplanation: Sendable, Hashable, CustomStringConvertible {
   /// Message and cure.
   public var description: String { "\(message) \(cure)" }
 
-  /// A text with one mark at its end.
+  /// Returns a text with one punctuation mark at its end.
   public static func sentence(_ text: String) -> String {
     let text = clause(text)
     guard let last = text.unicodeScalars.last, !"?!…".unicodeScalars.contains(last) else { return text }
