@@ -82,7 +82,7 @@ extension LarderEnvironment {
       ))
   }
 
-  /// Begins a task on ``executor``.
+  /// Starts a task on ``executor``.
   @discardableResult
   package func task<Success: Sendable>(
     priority: TaskPriority? = nil, _ operation: sending @escaping @concurrent () async -> Success
@@ -90,7 +90,7 @@ extension LarderEnvironment {
     Task(executorPreference: executor, priority: priority, operation: operation)
   }
 
-  /// Begins a task that may fail on ``executor``.
+  /// Starts a task that may fail on ``executor``.
   @discardableResult
   package func task<Success: Sendable>(
     priority: TaskPriority? = nil, _ operation: sending @escaping @concurrent () async throws -> Success
@@ -98,7 +98,7 @@ extension LarderEnvironment {
     Task(executorPreference: executor, priority: priority, operation: operation)
   }
 
-  /// Random numbers for functions of the standard library that draw them.
+  /// A random number generator for functions of the standard library that take one.
   package struct Generator: RandomNumberGenerator {
     private let random: @Sendable () -> UInt64
     fileprivate init(_ random: @escaping @Sendable () -> UInt64) { self.random = random }

@@ -7,13 +7,13 @@
     import Darwin
   #endif
 
-  /// Whether this thread is in the closure of a ``Locked``. In debug builds alone.
+  /// Whether this thread is in the closure of a ``Locked``. Only in debug builds.
   @usableFromInline
   enum LockNesting {
-    /// Made once; a system that gives no key gives none to any thread, and nothing is held then.
+    /// Created once. If the system provides no key, nesting is not checked.
     private static let key: pthread_key_t? = {
       var key = pthread_key_t()
-      // The pointer is to a local value, for the call alone.
+      // The pointer is to a local value, and used only during the call.
       return pthread_key_create(&key, nil) == 0 ? key : nil
     }()
 

@@ -1,43 +1,45 @@
-// The locks of the project. No source outside this target uses `Mutex` or another lock: a test holds it.
+// The locks of the project. No source outside this target uses `Mutex` or another lock: a test checks that.
 //
 // How a state changes:
-// 1. `Locked.withLock` lends the state to a closure, on this thread alone.
-// 2. The closure changes the state and returns what left it. It calls nothing, resumes nothing and releases nothing.
+// 1. `Locked.withLock` lends the state to a closure, on this thread only.
+// 2. The closure changes the state and returns the values that it removed from it. It calls nothing, resumes nothing
+//    and releases nothing.
 // 3. The caller, outside of the lock, calls, resumes, cancels and releases what was returned.
 //
-// In debug builds a closure that enters another `Locked` ends the process and says so (`LockNesting`). Without that check, code
-// that runs under a lock could enter the same lock again, or wait for a thread that needs it.
+// In debug builds a closure that enters another `Locked` ends the process with a message (`LockNesting`). Without that
+// check, code that runs under a lock could enter the same lock again, or wait for a thread that needs it.
 //
-// `Exclusive` is for work instead of a state: one thread at a time writes to a file.
+// `Exclusive` is for work instead of a state, for example writing to a file by one thread at a time.
 
 public import Synchronization
 
-/// State that one thread at a time reads and changes.
+/// A state that one thread at a time reads and changes.
 ///
-/// The lock is not recursive: a thread that enters it twice ends the process. So nothing that can run code of others may be
-/// called or released in a closure of ``withLock(_:)``: a closure, a continuation, a task, the stream of a content, an
-/// object that others hold too. Each can end in a `deinit` or a callback that enters the same lock again, or waits for
-/// another thread that does. Return such a value from the closure: it is then called or released after the lock is free.
-/// An optional leaves the state with `take()`, another value with `exchange(_:with:)`; both return what was there.
+/// The lock is not recursive: a thread that enters it twice ends the process. So a closure of ``withLock(_:)`` must not
+/// call or release anything that can run other code: a closure, a continuation, a task, the stream of a content, an
+/// object with other owners. Each can end in a `deinit` or a callback that enters the same lock again, or waits for
+/// another thread that does. Return such a value from the closure: it is then called or released after the lock is
+/// free. Remove an optional from the state with `take()`, another value with `exchange(_:with:)`; both return the old
+/// value.
 ///
 ///     let task = state.withLock { $0.task.take() }
 ///     task?.cancel()
 ///
 ///     _ = state.withLock { exchange(&$0.handler, with: handler) }
 ///
-/// Public, though no product has it: what is `package` is not compiled into the modules that use it, and a call takes several
-/// times as long.
+/// Public, although no product exports it: `package` code is not inlined into the modules that use it, and a call takes
+/// several times as long.
 public struct Locked<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
 
-  /// A lock around a state.
+  /// Creates a lock around a state.
   @inlinable
   public init(_ state: consuming sending State) { mutex = Mutex(state) }
 
   /// Lends the state to a closure while no other thread has it.
   ///
-  /// - Parameter body: Reads and changes the state. It returns what left it and calls no code of others.
-  /// - Returns: What `body` returns; it is released outside of the lock.
+  /// - Parameter body: Reads and changes the state. It returns the values that it removed and calls no other code.
+  /// - Returns: The result of `body`; it is released outside of the lock.
   @inlinable
   public borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
@@ -62,18 +64,19 @@ public struct Locked<State: ~Copyable>: ~Copyable, Sendable {
   }
 }
 
-/// Work that one thread at a time does, such as writing to a file: the others wait until it is done.
+/// Work that one thread at a time does, such as writing to a file; other threads wait until it is done.
 ///
-/// The work may take long, call others and enter ``Locked`` state. It must not begin this work again, which ends the process,
-/// nor wait for a thread that does. So it is for work inside of one type, never for the calls of a user's code.
+/// The work may take long, call other code and enter ``Locked`` state. It must not start this work again, which ends
+/// the process, nor wait for a thread that does. So use it for work inside of one type, never for calls of a user's
+/// code.
 public struct Exclusive<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
 
-  /// Work with a state of its own.
+  /// Creates the lock with the state of the work.
   @inlinable
   public init(_ state: consuming sending State) { mutex = Mutex(state) }
 
-  /// Does the work when no other thread does any; the state is the work's own.
+  /// Runs the work when no other thread runs it, with the state of the work.
   @inlinable
   public borrowing func run<Result: ~Copyable, Failure: Error>(
     _ work: (inout sending State) throws(Failure) -> sending Result
@@ -84,7 +87,7 @@ public struct Exclusive<State: ~Copyable>: ~Copyable, Sendable {
     return try mutex.withLock(work)
   }
 
-  /// Does the work as ``run(_:)`` does; `nil` without waiting where another thread does some.
+  /// Runs the work as ``run(_:)`` does; `nil` without waiting if another thread runs it.
   @inlinable
   public borrowing func runIfFree<Result: ~Copyable, Failure: Error>(
     _ work: (inout sending State) throws(Failure) -> sending Result

@@ -1,13 +1,14 @@
 import CLarderCurl
 
-// The functions that libcurl calls, on the engine's thread. Plain functions: a closure could be taken to belong to an
-// actor. Each finds its transfer behind the pointer that was set with it; the loop holds the transfer meanwhile.
+// The functions that libcurl calls, on the engine's thread. They are plain functions, because a closure could be
+// inferred to belong to an actor. Each finds its transfer through the pointer that was set with it; the loop retains
+// the transfer meanwhile.
 
 private func transfer(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
   unsafe pointer.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// libcurl takes any other number than the one of bytes for the wish to break off.
+/// Returned to libcurl to abort a transfer: any number other than the count of bytes does that.
 private let breakOff = 0
 
 func curlReceivedContent(
@@ -39,7 +40,7 @@ func curlWantsContent(
   }
 }
 
-/// libcurl seeks only to begin again, where a kept connection was closed under a request.
+/// libcurl seeks only to restart the content, after a kept connection was closed during a request.
 func curlSeeks(_ user: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin: Int32) -> Int32 {
   guard let transfer = unsafe transfer(user), offset == 0, origin == 0 else { return CURL_SEEKFUNC_FAIL }
   transfer.rewind()

@@ -1,18 +1,18 @@
 import LarderHTTP
 
-/// A content coding (RFC 9110 §8.4.1) or transfer coding (RFC 9112 §7.2) that is undone here.
+/// A content coding (RFC 9110 §8.4.1) or transfer coding (RFC 9112 §7.2) that is decoded here.
 enum ContentCoding: Sendable, Equatable {
   case gzip
   /// The zlib format (RFC 1950), or, as some servers have it, bare deflate data (RFC 1951).
   case deflate
 
-  /// What a request says it takes.
+  /// The value of `Accept-Encoding`.
   static let accepted = "gzip, deflate"
-  /// More codings on one answer are refused: each can multiply its content a thousand times.
+  /// The most codings of one response: each can multiply its content a thousand times.
   private static let limit = 5
 
-  /// The codings that a `Content-Encoding` names, in the order in which they were applied; `nil` where one of them is
-  /// not known here, so that none can be undone.
+  /// The codings that a `Content-Encoding` names, in the order in which they were applied; `nil` if one of them is
+  /// unknown, so that none can be decoded.
   static func codings(in fields: HTTPFields) throws(HTTPTransportError) -> [ContentCoding]? {
     let names = try names(in: fields, .contentEncoding)
     let codings = names.compactMap(ContentCoding.init(name:))
@@ -21,8 +21,8 @@ enum ContentCoding: Sendable, Equatable {
 
   /// The codings that a `Transfer-Encoding` names before `chunked`, in the order in which they were applied.
   ///
-  /// They belong to this connection, so they are undone for every reader. Throws where `chunked` is not the last, so that
-  /// the content's end is not known (RFC 9112 §6.3), and where one is not known here: no request asks for any (RFC 9110
+  /// They belong to this connection, so they are decoded for every reader. Throws if `chunked` is not the last, because
+  /// the content's end is then unknown (RFC 9112 §6.3), and if a coding is unknown: no request asks for any (RFC 9110
   /// §10.1.4).
   static func transferCodings(in fields: HTTPFields) throws(HTTPTransportError) -> [ContentCoding] {
     var names = try names(in: fields, "Transfer-Encoding")
@@ -35,7 +35,7 @@ enum ContentCoding: Sendable, Equatable {
     return codings
   }
 
-  /// The names in a list of codings, without `identity`.
+  /// The names in a list of codings, except `identity`.
   private static func names(in fields: HTTPFields, _ field: HTTPFieldName) throws(HTTPTransportError) -> [String] {
     var names: [String] = []
     for value in fields.values(of: field) {

@@ -1,25 +1,25 @@
 import LarderCore
 import LarderHTTP
 
-/// Undoes the codings of one answer, the last applied first.
+/// Decodes the codings of one response, the last applied first.
 struct ContentDecoder {
-  /// In the order of undoing.
+  /// The decoders, in the order of decoding.
   private let stages: [Inflater]
 
   init(_ codings: [ContentCoding]) { stages = codings.reversed().map { Inflater($0) } }
 
-  /// Adds bytes as they came.
+  /// Adds encoded bytes.
   func feed(_ bytes: [UInt8]) { stages.first?.feed(bytes) }
 
-  /// The next content, at most 64 KiB; `nil` where more has to be fed first.
+  /// Returns the next content, at most 64 KiB; `nil` if more bytes are needed first.
   func next() throws(HTTPTransportError) -> [UInt8]? { try pull(stages.count - 1) }
 
-  /// Throws where the codings are not at their end.
+  /// Throws if the content ended before its codings did.
   func finish() throws(HTTPTransportError) {
     for stage in stages { try stage.finish() }
   }
 
-  /// As deep as there are stages, which are few.
+  /// Recursive, to the depth of the number of stages, which is small.
   private func pull(_ index: Int) throws(HTTPTransportError) -> [UInt8]? {
     guard stages.indices.contains(index) else { return nil }
     while true {
@@ -43,7 +43,7 @@ final class ContentDecoding: Sendable {
     decoder = Locked(ContentDecoder(codings))
   }
 
-  /// The next content, or `nil` at its end. One caller at a time. An error ends the exchange.
+  /// Returns the next content, or `nil` at its end. For one caller at a time. An error ends the exchange.
   func nextChunk() async throws(HTTPTransportError) -> [UInt8]? {
     do throws(HTTPTransportError) {
       while true {

@@ -10,15 +10,15 @@ import LarderHTTP
 
 /// libcurl's multi handle.
 ///
-/// Unchecked: it is used on the engine's thread alone, but for `curl_multi_wakeup`, which libcurl allows to every thread
-/// and which is called under the inbox's lock, where the handle cannot be cleaned up meanwhile.
+/// Unchecked: only the engine's thread uses it. The exception is `curl_multi_wakeup`, which libcurl allows on every
+/// thread and which is called under the inbox's lock, so that the handle cannot be cleaned up meanwhile.
 @safe struct MultiHandle: @unchecked Sendable {
   let pointer: UnsafeMutableRawPointer
 }
 
-/// The thread that drives libcurl, and the inbox that all others reach it by.
+/// The thread that drives libcurl, and the inbox for commands from other threads.
 final class CurlEngine: Sendable {
-  /// What the thread is asked to do.
+  /// The commands to the thread.
   enum Command {
     case start(Exchange)
     case cancel(Exchange)
@@ -29,12 +29,12 @@ final class CurlEngine: Sendable {
 
   private struct Inbox {
     var commands: [Command] = []
-    /// The multi handle while the thread lives: `curl_multi_wakeup` is the one call that others may make.
+    /// The multi handle while the thread lives. Other threads may only call `curl_multi_wakeup` with it.
     var multi: MultiHandle?
     var stopWaiters: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// Once a process. True where libcurl is ready.
+  /// Initializes libcurl once per process. True if that succeeded.
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   private let settings: TransportSettings
@@ -55,12 +55,12 @@ final class CurlEngine: Sendable {
     }
   }
 
-  /// Hands over a command; after the end an exchange that wants to start fails.
+  /// Posts a command. After the end, an exchange that should start fails.
   func post(_ command: Command) {
     let isTaken = inbox.withLock { inbox in
       guard let multi = inbox.multi else { return false }
       inbox.commands.append(command)
-      // Under the lock, so that the handle cannot go away meanwhile.
+      // Under the lock, so that the handle cannot be cleaned up meanwhile.
       unsafe curl_multi_wakeup(multi.pointer)
       return true
     }
@@ -69,10 +69,10 @@ final class CurlEngine: Sendable {
     }
   }
 
-  /// Asks the thread to end.
+  /// Tells the thread to end.
   func requestStop() { post(.stop) }
 
-  /// Ends the thread and waits for that.
+  /// Ends the thread and waits until it has ended.
   func stop() async {
     await withCheckedContinuation { continuation in
       let isGone = inbox.withLock { inbox in
@@ -86,7 +86,7 @@ final class CurlEngine: Sendable {
     }
   }
 
-  /// The thread's whole life.
+  /// The body of the thread.
   fileprivate func run() {
     guard let multi = inbox.withLock({ $0.multi }) else { return }
     let loop = CurlLoop(multi, settings)

@@ -7,24 +7,24 @@ import LarderHTTP
   import Darwin
 #endif
 
-/// What libcurl tells about a transfer that failed, and what it means.
+/// What libcurl reports about a transfer that failed, and its translation to an `HTTPTransportError`.
 struct CurlFailure {
   var code: CURLcode
-  /// libcurl's own sentence.
+  /// libcurl's own message.
   var message: String
-  /// `errno` of the last system call that failed; 0 where none did.
+  /// `errno` of the last system call that failed; 0 if none did.
   var systemError: Int
-  /// The status of a proxy's answer to `CONNECT`; 0 where there was none.
+  /// The status of a proxy's response to `CONNECT`; 0 if there was none.
   var tunnelStatus: Int
-  /// True where the connection stood and the request could be sent.
+  /// Whether the connection was established and the request could be sent.
   var isConnected: Bool
   var host: String
-  /// True where the answer's head has not come whole.
+  /// Whether the response's head is incomplete.
   var isInHead: Bool
-  /// True where as much time has passed as the whole exchange may take.
+  /// Whether the total time-out has passed.
   var isPastTotal: Bool
 
-  /// The error in the transport's own terms.
+  /// The error as an `HTTPTransportError`.
   var error: HTTPTransportError {
     if tunnelStatus != 0 && !(200..<300).contains(tunnelStatus) && !isConnected {
       return .cannotConnect(host: host, reason: "the proxy refused the tunnel with status \(tunnelStatus)")
@@ -37,10 +37,10 @@ struct CurlFailure {
       return .cannotConnect(host: host, reason: message)
     case CURLE_OPERATION_TIMEDOUT: return .timeout(phase: isConnected || isPastTotal ? "total" : "connect")
     case CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: return .notSupported("libcurl: \(message)")
-    // libcurl bounds a header line, and has no other code for one that is longer.
+    // libcurl limits a header line, and has no other code for one that is longer.
     case CURLE_OUT_OF_MEMORY where isConnected && isInHead:
       return .protocolViolation("one of its header fields is too large, longer than the 100 kB that libcurl takes")
-    // And no other for one that continues a field where there is none (RFC 9112 §2.2).
+    // libcurl has no other code for a line that continues a field when there is none (RFC 9112 §2.2).
     case CURLE_BAD_FUNCTION_ARGUMENT where isConnected && isInHead:
       return .protocolViolation("white space stands before the first of its header fields")
     case CURLE_OUT_OF_MEMORY: return .other("libcurl has no memory left for this transfer")
@@ -74,7 +74,7 @@ struct CurlFailure {
     }
   }
 
-  /// libcurl has one code for a broken connection and for broken chunks; only its sentence tells them apart. Where that
-  /// changes, the error is the less precise `connectionLost`.
+  /// libcurl has one code for a broken connection and for broken chunks; only its message distinguishes them. If the
+  /// message changes, the error is the less precise `connectionLost`.
   private var isBadChunk: Bool { systemError == 0 && message.contains("chunked-encoding") }
 }

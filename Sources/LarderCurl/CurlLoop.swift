@@ -1,18 +1,18 @@
 import CLarderCurl
 import LarderHTTP
 
-/// The transfers of one engine. Lives on its thread alone.
+/// The transfers of one engine. Used only on the engine's thread.
 final class CurlLoop {
-  /// Easy handles kept for later requests; each holds what libcurl remembers of TLS sessions.
+  /// The number of easy handles kept for later requests; each holds libcurl's TLS session data.
   ///
-  /// None before libcurl 8.1.0: a handle keeps a pointer there to the last field of the response before, also over
-  /// `curl_easy_reset`, and a response whose first field line begins with white space makes libcurl write behind it
-  /// (https://github.com/curl/curl/issues/11101). Connections belong to the multi handle and are kept all the same.
+  /// Zero before libcurl 8.1.0: there, a handle keeps a pointer to the last field of the previous response, even after
+  /// `curl_easy_reset`. A response whose first field line begins with white space then makes libcurl write behind it
+  /// (https://github.com/curl/curl/issues/11101). Connections belong to the multi handle and are kept anyway.
   private static let spareLimit: Int = {
     guard let version = unsafe larder_curl_version() else { return 0 }
     return unsafe version.pointee.version_num >= 0x080100 ? 32 : 0
   }()
-  /// The longest sleep without anything to do.
+  /// The longest sleep when there is nothing to do.
   private static let longestWait = Duration.seconds(60)
 
   private let multi: MultiHandle
@@ -20,7 +20,7 @@ final class CurlLoop {
   private var transfers: [ObjectIdentifier: Transfer] = [:]
   private var byHandle: [UInt: Transfer] = [:]
   private var spares: [EasyHandle] = []
-  /// When the silence of the transfers is to be looked at next.
+  /// When the idle time of the transfers must be checked next.
   private var idleCheck: ContinuousClock.Instant?
 
   init(_ multi: MultiHandle, _ settings: TransportSettings) {
@@ -30,7 +30,7 @@ final class CurlLoop {
       multi.pointer, CURLMOPT_MAX_HOST_CONNECTIONS, settings.options.maximumConnectionsPerHost)
   }
 
-  /// Carries commands out; false where the loop is to end.
+  /// Executes commands; returns false if the loop should end.
   func obey(_ commands: [CurlEngine.Command]) -> Bool {
     var goesOn = true
     for command in commands {
@@ -45,7 +45,7 @@ final class CurlLoop {
     return goesOn
   }
 
-  /// Lets libcurl work, collects what has ended, and sleeps until something happens.
+  /// Runs libcurl, collects the transfers that have ended, and sleeps until something happens.
   func turn() {
     var running: Int32 = 0
     let performed = unsafe curl_multi_perform(multi.pointer, &running)
@@ -56,7 +56,7 @@ final class CurlLoop {
     for code in [performed, polled] where code != CURLM_OK { failAll(code) }
   }
 
-  /// Ends every transfer and gives all handles back.
+  /// Ends every transfer and frees all handles.
   func close() {
     for transfer in transfers.values { end(transfer, .cancelled) }
     for spare in spares { unsafe curl_easy_cleanup(spare.pointer) }
@@ -104,14 +104,14 @@ final class CurlLoop {
     }
   }
 
-  /// Takes a transfer out, which closes its connection where it is in the middle of something.
+  /// Removes a transfer. Its connection is closed if it is in the middle of an exchange.
   private func end(_ transfer: Transfer, _ error: HTTPTransportError?) {
     let handle = transfer.handle
     unsafe curl_multi_remove_handle(multi.pointer, handle.pointer)
     transfers[ObjectIdentifier(transfer.exchange)] = nil
     byHandle[handle.address] = nil
     if error == nil { transfer.deliverHeldHead() }
-    // A producer that was started again after its exchange had ended is stopped here.
+    // A producer that was restarted after its exchange had ended is stopped here.
     if !transfer.exchange.finish(error) { transfer.exchange.upload.stop() }
     retire(handle, transfer)
   }
@@ -126,7 +126,7 @@ final class CurlLoop {
     }
   }
 
-  /// Ends what has been silent for too long. Looks only when the first could be due.
+  /// Ends transfers that were idle for too long. Checks only when the first could be due.
   private func endSilent() {
     let now = ContinuousClock.now
     guard let check = idleCheck, check <= now else { return }
@@ -147,7 +147,7 @@ final class CurlLoop {
 }
 
 extension Duration {
-  /// Rounded up, so that a wait is never too short; clamped to what libcurl takes.
+  /// Whole milliseconds, rounded up, so that a wait is never too short; clamped to what libcurl accepts.
   var wholeMilliseconds: Int {
     let (seconds, attoseconds) = components
     if seconds >= 2_000_000 { return 2_000_000_000 }

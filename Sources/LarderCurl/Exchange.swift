@@ -1,10 +1,10 @@
 import LarderCore
 import LarderHTTP
 
-/// What the calling task and the engine's thread share of one request and its answer.
+/// The state of one request and its response, shared by the calling task and the engine's thread.
 ///
-/// The engine puts in, the task takes out. The end is reached once: complete, failed or cancelled; content that came
-/// before a failure is still read first, content that came before a cancellation is dropped.
+/// The engine adds content, the task removes it. An exchange ends once: complete, failed or cancelled. Content that
+/// arrived before a failure is still read first; content that arrived before a cancellation is dropped.
 final class Exchange: Sendable {
   /// The number of bytes of unread content that pauses the transfer. One write of libcurl may exceed it.
   private static let highWater = 256 << 10
@@ -19,7 +19,7 @@ final class Exchange: Sendable {
     var end = End.open
     var head: ResponseHead?
     var content: [UInt8] = []
-    /// The engine has stopped receiving until the reader has taken what is there.
+    /// Whether the engine has stopped receiving until the reader has taken the buffered content.
     var isPaused = false
     var headWaiter: CheckedContinuation<Result<ResponseHead, HTTPTransportError>, Never>?
     var reader: CheckedContinuation<Result<[UInt8]?, HTTPTransportError>, Never>?
@@ -28,7 +28,7 @@ final class Exchange: Sendable {
   let prepared: PreparedRequest
   let upload: Upload
   private let engine: CurlEngine
-  /// Keeps the transport, whose end would be the engine's, until the content has been read or dropped.
+  /// Keeps the transport alive until the content has been read or dropped: the engine ends with the transport.
   private let owner: CurlTransport
   private let state = Locked(State())
 
@@ -39,9 +39,9 @@ final class Exchange: Sendable {
     upload = Upload(content, length: prepared.contentLength)
   }
 
-  // The task's side
+  // Called by the task
 
-  /// Hands the request to the engine and waits for the answer's head.
+  /// Posts the request to the engine and waits for the response's head.
   func start() async throws(HTTPTransportError) -> ResponseHead {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -58,7 +58,7 @@ final class Exchange: Sendable {
     return try result.get()
   }
 
-  /// The next content, or `nil` at its end. One caller at a time.
+  /// Returns the next content, or `nil` at its end. For one caller at a time.
   func nextChunk() async throws(HTTPTransportError) -> [UInt8]? {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -72,7 +72,7 @@ final class Exchange: Sendable {
     return try result.get()
   }
 
-  /// Ends the exchange from the task's side; nothing where it has ended already.
+  /// Ends the exchange from the task's side; does nothing if it has already ended.
   func cancel() {
     if finish(.cancelled) { engine.post(.cancel(self)) }
   }
@@ -99,14 +99,14 @@ final class Exchange: Sendable {
     }
   }
 
-  // The engine's side
+  // Called by the engine
 
-  /// False where it was cancelled before the engine came to it.
+  /// False if the exchange was cancelled before the engine started it.
   var isOpen: Bool {
     state.withLock { if case .open = $0.end { true } else { false } }
   }
 
-  /// The final head is there.
+  /// Delivers the final head.
   func deliver(_ head: ResponseHead) {
     let waiter = state.withLock { state in
       state.head = head
@@ -115,7 +115,7 @@ final class Exchange: Sendable {
     waiter?.resume(returning: .success(head))
   }
 
-  /// More content is there; false where it has to wait until the reader has caught up.
+  /// Delivers more content; false if it has to wait until the reader has caught up.
   func deliver(_ bytes: [UInt8]) -> Bool {
     let (accepted, reader) = state.withLock { state in
       if let reader = state.reader.take() { return (true, Optional(reader)) }
@@ -130,7 +130,7 @@ final class Exchange: Sendable {
     return accepted
   }
 
-  /// The end, for whoever waits; true where it was not reached before.
+  /// Ends the exchange and resumes the task if it waits; true if the exchange was still open.
   @discardableResult
   func finish(_ error: HTTPTransportError?) -> Bool {
     let (isFirst, waiter, reader) = state.withLock { state in
@@ -149,6 +149,6 @@ final class Exchange: Sendable {
   private typealias HeadWaiter = CheckedContinuation<Result<ResponseHead, HTTPTransportError>, Never>
   private typealias Reader = CheckedContinuation<Chunk, Never>
 
-  /// There is more to send, where the engine waited for it.
+  /// Notifies the engine, which waits for it, that there is more to send.
   func uploadIsReady() { engine.post(.resumeSending(self)) }
 }

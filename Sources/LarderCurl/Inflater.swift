@@ -1,25 +1,25 @@
 import CLarderZlib
 import LarderHTTP
 
-/// Undoes one coding, step by step: bytes go in by ``feed(_:)``, content comes out by ``next()``, never more than 64 KiB
-/// at once, and ``finish()`` tells whether the end was the coding's own.
+/// Decodes one coding, step by step: bytes are added by ``feed(_:)``, content is returned by ``next()``, never more
+/// than 64 KiB at once, and ``finish()`` throws if the coding had not ended.
 ///
-/// gzip may have several members; each must be whole, with its CRC-32 and its length (RFC 1952 §2.2, §2.3.1). Nothing may
-/// follow the last but zero bytes, which some programs pad with; taking other bytes for rubbish to be skipped would lose
-/// a member whose first byte is damaged.
+/// gzip may have several members; each must be complete, with its CRC-32 and its length (RFC 1952 §2.2, §2.3.1). Only
+/// zero bytes, with which some programs pad, may follow the last one. If other bytes were skipped as garbage, a member
+/// whose first byte is damaged would be lost.
 @safe final class Inflater {
   private enum Phase {
-    /// Before the first byte, or in deflate's first two, which tell its format.
+    /// Before the first byte, or in deflate's first two, which determine its format.
     case start
     case inside
-    /// Behind a whole member or stream.
+    /// After a complete member or stream.
     case behind
-    /// In what follows the last.
+    /// In the bytes after the last member.
     case trailing
   }
 
   private static let outputSize = 64 << 10
-  /// zlib's largest window, and what it adds to mean gzip.
+  /// zlib's largest window, and the value to add for gzip.
   private static let window: Int32 = 15
   private static let gzip: Int32 = 16
 
@@ -30,9 +30,10 @@ import LarderHTTP
   private var phase = Phase.start
   private var input: [UInt8] = []
   private var offset = 0
-  /// The last step filled its output: zlib may hold more.
+  /// The last step filled its output: zlib may have more.
   private var isFull = false
-  /// Bytes other than zero that may still follow the end: a server that strips the zlib header may leave the checksum.
+  /// The number of bytes other than zero that may still follow the end: a server that strips the zlib header may leave
+  /// the checksum.
   private var toleratedBytes = 0
 
   init(_ coding: ContentCoding) {
@@ -48,13 +49,13 @@ import LarderHTTP
     unsafe output.deallocate()
   }
 
-  /// Adds coded bytes.
+  /// Adds encoded bytes.
   func feed(_ bytes: [UInt8]) {
     input = offset == input.count ? bytes : Array(input[offset...]) + bytes
     offset = 0
   }
 
-  /// The next content, not empty; `nil` where more has to be fed first.
+  /// Returns the next content, never empty; `nil` if more bytes are needed first.
   func next() throws(HTTPTransportError) -> [UInt8]? {
     while true {
       switch phase {
@@ -76,7 +77,7 @@ import LarderHTTP
     }
   }
 
-  /// To be called when no more will be fed and ``next()`` has answered `nil`. No content at all is whole.
+  /// Ends the content. Call it when no more bytes follow and ``next()`` has returned `nil`. Empty content is complete.
   func finish() throws(HTTPTransportError) {
     switch phase {
     case .start where offset == input.count, .behind, .trailing: return
@@ -84,7 +85,7 @@ import LarderHTTP
     }
   }
 
-  /// False where the first bytes are not there yet.
+  /// Initializes zlib; false if the first bytes are not there yet.
   private func begin() throws(HTTPTransportError) -> Bool {
     var windowBits = Inflater.window + Inflater.gzip
     switch coding {

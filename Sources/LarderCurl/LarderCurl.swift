@@ -1,18 +1,19 @@
 // HTTP over libcurl's multi interface: many transfers, one thread.
 //
-// The way of one request:
-// 1. `CurlTransport.send` checks it, follows redirects (`HTTPRedirection` decides), and for each hop makes
-// 2. an `Exchange`: what the calling task and the engine's thread share (answer's head, queue of content, upload);
-// 3. `CurlEngine` takes it from its inbox to its thread, where `CurlLoop` drives libcurl;
-// 4. a `Transfer` is the exchange's other half there: an easy handle, set up from a `PreparedRequest`, and what the
-//    functions in `Callbacks.swift` do with bytes: `ResponseHead` reads field lines, content goes into the exchange,
-//    and a full exchange pauses the transfer until its reader has caught up; compressed content is undone on the
-//    reader's side, by `ContentDecoding`;
-// 5. the end, in `CurlFailure`, becomes nothing or an `HTTPTransportError`.
+// The steps of one request:
+// 1. `CurlTransport.send` validates it, follows redirects (by `HTTPRedirection`), and for each hop creates
+// 2. an `Exchange`: the state shared by the calling task and the engine's thread (response head, buffered content,
+//    upload);
+// 3. `CurlEngine` passes it from its inbox to its thread, where `CurlLoop` drives libcurl;
+// 4. a `Transfer` is the thread's side of the exchange: an easy handle, set up from a `PreparedRequest`, and the
+//    implementations of the functions in `Callbacks.swift`: `ResponseHead` parses field lines, content is added to the
+//    exchange, and a full exchange pauses the transfer until its reader has caught up; `ContentDecoding` decompresses
+//    content on the reader's side;
+// 5. at the end, `CurlFailure` turns an error of libcurl into an `HTTPTransportError`.
 //
-// Only the engine's thread touches libcurl's handles; all else posts to its inbox and wakes it.
+// Only the engine's thread uses libcurl's handles; other threads post to its inbox and wake it.
 
-// Those who import this module use these modules without another import.
+// Files that import this module can use these modules without another import.
 @_exported public import LarderHTTP
 
 #if canImport(FoundationEssentials)
@@ -21,40 +22,42 @@
   import Foundation
 #endif
 
-/// The transport on libcurl: HTTP/1.1 and HTTP/2, kept connections, back-pressure both ways, real cancellation.
+/// The transport on libcurl: HTTP/1.1 and HTTP/2, connection reuse, back-pressure in both directions, real
+/// cancellation.
 ///
-/// One transport is one pool of connections with one set of ``Options``; make one and share it. Certificates are always
-/// checked, TLS is 1.2 or later. Redirects follow the request's wish. Cookies and authentication are the caller's.
+/// One transport is one pool of connections with one set of ``Options``; create one and share it. Certificates are
+/// always checked, TLS is 1.2 or later. Redirects are followed if the request says so. Cookies and authentication are
+/// the caller's task.
 ///
-/// - Content: `Content-Encoding` (gzip, deflate) is asked for and undone, and both it and `Content-Length` leave the
-///   fields. Content that ends before its coding does fails with `HTTPTransportError.connectionLost`, damaged content with
-///   `HTTPTransportError.protocolViolation`. A request that brings its own `Accept-Encoding` gets the content as it is
-///   sent; so does every request where a coding is none of these two, and where the answer is a part (206). Together with
-///   `Range`, no coding is asked for.
-/// - Reading slowly stops the transfer once about 256 KiB wait for the reader, and is no silence for the idle time-out.
-///   The connection stays taken meanwhile: read or cancel every body (dropping it cancels).
-/// - Repeating: where a kept connection turns out to be closed, an idempotent request is sent once more on another; any
+/// - Content: `Content-Encoding` (gzip, deflate) is requested and decoded, and both it and `Content-Length` are removed
+///   from the fields. Content that ends before its coding fails with `HTTPTransportError.connectionLost`, damaged
+///   content with `HTTPTransportError.protocolViolation`. Content is passed on as sent if the request sets its own
+///   `Accept-Encoding`, if a coding is none of these two, and if the response is a part (206). Together with `Range`,
+///   no coding is requested.
+/// - Slow readers: the transfer pauses once about 256 KiB are unread; that does not count for the idle time-out. The
+///   connection stays in use meanwhile: read or cancel every body (releasing it cancels).
+/// - Retries: if a kept connection turns out to be closed, an idempotent request is sent once more on another one; any
 ///   other fails with `HTTPTransportError.connectionLost`, as its effect is not known.
-/// - Content of a request in the way of its answer: HTTP/1.1 sends an unknown length in chunks. `Expect` is never sent.
+/// - Content of a request: HTTP/1.1 sends an unknown length in chunks. `Expect` is never sent.
 public final class CurlTransport: HTTPTransport {
   private let settings: TransportSettings
 
-  /// The client certificate, as it was given, without a key that lies in the same file.
+  /// The client certificate as given, without a key from the same file.
   public let identity: String
 
   private let engine: CurlEngine
 
-  /// Starts the engine's thread.
+  /// Creates a transport and starts the engine's thread.
   ///
-  /// Throws `HTTPTransportError.invalidRequest` where a file that the options name cannot be read or is not what
-  /// it should be, and `HTTPTransportError.other` where the system gives no thread.
+  /// Throws `HTTPTransportError.invalidRequest` if a file that the options name cannot be read or has the wrong
+  /// content, and `HTTPTransportError.other` if the system cannot create a thread.
   public init(_ options: Options = Options()) throws(HTTPTransportError) {
     settings = try TransportSettings(options, environment: ProcessInfo.processInfo.environment)
     identity = settings.certificate.map { Data(CurlTransport.withoutKeys($0)).base64EncodedString() } ?? ""
     engine = try CurlEngine(settings)
   }
 
-  /// A PEM file without its private keys (RFC 7468 §10, §11, and the older labels); any other as it is.
+  /// Returns a PEM file without its private keys (RFC 7468 §10, §11, and the older labels); any other file unchanged.
   private static func withoutKeys(_ file: [UInt8]) -> [UInt8] {
     guard let text = String(validating: file, as: UTF8.self), text.contains("-----BEGIN ") else { return file }
     var kept = ""

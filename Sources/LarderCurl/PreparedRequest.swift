@@ -6,22 +6,22 @@ import LarderHTTP
   import Foundation
 #endif
 
-/// A request in libcurl's terms: plain texts and numbers, checked.
+/// A validated request in libcurl's terms: plain texts and numbers.
 struct PreparedRequest: Sendable {
   let method: HTTPMethod
   let url: String
   let host: String
   /// True for https.
   let isSecure: Bool
-  /// Whether the server gets to see the client certificate.
+  /// Whether the client certificate is shown to the server.
   let showsCertificate: Bool
-  /// Field lines as `CURLOPT_HTTPHEADER` wants them.
+  /// The field lines in the form of `CURLOPT_HTTPHEADER`.
   let fieldLines: [String]
-  /// True where content is sent, be it empty.
+  /// Whether content is sent, even if empty.
   let hasContent: Bool
-  /// The content's length; `nil` where it is not known.
+  /// The content's length; `nil` if it is not known.
   let contentLength: Int?
-  /// True where the content's encoding is asked for and undone here.
+  /// Whether a content coding is requested and decoded here.
   let decodes: Bool
   let proxy: String
   let timeouts: HTTPTimeouts
@@ -49,7 +49,7 @@ struct PreparedRequest: Sendable {
     fieldLines = PreparedRequest.lines(request.fields, settings.options)
   }
 
-  /// The methods that anticipate content say `Content-Length: 0` (RFC 9110 §8.6).
+  /// Whether a request without content sends `Content-Length: 0`: methods that anticipate content do (RFC 9110 §8.6).
   private static func announcesEmptyContent(_ method: HTTPMethod) -> Bool {
     [.post, .put, .patch, .merge].contains(method)
   }
@@ -64,7 +64,7 @@ struct PreparedRequest: Sendable {
     lines.append("Expect:")
     if !fields.contains(.accept) { lines.append("Accept:") }
     if options.decodesContent && !fields.contains("Accept-Encoding") {
-      // A range counts coded bytes (RFC 9110 §14.1.2), and a part of them cannot be undone.
+      // A range counts encoded bytes (RFC 9110 §14.1.2), and a part of them cannot be decoded.
       lines.append("Accept-Encoding: \(fields.contains("Range") ? "identity" : ContentCoding.accepted)")
     }
     if let userAgent = options.userAgent, !fields.contains(.userAgent) { lines.append("User-Agent: \(userAgent)") }

@@ -1,31 +1,31 @@
 import LarderHTTP
 
-/// The head of a final answer.
+/// The head of a final response.
 struct ResponseHead: Sendable, Equatable {
   var status: Int
   var fields: HTTPFields
   /// The content's length as the caller will read it.
   var length: Int?
-  /// What is to be undone of content and transfer codings, in the order in which it was applied.
+  /// The content and transfer codings to decode, in the order in which they were applied.
   var codings: [ContentCoding] = []
-  /// True where no content can follow.
+  /// Whether no content can follow.
   var isBodiless: Bool
 }
 
-/// What a whole head is of.
+/// A complete head: of an interim or of the final response.
 enum ReceivedHead: Sendable, Equatable {
   case interim(HTTPInterimResponse)
   case final(ResponseHead)
 }
 
-/// Builds the head from the lines that libcurl hands over one by one. Pure.
+/// Parses the head from the lines that libcurl passes one by one. No I/O.
 ///
-/// States: before a status line; in the fields; complete (trailer fields that come later are dropped). An interim
-/// response (1xx) leads back to the first state; 100 (Continue) is meant for the client that sends, so it is dropped.
+/// States: before a status line; in the fields; complete (trailer fields that follow later are dropped). An interim
+/// response (1xx) returns to the first state; 100 (Continue) is meant for the sending client, so it is dropped.
 struct ResponseHeadParser {
   private enum Phase { case start, fields, complete }
 
-  /// More than this is no answer but an attack.
+  /// The longest head in bytes. A longer one is treated as an attack.
   private static let byteLimit = 1 << 20
 
   private let method: HTTPMethod
@@ -33,7 +33,7 @@ struct ResponseHeadParser {
   private var phase = Phase.start
   private var status = 0
   private var lines: [HTTPField] = []
-  /// The last line was a field, or continued one.
+  /// Whether the last line was a field, or continued one.
   private var continuesField = false
   private var byteCount = 0
 
@@ -42,7 +42,7 @@ struct ResponseHeadParser {
     self.decodes = decodes
   }
 
-  /// Takes one line with its end; returns the head where this was its last line.
+  /// Parses one line with its line end; returns the head if this was its last line.
   mutating func take(_ line: some Collection<UInt8>) throws(HTTPTransportError) -> ReceivedHead? {
     byteCount += line.count
     if byteCount > ResponseHeadParser.byteLimit { throw .protocolViolation("the answer's head is larger than 1 MiB") }
@@ -53,7 +53,7 @@ struct ResponseHeadParser {
       try begin(text)
       return nil
     case .fields:
-      // A line of white space alone continues the value before it, and ends nothing.
+      // A line that contains only white space continues the value before it; it does not end the head.
       guard line.first == 0x0D || line.first == 0x0A else {
         add(text, continues: line.first == 0x20 || line.first == 0x09)
         return nil
@@ -73,7 +73,7 @@ struct ResponseHeadParser {
     guard words.count >= 2, words[0].starts(with: "HTTP/".utf8), words[1].count == 3,
       let status = Int(String(decoding: words[1], as: UTF8.self)), (100...999).contains(status)
     else { throw .protocolViolation("the status line is not readable") }
-    // What follows it would be another protocol, and no request asks for one (RFC 9110 §15.2.2).
+    // Another protocol would follow it, and no request asks for one (RFC 9110 §15.2.2).
     if status == 101 { throw .protocolViolation("101 (Switching Protocols) came unasked") }
     self.status = status
     lines = []
@@ -81,8 +81,8 @@ struct ResponseHeadParser {
     phase = .fields
   }
 
-  /// A line that starts with white space continues the value before it (RFC 9112 §5.2); behind the status line, and behind
-  /// a line that is no field, it is dropped (§2.2).
+  /// A line that starts with white space continues the value before it (RFC 9112 §5.2). After the status line, and
+  /// after a line that is no field, it is dropped (§2.2).
   private mutating func add(_ line: [UInt8], continues: Bool) {
     if continues {
       if continuesField, !line.isEmpty, let last = lines.indices.last {
@@ -119,18 +119,18 @@ struct ResponseHeadParser {
       status: status, fields: fields, length: length, codings: codings + transferCodings, isBodiless: length == 0)
   }
 
-  /// The content's length (RFC 9112 §6.3); the field that says it is left as one number, or out where it does not count.
+  /// The content's length (RFC 9112 §6.3). Its field is normalized to one number, or removed if it does not apply.
   private static func length(
     _ fields: inout HTTPFields, neverHasContent: Bool
   ) throws(HTTPTransportError) -> Int? {
-    // Transfer-Encoding overrides it, and whoever passes the answer on must not repeat it.
+    // Transfer-Encoding overrides Content-Length, and a proxy must not forward it.
     if fields.contains("Transfer-Encoding") { fields[.contentLength] = nil }
     do throws(HTTPTransportError) {
       let length = try fields.announcedLength()
       if let length { fields[.contentLength] = String(length) }
       return neverHasContent ? 0 : length
     } catch {
-      // Where the head is all there is, a wrong number says nothing of its end.
+      // If the response has no content, a wrong length does not matter for its end.
       guard neverHasContent else { throw error }
       fields[.contentLength] = nil
       return 0
@@ -139,7 +139,7 @@ struct ResponseHeadParser {
 }
 
 extension [UInt8] {
-  /// Without white space and line end on either side.
+  /// The bytes without white space and line end on either side.
   fileprivate var trimmed: [UInt8] {
     let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
     guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {

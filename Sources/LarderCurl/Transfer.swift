@@ -1,14 +1,15 @@
 import CLarderCurl
 import LarderHTTP
 
-/// One of libcurl's easy handles: used on the engine's thread alone, and cleaned up by its loop.
+/// One of libcurl's easy handles: used only on the engine's thread, and cleaned up by its loop.
 @safe struct EasyHandle {
   let pointer: UnsafeMutableRawPointer
-  /// Its address, to find its transfer by.
+  /// The handle's address, by which its transfer is found.
   var address: UInt { unsafe UInt(bitPattern: pointer) }
 }
 
-/// The engine's half of an exchange: an easy handle and what its callbacks do. Lives on the engine's thread alone.
+/// The engine's side of an exchange: an easy handle and the implementations of its callbacks. Used only on the engine's
+/// thread.
 @safe final class Transfer {
   let exchange: Exchange
   let handle: EasyHandle
@@ -17,14 +18,15 @@ import LarderHTTP
   let errorText: UnsafeMutablePointer<CChar>
 
   private var parser: ResponseHeadParser
-  /// A head without content waits for the end of its transfer, so that dropping the answer cannot break the connection.
+  /// A head without content, held back until its transfer ends, so that dropping the response cannot break the
+  /// connection.
   private var heldHead: ResponseHead?
   private var isInHead = true
-  /// Why a callback broke the transfer off.
+  /// The reason why a callback aborted the transfer.
   private var failure: HTTPTransportError?
   private var isReceivingPaused = false
   private var isSendingPaused = false
-  /// How often a connection was there for the request.
+  /// The number of connections that the request was sent on.
   private var attempts = 0
   private let started = ContinuousClock.now
   private var lastActivity = ContinuousClock.now
@@ -38,18 +40,17 @@ import LarderHTTP
     parser = ResponseHeadParser(method: exchange.prepared.method, decodes: exchange.prepared.decodes)
   }
 
-  /// Gives back what the handle pointed to; the handle must have been reset.
+  /// Frees the memory that the handle pointed to; the handle must have been reset.
   func free() {
     unsafe curl_slist_free_all(fieldList)
     unsafe fieldList = nil
     unsafe errorText.deallocate()
   }
 
-  // What happens on the wire
+  // Called by libcurl
 
-  /// A connection is there, and the request is about to be sent on it: for the second time where the first connection
-  /// was closed by the server. What the first did there is not known, so only an idempotent request is repeated
-  /// (RFC 9110 §9.2.2).
+  /// A connection is established, and the request is about to be sent on it: a second time if the server closed the
+  /// first connection. The effect of the first is unknown, so only an idempotent request is repeated (RFC 9110 §9.2.2).
   func connected() -> Bool {
     attempts += 1
     lastActivity = .now
@@ -61,7 +62,7 @@ import LarderHTTP
     return true
   }
 
-  /// A line of the answer's head (or a trailer).
+  /// Receives a line of the response's head (or a trailer).
   func received(line: UnsafeRawBufferPointer) -> Bool {
     lastActivity = .now
     do throws(HTTPTransportError) {
@@ -79,7 +80,7 @@ import LarderHTTP
     }
   }
 
-  /// Content of the answer; false where it has to come again later.
+  /// Receives content of the response; false if libcurl must deliver it again later.
   func received(content: UnsafeRawBufferPointer) -> Bool {
     lastActivity = .now
     deliverHeldHead()
@@ -88,7 +89,7 @@ import LarderHTTP
     return !isReceivingPaused
   }
 
-  /// Bytes to send.
+  /// Provides bytes to send.
   func read(into target: UnsafeMutableRawBufferPointer) -> Upload.Piece {
     lastActivity = .now
     let piece = unsafe exchange.upload.read(into: target)
@@ -100,24 +101,24 @@ import LarderHTTP
     return piece
   }
 
-  /// Starts the upload, or starts it again.
+  /// Starts or restarts the upload.
   func rewind() {
     let exchange = self.exchange
     exchange.upload.start { [weak exchange] in exchange?.uploadIsReady() }
   }
 
-  // What the engine is asked to do
+  // Called by the engine
 
-  /// The reader has caught up.
+  /// Resumes receiving: the reader has caught up.
   func resumeReceiving() {
     guard isReceivingPaused else { return }
-    // Before the call: it may deliver, and pause again, inside itself.
+    // Set before the call, which may deliver content and pause again.
     isReceivingPaused = false
     lastActivity = .now
     applyPauses()
   }
 
-  /// There is something to send again.
+  /// Resumes sending: there is more to send.
   func resumeSending() {
     guard isSendingPaused else { return }
     isSendingPaused = false
@@ -136,24 +137,24 @@ import LarderHTTP
 
   // Time
 
-  /// When the silence would be too long, were no byte to come from now on.
+  /// When the idle time-out would be reached if no further byte arrived.
   var silenceEnds: ContinuousClock.Instant {
     let silence = lastActivity + exchange.prepared.timeouts.idle
     guard attempts == 0, let total = exchange.prepared.timeouts.total else { return silence }
     return min(silence, started + total)
   }
 
-  /// True where all its time went by before there was a connection for it: libcurl does not look at the time of those that
-  /// wait for one.
+  /// Whether the total time passed before the request got a connection: libcurl does not check the time of requests
+  /// without a connection.
   func isOverdue(at now: ContinuousClock.Instant) -> Bool {
     guard attempts == 0, let total = exchange.prepared.timeouts.total else { return false }
     return started + total <= now
   }
 
-  /// True where nothing has moved for too long although nobody here was waited for.
+  /// Whether no byte was transferred for too long although the transfer was not waiting for this side.
   func isSilent(at now: ContinuousClock.Instant) -> Bool {
-    // Still connecting (libcurl guards that), or waiting for others' connections to become free, or paused by our own reader
-    // or producer.
+    // The time does not count while connecting (libcurl limits that), while waiting for a free connection, or while
+    // paused by our own reader or producer.
     let count = byteCount()
     if attempts == 0 || isReceivingPaused || isSendingPaused || count != lastCount && silenceEnds <= now {
       lastActivity = now
@@ -162,7 +163,7 @@ import LarderHTTP
     return silenceEnds <= now
   }
 
-  /// Bytes on the wire in both directions: also those that reach no callback.
+  /// The bytes on the wire in both directions, including those that reach no callback.
   private func byteCount() -> Int {
     var down: curl_off_t = 0
     var up: curl_off_t = 0
@@ -173,7 +174,7 @@ import LarderHTTP
 
   // The end
 
-  /// `nil` where the transfer is complete.
+  /// Returns the transfer's error; `nil` if it is complete.
   func outcome(of code: CURLcode) -> HTTPTransportError? {
     if let failure { return failure }
     if code == CURLE_OK { return nil }

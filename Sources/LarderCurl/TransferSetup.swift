@@ -7,7 +7,8 @@ import LarderHTTP
   import Foundation
 #endif
 
-/// Sets easy handles up: first what all transfers of a transport share, then the request. Lives on the engine's thread.
+/// Configures easy handles: first with the settings that all transfers of a transport share, then with the request.
+/// Used only on the engine's thread.
 final class TransferSetup {
   private let settings: TransportSettings
   private let authorities: StableBytes?
@@ -21,7 +22,7 @@ final class TransferSetup {
     key = settings.key.map { StableBytes($0) }
   }
 
-  /// Makes the transfer's handle ready; answers the error where libcurl refuses a value.
+  /// Configures the transfer's handle; returns the error if libcurl rejects a value.
   func apply(to transfer: Transfer) -> HTTPTransportError? {
     let options = EasyOptions(transfer.handle)
     options.connect(transfer)
@@ -45,9 +46,9 @@ final class TransferSetup {
     options.set(CURLOPT_PATH_AS_IS, 1)
     options.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     options.set(CURLOPT_TCP_KEEPALIVE, 1)
-    // Undone on our side: libcurl takes content that ends before its coding does for whole.
+    // Decoded on our side: libcurl accepts content that ends before its coding as complete.
     options.set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-    // A name look-up that hangs must not hold up the end of a cancelled transfer.
+    // A name look-up that hangs must not delay the end of a cancelled transfer.
     options.set(CURLOPT_QUICK_EXIT, 1)
     switch settings.options.highestVersion {
     case .http11: options.set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
@@ -74,13 +75,13 @@ final class TransferSetup {
       options.set(CURLOPT_SSLKEYTYPE, "PEM")
       options.set(CURLOPT_SSLKEY_BLOB, key)
     }
-    // Always one, though it be empty: without one, OpenSSL would ask the terminal.
+    // Always set, even if empty: without a passphrase, OpenSSL would prompt on the terminal.
     options.set(CURLOPT_KEYPASSWD, settings.options.clientCertificate?.passphrase ?? "")
   }
 
   private func request(_ options: EasyOptions, _ request: PreparedRequest) {
     options.set(CURLOPT_URL, request.url)
-    // Rather one connection with many streams than many connections; without TLS there is no HTTP/2 to wait for.
+    // Prefers one connection with many streams to many connections. Without TLS there is no HTTP/2 to wait for.
     if request.isSecure && settings.options.highestVersion == .http2 { options.set(CURLOPT_PIPEWAIT, 1) }
     if request.hasContent {
       options.set(CURLOPT_UPLOAD, 1)
@@ -100,7 +101,7 @@ final class TransferSetup {
 
   private func fields(_ options: EasyOptions, _ transfer: Transfer) {
     for line in transfer.exchange.prepared.fieldLines {
-      // Copied during the call.
+      // libcurl copies the text during the call.
       let text = HTTPField.bytes(of: line).map { CChar(bitPattern: $0) } + [0]
       guard let list = unsafe curl_slist_append(transfer.fieldList, text) else {
         options.firstRefusal = CURLE_OUT_OF_MEMORY
@@ -111,8 +112,8 @@ final class TransferSetup {
     unsafe options.set(CURLOPT_HTTPHEADER, transfer.fieldList)
   }
 
-  /// CAs given as bytes take the place of libcurl's own file (not of its folder): where there is no folder, the file's
-  /// CAs are put beside them.
+  /// CAs given as bytes replace libcurl's own CA file (not its CA folder). If there is no folder, the CAs of that file
+  /// are added to the bytes.
   private static func withSystemBundle(_ extra: [UInt8]) -> [UInt8] {
     guard let version = unsafe larder_curl_version() else { return extra }
     if unsafe version.pointee.capath != nil { return extra }
@@ -123,7 +124,7 @@ final class TransferSetup {
   }
 }
 
-/// Bytes at an address that does not change, for libcurl to read whenever it connects.
+/// Bytes at a stable address, which libcurl reads whenever it connects.
 @safe final class StableBytes {
   let bytes: UnsafeMutableRawBufferPointer
 
@@ -135,7 +136,7 @@ final class TransferSetup {
   deinit { unsafe bytes.deallocate() }
 }
 
-/// `curl_easy_setopt` in types; remembers the first value that was refused.
+/// A typed `curl_easy_setopt`; remembers the first value that was rejected.
 @safe final class EasyOptions {
   private let handle: UnsafeMutableRawPointer
   var firstRefusal = CURLE_OK
@@ -143,7 +144,7 @@ final class TransferSetup {
   init(_ handle: EasyHandle) { unsafe self.handle = handle.pointer }
 
   func set(_ option: CURLoption, _ value: Int) {
-    // curl_off_t options take their numbers through another width.
+    // curl_off_t options take their numbers in another width.
     let isOffset = option == CURLOPT_INFILESIZE_LARGE
     note(
       isOffset
@@ -162,7 +163,7 @@ final class TransferSetup {
     note(unsafe larder_curl_setopt_list(handle, option, value))
   }
 
-  /// The callbacks, each with the transfer, which outlives the handle's use of it.
+  /// Sets the callbacks, each with the transfer, which outlives the handle's use of it.
   func connect(_ transfer: Transfer) {
     let pointer = unsafe Unmanaged.passUnretained(transfer).toOpaque()
     note(unsafe larder_curl_setopt_pointer(handle, CURLOPT_ERRORBUFFER, transfer.errorText))

@@ -6,7 +6,7 @@ import LarderHTTP
   import Foundation
 #endif
 
-/// The options with their files read and the environment looked up: what stays the same for all requests.
+/// The options with their files read and the environment looked up: the settings that are the same for all requests.
 struct TransportSettings: Sendable {
   let options: CurlTransport.Options
   let proxies: ProxyChoice
@@ -58,11 +58,11 @@ extension CurlTransport.Credential {
   }
 }
 
-/// Which proxy a URL goes through. Exceptions are left to libcurl, which knows names, addresses and networks.
+/// Chooses the proxy for a URL. Exceptions are evaluated by libcurl, which knows names, addresses and networks.
 struct ProxyChoice: Sendable, Equatable {
   private let http: String
   private let https: String
-  /// Hosts that are reached directly, joined by commas.
+  /// The hosts that are reached directly, joined by commas.
   let exceptions: String
 
   init(_ proxy: CurlTransport.Proxy, environment: [String: String]) {

@@ -1,11 +1,12 @@
 import LarderCore
 import LarderHTTP
 
-/// The content of a request on its way: one chunk at a time goes from the producer's task to the engine's thread.
+/// The content of a request while it is sent: passes one chunk at a time from the producer's task to the engine's
+/// thread.
 ///
-/// The producer is asked for the next chunk only when libcurl has taken the last one: the back-pressure.
+/// The producer is asked for the next chunk only when libcurl has taken the last one: this is the back-pressure.
 final class Upload: Sendable {
-  /// What the engine gets when it asks for bytes.
+  /// What the engine gets when it requests bytes.
   enum Piece {
     case bytes(Int)
     /// No bytes yet; the engine is notified when there are more.
@@ -20,11 +21,11 @@ final class Upload: Sendable {
     var sent = 0
     var isAtEnd = false
     var failure: HTTPTransportError?
-    /// The engine found nothing and waits.
+    /// Whether the engine found no bytes and waits for them.
     var isStarved = false
     var room: CheckedContinuation<Void, Never>?
     var producer: Task<Void, Never>?
-    /// Counts the beginnings, so that a producer of an earlier one cannot add to the next.
+    /// The number of starts, so that a producer of an earlier start cannot add to a later one.
     var generation = 0
   }
 
@@ -37,7 +38,7 @@ final class Upload: Sendable {
     self.length = length
   }
 
-  /// Begins, or begins again, at the content's first byte. `ready` is called when the engine was told to wait.
+  /// Starts, or restarts, at the content's first byte. `ready` is called when there are bytes for an idle engine.
   func start(ready: @escaping @Sendable () -> Void) {
     stop()
     switch content {
@@ -58,7 +59,7 @@ final class Upload: Sendable {
     }
   }
 
-  /// Ends the producer and forgets what it made.
+  /// Ends the producer and discards its chunk.
   func stop() {
     let (producer, room) = state.withLock { state in
       let ended = (state.producer, state.room)
@@ -116,7 +117,7 @@ final class Upload: Sendable {
     }
   }
 
-  /// Puts a chunk in and returns when it has been taken; false where nobody wants more.
+  /// Offers a chunk and returns when it has been taken; false if no more is wanted.
   private func offer(_ chunk: [UInt8], _ generation: Int, _ ready: @Sendable () -> Void) async -> Bool {
     change(generation, ready) { state in
       state.chunk = chunk

@@ -8,6 +8,6 @@ package struct ByteCount: Sendable, CustomStringConvertible, CustomReflectable {
   /// `12 bytes`.
   package var description: String { "\(count) bytes" }
 
-  /// Nothing but that.
+  /// An empty mirror: a dump shows only the description.
   package var customMirror: Mirror { Mirror(self, children: []) }
 }

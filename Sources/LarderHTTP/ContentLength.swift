@@ -1,9 +1,9 @@
 extension HTTPFields {
-  /// What `Content-Length` says (RFC 9110 §8.6); nil where it is absent.
+  /// The value of `Content-Length` (RFC 9110 §8.6); nil if it is absent.
   ///
-  /// Several lines or list elements that are all valid and all the same are that one number. Anything else is an error
-  /// nobody can recover from, since nobody can tell where the message ends: no number, a sign, a number that is larger
-  /// than any content, or two that differ (RFC 9112 §6.3).
+  /// Several lines or list elements with the same valid number count as that number. Anything else is an error without
+  /// recovery, because the end of the message is unknown: no number, a sign, a number that is larger than any content,
+  /// or two numbers that differ (RFC 9112 §6.3).
   package func announcedLength() throws(HTTPTransportError) -> Int? {
     var length: Int?
     for value in values(of: .contentLength) {
@@ -20,7 +20,7 @@ extension HTTPFields {
     return length
   }
 
-  /// `1*DIGIT`, with white space around it; nil also where no `Int` holds it.
+  /// Parses `1*DIGIT`, with white space around it; nil also if the number does not fit into an `Int`.
   private static func digits(_ text: Substring.UTF8View) -> Int? {
     var value: Int?
     var isOver = false

@@ -1,36 +1,37 @@
-/// Which request fields are credentials: they say who asks, or prove it.
+/// The request fields that are credentials: they identify the client, or authenticate it.
 ///
-/// Caches keep responses to different values of any of these fields apart, and the command line takes none of them as a plain
-/// argument. A field is one of them by its name or by its last word:
+/// Caches keep responses to different values of any of these fields apart, and the command line does not accept them as
+/// plain arguments. A field is a credential by its name or by its last word:
 ///
 /// | by name | by pattern |
 /// | --- | --- |
 /// | `Authorization`, `Proxy-Authorization`, `Cookie`, `DPoP`, `APIKey`, `Api-Key`, `X-API-Key`, `Ocp-Apim-Subscription-Key`, `X-Functions-Key`, `X-Goog-Api-Key`, `PRIVATE-TOKEN`, `X-Access-Token`, `X-Amz-Security-Token`, `X-Auth-Token`, `X-Session-Token`, `X-Vault-Token` | `*-key`, `*-secret`, `*-session`, `*-token` |
 ///
-/// Three kinds of field match a pattern and are no credentials: `Idempotency-Key` and `X-Idempotency-Key`, which name a
-/// request, `Sec-WebSocket-Key`, which names a connection, and a CSRF token (`X-CSRF-Token`, `X-XSRF-Token`, and both without
-/// `X-`), which is worth nothing without the session's cookie. ``insert(_:)`` adds a field, ``remove(_:)`` takes one out.
+/// Three kinds of field match a pattern and are not credentials: `Idempotency-Key` and `X-Idempotency-Key`, which name
+/// a request, `Sec-WebSocket-Key`, which names a connection, and a CSRF token (`X-CSRF-Token`, `X-XSRF-Token`, and both
+/// without `X-`), which is useless without the session's cookie. ``insert(_:)`` adds a field, ``remove(_:)`` removes
+/// one.
 public struct CredentialFields: Hashable, Sendable {
-  /// What ``insert(_:)`` and ``remove(_:)`` have said, by canonical name.
+  /// The fields passed to ``insert(_:)`` and ``remove(_:)``, by canonical name.
   private var decided: [String: Bool] = [:]
 
-  /// The fields of the table.
+  /// Creates the set of fields in the table.
   public init() {}
 
-  /// Counts a field as a credential.
+  /// Treats a field as a credential.
   public mutating func insert(_ name: HTTPFieldName) { decided[name.canonicalName] = true }
 
-  /// Counts a field as no credential: responses to different values of it may be exchanged.
+  /// Treats a field as no credential: responses to different values of it may be exchanged.
   public mutating func remove(_ name: HTTPFieldName) { decided[name.canonicalName] = false }
 
-  /// True for a credential. Costs some nanoseconds: it is asked for each field of each request.
+  /// Whether a field is a credential. Takes some nanoseconds, as it is called for each field of each request.
   public func contains(_ name: HTTPFieldName) -> Bool {
     let name = name.canonicalName
     if !decided.isEmpty, let isCredential = decided[name] { return isCredential }
     return CredentialFields.isNamed(name) || CredentialFields.fitsPattern(name)
   }
 
-  // The names that no pattern fits. Lengths are compared first: most fields have another one.
+  // The names that match no pattern. Lengths are compared first: most fields have another length.
   private static func isNamed(_ name: String) -> Bool {
     switch name.utf8.count {
     case 4: name == "dpop"

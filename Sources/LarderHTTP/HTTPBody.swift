@@ -2,15 +2,15 @@
 public enum HTTPBody: Sendable {
   /// No content.
   case none
-  /// Content in memory: can be sent again.
+  /// Content in memory, which can be sent again.
   case bytes([UInt8])
-  /// Content made chunk by chunk, so that it need never be in memory as a whole.
+  /// Content produced chunk by chunk, so that it is never in memory as a whole.
   ///
-  /// `length` in bytes where it is known; content of another length fails the request. `open` starts the content from
-  /// its beginning and may be called again where the request has to be repeated (redirect, authentication, retry).
+  /// `length` is in bytes, if known; content of another length fails the request. `open` starts the content from its
+  /// beginning. It may be called again if the request has to be repeated (redirect, authentication, retry).
   case stream(length: Int?, open: @Sendable () -> HTTPBodyStream)
 
-  /// The content's length in bytes; `nil` where it is not known.
+  /// The content's length in bytes; `nil` if it is not known.
   public var length: Int? {
     switch self {
     case .none: 0
@@ -19,12 +19,12 @@ public enum HTTPBody: Sendable {
     }
   }
 
-  /// The UTF-8 bytes of a text.
+  /// The UTF-8 bytes of a text as content.
   public static func text(_ text: String) -> HTTPBody { .bytes(Array(text.utf8)) }
 }
 
 extension HTTPBody: CustomReflectable {
-  /// The content's length in place of its bytes.
+  /// Shows the content's length instead of its bytes.
   public var customMirror: Mirror {
     switch self {
     case .none: Mirror(self, children: [], displayStyle: .enum)

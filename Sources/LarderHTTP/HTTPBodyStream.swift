@@ -2,33 +2,34 @@ import LarderCore
 
 /// The content of a response (or of a streamed request): chunks, pulled at the reader's pace.
 ///
-/// The producer makes the next chunk when the reader asks for it, which is the back-pressure.
+/// The producer creates the next chunk when the reader requests it: this is the back-pressure.
 ///
-/// It can be read once, by one reader: an iterator made after the first throws ``HTTPTransportError/bodyConsumed``, as
-/// silence would look like empty content. The transfer ends when the reader leaves before the end, when the reading task is
-/// cancelled, on ``cancel()``, and when the stream is dropped without having been read.
+/// The content can be read once, by one reader. A second iterator throws ``HTTPTransportError/bodyConsumed``, because
+/// an immediate end would look like empty content. The transfer ends when the reader leaves before the end, when the
+/// reading task is cancelled, on ``cancel()``, and when the stream is released without having been read.
 public struct HTTPBodyStream: AsyncSequence, Sendable {
-  /// A chunk. The transports never give an empty one.
+  /// A chunk. The transports never return an empty one.
   public typealias Element = [UInt8]
 
-  /// The content's length in bytes, where the sender said it.
+  /// The content's length in bytes, if the sender declared it.
   public let length: Int?
 
   private let source: Source
-  /// The content, where it is in memory.
+  /// The content, if it is in memory.
   private var bytes: [UInt8]?
 
-  /// A stream from a function that answers the next chunk, or `nil` at the end.
+  /// Creates a stream from a function that returns the next chunk, or `nil` at the end.
   ///
-  /// A producer hears of the end in exactly one way: its `nil`, an error that it throws itself, or `abandon`. So one that
-  /// throws because the reading task was cancelled is not told again, and has to let go of what it holds.
+  /// The producer learns of the end in exactly one way: by its own `nil`, an error that it throws itself, or `abandon`.
+  /// If it throws because the reading task was cancelled, `abandon` is not called, and the producer must release its
+  /// resources itself.
   ///
   /// - Parameters:
-  ///   - length: the length in bytes where it is known.
-  ///   - next: called by one reader at a time, never again after `nil` or an error; throws ``HTTPTransportError`` where
+  ///   - length: the length in bytes, if known.
+  ///   - next: called by one reader at a time, never again after `nil` or an error; throws ``HTTPTransportError`` if
   ///     the content breaks off.
-  ///   - abandon: called at most once, where the content is given up before its end; `next` may be running then, and what
-  ///     it still answers is the last.
+  ///   - abandon: called at most once, if the reader gives up the content before its end. `next` may be running then;
+  ///     the chunk that it still returns is the last.
   public init(
     length: Int? = nil, next: @escaping @Sendable () async throws -> [UInt8]?,
     abandon: @escaping @Sendable () -> Void = {}
@@ -37,7 +38,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     source = Source(next: next, abandon: abandon)
   }
 
-  /// A stream of stored content, which can be had in chunks or, while nothing has been read, all at once.
+  /// A stream of stored content, which can be read in chunks or, before the first chunk is read, all at once.
   package init(
     length: Int, next: @escaping @Sendable () async throws -> [UInt8]?,
     whole: @escaping @Sendable () async throws -> [UInt8]
@@ -46,14 +47,14 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     source = Source(next: next, whole: whole, abandon: {})
   }
 
-  /// A stream of content that is in memory already.
+  /// A stream of content that is already in memory.
   public init(_ bytes: [UInt8]) {
     let rest = Locked(bytes.isEmpty ? nil : bytes)
     self.init(length: bytes.count, next: { rest.withLock { $0.take() } })
     self.bytes = bytes
   }
 
-  /// All of the content at once, where it is in memory and has not been read; the stream counts as read then.
+  /// Returns all of the content at once if it is in memory and has not been read; the stream is then consumed.
   package func takeBytes() -> [UInt8]? {
     guard let bytes, source.claim() else { return nil }
     return bytes
@@ -64,12 +65,13 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     Iterator(reading: source.claim() ? Reading(source) : nil)
   }
 
-  /// Gives up the (rest of the) content and ends the transfer; a reader's next chunk throws ``HTTPTransportError/cancelled``.
+  /// Abandons the (rest of the) content and ends the transfer; a reader's next chunk throws
+  /// ``HTTPTransportError/cancelled``.
   public func cancel() { source.giveUp() }
 
   /// Reads all content into memory.
   ///
-  /// - Parameter limit: bytes; more throws ``HTTPTransportError/bodyTooLarge(limit:)``.
+  /// - Parameter limit: the largest size in bytes; more content throws ``HTTPTransportError/bodyTooLarge(limit:)``.
   public func collect(upTo limit: Int = .max) async throws -> [UInt8] {
     if let length, length > limit {
       cancel()
@@ -87,7 +89,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
       }
       if all.isEmpty {
         all = chunk
-        // What the sender says is not trusted with more memory than this at once.
+        // No more memory than this is reserved in advance because of a length that the sender declares.
         if let length, length > chunk.count { all.reserveCapacity(Swift.min(length, 1 << 20)) }
       } else {
         all.append(contentsOf: chunk)
@@ -96,11 +98,11 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     return all
   }
 
-  /// Reads chunks; dropped before the end, it ends the transfer.
+  /// Reads chunks. Releasing it before the end ends the transfer.
   public struct Iterator: AsyncIteratorProtocol, Sendable {
     fileprivate let reading: Reading?
 
-    /// The next chunk, or `nil` at the end; after an error the same error again.
+    /// Returns the next chunk, or `nil` at the end; after an error it throws the same error again.
     public mutating func next() async throws -> [UInt8]? {
       guard let reading else { throw HTTPTransportError.bodyConsumed }
       return try await reading.source.read()
@@ -114,7 +116,7 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
     }
   }
 
-  /// An iterator's hold on the source: gone with the last copy of the iterator.
+  /// Shared by all copies of an iterator: it is released with the last copy, which ends the transfer.
   fileprivate final class Reading: Sendable {
     let source: Source
 
@@ -124,9 +126,9 @@ public struct HTTPBodyStream: AsyncSequence, Sendable {
   }
 }
 
-/// The producer's two functions, and how far the content is.
+/// The producer's functions, and the state of the content.
 private final class Source: Sendable {
-  /// Open until the end, an error or the giving up; from there no further change.
+  /// Open until the end, an error, or abandonment; later states do not change.
   private enum Phase {
     case open
     case ended
@@ -152,10 +154,10 @@ private final class Source: Sendable {
     self.abandon = abandon
   }
 
-  /// True where all of the content can be had at once.
+  /// Whether all of the content can be read at once.
   var isWhole: Bool { produceWhole != nil }
 
-  /// True for the first caller alone.
+  /// Claims the content for reading. True for the first caller only.
   func claim() -> Bool {
     state.withLock { state in
       defer { state.isClaimed = true }
@@ -179,7 +181,7 @@ private final class Source: Sendable {
     }
   }
 
-  /// All of the content, in place of its chunks.
+  /// Reads all of the content at once instead of its chunks.
   func readWhole() async throws -> [UInt8] {
     switch state.withLock({ $0.phase }) {
     case .open: break
@@ -200,7 +202,7 @@ private final class Source: Sendable {
     if close(.failed(HTTPTransportError.cancelled)) { abandon() }
   }
 
-  /// True where it was open.
+  /// True if the stream was open.
   @discardableResult
   private func close(_ phase: Phase) -> Bool {
     state.withLock { state in
@@ -214,6 +216,6 @@ private final class Source: Sendable {
 }
 
 extension HTTPBodyStream: CustomReflectable {
-  /// The length alone, no content.
+  /// Shows only the length, no content.
   public var customMirror: Mirror { Mirror(self, children: ["length": length as Any], displayStyle: .struct) }
 }

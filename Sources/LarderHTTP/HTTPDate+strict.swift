@@ -1,11 +1,12 @@
 extension HTTPDate {
-  /// Seconds since 1970 of a date in one of the three forms of RFC 9110 §5.6.7; nil for anything else.
+  /// Parses a date in one of the three forms of RFC 9110 §5.6.7 into seconds since 1970; nil for anything else.
   ///
   /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`, letters in any
-  /// case (RFC 9111 §4.2). The day's name must be one, and is not compared with the date. A second of 60 counts as 59.
+  /// case (RFC 9111 §4.2). The day's name must be valid, but is not compared with the date. A second of 60 counts as
+  /// 59.
   ///
-  /// - Parameter now: seconds since 1970: a year of two digits that would lie more than 50 years after it is taken for
-  ///   the same year of the century before.
+  /// - Parameter now: seconds since 1970. A year of two digits that would be more than 50 years later is read as the
+  ///   same year of the century before.
   package static func strictUnixTime(_ text: String, now: Int64) -> Int64? {
     var text = text
     return text.withUTF8 { bytes in
@@ -15,7 +16,7 @@ extension HTTPDate {
     }
   }
 
-  /// IMF-fixdate: 29 bytes.
+  /// Parses an IMF-fixdate: 29 bytes.
   private static func fixed(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard weekday(bytes, at: 0), bytes[4] == 0x20, bytes[7] == 0x20, bytes[11] == 0x20, bytes[16] == 0x20,
       endsInGMT(bytes, at: 25), let day = two(bytes, 5), let month = month(bytes, at: 8),
@@ -24,7 +25,7 @@ extension HTTPDate {
     return seconds(century * 100 + year, month, day, time)
   }
 
-  /// asctime: 24 bytes, the day with a space for its first digit.
+  /// Parses an asctime date: 24 bytes, the day with a space in place of a leading zero.
   private static func asctime(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard weekday(bytes, at: 0), bytes[3] == 0x20, bytes[7] == 0x20, bytes[10] == 0x20, bytes[19] == 0x20,
       let month = month(bytes, at: 4), let time = timeOfDay(bytes, at: 11),
@@ -34,7 +35,7 @@ extension HTTPDate {
     return seconds(century * 100 + year, month, day, time)
   }
 
-  /// rfc850-date: the day's whole name and a year of two digits.
+  /// Parses an rfc850-date: the day's whole name and a year of two digits.
   private static func rfc850(_ bytes: UnsafeBufferPointer<UInt8>, now: Int64) -> Int64? {
     guard let comma = bytes.firstIndex(of: 0x2C), bytes.count == comma + 24, longWeekday(bytes, length: comma) else {
       return nil
@@ -78,7 +79,7 @@ extension HTTPDate {
     bytes[index] == 0x20 && three(bytes, index + 1) == 0x676D74
   }
 
-  /// Three letters in lower case as one number; 0 where one is no letter.
+  /// Three letters in lower case as one number; 0 if one is not a letter.
   private static func three(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> UInt32 {
     var number: UInt32 = 0
     for byte in bytes[index..<(index + 3)] {

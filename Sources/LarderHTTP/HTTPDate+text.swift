@@ -1,7 +1,7 @@
 extension HTTPDate {
-  /// A date as fields carry it, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+  /// Formats a date as fields contain it, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
   ///
-  /// - Parameter unixTime: seconds since 1970; kept within the years 0 to 9999, which are all that fit.
+  /// - Parameter unixTime: seconds since 1970, clamped to the years 0 to 9999, which are all that the format has.
   package static func text(_ unixTime: Int64) -> String {
     let seconds = min(max(unixTime, -62_167_219_200), 253_402_300_799)
     let days = floorDivide(seconds, 86_400)

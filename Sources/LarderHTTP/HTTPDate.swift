@@ -1,6 +1,7 @@
-/// Dates of header fields: read strictly (RFC 9110 §5.6.7) or, as cookies are, leniently (RFC 6265 §5.1.1), and written.
+/// Dates of header fields: parsed strictly (RFC 9110 §5.6.7) or leniently like those of cookies (RFC 6265 §5.1.1), and
+/// formatted.
 package enum HTTPDate {
-  /// Seconds since 1970 in UTC, of any form that servers send; nil for a text that is no date.
+  /// Seconds since 1970 in UTC, from any form that servers send; nil for a text that is no date.
   package static func unixTime(_ text: String) -> Int64? {
     var date = Fields()
     for token in text.utf8.split(whereSeparator: isDelimiter) { date.take(Array(token)) }
@@ -13,7 +14,7 @@ package enum HTTPDate {
     var month: Int?
     var year: Int?
 
-    /// Each token fills the first field that is still empty and that it fits.
+    /// Assigns a token to the first field that is still empty and that it fits.
     mutating func take(_ token: [UInt8]) {
       if time == nil, let found = HTTPDate.time(token) {
         time = found
@@ -53,7 +54,7 @@ package enum HTTPDate {
     return (hour, minute, second)
   }
 
-  /// The digits that a token begins with, where there are as many as allowed.
+  /// The digits that a token begins with, if their number is in the allowed range.
   private static func number(_ token: [UInt8], digits: ClosedRange<Int>, isWhole: Bool = false) -> Int? {
     let leading = token.prefix { $0 >= 0x30 && $0 <= 0x39 }
     guard digits.contains(leading.count), !isWhole || leading.count == token.count else { return nil }
@@ -74,7 +75,7 @@ package enum HTTPDate {
     }
   }
 
-  /// Days from 1970-01-01 in the Gregorian calendar; years start in March so that the leap day is the last.
+  /// Days since 1970-01-01 in the Gregorian calendar; years start in March so that the leap day is the last.
   static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = year / 400

@@ -1,16 +1,16 @@
-/// Between the bytes of a field's value and its text, without loss.
+/// Converts between the bytes of a field's value and its text, without loss.
 ///
-/// Bytes beyond ASCII mean nothing to HTTP and pass as they are (RFC 9110 §5.5, `obs-text`). In a value's text UTF-8 is
-/// read as such, as most senders mean it. Each byte that is no part of UTF-8 becomes one character of a private plane,
-/// U+10FE80 to U+10FEFF for 0x80 to 0xFF, and is written as that byte again. These characters' own UTF-8 counts as no
-/// UTF-8, so that every sequence of bytes comes back as it was.
+/// HTTP does not define bytes beyond ASCII and passes them as they are (RFC 9110 §5.5, `obs-text`). Here they are read
+/// as UTF-8, as most senders mean it. Each byte that is not part of UTF-8 becomes one character of a private plane,
+/// U+10FE80 to U+10FEFF for 0x80 to 0xFF, and is written as that byte again. The UTF-8 encoding of these characters is
+/// not read as UTF-8, so every sequence of bytes is restored unchanged.
 extension HTTPField {
-  /// A field with the value in these bytes.
+  /// Creates a field from the bytes of its value.
   public init(name: HTTPFieldName, bytes: some Collection<UInt8>) {
     self.init(name: name, value: HTTPField.text(of: bytes))
   }
 
-  /// The value as it is on the wire.
+  /// The value as sent on the wire.
   public var bytes: [UInt8] { HTTPField.bytes(of: value) }
 
   private static let escapes: ClosedRange<UInt32> = 0x10FE80...0x10FEFF
@@ -28,7 +28,7 @@ extension HTTPField {
         text.append(scalar)
         rest = rest.dropFirst(sequence.count)
       } else {
-        // Within the range above for every byte beyond ASCII, and those within are UTF-8.
+        // A byte that is not UTF-8 is beyond ASCII, so the sum is a valid character in the range above.
         text.append(Unicode.Scalar(escapeBase + UInt32(byte)) ?? "\u{FFFD}")
         rest = rest.dropFirst()
       }
@@ -49,12 +49,12 @@ extension HTTPField {
     return bytes
   }
 
-  /// True where the text may hold such a character: the first byte of their UTF-8 is rare.
+  /// Whether the text may contain such a character: the first byte of their UTF-8 is rare.
   private static func hasEscapes(_ text: String) -> Bool {
     text.utf8.contains(0xF4) && text.unicodeScalars.contains { escapes.contains($0.value) }
   }
 
-  /// How many bytes a sequence of UTF-8 has.
+  /// The length of a UTF-8 sequence by its first byte.
   private static func length(leading byte: UInt8) -> Int {
     switch byte {
     case 0xC2...0xDF: 2

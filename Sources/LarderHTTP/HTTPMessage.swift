@@ -4,9 +4,9 @@
   public import Foundation
 #endif
 
-/// A request, whole but for the transport that carries it.
+/// A request, independent of the transport that sends it.
 public struct HTTPRequest: Sendable {
-  /// What is asked.
+  /// The request method.
   public var method: HTTPMethod
   /// The absolute URL, `http` or `https`.
   public var url: URL
@@ -14,17 +14,18 @@ public struct HTTPRequest: Sendable {
   public var fields: HTTPFields
   /// The content.
   public var body: HTTPBody
-  /// How long the exchange may take before it fails with ``HTTPTransportError``.
+  /// The time limits; when one runs out, the request fails with ``HTTPTransportError``.
   public var timeouts: HTTPTimeouts
-  /// Whether redirects (301, 302, 303, 307, 308) are followed. Credentials stay with the origin they were meant for.
+  /// Whether redirects (301, 302, 303, 307, 308) are followed. Credentials are sent only to the origin they were meant
+  /// for.
   public var followsRedirects: Bool
-  /// Who gets to see the transport's client certificate. Of one origin, like all credentials.
+  /// Which origin the transport shows its client certificate to. Like all credentials, it is meant for one origin.
   public var certificateAudience = HTTPCertificateAudience.requested
-  /// Receives the interim responses (RFC 9110 §15.2) other than 100 and 101, before the response. It is called on a thread of
-  /// the transport's and must not block. Only the transport on libcurl has them.
+  /// Called with each interim response (RFC 9110 §15.2) other than 100 and 101, before the response. It is called on a
+  /// thread of the transport and must not block. Only the transport on libcurl reports interim responses.
   public var onInterim: (@Sendable (HTTPInterimResponse) -> Void)?
 
-  /// Makes a request.
+  /// Creates a request.
   public init(
     method: HTTPMethod = .get, url: URL, fields: HTTPFields = [:], body: HTTPBody = .none,
     timeouts: HTTPTimeouts = .init(), followsRedirects: Bool = true
@@ -38,18 +39,18 @@ public struct HTTPRequest: Sendable {
   }
 }
 
-/// Who a transport shows its client certificate to: one origin, which is a scheme, a host and a port.
+/// The origin to which a transport shows its client certificate. An origin is a scheme, a host and a port.
 public enum HTTPCertificateAudience: Sendable, Hashable {
-  /// The origin of the request's URL, and no other that it is redirected to.
+  /// The origin of the request's URL, but no other origin that it is redirected to.
   case requested
-  /// The origin of this URL. A request to another is sent without the certificate.
+  /// The origin of this URL. A request to another origin is sent without the certificate.
   case origin(URL)
-  /// Nobody.
+  /// No origin.
   case nobody
 }
 
 extension HTTPRequest {
-  /// Whether the server of ``url`` gets to see the client certificate.
+  /// Whether the client certificate is shown to the server of ``url``.
   package var showsCertificate: Bool {
     switch certificateAudience {
     case .requested: true
@@ -66,23 +67,23 @@ public struct HTTPInterimResponse: Sendable, Hashable {
   /// The header fields.
   public var fields: HTTPFields
 
-  /// Makes an interim response.
+  /// Creates an interim response.
   public init(status: Int, fields: HTTPFields = [:]) {
     self.status = status
     self.fields = fields
   }
 }
 
-/// Limits on the time of one exchange.
+/// Time limits of one exchange.
 public struct HTTPTimeouts: Hashable, Sendable {
-  /// Until the connection stands (name look-up and TLS included).
+  /// The time until the connection is established (name look-up and TLS included).
   public var connect: Duration
-  /// Longest silence: no byte in either direction. A reader that does not pull is not silence.
+  /// The longest time without a byte in either direction. Time in which the reader does not pull does not count.
   public var idle: Duration
-  /// The whole exchange, body included; `nil` is without limit.
+  /// The time for the whole exchange, body included; `nil` is no limit.
   public var total: Duration?
 
-  /// The defaults: 30 s to connect, 60 s of silence, no limit on the whole.
+  /// Creates time limits; by default 30 s to connect, 60 s without a byte, and no limit for the whole.
   public init(connect: Duration = .seconds(30), idle: Duration = .seconds(60), total: Duration? = nil) {
     self.connect = connect
     self.idle = idle
@@ -90,18 +91,18 @@ public struct HTTPTimeouts: Hashable, Sendable {
   }
 }
 
-/// The head of an answer and the stream of its content.
+/// The head of a response and the stream of its content.
 public struct HTTPResponse: Sendable {
   /// The status code (RFC 9110 §15) of the final response; ``HTTPRequest/onInterim`` receives those before it.
   public var status: Int
-  /// The header fields. `Content-Encoding` that the transport has undone is not in them.
+  /// The header fields. `Content-Encoding` is not among them if the transport has decoded the content.
   public var fields: HTTPFields
-  /// The URL that answered, after redirects.
+  /// The URL that returned the response, after redirects.
   public var url: URL
   /// The content.
   public var body: HTTPBodyStream
 
-  /// Makes a response.
+  /// Creates a response.
   public init(status: Int, fields: HTTPFields = [:], url: URL, body: HTTPBodyStream = HTTPBodyStream([])) {
     self.status = status
     self.fields = fields

@@ -6,21 +6,22 @@ package import LarderCore
   package import Foundation
 #endif
 
-/// The rules of redirects (RFC 9110 §15.4), the same for every transport.
+/// The rules for redirects (RFC 9110 §15.4), which all transports share.
 ///
-/// 303 becomes GET (HEAD stays), 301 and 302 turn POST into GET, all else is repeated as it was. What belongs to one
-/// origin (`Authorization`, cookies, tokens, the client certificate) is not sent to another. From `https` to `http`, to another scheme, or to
-/// a URL with credentials in it: refused. At most ``limit`` in a row.
+/// 303 becomes GET (HEAD stays), 301 and 302 turn POST into GET; all other requests are repeated unchanged. Data meant
+/// for one origin (`Authorization`, cookies, tokens, the client certificate) is not sent to another. A redirect from
+/// `https` to `http`, to another scheme, or to a URL with credentials in it is not followed. At most ``limit``
+/// redirects are followed in a row.
 package struct HTTPRedirection {
-  /// How many redirects are followed for one request.
+  /// The number of redirects that are followed for one request.
   package static let limit = 20
 
   private var followed = 0
 
-  /// Begins with a request that has not been redirected yet.
+  /// Creates the state of a request that has not been redirected yet.
   package init() {}
 
-  /// The request that the answer to `request` asks for, or `nil` where the answer is no redirect.
+  /// Returns the request that follows from the response to `request`, or `nil` if the response is not a redirect.
   package mutating func next(
     after request: HTTPRequest, status: Int, fields: HTTPFields
   ) throws(HTTPTransportError) -> HTTPRequest? {
@@ -68,13 +69,13 @@ package struct HTTPRedirection {
     return withFragment(of: base, target)
   }
 
-  /// A fragment goes along where the new URL has none (RFC 9110 §10.2.2).
+  /// Copies the fragment of the old URL if the new one has none (RFC 9110 §10.2.2).
   private func withFragment(of base: URL, _ target: URL) -> URL {
     guard target.fragment() == nil, let fragment = base.fragment() else { return target }
     return URL(string: "\(target.absoluteString)#\(fragment)") ?? target
   }
 
-  /// Scheme, host and port, by which two URLs are of one origin (RFC 9110 §4.3.1); nil where a URL has none.
+  /// Scheme, host and port, by which two URLs are of one origin (RFC 9110 §4.3.1); nil if a URL has none.
   package static func origin(_ url: URL) -> String? {
     guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: true)?.lowercased(),
       scheme == "http" || scheme == "https"
@@ -87,7 +88,8 @@ package struct HTTPRedirection {
     "Content-Digest", "Digest",
   ]
 
-  /// Fields that another origin may see. Any other may be a credential (`X-API-Key`, `Ocp-Apim-Subscription-Key`, …).
+  /// Whether a field may be sent to another origin. Any other may be a credential (`X-API-Key`,
+  /// `Ocp-Apim-Subscription-Key`, …).
   private static func goesAnywhere(_ name: HTTPFieldName) -> Bool {
     let name = name.canonicalName
     if contentFields.contains(where: { $0.canonicalName == name }) { return true }
@@ -100,9 +102,9 @@ package struct HTTPRedirection {
 }
 
 extension HTTPRequest {
-  /// Sends with a function that follows no redirects, and follows them where the request allows it.
+  /// Sends with a function that follows no redirects, and follows them if the request allows it.
   ///
-  /// The total time-out covers all of them together.
+  /// The total time-out covers all requests together.
   package func followingRedirects(
     environment: LarderEnvironment = .system, _ send: (HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse
   ) async throws(HTTPTransportError) -> HTTPResponse {
@@ -143,7 +145,7 @@ extension HTTPRequest {
 }
 
 extension HTTPBodyStream {
-  /// Reads up to 64 KiB, whose end leaves the connection free for the next request; gives up what is longer.
+  /// Reads up to 64 KiB, after which the connection can be reused for the next request; cancels content that is longer.
   package func drainWhereShort() async {
     do { _ = try await collect(upTo: 1 << 16) } catch { cancel() }
   }

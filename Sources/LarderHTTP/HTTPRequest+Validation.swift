@@ -5,11 +5,12 @@
 #endif
 
 extension HTTPRequest {
-  /// Throws ``HTTPTransportError/invalidRequest(_:)`` where no transport could send this request safely.
+  /// Throws ``HTTPTransportError/invalidRequest(_:)`` if no transport could send this request safely.
   ///
-  /// The URL: `http` or `https`, with a host, without user information (RFC 9110 §4.2.4). The method: a token, and not
-  /// `CONNECT`, which asks a proxy. The fields: no byte that could break out of its line; framing is the transport's.
-  /// The content: none with `HEAD`, and of the length that a `Content-Length` field says.
+  /// The URL must be `http` or `https`, with a host and without user information (RFC 9110 §4.2.4). The method must be
+  /// a token other than `CONNECT`, which is for proxies. The fields must contain no byte that could end their line;
+  /// framing fields are the transport's. `HEAD` must have no content, and content must have the length in a
+  /// `Content-Length` field.
   package func validate() throws(HTTPTransportError) {
     try validateURL()
     guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(HTTPFieldName.isTokenByte) else {

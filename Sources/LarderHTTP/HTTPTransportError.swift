@@ -1,39 +1,39 @@
 public import LarderCore
 
-/// Why no (whole) answer came.
+/// The error of a request that got no (complete) response.
 public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The request itself cannot be sent: its URL, a header field, its body. The text says what to change.
+  /// The request itself cannot be sent, because of its URL, a header field or its body. The text says what to change.
   case invalidRequest(String)
   /// The host's name has no address.
   case hostNotFound(host: String)
-  /// No connection could be made.
+  /// No connection could be established.
   case cannotConnect(host: String, reason: String)
   /// TLS failed: certificate, host name, protocol.
   case tls(host: String, reason: String)
   /// One of ``HTTPTimeouts`` ran out; `phase` is `connect`, `idle` or `total`.
   case timeout(phase: String)
-  /// The connection broke before the answer was whole.
+  /// The connection broke before the response was complete.
   case connectionLost(reason: String)
   /// The peer does not speak HTTP, or not correctly.
   case protocolViolation(String)
-  /// More redirects than the transport follows, or a circle.
+  /// The server sent more redirects than the transport follows, or a cycle.
   case tooManyRedirects
-  /// A redirect that is not followed for safety's sake: from https to http, to another scheme, to credentials in a URL.
+  /// A redirect is not followed for security: from https to http, to another scheme, or to a URL with credentials.
   case redirectRefused(String)
-  /// More content than the reader wanted to take.
+  /// The content is longer than the reader's limit.
   case bodyTooLarge(limit: Int)
-  /// The content was read (or given up) before: an ``HTTPBodyStream`` can be read once.
+  /// The content was read (or abandoned) before: an ``HTTPBodyStream`` can be read once.
   case bodyConsumed
   /// The caller cancelled.
   case cancelled
-  /// This transport, on this platform, cannot do what was asked; the text names it.
+  /// The transport does not support a feature on this platform; the text names it.
   case notSupported(String)
-  /// Anything else the library below reports.
+  /// Any other error of the underlying library.
   case other(String)
-  /// The cache that the request was sent through is suspended, or was while it ran.
+  /// The cache that the request was sent through is suspended, or was suspended while the request ran.
   case suspended
 
-  /// Safe to show to a person: names hosts, never URLs or content.
+  /// Safe to show to users: it contains host names, never URLs or content.
   public var description: String {
     switch self {
     case .invalidRequest(let what): "The request cannot be sent: \(what)"
@@ -54,7 +54,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
     }
   }
 
-  /// True where nothing of the request can have reached the server; false where nobody can tell.
+  /// True if no part of the request can have reached the server; false if that is unknown.
   package var isBeforeSending: Bool {
     switch self {
     case .hostNotFound, .cannotConnect, .tls, .invalidRequest, .notSupported: true
@@ -62,7 +62,7 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
     }
   }
 
-  /// True where a repetition may succeed without any change by the caller.
+  /// Whether a retry may succeed without any change by the caller.
   public var isTransient: Bool {
     switch self {
     case .hostNotFound, .cannotConnect, .timeout, .connectionLost: true

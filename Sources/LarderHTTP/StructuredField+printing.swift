@@ -1,5 +1,5 @@
 extension StructuredField {
-  /// Prints a list (RFC 9651 §4.1.1); nil where a value cannot be printed (§4.1.6, §4.1.7: not ASCII, no token).
+  /// Prints a list (RFC 9651 §4.1.1); nil if a value cannot be printed (§4.1.6, §4.1.7: not ASCII, no token).
   package static func text(of list: [Member]) -> String? {
     var text = ""
     for (index, member) in list.enumerated() {
@@ -20,7 +20,7 @@ extension StructuredField {
     return text
   }
 
-  /// Appends an item with its parameters; false where that cannot be printed.
+  /// Appends an item with its parameters; false if it cannot be printed.
   package static func append(_ item: Item, to text: inout String) -> Bool {
     append(item.value, to: &text) && append(item.parameters, to: &text)
   }
@@ -37,7 +37,7 @@ extension StructuredField {
     return true
   }
 
-  /// Appends a bare item; false where it cannot be printed.
+  /// Appends a bare item; false if it cannot be printed.
   package static func append(_ value: Value, to text: inout String) -> Bool {
     switch value {
     case .integer(let number):
@@ -61,7 +61,7 @@ extension StructuredField {
     return true
   }
 
-  /// True where a text may be printed as a token (RFC 9651 §3.3.4).
+  /// Whether a text may be printed as a token (RFC 9651 §3.3.4).
   package static func isToken(_ text: String) -> Bool {
     guard let first = text.utf8.first else { return false }
     guard first == 0x2A || (0x41...0x5A).contains(first) || (0x61...0x7A).contains(first) else { return false }
@@ -78,7 +78,7 @@ extension StructuredField {
     }
   }
 
-  /// 15 digits at most.
+  /// Whether a number has at most 15 digits.
   private static func isPrintable(_ number: Int64) -> Bool {
     number > -1_000_000_000_000_000 && number < 1_000_000_000_000_000
   }

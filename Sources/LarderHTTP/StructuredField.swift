@@ -1,11 +1,12 @@
-/// Structured field values (RFC 9651): lists and items, read strictly and printed.
+/// Structured field values (RFC 9651): lists and items, parsed strictly and printed.
 ///
-/// One pass over the bytes; nothing nests deeper than an inner list, and a list longer than its limit is refused.
+/// Parsing is one pass over the bytes. Nothing nests deeper than an inner list, and a list longer than its limit is
+/// rejected.
 package enum StructuredField {
   /// A bare item (RFC 9651 §3.3).
   package enum Value: Hashable, Sendable {
     case integer(Int64)
-    /// Three digits behind the point: 1.5 is 1500.
+    /// A decimal in thousandths: 1.5 is 1500.
     case decimal(thousandths: Int64)
     case string(String)
     case token(String)
@@ -27,13 +28,13 @@ package enum StructuredField {
     }
   }
 
-  /// Parameters in their order; of several with one name the last counted, at the place of the first (§3.1.2).
+  /// Parameters in their order. Of several with one name the last value is kept, at the position of the first (§3.1.2).
   package struct Parameters: Hashable, Sendable, ExpressibleByArrayLiteral, Sequence {
     private var entries: [Parameter]
 
     package init(arrayLiteral elements: Parameter...) { entries = elements }
 
-    /// The value of a name; nil where it is absent.
+    /// The value of a name; nil if it is absent.
     package subscript(name: String) -> Value? {
       get { entries.first { $0.name == name }?.value }
       set {
@@ -69,7 +70,7 @@ package enum StructuredField {
     case innerList([Item], Parameters)
   }
 
-  /// Reads a list; the values of several fields of one name are joined by a comma before.
+  /// Reads a list. The caller joins the values of several fields of one name by a comma.
   package static func list(_ text: String, limit: Int = 1024) throws(StructuredFieldError) -> [Member] {
     var reader = StructuredFieldReader(text, limit: limit)
     return try reader.list()
@@ -82,11 +83,11 @@ package enum StructuredField {
   }
 }
 
-/// Why a text is no structured field: the field is ignored as a whole then (RFC 9651 §4.2).
+/// The reason why a text is not a structured field. The field must then be ignored as a whole (RFC 9651 §4.2).
 package struct StructuredFieldError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What was expected or is not allowed.
   package let reason: String
-  /// Where, counted in bytes from 0.
+  /// The position, in bytes from 0.
   package let offset: Int
 
   package var description: String { "Structured field, byte \(offset): \(reason)." }

@@ -5,7 +5,7 @@ struct StructuredFieldReader {
   private let limit: Int
   private var items = 0
 
-  /// `limit` is for items and parameters together.
+  /// Creates a reader. `limit` applies to items and parameters together.
   init(_ text: String, limit: Int) {
     bytes = Array(text.utf8)
     self.limit = limit
@@ -107,7 +107,7 @@ struct StructuredFieldReader {
     }
   }
 
-  /// §4.2.4: at most 15 digits, or 12 and 3 behind a point.
+  /// Reads a number (§4.2.4): at most 15 digits, or 12 and 3 behind a point.
   private mutating func number() throws(StructuredFieldError) -> StructuredField.Value {
     let isNegative = take(0x2D)
     var magnitude: Int64 = 0
@@ -177,7 +177,7 @@ struct StructuredFieldReader {
     return seconds
   }
 
-  /// §4.2.7: base64 between colons; padding may be absent.
+  /// Reads a byte sequence (§4.2.7): base64 between colons; padding may be absent.
   private mutating func binary() throws(StructuredFieldError) -> [UInt8] {
     offset += 1
     var content: [UInt8] = []
@@ -213,7 +213,7 @@ struct StructuredFieldReader {
     }
   }
 
-  /// §4.2.10: UTF-8 with lower-case percent encoding.
+  /// Reads a display string (§4.2.10): UTF-8 with lower-case percent encoding.
   private mutating func displayString() throws(StructuredFieldError) -> String {
     offset += 1
     guard take(0x22) else { throw failure("\" is expected") }

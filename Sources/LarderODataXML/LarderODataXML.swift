@@ -1,16 +1,18 @@
-// XML for OData, on libxml2's SAX parser: the only importer of CLarderXML2. No tree is ever built.
+// XML for OData, on libxml2's SAX parser: the only target that imports CLarderXML2. No tree is ever built.
 //
-// Where things happen, in the order of a document's way:
-// 1. XML/   bytes become events: ``XMLPushParser`` bounds length and depth and refuses document types.
-// 2. CSDL/  events of a `$metadata` document become an `EdmModel`: ``CSDLReader``, one grammar file a family of elements.
-// 3. Atom/  events of feeds, entries, values, errors and service documents become the payload values of `OData`.
+// The stages of reading a document:
+// 1. XML/   turns bytes into events: ``XMLPushParser`` limits length and depth and rejects document types.
+// 2. CSDL/  turns the events of a `$metadata` document into an `EdmModel`: ``CSDLReader``, one grammar file for each
+//    family of elements.
+// 3. Atom/  turns the events of feeds, entries, values, errors and service documents into the payload values of
+//    `OData`.
 //
-// CSDL JSON needs no XML and is read in `OData`; the entry point below takes both.
+// CSDL JSON needs no XML and is read in `OData`; the entry point below accepts both.
 
 public import LarderOData
 
 extension EdmModel {
-  /// Reads a `$metadata` document, CSDL XML (V1 to 4.01) or CSDL JSON (4.01), by its first character.
+  /// Reads a `$metadata` document. Its first character decides between CSDL XML (V1 to 4.01) and CSDL JSON (4.01).
   public static func read(
     _ bytes: [UInt8], limits: MetadataLimits = MetadataLimits()
   ) throws(MetadataError) -> EdmModel {

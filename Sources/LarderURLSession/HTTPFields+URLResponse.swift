@@ -6,16 +6,16 @@ import LarderHTTP
 #endif
 
 extension SessionExchange.Head {
-  /// The head as this package tells it: without the encoding that the session has undone.
+  /// Creates the head from Foundation's response, without the encoding that the session has decoded.
   ///
-  /// Throws where nobody can tell how long its content is (RFC 9112 §6.3).
+  /// Throws if the length of the content is ambiguous (RFC 9112 §6.3).
   init(_ response: HTTPURLResponse, to method: HTTPMethod) throws(HTTPTransportError) {
     var fields = HTTPFields(response)
     status = response.statusCode
     if fields.contains("Transfer-Encoding") { fields[.contentLength] = nil }
     if method == .head || status == 204 || status == 304 {
       length = 0
-      // Where the head is all there is, a wrong number says nothing of its end.
+      // If the response has no content, a wrong length does not matter for its end.
       if (try? fields.announcedLength()) == nil { fields[.contentLength] = nil }
     } else if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
       fields[.contentEncoding] = nil
@@ -30,7 +30,7 @@ extension SessionExchange.Head {
 }
 
 extension HTTPFields {
-  /// The fields in the order of their names: Foundation does not keep the server's.
+  /// The fields, sorted by their names: Foundation does not keep the server's order.
   init(_ response: HTTPURLResponse) {
     var fields: [HTTPField] = []
     for (name, value) in response.allHeaderFields {
@@ -44,8 +44,8 @@ extension HTTPFields {
         .map(\.element))
   }
 
-  /// Takes joined `Set-Cookie` values apart: a comma begins a new one only where `name=` follows it, which a date's or a
-  /// value's own comma does not have.
+  /// Splits joined `Set-Cookie` values: a comma begins a new one only if `name=` follows it, which is not the case for
+  /// the comma in a date or a value.
   static func cookies(in joined: String) -> [String] {
     var cookies: [String] = []
     for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {

@@ -1,15 +1,15 @@
-// HTTP over Foundation's URLSession: the transport of Apple platforms, built and tested on Linux too.
+// HTTP over Foundation's URLSession: the transport for Apple platforms, also built and tested on Linux.
 //
-// The way of one request:
-// 1. `URLSessionTransport.send` checks it, follows redirects (`HTTPRedirection` decides, the session follows none), and
-//    for each hop makes
-// 2. a session task and a `SessionExchange`, which the delegate fills and the caller's task empties; streamed content of
-//    a request goes through a `Spool` first;
-// 3. `SessionDelegate` finds the exchange of each task and hands over head, content and end;
-// 4. the fields become ours in `HTTPFields+URLResponse.swift`, errors in `SessionFailure.swift`.
+// The steps of one request:
+// 1. `URLSessionTransport.send` validates it, follows redirects (by `HTTPRedirection`, the session follows none), and
+//    for each hop creates
+// 2. a session task and a `SessionExchange`, which the delegate fills and the caller's task empties; streamed content
+//    of a request is written to a `Spool` first;
+// 3. `SessionDelegate` finds the exchange of each task and passes head, content and end to it;
+// 4. `HTTPFields+URLResponse.swift` converts the fields, `SessionFailure.swift` the errors.
 
 import LarderCore
-// Those who import this module use these modules without another import.
+// Files that import this module can use these modules without another import.
 @_exported public import LarderHTTP
 
 #if canImport(FoundationNetworking)
@@ -21,33 +21,35 @@ import LarderCore
 
 /// The transport on URLSession.
 ///
-/// No URL cache, no cookie or credential storage; redirects follow the request's wish; certificates are always checked.
-/// What URLSession does differently from what the protocol promises:
+/// It uses no URL cache, cookie storage or credential storage. Redirects are followed if the request says so;
+/// certificates are always checked. URLSession differs from the promises of `HTTPTransport` in these points:
 ///
-/// - Back-pressure: on Apple platforms the task is suspended while more than 256 KiB wait for the reader. On Linux there is
-///   none (Foundation delivers bytes twice where a task is suspended): what the reader has not taken waits in memory, so
-///   large answers belong to the transport on libcurl.
-/// - A streamed content of a request is first written to a temporary file and sent from there, with its length.
-/// - The connect time-out cannot be told from silence: until the first byte the idle time-out holds.
-/// - The order of response fields is lost; fields of one name come joined, but for `Set-Cookie`, which is taken apart.
-///   `Content-Encoding` is undone also where the request brings its own `Accept-Encoding`.
+/// - Back-pressure: on Apple platforms the task is suspended while more than 256 KiB are unread. On Linux it is not
+///   (Foundation delivers bytes twice if a task is suspended): unread content is buffered in memory, so use the
+///   transport on libcurl for large responses.
+/// - Streamed content of a request is first written to a temporary file and sent from there, with its length.
+/// - The connect time-out cannot be separated from idle time: until the first byte the idle time-out applies.
+/// - The order of response fields is lost; fields of one name are joined, except `Set-Cookie`, which is split again.
+///   `Content-Encoding` is decoded even if the request sets its own `Accept-Encoding`.
 /// - Fields that Foundation reserves (`Host`, `Connection`, …) may be overwritten, fields with an empty value left out,
-///   and a content without `Content-Type` may get one.
-/// - On Linux, Foundation itself stops the process where a server closes its connection in the middle of a head.
-/// - An idempotent or other request on a connection that the server has just closed is repeated by Foundation's own rules.
+///   and content without `Content-Type` may get one.
+/// - On Linux, Foundation itself stops the process if a server closes its connection in the middle of a head.
+/// - A request on a connection that the server has just closed is repeated by Foundation's own rules, idempotent or
+///   not.
 public final class URLSessionTransport: HTTPTransport {
-  /// How a transport connects.
+  /// The settings of a transport.
   public struct Options: Sendable {
-    /// CA certificates (PEM) to trust beside the system's. Not supported: making the transport throws where there are any.
+    /// CA certificates (PEM) to trust in addition to the system's. Not supported: creating the transport throws if
+    /// there are any.
     public var certificateAuthorities: [[UInt8]] = []
-    /// A client's certificate (PKCS #12). Not supported: making the transport throws where there is one.
+    /// A client's certificate (PKCS #12). Not supported: creating the transport throws if there is one.
     public var clientCertificate: [UInt8]?
-    /// Connections to one host at once (HTTP/1.1).
+    /// The most connections to one host at once (HTTP/1.1).
     public var maximumConnectionsPerHost = 32
-    /// The `User-Agent` of requests that bring none; `nil` leaves Foundation's own.
+    /// The `User-Agent` of requests that do not set one; `nil` leaves Foundation's own.
     public var userAgent: String? = "Larder"
 
-    /// The defaults: the system's CAs, no client certificate.
+    /// Creates the default options: the system's CAs, no client certificate.
     public init() {}
   }
 
@@ -56,18 +58,19 @@ public final class URLSessionTransport: HTTPTransport {
   private let use = Locked(Use())
   private let userAgent: String?
 
-  /// A task that is made of an invalid session ends the process: the session becomes invalid when no task is being made.
+  /// Counts the tasks that are being created. Creating a task of an invalid session ends the process, so the session is
+  /// invalidated only when no task is being created.
   private struct Use {
     var isOver = false
     var making = 0
   }
 
-  /// The limits are kept by the exchange; Foundation's must only not come before them.
+  /// The exchange enforces the time limits. Foundation's own must not be reached before.
   private static let foundationTimeout: TimeInterval = 7 * 24 * 3600
 
-  /// Makes a session.
+  /// Creates a transport with its session.
   ///
-  /// Throws `HTTPTransportError.notSupported(_:)` where the options ask for what Foundation cannot do here.
+  /// Throws `HTTPTransportError.notSupported(_:)` if the options ask for a feature that Foundation does not have here.
   public init(_ options: Options = Options()) throws(HTTPTransportError) {
     if !options.certificateAuthorities.isEmpty {
       throw .notSupported(
@@ -81,7 +84,7 @@ public final class URLSessionTransport: HTTPTransport {
     configuration.httpShouldSetCookies = false
     configuration.httpCookieAcceptPolicy = .never
     configuration.urlCredentialStorage = nil
-    // The stricter one of the session's and the request's counts.
+    // The stricter of the session's and the request's time-outs applies.
     configuration.timeoutIntervalForRequest = URLSessionTransport.foundationTimeout
     configuration.timeoutIntervalForResource = URLSessionTransport.foundationTimeout
     configuration.httpMaximumConnectionsPerHost = max(1, options.maximumConnectionsPerHost)
@@ -106,7 +109,7 @@ public final class URLSessionTransport: HTTPTransport {
     if isUnused { session.invalidateAndCancel() }
   }
 
-  /// Makes a task of the session, unless the transport has been shut down.
+  /// Creates a task of the session, unless the transport has been shut down.
   private func task(_ make: (URLSession) -> URLSessionTask) throws(HTTPTransportError) -> URLSessionTask {
     let isOver = use.withLock { use in
       if !use.isOver { use.making += 1 }

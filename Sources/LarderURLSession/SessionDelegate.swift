@@ -6,12 +6,12 @@ import LarderHTTP
   import FoundationNetworking
 #endif
 
-/// Hands what the session tells about its tasks to their exchanges.
+/// Passes the session's events to the exchanges of its tasks.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
-  /// `nil` after the end.
+  /// The exchanges by task; `nil` after the end.
   private let exchanges = Locked<[Int: SessionExchange]?>([:])
 
-  /// Enters a task; false where the transport has been shut down.
+  /// Registers a task; false if the transport has been shut down.
   func add(_ exchange: SessionExchange, for task: URLSessionTask) -> Bool {
     exchanges.withLock { exchanges in
       if exchanges == nil { return false }
@@ -20,7 +20,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
   }
 
-  /// Ends all exchanges, and takes no more.
+  /// Ends all exchanges, and accepts no more.
   func close() {
     let open = exchanges.withLock { exchanges in
       defer { exchanges = nil }
@@ -37,7 +37,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
   ) {
-    // The redirect itself is the answer; the transport decides what follows.
+    // The redirect itself is the response; the transport decides whether to follow it.
     completionHandler(nil)
   }
 

@@ -6,22 +6,22 @@ import LarderHTTP
   import FoundationNetworking
 #endif
 
-/// What the calling task and the session's delegate share of one request and its answer.
+/// The state of one request and its response, shared by the calling task and the session's delegate.
 ///
-/// The delegate puts in, the task takes out. The end is reached once: complete, failed or cancelled; content that came
-/// before a failure is still read first, content that came before a cancellation is dropped.
+/// The delegate adds content, the task removes it. An exchange ends once: complete, failed or cancelled. Content that
+/// arrived before a failure is still read first; content that arrived before a cancellation is dropped.
 final class SessionExchange: Sendable {
   /// The number of bytes of unread content that suspends the session's task.
   private static let highWater = 256 << 10
 
   #if canImport(FoundationNetworking)
-    /// A task that is suspended while it receives gets some bytes twice from swift-corelibs-foundation.
+    /// False: swift-corelibs-foundation delivers some bytes twice if a task is suspended while it receives.
     private static let canSuspend = false
   #else
     private static let canSuspend = true
   #endif
 
-  /// The head of an answer.
+  /// The head of a response.
   struct Head {
     var status: Int
     var fields: HTTPFields
@@ -40,7 +40,7 @@ final class SessionExchange: Sendable {
 
   private struct State {
     var end = End.open
-    /// A head without content waits for the end, so that dropping the answer cannot break the connection.
+    /// A head without content, held back until the end, so that dropping the response cannot break the connection.
     var heldHead: Head?
     var hasHead = false
     var content: [UInt8] = []
@@ -54,7 +54,7 @@ final class SessionExchange: Sendable {
   private let request: HTTPRequest
   private let task: URLSessionTask
   private let spool: Spool?
-  /// Keeps the transport, whose end would be the session's, until the content has been read or dropped.
+  /// Keeps the transport alive until the content has been read or dropped: the session ends with the transport.
   private let owner: URLSessionTransport
   private let started = ContinuousClock.now
   private let state = Locked(State())
@@ -66,7 +66,7 @@ final class SessionExchange: Sendable {
     self.owner = owner
   }
 
-  // The calling task's side
+  // Called by the task
 
   /// Starts the session's task and waits for the head.
   func start() async throws(HTTPTransportError) -> Head {
@@ -91,7 +91,7 @@ final class SessionExchange: Sendable {
     return try result.get()
   }
 
-  /// The next content, or `nil` at its end. One caller at a time.
+  /// Returns the next content, or `nil` at its end. For one caller at a time.
   func nextChunk() async throws(HTTPTransportError) -> [UInt8]? {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -105,7 +105,7 @@ final class SessionExchange: Sendable {
     return try result.get()
   }
 
-  /// Ends the exchange from the caller's side; nothing where it has ended already.
+  /// Ends the exchange from the caller's side; does nothing if it has already ended.
   func cancel() { fail(.cancelled) }
 
   private static func take(_ state: inout State, or reader: Reader) -> (ready: Chunk?, resumes: Bool) {
@@ -126,9 +126,9 @@ final class SessionExchange: Sendable {
     }
   }
 
-  // The delegate's side
+  // Called by the delegate
 
-  /// The head is there.
+  /// Receives the head.
   func received(_ response: URLResponse) {
     guard let response = response as? HTTPURLResponse else {
       return fail(.protocolViolation("the answer is not HTTP"))
@@ -151,7 +151,7 @@ final class SessionExchange: Sendable {
     waiter?.resume(returning: .success(head))
   }
 
-  /// Content is there.
+  /// Receives content.
   func received(_ bytes: [UInt8]) {
     let (reader, suspends) = state.withLock { state -> (Reader?, Bool) in
       state.lastActivity = .now
@@ -165,16 +165,16 @@ final class SessionExchange: Sendable {
     }
     if suspends {
       task.suspend()
-      // The reader may have been quicker: it resumed a task that was running still.
+      // The reader may have been faster and resumed a task that was still running.
       if !state.withLock({ $0.isSuspended }) { task.resume() }
     }
     reader?.resume(returning: .success(bytes))
   }
 
-  /// Some of the request's content has left.
+  /// Some of the request's content was sent.
   func sent() { state.withLock { $0.lastActivity = .now } }
 
-  /// The session's task is over.
+  /// The session's task has ended.
   func ended(_ error: (any Error)?) {
     let host = request.url.host() ?? ""
     let hasHead = state.withLock { $0.hasHead }
@@ -182,14 +182,14 @@ final class SessionExchange: Sendable {
   }
 
   private func fail(_ error: HTTPTransportError) {
-    // A suspended task would not come to its end.
+    // A suspended task would never end.
     if finish(error) {
       task.cancel()
       task.resume()
     }
   }
 
-  /// True where the end was not reached before.
+  /// Ends the exchange; true if it was still open.
   @discardableResult
   private func finish(_ error: HTTPTransportError?) -> Bool {
     let ended = state.withLock { state -> State? in
@@ -212,7 +212,7 @@ final class SessionExchange: Sendable {
 
   // Time
 
-  /// When a limit could be reached next; `nil` after the end.
+  /// The time at which a limit could be reached next; `nil` after the end.
   private func nextLimit() -> ContinuousClock.Instant? {
     let idle: ContinuousClock.Instant? = state.withLock { state in
       guard case .open = state.end else { return nil }
@@ -225,7 +225,7 @@ final class SessionExchange: Sendable {
     return min(idle, started + total)
   }
 
-  /// Ends the exchange where one of its limits has been reached.
+  /// Ends the exchange if one of its limits has been reached.
   private func checkLimits() {
     if let total = request.timeouts.total, started + total <= .now { return fail(.timeout(phase: "total")) }
     if let next = nextLimit(), next <= .now { fail(.timeout(phase: "idle")) }

@@ -6,9 +6,10 @@ import LarderHTTP
 #endif
 
 extension HTTPTransportError {
-  /// What an error of URLSession means.
+  /// Converts an error of URLSession.
   ///
-  /// - Parameter hasHead: true where the answer had begun: then whatever has no code of its own broke the content off.
+  /// - Parameter hasHead: whether the response had begun. Then an error without a code of its own means that the
+  ///   content broke off.
   init(sessionError error: any Error, host: String, hasHead: Bool) {
     guard let error = error as? URLError else {
       self = .other("\(error)")
@@ -36,7 +37,7 @@ extension HTTPTransportError {
 }
 
 private enum SessionFailureText {
-  /// Foundation on Linux has no code for certificates that fail, only the sentence of the library below. Where that
-  /// changes, the error is the less precise `other`.
+  /// Foundation on Linux has no code for certificates that fail, only the message of the underlying library. If that
+  /// message changes, the error is the less precise `other`.
   static func isAboutTLS(_ reason: String) -> Bool { reason.contains("SSL") || reason.contains("certificate") }
 }

@@ -1,13 +1,13 @@
 import Foundation
 import LarderHTTP
 
-/// The content of a request in a temporary file, which the session sends from: bounded memory, and a known length.
+/// The content of a request in a temporary file, from which the session sends it: bounded memory, and a known length.
 final class Spool: Sendable {
   let url: URL
 
-  /// Writes the stream down.
+  /// Writes the stream to the file.
   ///
-  /// - Parameter length: the length that was announced, where it was; another one throws.
+  /// - Parameter length: the length that was declared, if it was; content of another length throws.
   init(_ stream: HTTPBodyStream, length: Int?) async throws(HTTPTransportError) {
     url = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
     do {
@@ -25,12 +25,12 @@ final class Spool: Sendable {
   func remove() { Spool.remove(url) }
 
   private static func remove(_ url: URL) {
-    // Gone already, or a temporary folder that does not let go of it: nothing that the request depends on.
+    // An error is ignored: the file is already gone, or cannot be removed, and the request does not depend on it.
     try? FileManager.default.removeItem(at: url)
   }
 
   private static func write(_ stream: HTTPBodyStream, _ length: Int?, to url: URL) async throws {
-    // Readable for this user alone.
+    // Readable only for this user.
     guard
       FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
     else { throw HTTPTransportError.other("no temporary file can be made in \(url.deletingLastPathComponent().path)") }

@@ -1,15 +1,15 @@
-/// What became of one part of a `$batch`, in the place of the part.
+/// The result of one part of a `$batch`.
 public enum BatchAnswer: Sendable, Hashable {
-  /// The answer to a request of its own.
+  /// The response to a single request.
   case single(BatchResponse)
-  /// The answers to a change set, in the order of its requests.
+  /// The responses to a change set, in the order of its requests.
   case changeSet([BatchResponse])
-  /// A change set failed as a whole, with this answer.
+  /// A change set failed as a whole, with this response.
   case changeSetFailed(BatchResponse)
-  /// The answers to a change set that has some without one: in the order of its requests, nil where there is none. Such a
-  /// request may have been executed.
+  /// A change set with responses for only some of its requests: in the order of its requests, nil for a request without
+  /// a response, which may have been executed.
   case changeSetPartly([BatchResponse?])
-  /// The service stopped at an earlier error and did not come to this part (Protocol 4.01 §11.7.7.5).
+  /// The service stopped at an earlier error and did not process this part (Protocol 4.01 §11.7.7.5).
   case notProcessed
 }
 

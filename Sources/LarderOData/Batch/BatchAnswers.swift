@@ -1,10 +1,10 @@
 public import LarderHTTP
 
-/// A `$batch` answer as a whole, in whichever format the service chose.
+/// The whole response to a `$batch`, in whichever format the service chose.
 public enum BatchAnswers: Sendable, Hashable {
-  /// One answer a part, in the order of the parts.
+  /// One result for each part, in the order of the parts.
   case parts([BatchAnswer])
-  /// The service refused or failed the batch as a whole, with an ordinary answer.
+  /// The service rejected or failed the batch as a whole, with an ordinary response.
   case refused(BatchResponse)
   /// The response is truncated, cannot be read to its end, or lacks parts. The array has one slot for each part, nil if
   /// it has no response; the error says what is wrong. At least one slot is filled. The changes of the other parts may

@@ -1,6 +1,6 @@
 import LarderHTTP
 
-/// Gathers the events of a multipart batch into parts.
+/// Collects the events of a multipart batch into parts.
 struct BatchCollector {
   private(set) var requests: [BatchRequestPart] = []
   private(set) var responses: [BatchResponsePart] = []
@@ -29,7 +29,7 @@ struct BatchCollector {
     }
   }
 
-  /// Takes the whole members of a change set that was cut off as those that there are.
+  /// Keeps the complete members of a truncated change set.
   mutating func endCutOff() {
     guard let cut = changeSet, !cut.responses.isEmpty else { return }
     changeSet = nil
@@ -59,7 +59,7 @@ struct BatchCollector {
 }
 
 extension MultipartBatchReader {
-  /// Reads a whole batch answer.
+  /// Reads a whole batch response.
   public static func responses(
     _ body: [UInt8], contentType: String, limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchResponsePart] {
@@ -68,7 +68,8 @@ extension MultipartBatchReader {
     return found.parts
   }
 
-  /// The whole parts of a batch answer, what ended it before its end, and whether its last boundary was there.
+  /// Reads the complete parts of a batch response, the error that ended it early, and whether its last boundary was
+  /// read.
   static func wholeResponses(
     _ body: [UInt8], contentType: String, limits: BatchLimits
   ) throws(BatchError) -> (parts: [BatchResponsePart], error: BatchError?, isClosed: Bool) {
@@ -77,7 +78,7 @@ extension MultipartBatchReader {
     guard collector.requests.flatMap(\.requests).isEmpty else {
       throw BatchError(.malformedLine("a request among answers"))
     }
-    // An empty change set holds neither; it is an answer to one.
+    // An empty change set contains neither requests nor responses; it is read as a response to one.
     return (collector.responses, error, error == nil && reader.isClosed)
   }
 
@@ -103,7 +104,7 @@ extension MultipartBatchReader {
       for event in try reader.finish() { try collector.take(event) }
       return (collector, nil)
     } catch {
-      // The collector's own errors come behind the reader's last event, or leave parts that the limits refuse.
+      // The collector's own errors occur after the reader's last event, or the limits reject further parts.
       do throws(BatchError) { for event in reader.completed() { try collector.take(event) } } catch {
         return (collector, error)
       }

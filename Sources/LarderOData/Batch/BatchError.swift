@@ -1,46 +1,47 @@
 public import LarderCore
 
-/// Why a `$batch` cannot be written or its answer not be read, and at which part.
+/// The error of a `$batch` that cannot be written, or of a response that cannot be read, with the part concerned.
 public struct BatchError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
   public enum Problem: Error, Sendable, Hashable {
-    /// The content is no batch: its media type; what answered is not the service, or it refused the whole.
+    /// The media type of the content is not a batch: the response is not from the service, or the service rejected the
+    /// whole batch.
     case notABatch(contentType: String)
     /// The media type names no boundary, or one that RFC 2046 §5.1.1 forbids.
     case badBoundary(String)
     /// The content ends inside a part.
     case truncated
-    /// A part's MIME header, HTTP start line or header field that is none; the beginning of the line.
+    /// A line is not a valid MIME header, HTTP start line or header field; the text is its beginning.
     case malformedLine(String)
-    /// A part that is neither `application/http` nor a change set.
+    /// A part is neither `application/http` nor a change set.
     case unexpectedPart(contentType: String)
-    /// More of something than the limit.
+    /// The content exceeds a limit.
     case tooLarge(what: String, limit: Int)
-    /// A request that cannot be written; what to change.
+    /// A request cannot be written; the text says what to change.
     case invalidRequest(String)
-    /// The JSON is none, or has not a batch's members.
+    /// The text is not JSON, or lacks the members of a batch.
     case malformedJSON(String)
-    /// A request without an answer, or an answer without a request.
+    /// A request has no response, or a response no request.
     case countMismatch(expected: Int, found: Int)
-    /// An answer with an id that no request has, or has twice.
+    /// A response has an id that no request has, or that two responses have.
     case unknownID(String)
   }
 
   /// What is wrong.
   public let problem: Problem
-  /// Which part of the batch, from 1, as `3` or, inside a change set, `3.2`; nil where no part is concerned.
+  /// The part of the batch, from 1, as `3` or, inside a change set, `3.2`; nil if the problem is not in a part.
   public let part: String?
-  /// Bytes of the content before the place, where content was read.
+  /// The position in the content in bytes, if content was read.
   public let offset: Int?
 
-  /// Joins a problem and its place.
+  /// Creates an error from a problem and its position.
   public init(_ problem: Problem, part: String? = nil, offset: Int? = nil) {
     self.problem = problem
     self.part = part
     self.offset = offset
   }
 
-  /// The problem and its place.
+  /// The problem and its position.
   public var description: String {
     let place = (part.map { " (part \($0)" } ?? (offset == nil ? "" : " ("))
     let byte = offset.map { (part == nil ? "" : ", ") + "byte \($0)" } ?? ""
@@ -66,18 +67,18 @@ extension BatchError.Problem: CustomStringConvertible {
   }
 }
 
-/// How much of a batch is read before it counts as hostile.
+/// Limits on what is read of a batch, as protection against hostile content.
 public struct BatchLimits: Sendable, Hashable {
-  /// The most requests or answers, change sets counted by their members.
+  /// The most requests or responses; the members of a change set count individually.
   public var parts = 100_000
   /// The most bytes of one part's headers, MIME and HTTP together.
   public var headerBytes = 65_536
-  /// How deep multiparts may nest: 2 is a batch with change sets.
+  /// The depth of nested multiparts: 2 is a batch with change sets.
   public var depth = 2
-  /// The most bytes of one part's content, where contents are collected.
+  /// The most bytes of one part's content, if contents are collected.
   public var bodyBytes = 256 << 20
 
-  /// The default limits.
+  /// Creates the default limits.
   public init() {}
 }
 
@@ -85,7 +86,7 @@ extension BatchError: LarderError {
   /// The stable number, from 1 in the order of the problems.
   public var errorIdentity: ErrorIdentity { problem.errorIdentity }
 
-  /// The problem and its place, and what to do about it.
+  /// The problem and its position, and what to do about it.
   public var explanation: ErrorExplanation { ErrorExplanation(description, cure: problem.explanation.cure) }
 }
 

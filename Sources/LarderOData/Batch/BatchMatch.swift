@@ -1,14 +1,14 @@
 /// Finds the responses to the parts of a `$batch`.
 ///
-/// Ids decide: a response belongs to the request whose Content-ID (multipart) or `id` (JSON) it carries. Services must echo
-/// these in change sets ([MS-ODATA] 2.2.7.6.6, Protocol 4.0 §11.7.4), from 4.01 on in all parts that were given one
-/// (Protocol 4.01 §11.7.7.5), and in JSON always (JSON Format 4.01 §19.3). A response without an id belongs to the request
-/// in its place only where the multipart response is as long as the request and no id contradicts the order, for then it
-/// matches the request part by part (Protocol 4.01 §11.7.7.6). Everything else stays without a response: such a request may
-/// have been executed.
+/// Ids decide: a response belongs to the request with the same Content-ID (multipart) or `id` (JSON). Services must
+/// echo ids in change sets ([MS-ODATA] 2.2.7.6.6, Protocol 4.0 §11.7.4), from 4.01 on in all parts that have one
+/// (Protocol 4.01 §11.7.7.5), and in JSON always (JSON Format 4.01 §19.3). A response without an id is matched by its
+/// position only if the multipart response is as long as the request and no id contradicts the order: then it matches
+/// the request part by part (Protocol 4.01 §11.7.7.6). All other requests stay without a response: they may have been
+/// executed.
 struct BatchMatch {
   let requests: [BatchRequestPart]
-  /// Nothing was cut off: the response has its end.
+  /// Whether the response is complete, not truncated.
   var isWhole = true
   /// The service stops at the first error and returns nothing for the parts after it (Protocol 4.01 §8.2.8.3,
   /// §11.7.7.5). False before V4, and if the request asks the service to continue.
@@ -16,7 +16,7 @@ struct BatchMatch {
   /// Parts of a truncated response are matched with the first requests unless an id contradicts.
   var takesPrefix = false
 
-  /// The numbers of the parts in which each request id stands: of more than one where change sets number anew.
+  /// The indices of the parts that use each request id: more than one if change sets reuse ids.
   private let places: [String: Set<Int>]
 
   init(_ requests: [BatchRequestPart]) {
@@ -28,7 +28,8 @@ struct BatchMatch {
     self.places = places
   }
 
-  /// The responses of a multipart batch: one slot a request part, nil where there is none, or none for sure.
+  /// Returns the responses of a multipart batch: one slot for each request part, nil if it has no response, or none for
+  /// sure.
   func slots(of parts: [BatchResponsePart]) -> [BatchAnswer?] {
     let slots = isInOrder(parts) ? orderedSlots(of: parts) : self.slots(of: parts.flatMap(\.responses))
     guard takesPrefix, !isWhole else { return slots }
@@ -45,7 +46,7 @@ struct BatchMatch {
     }
   }
 
-  /// What came of the part in a request's place before a response broke off.
+  /// The result of the part at the same position as its request, in a truncated response.
   private func prefixSlot(_ part: BatchResponsePart, at place: Int) -> BatchAnswer? {
     let found = part.responses
     let fits = found.allSatisfy { BatchMatch.id($0.id).map { places[$0]?.contains(place) ?? false } ?? true }
@@ -60,7 +61,7 @@ struct BatchMatch {
     }
   }
 
-  /// The responses by their ids alone, in whatever order they come.
+  /// Returns the responses matched by their ids alone, in any order.
   func slots(of responses: [BatchResponse]) -> [BatchAnswer?] {
     let unclear = repeatedIDs(responses)
     var found: [Int: [BatchResponse]] = [:]
@@ -83,7 +84,8 @@ struct BatchMatch {
     return slots
   }
 
-  /// Whether each part stands where its request does: all of them, or those up to the error at which the service stopped.
+  /// Whether each part is at the position of its request: all parts, or the parts up to the error at which the service
+  /// stopped.
   private func isInOrder(_ parts: [BatchResponsePart]) -> Bool {
     if parts.count < requests.count {
       let firstError = parts.firstIndex { $0.responses.contains(where: \.isError) }
@@ -125,7 +127,7 @@ struct BatchMatch {
     return Set(responses.compactMap { BatchMatch.id($0.id) }.filter { !seen.insert($0).inserted })
   }
 
-  /// An id as it is compared: some services write it in the angle brackets of mail (RFC 2045 §7).
+  /// Normalizes an id for comparison: some services write it in the angle brackets of mail (RFC 2045 §7).
   private static func id(_ text: String?) -> String? {
     guard let text, text.count > 2, text.hasPrefix("<"), text.hasSuffix(">") else { return text }
     return String(text.dropFirst().dropLast())
@@ -133,7 +135,7 @@ struct BatchMatch {
 }
 
 extension BatchMatch {
-  /// What is wrong with responses that leave requests without one: the first such request, or an id that is nobody's.
+  /// Returns the problem if requests have no response: an id that no request has, or the first such request.
   func problem(_ slots: [BatchAnswer?], _ responses: [BatchResponse]) -> BatchError? {
     guard let place = slots.firstIndex(where: { $0 == nil || $0?.isPartly == true }) else { return nil }
     let unclear = repeatedIDs(responses)
@@ -151,7 +153,7 @@ extension BatchMatch {
 }
 
 extension BatchAnswer {
-  /// Whether members of a change set are without a response.
+  /// Whether the part is a change set in which some requests have no response.
   fileprivate var isPartly: Bool { if case .changeSetPartly = self { true } else { false } }
 
   fileprivate var isError: Bool {

@@ -1,8 +1,8 @@
 public import LarderHTTP
 
-/// The head of one HTTP message inside a multipart batch: a request's or an answer's.
+/// The head of one HTTP message inside a multipart batch: of a request or of a response.
 public struct BatchMessage: Sendable, Hashable {
-  /// What the message begins with.
+  /// The start line of a message.
   public enum Start: Sendable, Hashable {
     /// `GET Products HTTP/1.1`
     case request(HTTPMethod, url: String)
@@ -10,14 +10,14 @@ public struct BatchMessage: Sendable, Hashable {
     case response(status: Int)
   }
 
-  /// What the message begins with.
+  /// The start line.
   public var start: Start
   /// The Content-ID, from the MIME part's header or from the message's own.
   public var id: String?
   /// The message's header fields.
   public var fields: HTTPFields
 
-  /// Reads a start line; nil where it is neither kind.
+  /// Parses a start line; nil if it is neither kind.
   static func start(_ line: ArraySlice<UInt8>) -> Start? {
     let words = line.split(separator: 0x20, omittingEmptySubsequences: true)
     guard let first = words.first else { return nil }
@@ -27,7 +27,7 @@ public struct BatchMessage: Sendable, Hashable {
       else { return nil }
       return .response(status: status)
     }
-    // Some clients leave spaces in the URL as they are, and the version away.
+    // Some clients leave spaces in the URL unencoded, or omit the version.
     var url = words.dropFirst()
     if url.last?.starts(with: "HTTP/".utf8) == true { url.removeLast() }
     let method = String(decoding: first, as: UTF8.self)
@@ -36,12 +36,12 @@ public struct BatchMessage: Sendable, Hashable {
       HTTPMethod(rawValue: method), url: url.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "%20"))
   }
 
-  /// True where no content can follow (RFC 9110 §6.4.1).
+  /// Whether no content can follow (RFC 9110 §6.4.1).
   var hasNoContent: Bool {
     if case .response(let status) = start { status == 204 || status == 304 } else { false }
   }
 
-  /// The declared length of the content; 0 where there can be none.
+  /// The declared length of the content; 0 if there can be none.
   var contentLength: Int? {
     if hasNoContent { return 0 }
     guard let text = fields.values(of: .contentLength).first, let length = Int(text), length >= 0 else { return nil }

@@ -4,7 +4,7 @@ public import LarderHTTP
 public struct BatchRequest: Sendable, Hashable {
   /// The Content-ID, or the JSON format's `id`: later requests refer to the new entity as `$id`.
   public var id: String?
-  /// What is asked.
+  /// The request method.
   public var method: HTTPMethod
   /// Absolute (`http://host/service/Products`), host-relative (`/service/Products`, needs a Host), relative to the
   /// service (`Products`), or a reference (`$1/Items`); percent-encoded.
@@ -15,10 +15,10 @@ public struct BatchRequest: Sendable, Hashable {
   public var body: [UInt8]
   /// The ids of requests and groups that must succeed first: JSON format only (4.01 §19.1).
   public var dependsOn: [String]
-  /// A condition on earlier answers, `if`: JSON format only (4.01 §19.1).
+  /// A condition on earlier responses, `if`: JSON format only (4.01 §19.1).
   public var condition: String?
 
-  /// Makes a request.
+  /// Creates a request.
   public init(
     id: String? = nil, method: HTTPMethod = .get, url: String, fields: HTTPFields = [:], body: [UInt8] = [],
     dependsOn: [String] = [], condition: String? = nil
@@ -33,9 +33,9 @@ public struct BatchRequest: Sendable, Hashable {
   }
 }
 
-/// What a `$batch` is made of, in the order in which it is processed.
+/// A part of a `$batch`. Parts are processed in order.
 public enum BatchRequestPart: Sendable, Hashable {
-  /// A request of its own.
+  /// A single request.
   case single(BatchRequest)
   /// Changes that succeed or fail together: a change set, or a JSON atomicity group.
   case changeSet([BatchRequest])

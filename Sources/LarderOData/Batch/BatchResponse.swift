@@ -1,19 +1,19 @@
 public import LarderHTTP
 
-/// One answer inside a `$batch`'s answer.
+/// One response inside the response to a `$batch`.
 public struct BatchResponse: Sendable, Hashable {
-  /// The Content-ID or JSON `id` of the request that it answers, where the service says it.
+  /// The Content-ID or JSON `id` of its request, if the service returns it.
   public var id: String?
   /// The status code.
   public var status: Int
-  /// The answer's header fields.
+  /// The response's header fields.
   public var fields: HTTPFields
   /// The content.
   public var body: [UInt8]
   /// The atomicity group of the request: JSON format only.
   public var atomicityGroup: String?
 
-  /// Makes an answer.
+  /// Creates a response.
   public init(
     id: String? = nil, status: Int, fields: HTTPFields = [:], body: [UInt8] = [], atomicityGroup: String? = nil
   ) {
@@ -24,18 +24,18 @@ public struct BatchResponse: Sendable, Hashable {
     self.atomicityGroup = atomicityGroup
   }
 
-  /// True for 4xx and 5xx.
+  /// Whether the status is 4xx or 5xx.
   public var isError: Bool { status >= 400 }
 }
 
-/// What a multipart `$batch` answer is made of, in its order.
+/// A part of a multipart `$batch` response.
 public enum BatchResponsePart: Sendable, Hashable {
-  /// One answer: to a request of its own, or to a change set that failed as a whole.
+  /// One response: to a single request, or to a change set that failed as a whole.
   case single(BatchResponse)
-  /// The answers to a change set.
+  /// The responses to a change set.
   case changeSet([BatchResponse])
 
-  /// The part's answers.
+  /// The part's responses.
   public var responses: [BatchResponse] {
     switch self {
     case .single(let response): [response]
@@ -45,7 +45,7 @@ public enum BatchResponsePart: Sendable, Hashable {
 }
 
 extension BatchResponse: CustomReflectable {
-  /// All but the content, of which the length.
+  /// Shows everything but the content, of which it shows the length.
   public var customMirror: Mirror {
     Mirror(
       self,

@@ -1,6 +1,6 @@
 import LarderHTTP
 
-/// The members of one item, in whatever order they come.
+/// Collects the members of one item, in whatever order they come.
 struct JSONBatchDraft {
   var id: String?
   var group: String?
@@ -12,11 +12,12 @@ struct JSONBatchDraft {
   var fields = HTTPFields()
   /// The bytes of the content, as written in the JSON text.
   var body: [UInt8] = []
-  /// The content's text where it is a string.
+  /// The content's text if it is a string.
   var bodyText: [UInt8]?
   var isNull = false
 
-  /// The content's bytes (JSON Format 4.01 §19.1): the headers may come behind it, so this is known at the item's end.
+  /// The content's bytes (JSON Format 4.01 §19.1). The headers may follow the content, so they are known only at the
+  /// item's end.
   func content() throws(BatchError.Problem) -> [UInt8] {
     if isNull { return [] }
     let type = MediaType(fields[.contentType] ?? "application/json")

@@ -1,15 +1,15 @@
 import LarderHTTP
 
-/// Reads a `$batch` in the JSON format, request or answer, from chunks of any size (OData JSON Format 4.01 §19).
+/// Reads a `$batch` in the JSON format, request or response, from chunks of any size (OData JSON Format 4.01 §19).
 ///
-/// One item is kept at a time. Contents that are JSON are given byte for byte as they came; strings of `text/*` and
-/// base64url of other media types are undone.
+/// It keeps one item at a time. JSON content is returned byte for byte; strings of `text/*` and base64url of other
+/// media types are decoded.
 public struct JSONBatchReader {
   /// One item of `requests` or `responses`.
   public enum Item: Sendable, Hashable {
-    /// A request and the atomicity group that it is in.
+    /// A request and its atomicity group.
     case request(BatchRequest, atomicityGroup: String?)
-    /// An answer.
+    /// A response.
     case response(BatchResponse)
   }
 
@@ -24,23 +24,23 @@ public struct JSONBatchReader {
   private let limits: BatchLimits
   private var scanner: JSONScanner
   private var place = Place.start
-  /// How many brackets of the value that is passed over or captured are open.
+  /// The number of open brackets in the value that is skipped or captured.
   private var open = 0
   private var draft = JSONBatchDraft()
   private var member = ""
   private var isResponse = false
   private var hasList = false
   private var items = 0
-  /// The text from `rawBase` on, as far as a content may still need it.
+  /// The text from `rawBase` on that may still be needed for a content.
   private var raw: [UInt8] = []
   private var rawBase = 0
   private var received = 0
-  /// Where the last token ends: what follows may be the beginning of a content.
+  /// The end of the last token: the beginning of a content may follow it.
   private var taken = 0
   private var bodyStart: Int?
   private var found: [Item] = []
 
-  /// Starts reading.
+  /// Creates a reader.
   public init(limits: BatchLimits = BatchLimits()) {
     self.limits = limits
     var json = JSONLimits()
@@ -48,7 +48,8 @@ public struct JSONBatchReader {
     scanner = JSONScanner(limits: json)
   }
 
-  /// Reads a chunk and answers the items that it completed; after an error ``completed()`` has those before it.
+  /// Reads a chunk and returns the items that it completed; after an error ``completed()`` returns those before the
+  /// error.
   public mutating func read(_ chunk: [UInt8]) throws(BatchError) -> [Item] {
     raw.append(contentsOf: chunk)
     received += chunk.count
@@ -63,13 +64,13 @@ public struct JSONBatchReader {
     return completed()
   }
 
-  /// The items that were found before an error and not given out yet; empty where nothing was thrown.
+  /// Returns the items that were read before an error and not returned yet; empty without an error.
   public mutating func completed() -> [Item] {
     defer { found = [] }
     return found
   }
 
-  /// Tells that nothing follows.
+  /// Ends the text: no chunk follows.
   public mutating func finish() throws(BatchError) -> [Item] {
     scanner.finish()
     try run()
@@ -77,7 +78,7 @@ public struct JSONBatchReader {
     return completed()
   }
 
-  /// Reads a whole batch answer.
+  /// Reads a whole batch response.
   public static func responses(
     _ body: [UInt8], limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchResponse] {
@@ -86,7 +87,7 @@ public struct JSONBatchReader {
     return responses
   }
 
-  /// The whole items of a batch answer, and what ended it before its end.
+  /// Reads the complete items of a batch response, and the error that ended it early.
   static func wholeResponses(
     _ body: [UInt8], limits: BatchLimits
   ) throws(BatchError) -> (responses: [BatchResponse], error: BatchError?) {
@@ -99,7 +100,7 @@ public struct JSONBatchReader {
     return (responses, error)
   }
 
-  /// Reads a whole batch request; neighbours of one atomicity group make one part.
+  /// Reads a whole batch request; adjacent requests of one atomicity group form one part.
   public static func requests(
     _ body: [UInt8], limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchRequestPart] {

@@ -4,7 +4,8 @@ import LarderHTTP
 ///
 /// Send it as `application/json`. JSON content is written as it is, text as a string, and everything else in base64url.
 public enum JSONBatchWriter {
-  /// The batch's bytes, and the parts with the ids that were written: those given, and numbers where none was.
+  /// Returns the batch's bytes, and the parts with the ids that were written: the given ones, and numbers for the
+  /// others.
   public static func write(
     _ parts: [BatchRequestPart]
   ) throws(BatchError) -> (body: [UInt8], parts: [BatchRequestPart]) {
@@ -30,7 +31,7 @@ public enum JSONBatchWriter {
     return (writer.bytes, numbered)
   }
 
-  /// Gives every request an id that no other has.
+  /// Gives every request a unique id.
   private static func identified(_ parts: [BatchRequestPart]) throws(BatchError) -> [BatchRequestPart] {
     var used: Set<String> = []
     for (index, part) in parts.enumerated() {
@@ -112,7 +113,7 @@ public enum JSONBatchWriter {
       } catch {
         throw BatchError(.invalidRequest("its content is no JSON: \(error)"), part: place)
       }
-      // A byte order mark may begin a JSON text, but not stand inside one.
+      // A byte order mark is allowed at the beginning of a JSON text, but not inside one.
       writer.raw(body.starts(with: [0xEF, 0xBB, 0xBF]) ? body[3...] : body[...])
     } else if type.mediaType.hasPrefix("text/") {
       guard let text = String(validating: body, as: UTF8.self) else {

@@ -1,12 +1,12 @@
 import LarderHTTP
 
-// Lines outside contents: MIME headers, start lines, header fields, boundaries.
+// Reads lines outside contents: MIME headers, start lines, header fields, boundaries.
 extension MultipartBatchReader {
-  /// The next line without its end; nil where it is not whole yet.
+  /// Returns the next line without its end; nil if it is incomplete.
   mutating func nextLine() throws(BatchError) -> ArraySlice<UInt8>? {
     guard let end = buffer[position...].firstIndex(of: 0x0A) else {
       let length = buffer.count - position
-      // Text before a boundary is not kept; its first bytes tell that it is none.
+      // Text before a boundary is not kept; its first bytes show that it is not one.
       if state == .preamble || state == .betweenParts, length > longestBoundaryLine || passesOverLine {
         passesOverLine = true
         position = buffer.count
@@ -26,7 +26,7 @@ extension MultipartBatchReader {
     return line.last == 0x0D ? line.dropLast() : line
   }
 
-  /// No line with a boundary of ours is longer: two hyphens either way, and room for white space.
+  /// The longest line with one of our boundaries: two hyphens on either side, and room for white space.
   private var longestBoundaryLine: Int { (boundaries.map(\.count).max() ?? 0) + 80 }
 
   mutating func read(line: ArraySlice<UInt8>) throws(BatchError) {
@@ -48,7 +48,7 @@ extension MultipartBatchReader {
     }
   }
 
-  /// Which open multipart a line is a boundary of, and whether it is its last; the innermost wins.
+  /// Returns which open multipart a line is a boundary of, and whether it is its last boundary; the innermost wins.
   func delimiter(_ line: ArraySlice<UInt8>) -> (level: Int, isLast: Bool)? {
     guard line.first == UInt8(ascii: "-"), line.dropFirst().first == UInt8(ascii: "-") else { return nil }
     var text = line.dropFirst(2)
@@ -63,7 +63,7 @@ extension MultipartBatchReader {
     return nil
   }
 
-  /// Crosses a boundary: ends what is open inside it.
+  /// Handles a boundary: ends all open parts inside it.
   mutating func cross(_ boundary: (level: Int, isLast: Bool)) throws(BatchError) {
     switch state {
     case .content: endMessage()
@@ -135,7 +135,7 @@ extension MultipartBatchReader {
   }
 }
 
-// Contents: bytes up to the line end before a boundary.
+// Reads contents: bytes up to the line end before a boundary.
 extension MultipartBatchReader {
   mutating func beginContent() {
     guard let start = current.start else { return }
@@ -149,7 +149,7 @@ extension MultipartBatchReader {
   }
 
   mutating func endMessage() {
-    // A length that was too short says nothing about the line ends either.
+    // If the length was too short, the line ends behind it are content too.
     if let declared = current.declared, current.given > declared { current.pending.append(contentsOf: current.excess) }
     flushContent()
     events.append(.messageEnded)
@@ -163,7 +163,7 @@ extension MultipartBatchReader {
     current.pending = []
   }
 
-  /// One line, or as much of it as is there; false where more bytes are needed.
+  /// Reads one line, or the available part of it; false if more bytes are needed.
   mutating func contentStep() throws(BatchError) -> Bool {
     if isAtLineStart {
       guard position < buffer.count else { return false }
@@ -194,7 +194,8 @@ extension MultipartBatchReader {
     return true
   }
 
-  /// The line here where it is whole, or its beginning where it is longer than a boundary; nil where more is needed.
+  /// Returns the next line if it is complete, or its beginning if it is longer than a boundary; nil if more bytes are
+  /// needed.
   private func boundaryCandidate() -> ArraySlice<UInt8>? {
     let longest = longestBoundaryLine
     let start = buffer[position...].prefix(longest)
@@ -202,7 +203,7 @@ extension MultipartBatchReader {
     return start.count == longest || isFinished ? start : nil
   }
 
-  /// Gives out content. Line ends behind the declared length are held back: servers add them.
+  /// Adds content. Line ends behind the declared length are held back, because some servers add them.
   mutating func give(_ bytes: ArraySlice<UInt8>) {
     var bytes = bytes
     if let declared = current.declared {
@@ -214,7 +215,7 @@ extension MultipartBatchReader {
         current.excess.append(contentsOf: bytes)
         return
       }
-      // The length is wrong: what was held back is content after all.
+      // The length is wrong: the held-back line ends are content.
       current.pending.append(contentsOf: current.excess)
       current.given += current.excess.count
       current.excess = []

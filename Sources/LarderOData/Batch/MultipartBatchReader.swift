@@ -1,6 +1,6 @@
 import LarderHTTP
 
-/// What a multipart batch is found to hold, in its order.
+/// An event while a multipart batch is read, in the order of the content.
 public enum BatchEvent: Sendable, Hashable {
   /// A change set begins; its messages follow.
   case changeSetBegan
@@ -8,21 +8,22 @@ public enum BatchEvent: Sendable, Hashable {
   case message(BatchMessage)
   /// A piece of the message's content, never empty.
   case content([UInt8])
-  /// The message is whole.
+  /// The message is complete.
   case messageEnded
-  /// The change set is whole.
+  /// The change set is complete.
   case changeSetEnded
 }
 
-/// Reads a multipart batch, request or answer, from chunks of any size: a state machine that keeps one line at most.
+/// Reads a multipart batch, request or response, from chunks of any size: a state machine that buffers one line at
+/// most.
 ///
-/// Boundaries alone frame the contents. Taken as they come: line ends of LF alone, text before the first boundary and
-/// behind the last, quoted boundaries, a byte order mark, missing and wrong lengths, Content-IDs in either place, a
-/// change set whose last boundary is missing, and a missing last boundary where the content before it is whole.
+/// Only boundaries delimit the contents. The reader accepts line ends of LF alone, text before the first boundary and
+/// after the last, quoted boundaries, a byte order mark, missing and wrong lengths, Content-IDs in either place, a
+/// change set without its last boundary, and a missing last boundary if the content before it is complete.
 public struct MultipartBatchReader: Sendable {
-  /// Where the reader stands.
+  /// The states of the reader.
   enum State: Sendable {
-    /// Before the first boundary of the innermost multipart: text is passed over. Exits: a boundary.
+    /// Before the first boundary of the innermost multipart: text is ignored. Exits: a boundary.
     case preamble
     /// In a part's MIME header. Exits: an empty line to `startLine`, or to the `preamble` of a change set.
     case partHeader
@@ -32,42 +33,42 @@ public struct MultipartBatchReader: Sendable {
     case messageHeader
     /// In the message's content. Exits: a boundary.
     case content
-    /// Behind a change set's last boundary. Exits: a boundary of the batch.
+    /// After a change set's last boundary. Exits: a boundary of the batch.
     case betweenParts
-    /// Behind the batch's last boundary: the rest is passed over.
+    /// After the batch's last boundary: the rest is ignored.
     case epilogue
   }
 
-  /// A message being read.
+  /// The message that is being read.
   struct Current: Sendable {
     var partFields: [HTTPField] = []
     var start: BatchMessage.Start?
     var fields: [HTTPField] = []
     var headerBytes = 0
-    /// The content's length as the message says it.
+    /// The content's length as the message declares it.
     var declared: Int?
-    /// Content bytes given out so far.
+    /// The content bytes read so far.
     var given = 0
-    /// Line ends behind the declared length: dropped where a boundary follows.
+    /// Line ends behind the declared length: dropped if a boundary follows.
     var excess: [UInt8] = []
-    /// Content that no event holds yet.
+    /// Content that is not yet in an event.
     var pending: [UInt8] = []
   }
 
   let limits: BatchLimits
   var state = State.preamble
-  /// The boundaries of the open multiparts, the batch's first.
+  /// The boundaries of the open multiparts; the batch's own is the first.
   var boundaries: [[UInt8]]
   var current = Current()
   /// Bytes that are not read yet, from `position` on.
   var buffer: [UInt8] = []
   var position = 0
-  /// Bytes dropped from the front of the buffer.
+  /// The number of bytes dropped from the front of the buffer.
   var base = 0
-  /// The line end before the line that may be a boundary; it belongs to the boundary if it is one.
+  /// The line end before a line that may be a boundary; it belongs to the boundary if it is one.
   var heldLineEnd: [UInt8] = []
   var isAtLineStart = true
-  /// True inside a line that is passed over because it is too long for a boundary.
+  /// Whether the current line is ignored because it is too long for a boundary.
   var passesOverLine = false
   var isFinished = false
   /// The batch's last boundary was read.
@@ -77,9 +78,10 @@ public struct MultipartBatchReader: Sendable {
   var memberNumber = 0
   var messages = 0
 
-  /// Starts reading.
+  /// Creates a reader.
   ///
-  /// `contentType` is that of the batch; anything but a multipart throws ``BatchError/Problem/notABatch(contentType:)``.
+  /// `contentType` is that of the batch; anything but a multipart throws
+  /// ``BatchError/Problem/notABatch(contentType:)``.
   public init(contentType: String, limits: BatchLimits = BatchLimits()) throws(BatchError) {
     let type = MediaType(contentType)
     guard type.isMultipart else { throw BatchError(.notABatch(contentType: type.mediaType)) }
@@ -89,27 +91,28 @@ public struct MultipartBatchReader: Sendable {
     boundaries = [Array(boundary.utf8)]
   }
 
-  /// Reads a chunk and answers what it completed; after an error ``completed()`` has what came before it.
+  /// Reads a chunk and returns the events that it completed; after an error ``completed()`` returns those before the
+  /// error.
   public mutating func read(_ chunk: [UInt8]) throws(BatchError) -> [BatchEvent] {
     if position == buffer.count { buffer = chunk } else { buffer.append(contentsOf: chunk) }
     try run()
     return completed()
   }
 
-  /// What was found before an error and not given out yet; empty where nothing was thrown.
+  /// Returns the events that were read before an error and not returned yet; empty without an error.
   public mutating func completed() -> [BatchEvent] {
     defer { events = [] }
     return events
   }
 
-  /// Tells that nothing follows; throws ``BatchError/Problem/truncated`` where the content ends inside a part.
+  /// Ends the content; throws ``BatchError/Problem/truncated`` if it ends inside a part.
   public mutating func finish() throws(BatchError) -> [BatchEvent] {
     isFinished = true
     try run()
     switch state {
     case .epilogue, .betweenParts: break
     case .content:
-      // A line end that would have belonged to the missing boundary is behind the length, and no content.
+      // A line end that would have belonged to the missing boundary is behind the declared length, and not content.
       give(heldLineEnd[...])
       guard current.given == current.declared else { throw error(.truncated) }
       endMessage()
@@ -128,7 +131,7 @@ public struct MultipartBatchReader: Sendable {
     flushContent()
   }
 
-  /// One step; false where more bytes are needed.
+  /// Reads one step; false if more bytes are needed.
   private mutating func step() throws(BatchError) -> Bool {
     switch state {
     case .epilogue:

@@ -1,14 +1,15 @@
 import LarderHTTP
 
-/// Writes a `$batch` request as `multipart/mixed`, part by part (OData Protocol 4.01 §11.7.7; V2 Batch Processing §2.2).
+/// Writes a `$batch` request as `multipart/mixed`, part by part (OData Protocol 4.01 §11.7.7; V2 Batch Processing
+/// §2.2).
 ///
-/// Send ``contentType`` with it. Each call answers the bytes to send next; ``finish()`` the last ones.
+/// Send ``contentType`` with it. Each call returns the bytes to send next; ``finish()`` returns the last ones.
 public struct MultipartBatchWriter: Sendable {
-  /// Where a request's Content-ID stands.
+  /// Where a request's Content-ID is written.
   public enum ContentIDPlacement: Sendable, Hashable {
     /// In the MIME part's header: V4.
     case part
-    /// Among the request's own header fields: where V2 and V3 services look.
+    /// Among the request's own header fields, where V2 and V3 services read it.
     case request
     /// In both places.
     case both
@@ -36,7 +37,7 @@ public struct MultipartBatchWriter: Sendable {
   /// The batch's own Content-Type.
   public var contentType: String { "multipart/mixed; boundary=\(boundary)" }
 
-  /// The bytes of one part.
+  /// Writes one part.
   public mutating func write(_ part: BatchRequestPart) throws(BatchError) -> [UInt8] {
     parts += 1
     var bytes: [UInt8] = []
@@ -46,7 +47,7 @@ public struct MultipartBatchWriter: Sendable {
       try write(request, place: "\(parts)", into: &bytes)
     case .changeSet(let requests):
       changeSets += 1
-      // The outer boundary is no prefix of this one, for readers that look no further.
+      // The outer boundary is not a prefix of this one, because some readers compare only the prefix.
       let inner = "changeset_\(changeSets)_\(boundary)"
       bytes.append(line: "Content-Type: multipart/mixed; boundary=\(inner)")
       bytes.append(line: "")
@@ -63,10 +64,10 @@ public struct MultipartBatchWriter: Sendable {
     return bytes
   }
 
-  /// The end of the batch.
+  /// Ends the batch.
   public func finish() -> [UInt8] { Array("--\(boundary)--\r\n".utf8) }
 
-  /// A whole batch at once.
+  /// Writes a whole batch.
   public static func write(
     _ parts: [BatchRequestPart], boundary: String, contentIDs: ContentIDPlacement, host: String? = nil
   ) throws(BatchError) -> (contentType: String, body: [UInt8]) {
@@ -90,7 +91,7 @@ public struct MultipartBatchWriter: Sendable {
     bytes.append(line: "")
   }
 
-  /// The fields to write, once the request is known to stay inside its lines and its part.
+  /// Returns the fields to write, after checking that the request cannot break out of its lines and its part.
   private func fields(of request: BatchRequest, place: String) throws(BatchError) -> HTTPFields {
     func refuse(_ what: String) -> BatchError { BatchError(.invalidRequest(what), part: place) }
     guard HTTPFieldName(request.method.rawValue).isValid else { throw refuse("its method is no token") }

@@ -1,6 +1,6 @@
 extension MediaType {
-  /// True for 1 to 70 characters of RFC 2046 §5.1.1, the last no space. Services use a few more: any visible ASCII is
-  /// read, the RFC's own are written.
+  /// Whether a boundary can be read: 1 to 70 characters, the last not a space. RFC 2046 §5.1.1 allows fewer characters
+  /// than services use: any visible ASCII is read, only the RFC's are written.
   static func isReadableBoundary(_ boundary: String) -> Bool {
     (1...200).contains(boundary.utf8.count) && boundary.utf8.allSatisfy { (0x20...0x7E).contains($0) }
       && boundary.utf8.last != 0x20

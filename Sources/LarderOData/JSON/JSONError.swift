@@ -1,26 +1,26 @@
 public import LarderCore
 
-/// Why bytes are no JSON (RFC 8259), or no JSON that is read here, and where.
+/// The error of bytes that are not JSON (RFC 8259), or JSON that is not accepted here, with its position.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
   public enum Problem: Sendable, Hashable {
     /// The text ends inside a value; more bytes were needed.
     case unexpectedEnd
-    /// A byte that cannot stand here, and what could.
+    /// A byte that is not allowed in its place, and what would be.
     case unexpectedByte(UInt8, expected: String)
-    /// Something follows the one value of the text.
+    /// More text follows the one value.
     case trailingContent
     /// Brackets are nested deeper than the limit.
     case tooDeep(limit: Int)
     /// A string or number is longer than the limit, in bytes.
     case tokenTooLong(limit: Int)
-    /// Bytes inside a string that are not UTF-8.
+    /// Bytes inside a string are not UTF-8.
     case invalidUTF8
-    /// The text is in UTF-16 or UTF-32: RFC 8259 §8.1 wants UTF-8.
+    /// The text is in UTF-16 or UTF-32: RFC 8259 §8.1 demands UTF-8.
     case notUTF8
-    /// A control character inside a string that must be escaped.
+    /// A control character inside a string, where it must be escaped.
     case controlCharacter(UInt8)
-    /// A backslash followed by something that is no escape.
+    /// A backslash that begins no valid escape.
     case invalidEscape
     /// Half of a surrogate pair, which encodes no character.
     case loneSurrogate
@@ -28,20 +28,20 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidNumber
     /// A word other than `true`, `false` and `null`.
     case invalidLiteral
-    /// A name stands twice in one object.
+    /// A name occurs twice in one object.
     case duplicateName(String)
   }
 
   /// What is wrong.
   public let problem: Problem
-  /// Bytes before the place, from the start of the text.
+  /// The position in bytes, from the start of the text.
   public let offset: Int
   /// The line, from 1; lines end with LF.
   public let line: Int
   /// The column, from 1, in bytes.
   public let column: Int
 
-  /// Joins a problem and its place.
+  /// Creates an error from a problem and its position.
   public init(_ problem: Problem, offset: Int, line: Int, column: Int) {
     self.problem = problem
     self.offset = offset
@@ -49,7 +49,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     self.column = column
   }
 
-  /// The problem and its place.
+  /// The problem and its position.
   public var description: String { "\(problem) at line \(line), column \(column) (byte \(offset))" }
 }
 
@@ -82,19 +82,19 @@ extension JSONError {
   }
 }
 
-/// How much of a JSON text is read before it counts as hostile.
+/// Limits on what is read of a JSON text, as protection against hostile content.
 package struct JSONLimits: Sendable, Hashable {
-  /// How deep brackets may nest. 512 by default: deeper than any OData payload, shallow enough for recursion.
+  /// The depth of nested brackets. 512 by default: deeper than any OData payload, shallow enough for recursion.
   package var depth = 512
   /// The longest string, in bytes between its quotes: 64 MiB by default.
   package var stringBytes = 64 << 20
   /// The longest number, in bytes: 4,096 by default.
   package var numberBytes = 4096
 
-  /// The default limits.
+  /// Creates the default limits.
   package init() {}
 
-  /// Limits of the given depth and, for strings, length.
+  /// Creates limits with the given depth and, for strings, length.
   package init(depth: Int, stringBytes: Int = 64 << 20) {
     self.depth = depth
     self.stringBytes = stringBytes
@@ -105,7 +105,7 @@ extension JSONError: LarderError {
   /// The stable number, from 1 in the order of the problems.
   public var errorIdentity: ErrorIdentity { problem.errorIdentity }
 
-  /// The problem and its place, in sentences.
+  /// The problem and its position, in sentences.
   public var explanation: ErrorExplanation {
     ErrorExplanation("The text cannot be read as JSON: \(self)", cure: "Correct it at line \(line), column \(column).")
   }

@@ -1,6 +1,6 @@
-// Strings, numbers and words: the tokens that may straddle a chunk's border.
+// Strings, numbers and words: the tokens that may cross the border of a chunk.
 extension JSONLexer {
-  /// A name or string, from its opening quote.
+  /// Reads a name or string, from its opening quote.
   @inline(__always)
   mutating func string(
     _ bytes: UnsafeBufferPointer<UInt8>, isFinal: Bool, kind: JSONToken.Kind
@@ -28,7 +28,8 @@ extension JSONLexer {
     }
   }
 
-  /// The first byte from `start` on that is not plain ASCII inside a string: eight at a time, then one by one.
+  /// Returns the first byte from `start` on that is not plain ASCII inside a string: checks eight at a time, then one
+  /// by one.
   @inline(__always)
   static func skipPlain(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     var index = start
@@ -40,8 +41,8 @@ extension JSONLexer {
       let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
       let quotes = word ^ (ones &* 0x22)
       let slashes = word ^ (ones &* 0x5C)
-      // A byte's top bit is set where the byte is a quote, a backslash, below 0x20 or above 0x7F. Borrows can only
-      // set bits above a true one, and the lowest is what counts.
+      // Sets a byte's top bit if the byte is a quote, a backslash, below 0x20 or above 0x7F. Borrows can set only bits
+      // above a true one, and only the lowest is used.
       let stops = ((quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes | (word &- ones &* 0x20) | word) & highs
       if stops != 0 { return index + stops.trailingZeroBitCount >> 3 }
       index += 8
@@ -54,7 +55,7 @@ extension JSONLexer {
     return index
   }
 
-  /// The bytes that an escape takes; 0 where they are not all there yet.
+  /// Returns the length of an escape in bytes; 0 if it is incomplete.
   private mutating func escape(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) throws(JSONError) -> Int {
     scannedEscape = true
     guard index + 1 < bytes.count else { return 0 }
@@ -65,7 +66,7 @@ extension JSONLexer {
     if high & 0xFC00 == 0xDC00 { throw error(.loneSurrogate, at: index) }
     guard high & 0xFC00 == 0xD800 else { return 6 }
     guard index + 12 <= bytes.count else {
-      // A closing quote in what is there already decides.
+      // The available bytes may already show that no second escape follows.
       let isCut =
         index + 6 < bytes.count && bytes[index + 6] != UInt8(ascii: "\\")
         || index + 7 < bytes.count && bytes[index + 7] != UInt8(ascii: "u")
@@ -78,7 +79,7 @@ extension JSONLexer {
     return 12
   }
 
-  /// The bytes of a UTF-8 sequence of two or more (Unicode 3.9, table 3-7); 0 where they are not all there yet.
+  /// Returns the length of a UTF-8 sequence of two or more bytes (Unicode 3.9, table 3-7); 0 if it is incomplete.
   private func sequence(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) throws(JSONError) -> Int {
     let first = bytes[index]
     if first < 0x20 { throw error(.controlCharacter(first), at: index) }
@@ -105,7 +106,7 @@ extension JSONLexer {
     return length
   }
 
-  /// Leaves the token for the next call; an error where there will be none.
+  /// Leaves the incomplete token for the next call; throws if no call follows.
   private mutating func suspend(at index: Int, isFinal: Bool) throws(JSONError) -> JSONToken? {
     if isFinal { throw error(.unexpectedEnd, at: bytesEnd(index)) }
     scanned = index - position
@@ -114,7 +115,7 @@ extension JSONLexer {
 
   private func bytesEnd(_ index: Int) -> Int { max(index, position) }
 
-  /// A number, from its first character (RFC 8259 §6).
+  /// Reads a number, from its first character (RFC 8259 §6).
   @inline(__always)
   mutating func number(_ bytes: UnsafeBufferPointer<UInt8>, isFinal: Bool) throws(JSONError) -> JSONToken? {
     var index = position + scanned
@@ -139,7 +140,7 @@ extension JSONLexer {
     byte >= 0x30 && byte <= 0x39 || byte == 0x2E || byte == 0x2D || byte == 0x2B || byte | 0x20 == 0x65
   }
 
-  /// True where the bytes between two places are a number by the grammar.
+  /// Whether the bytes between two positions are a number by the grammar.
   static func isNumber(_ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, _ end: Int) -> Bool {
     var index = start
     func digits() -> Bool {
@@ -161,7 +162,7 @@ extension JSONLexer {
     return index == end
   }
 
-  /// One of the three words.
+  /// Reads one of the three words.
   mutating func literal(
     _ word: StaticString, _ kind: JSONToken.Kind, _ bytes: UnsafeBufferPointer<UInt8>, isFinal: Bool
   ) throws(JSONError) -> JSONToken? {

@@ -1,16 +1,16 @@
-/// The state machine that cuts JSON into tokens and checks it (RFC 8259). It owns no bytes: each call is given those
-/// that are there, beginning where the last call's began unless ``advance(by:)`` was told otherwise.
+/// The state machine that splits JSON into tokens and validates it (RFC 8259). It owns no bytes: each call gets the
+/// available bytes, which begin where those of the last call began unless ``advance(by:)`` was called.
 ///
-/// A token that the bytes cut off is left for the next call, and a long string is not looked at twice.
+/// An incomplete token is left for the next call, and a long string is not scanned twice.
 struct JSONLexer {
   enum Expectation: UInt8 { case value, valueOrEnd, name, nameOrEnd, colon, commaOrEnd, nothing }
 
   let limits: JSONLimits
-  /// The first byte not yet taken, in the bytes of the current call.
+  /// The first byte that was not taken yet, in the bytes of the current call.
   var position = 0
-  /// How many open brackets there are.
+  /// The number of open brackets.
   var depth = 0
-  /// Bytes of the text before the first byte of the current call.
+  /// The number of bytes of the text before the first byte of the current call.
   private(set) var base = 0
   private var line = 1
   private var lineStart = 0
@@ -18,22 +18,22 @@ struct JSONLexer {
   private var inObject = false
   private var containers: [Bool] = []
   private var isBOMChecked = false
-  /// How far the token at `position` has been looked at; 0 for not at all.
+  /// The scanned length of the token at `position`; 0 if scanning has not begun.
   var scanned = 0
   var scannedEscape = false
 
   init(limits: JSONLimits = JSONLimits()) { self.limits = limits }
 
-  /// True once the one value of the text is complete.
+  /// Whether the one value of the text is complete.
   var isComplete: Bool { expectation == .nothing }
 
-  /// Tells that `count` bytes before `position` are no longer at the start of the bytes.
+  /// Tells the lexer that `count` bytes before `position` were removed from the start of the bytes.
   mutating func advance(by count: Int) {
     base += count
     position -= count
   }
 
-  /// The next token; nil where more bytes are needed, or, with `isFinal`, at the end of a complete text.
+  /// Returns the next token; nil if more bytes are needed, or, with `isFinal`, at the end of a complete text.
   mutating func next(_ bytes: UnsafeBufferPointer<UInt8>, isFinal: Bool) throws(JSONError) -> JSONToken? {
     if !isBOMChecked, try !checkByteOrderMark(bytes, isFinal: isFinal) { return nil }
     while true {
@@ -66,7 +66,7 @@ struct JSONLexer {
     }
   }
 
-  /// Where an offset into the current bytes is, as an error. Lines are known for the token being read.
+  /// Creates an error at an offset into the current bytes. Its line is correct for the token being read.
   func error(_ problem: JSONError.Problem, at index: Int) -> JSONError {
     let offset = base + index
     return JSONError(problem, offset: offset, line: line, column: max(1, offset - lineStart + 1))
@@ -115,7 +115,7 @@ struct JSONLexer {
     return JSONToken(kind, start: position - 1, end: position)
   }
 
-  /// Moves to the next byte that is no white space; false where there is none.
+  /// Moves to the next byte that is not white space; false if there is none.
   @inline(__always)
   private mutating func skipWhiteSpace(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var index = position
@@ -134,7 +134,7 @@ struct JSONLexer {
     return index < bytes.count
   }
 
-  /// Skips a byte order mark (RFC 8259 §8.1 lets a reader do so); false where more bytes are needed to tell.
+  /// Skips a byte order mark (RFC 8259 §8.1 lets a reader do so); false if more bytes are needed to detect it.
   private mutating func checkByteOrderMark(
     _ bytes: UnsafeBufferPointer<UInt8>, isFinal: Bool
   ) throws(JSONError) -> Bool {

@@ -1,7 +1,7 @@
-/// A JSON value as a tree, for the few places that need one whole: documents of unknown shape, CSDL JSON.
+/// A JSON value as a tree, for the few places that need a whole value: documents of unknown shape, CSDL JSON.
 ///
 /// Numbers keep their characters; members keep their order. Trees are no deeper than ``maximumDepth``, whatever the
-/// scanner allows, so walking them by recursion is safe on the smallest stacks of threads.
+/// scanner allows, so recursion over them is safe on the smallest thread stacks.
 package indirect enum JSONNode: Sendable, Hashable {
   case null
   case boolean(Bool)
@@ -22,11 +22,11 @@ package indirect enum JSONNode: Sendable, Hashable {
     }
   }
 
-  /// How deep arrays and objects may nest in a tree that is read.
+  /// The depth to which arrays and objects may nest in a tree that is read.
   package static let maximumDepth = 128
 
-  /// Reads a whole text. A name that stands twice in one object is an error, unless such members are kept: then all of
-  /// them are among the object's members, in their order.
+  /// Reads a whole text. If a name occurs twice in one object, it throws, unless duplicate members are kept: then the
+  /// object contains all of them, in their order.
   package init(
     _ bytes: [UInt8], limits: JSONLimits = JSONLimits(), keepsRepeatedNames: Bool = false
   ) throws(JSONError) {
@@ -38,7 +38,7 @@ package indirect enum JSONNode: Sendable, Hashable {
     _ = try scanner.next()
   }
 
-  /// Reads the value that begins with a token, from a scanner that has all its bytes.
+  /// Reads the value that begins with a token. The scanner must have all its bytes.
   package init(_ token: JSONToken, _ scanner: inout JSONScanner) throws(JSONError) {
     try self.init(token, &scanner, depth: 1, false)
   }
@@ -81,7 +81,7 @@ package indirect enum JSONNode: Sendable, Hashable {
     return members
   }
 
-  /// The member of a name; nil for other nodes and where there is none. Walks the members.
+  /// The member with a name; nil for other nodes and if there is none. Searches the members linearly.
   package subscript(name: String) -> JSONNode? {
     if case .object(let members) = self { members.first { $0.name == name }?.value } else { nil }
   }

@@ -1,29 +1,29 @@
-/// A pull reader of JSON tokens over bytes that arrive in chunks, or over one contiguous array.
+/// A pull parser of JSON tokens over bytes that arrive in chunks, or over one contiguous array.
 ///
-/// Feed chunks with ``feed(_:)``, tell the end with ``finish()``, and take tokens with ``next()``: nil means that more
+/// Add chunks with ``feed(_:)``, end the text with ``finish()``, and take tokens with ``next()``: nil means that more
 /// bytes are needed, or after ``finish()`` that the one value of the text is complete and nothing follows it. A token's
-/// bytes can be looked at until the next ``feed(_:)``. Brackets, literals, numbers, escapes and UTF-8 are checked
-/// (RFC 8259); a byte order mark is skipped; names that repeat are the caller's to notice.
+/// bytes are valid until the next ``feed(_:)``. Brackets, literals, numbers, escapes and UTF-8 are validated (RFC
+/// 8259); a byte order mark is skipped; duplicate names are for the caller to detect.
 package struct JSONScanner {
   private var bytes: [UInt8]
   private var lexer: JSONLexer
   private var isFinished: Bool
 
-  /// A scanner that is going to be fed.
+  /// Creates a scanner without bytes; add them with ``feed(_:)``.
   package init(limits: JSONLimits = JSONLimits()) {
     bytes = []
     lexer = JSONLexer(limits: limits)
     isFinished = false
   }
 
-  /// A scanner over a whole text: no copy is made.
+  /// Creates a scanner over a whole text, which is not copied.
   package init(_ bytes: [UInt8], limits: JSONLimits = JSONLimits()) {
     self.bytes = bytes
     lexer = JSONLexer(limits: limits)
     isFinished = true
   }
 
-  /// Adds bytes behind those not yet taken.
+  /// Adds bytes after those that were not taken yet.
   package mutating func feed(_ chunk: [UInt8]) {
     guard !chunk.isEmpty else { return }
     let taken = lexer.position
@@ -36,21 +36,21 @@ package struct JSONScanner {
     lexer.advance(by: taken)
   }
 
-  /// Tells that no chunk follows.
+  /// Ends the text: no chunk follows.
   package mutating func finish() { isFinished = true }
 
-  /// The next token; nil where more bytes are needed or, when finished, at the end.
+  /// Returns the next token; nil if more bytes are needed or, when finished, at the end.
   package mutating func next() throws(JSONError) -> JSONToken? {
     try bytes.withUnsafeBufferPointer { bytes throws(JSONError) in try lexer.next(bytes, isFinal: isFinished) }
   }
 
-  /// How many brackets are open.
+  /// The number of open brackets.
   package var depth: Int { lexer.depth }
 
-  /// True once the value is complete; white space alone may follow.
+  /// Whether the value is complete; only white space may follow.
   package var isComplete: Bool { lexer.isComplete }
 
-  /// The text of a name, string, number or word, escapes undone.
+  /// The text of a name, string, number or word, with escapes decoded.
   package func string(_ token: JSONToken) -> String {
     withBytes(of: token) { JSONText.decode($0, isEscaped: token.isEscaped) }
   }
@@ -65,7 +65,7 @@ package struct JSONScanner {
     }
   }
 
-  /// True where a token without escapes has just this text; no string is made.
+  /// Whether a token without escapes has exactly this text; no string is created.
   package func matches(_ token: JSONToken, _ text: StaticString) -> Bool {
     !token.isEscaped
       && withBytes(of: token) { bytes in
@@ -73,8 +73,8 @@ package struct JSONScanner {
       }
   }
 
-  /// Passes over the rest of the value that began with a token, which ``next()`` gave last. Nil-safe only on a
-  /// finished scanner: on one that is still fed it returns false where the value is not complete yet.
+  /// Skips the rest of the value that begins with a token, the last one that ``next()`` returned. Returns false if the
+  /// value is incomplete, which happens only while the scanner is still fed.
   package mutating func skip(_ token: JSONToken) throws(JSONError) -> Bool {
     guard token.kind == .beginObject || token.kind == .beginArray else { return true }
     let outer = lexer.depth - 1
@@ -82,11 +82,11 @@ package struct JSONScanner {
     return true
   }
 
-  /// Bytes of the text before a token.
+  /// The number of bytes of the text before a token.
   package func offset(of token: JSONToken) -> Int { lexer.base + token.start }
 
-  /// An error at a token, for callers that refuse what the grammar allows. Line and column are those of the reading
-  /// position, exact for the token that was taken last.
+  /// Creates an error at a token, for callers that reject what the grammar allows. Line and column are those of the
+  /// reading position: they are exact for the last token.
   package func error(_ problem: JSONError.Problem, at token: JSONToken) -> JSONError {
     lexer.error(problem, at: token.start)
   }

@@ -1,14 +1,13 @@
-/// The tokens of one JSON value, or of the members that surround a streamed array, in their order: what the payload
-/// reader walks back and forth on. Offsets are into the reader's buffer.
+/// The tokens of one JSON value, or of the members around a streamed array, in their order. The payload reader can go
+/// back and forth in them. Offsets are into the reader's buffer.
 struct JSONTape {
   struct Entry {
     let kind: JSONToken.Kind
     let isEscaped: Bool
-    /// For names: their number in the reader's table, -1 until it is looked up.
+    /// For names: the name's number in the reader's table, -1 until it is looked up.
     var name: Int32
     var start: UInt32
-    /// For values of brackets, once they are complete: the index behind their closing bracket. For others: where the
-    /// bytes end.
+    /// For a complete value in brackets: the index after its closing bracket. For others: the end of its bytes.
     var end: UInt32
   }
 
@@ -45,14 +44,14 @@ struct JSONTape {
 
   mutating func setName(_ name: Int32, at index: Int) { entries[index].name = name }
 
-  /// The index behind the value at an index.
+  /// Returns the index after the value at an index.
   @inline(__always)
   func after(_ index: Int) -> Int {
     let entry = entries[index]
     return entry.kind == .beginObject || entry.kind == .beginArray ? Int(entry.end) : index + 1
   }
 
-  /// Tells that `count` bytes went from the start of the buffer.
+  /// Adjusts the offsets after `count` bytes were removed from the start of the buffer.
   mutating func advance(by count: Int) {
     let count = UInt32(truncatingIfNeeded: count)
     for index in entries.indices {
@@ -61,7 +60,7 @@ struct JSONTape {
     }
   }
 
-  /// The bytes of a scalar or name; none for a bracket, whose `end` is no offset.
+  /// The bytes of a scalar or name; empty for a bracket, whose `end` is not an offset.
   @inline(__always)
   func bytes(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
     let entry = entries[index]
@@ -72,19 +71,19 @@ struct JSONTape {
     }
   }
 
-  /// The text of a string, escapes undone; nil for other values.
+  /// The text of a string, with escapes decoded; nil for other values.
   func text(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String? {
     entries[index].kind == .string ? characters(index, in: bytes) : nil
   }
 
-  /// The name of a member, escapes undone.
+  /// The name of a member, with escapes decoded.
   func name(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String { characters(index, in: bytes) }
 
   private func characters(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> String {
     JSONText.decode(self.bytes(index, in: bytes), isEscaped: entries[index].isEscaped)
   }
 
-  /// True where a name or string without escapes has just this text.
+  /// Whether a name or string without escapes has exactly this text.
   func matches(_ index: Int, _ text: StaticString, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let found = self.bytes(index, in: bytes)
     guard found.count == text.utf8CodeUnitCount, !entries[index].isEscaped else { return false }
@@ -92,7 +91,7 @@ struct JSONTape {
     return true
   }
 
-  /// The value at an index as a tree. Deep no more than the scanner's limit.
+  /// The value at an index as a tree, no deeper than the scanner's limit.
   func node(_ index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> JSONNode {
     switch entries[index].kind {
     case .null, .endArray, .endObject: return .null
@@ -119,7 +118,7 @@ struct JSONTape {
     }
   }
 
-  /// The JSON path of the entry at an index, from the tape's first entry on, behind a prefix.
+  /// The JSON path of the entry at an index, from the tape's first entry on, with a prefix before it.
   func path(_ target: Int, prefix: String, in bytes: UnsafeBufferPointer<UInt8>) -> String {
     var path = prefix
     var index = 0

@@ -1,4 +1,4 @@
-/// One token of a JSON text and where its bytes are; the bytes themselves stay where they were read.
+/// One token of a JSON text and the position of its bytes, which it does not copy.
 package struct JSONToken: Sendable {
   /// The kinds of tokens.
   package enum Kind: UInt8, Sendable {
@@ -27,13 +27,13 @@ package struct JSONToken: Sendable {
 
 /// The text between the quotes of a JSON string that a ``JSONLexer`` has checked.
 enum JSONText {
-  /// The text, with escapes undone.
+  /// The text, with escapes decoded.
   static func decode(_ bytes: UnsafeBufferPointer<UInt8>, isEscaped: Bool) -> String {
     guard isEscaped else { return String(decoding: bytes, as: UTF8.self) }
     return String(decoding: unescape(bytes), as: UTF8.self)
   }
 
-  /// The text's UTF-8 with escapes undone. Escapes have been checked; what is still wrong becomes U+FFFD.
+  /// The text's UTF-8 with escapes decoded. Escapes were validated before; anything still wrong becomes U+FFFD.
   static func unescape(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
@@ -41,7 +41,7 @@ enum JSONText {
     return out
   }
 
-  /// Appends the text's UTF-8 with escapes undone.
+  /// Appends the text's UTF-8 with escapes decoded.
   static func unescape(_ bytes: UnsafeBufferPointer<UInt8>, into out: inout [UInt8]) {
     var index = 0
     while index < bytes.count {
@@ -80,7 +80,7 @@ enum JSONText {
     }
   }
 
-  /// Four hexadecimal digits at a place; nil where there are none.
+  /// Parses four hexadecimal digits at a position; nil if there are none.
   static func hex4(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> UInt16? {
     guard index >= 0, index + 4 <= bytes.count else { return nil }
     var code: UInt16 = 0

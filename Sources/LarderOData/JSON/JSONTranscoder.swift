@@ -1,16 +1,16 @@
-/// Turns the bytes of a JSON text into UTF-8 as they come, where they are in another encoding.
+/// Converts the bytes of a JSON text to UTF-8, chunk by chunk, if they are in another encoding.
 ///
-/// JSON between systems is UTF-8, and its media type has no `charset` (RFC 8259 §8.1, §11). Services that break this are
-/// read all the same: UTF-16 and UTF-32 by their byte order mark, or by the zeros of the first characters, which are
-/// ASCII (RFC 4627 §3); ISO 8859-1, ISO 8859-15 and Windows-1252 where the media type names one of them and the first
-/// character beyond ASCII is none in UTF-8. What is no character at all becomes a byte that UTF-8 does not have, so that
-/// whoever reads the text refuses it at its place.
+/// JSON between systems is UTF-8, and its media type has no `charset` (RFC 8259 §8.1, §11). Other encodings that
+/// services use are read too: UTF-16 and UTF-32 by their byte order mark, or by the zeros of the first characters,
+/// which are ASCII (RFC 4627 §3); ISO 8859-1, ISO 8859-15 and Windows-1252 if the media type names one of them and the
+/// first character beyond ASCII is not UTF-8. A byte sequence that is no character becomes a byte that UTF-8 does not
+/// have, so that the parser rejects it at its position.
 struct JSONTranscoder {
   private enum Form: Equatable {
     /// Fewer than four bytes have been seen.
     case unknown
     case utf8
-    /// ASCII so far; what it is decides itself at the first byte beyond.
+    /// ASCII so far; the first byte beyond ASCII decides.
     case ascii(SingleByteCharset)
     case single(SingleByteCharset)
     case wide(bytes: Int, isBigEndian: Bool)
@@ -18,18 +18,18 @@ struct JSONTranscoder {
 
   private var form = Form.unknown
   private let charset: SingleByteCharset?
-  /// Bytes of a character that was cut off.
+  /// The bytes of an incomplete character.
   private var held: [UInt8] = []
-  /// Not in UTF-8 at any place.
+  /// A byte that never occurs in UTF-8.
   private static let none: UInt8 = 0xFF
 
-  /// A transcoder for a text whose media type names `charset`; nil for none.
+  /// Creates a transcoder for a text whose media type names `charset`; nil for none.
   init(charset: String? = nil) { self.charset = charset.flatMap(SingleByteCharset.init(_:)) }
 
-  /// The next bytes in UTF-8; characters that are cut off come with the bytes behind them.
+  /// Converts the next bytes to UTF-8. An incomplete character is held back until its remaining bytes arrive.
   mutating func read(_ chunk: [UInt8]) -> [UInt8] { form == .utf8 ? chunk : convert(chunk, isFinal: false) }
 
-  /// What was still held when the text ended.
+  /// Returns the bytes that were held back when the text ended.
   mutating func finish() -> [UInt8] { form == .utf8 ? [] : convert([], isFinal: true) }
 
   private mutating func convert(_ chunk: [UInt8], isFinal: Bool) -> [UInt8] {
@@ -50,7 +50,7 @@ struct JSONTranscoder {
     }
   }
 
-  /// The encoding by a text's first bytes.
+  /// Detects the encoding by a text's first bytes.
   private func form(of bytes: [UInt8]) -> Form {
     func begins(_ start: UInt8...) -> Bool { bytes.starts(with: start) }
     if begins(0, 0, 0xFE, 0xFF) || begins(0, 0, 0) { return .wide(bytes: 4, isBigEndian: true) }
@@ -64,7 +64,7 @@ struct JSONTranscoder {
     return .ascii(charset)
   }
 
-  /// ASCII up to the first byte beyond it: where a character of UTF-8 begins there, the media type is wrong.
+  /// Reads ASCII up to the first byte beyond it: if a character of UTF-8 begins there, the media type is wrong.
   private mutating func undecided(_ bytes: [UInt8], _ charset: SingleByteCharset, isFinal: Bool) -> [UInt8] {
     guard let place = bytes.firstIndex(where: { $0 >= 0x80 }) else { return bytes }
     let length: Int
@@ -120,13 +120,13 @@ struct JSONTranscoder {
   }
 }
 
-/// An encoding of one byte a character, ASCII in its first half.
+/// An encoding with one byte for each character, ASCII in its first half.
 struct SingleByteCharset: Equatable {
-  /// What the characters above ASCII are where they are not those of ISO 8859-1.
+  /// The characters above ASCII that differ from those of ISO 8859-1.
   private let others: [UInt8: Unicode.Scalar]
 
-  /// The encoding of a name (IANA Character Sets); nil for any other. What is called ISO 8859-1 has the characters of
-  /// Windows-1252 in place of its control characters, as the web has it (WHATWG Encoding §4.2).
+  /// Looks up the encoding of a name (IANA Character Sets); nil for any other. The name ISO 8859-1 means Windows-1252,
+  /// which has characters in place of the control characters, as on the web (WHATWG Encoding §4.2).
   init?(_ name: String) {
     switch name.lowercased().filter({ $0.isLetter || $0.isNumber }) {
     case "iso88591", "iso885911987", "latin1", "l1", "windows1252", "cp1252": others = Self.windows1252

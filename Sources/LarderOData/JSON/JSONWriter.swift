@@ -3,11 +3,11 @@
 /// The writer does not check that the calls nest properly: the caller must match every begin with an end, and write a
 /// member's name before its value.
 package struct JSONWriter {
-  /// What has been written.
+  /// The bytes written so far.
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
-  /// A writer of nothing yet.
+  /// Creates an empty writer.
   package init() {}
 
   /// `{`
@@ -42,14 +42,14 @@ package struct JSONWriter {
   /// An integer.
   package mutating func integer(_ number: some BinaryInteger) { raw(String(number)) }
 
-  /// The characters of a number, or any JSON value, as they are.
+  /// Writes the characters of a number, or any JSON value, unchanged.
   package mutating func raw(_ text: String) {
     separate()
     bytes.append(contentsOf: text.utf8)
     needsComma = true
   }
 
-  /// Any JSON value in bytes, as they are.
+  /// Writes the bytes of any JSON value, unchanged.
   package mutating func raw(_ value: some Sequence<UInt8>) {
     separate()
     bytes.append(contentsOf: value)
@@ -90,7 +90,7 @@ package struct JSONWriter {
 
   private mutating func separate() { if needsComma { bytes.append(UInt8(ascii: ",")) } }
 
-  /// Quotes and escapes what RFC 8259 §7 demands, and U+2028 and U+2029 as they are.
+  /// Quotes a text. Escapes what RFC 8259 §7 demands; U+2028 and U+2029 are written unescaped.
   private mutating func quote(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     for byte in text.utf8 {

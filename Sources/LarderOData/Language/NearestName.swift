@@ -1,12 +1,14 @@
-/// Finds the name that a misspelt one was meant to be: the least Damerau-Levenshtein distance of folded names.
+/// Finds the name that a misspelt name most likely means: the one with the least Damerau-Levenshtein distance, ignoring
+/// case.
 ///
-/// Runs on the way to an error only. Names of too different a length are passed over, a distance beyond the best one is not
-/// computed to its end, and no more than ``mostCandidates`` are looked at.
+/// Used only to describe errors. Names whose length differs too much are skipped, a distance beyond the best one is not
+/// computed to its end, and no more than ``mostCandidates`` are compared.
 package enum NearestName {
   /// The most names that are compared.
   static let mostCandidates = 20_000
 
-  /// The nearest of the candidates; nil where none is near: more than a third of the name's letters apart, at most 4.
+  /// Returns the nearest of the candidates; nil if none is near: more than a third of the name's letters differ, or
+  /// more than 4.
   package static func find(_ name: String, among candidates: some Sequence<String>) -> String? {
     let wanted = fold(name)
     guard !wanted.isEmpty, wanted.count <= 128 else { return nil }
@@ -18,7 +20,8 @@ package enum NearestName {
       guard abs(letters.count - wanted.count) <= limit,
         let distance = distance(wanted, letters, limit: limit)
       else { continue }
-      // Of names equally near, the first in alphabetical order: the answer does not depend on the order of a dictionary.
+      // Of equally near names, the first in alphabetical order: the result does not depend on the order of a
+      // dictionary.
       guard let current = best, current.distance < distance || current.distance == distance && current.name <= candidate
       else {
         best = (candidate, distance)
@@ -31,7 +34,8 @@ package enum NearestName {
 
   private static func fold(_ name: String) -> [UInt32] { name.lowercased().unicodeScalars.map(\.value) }
 
-  /// Insertions, deletions, replacements and swaps of neighbours that make one name the other; nil beyond the limit.
+  /// The number of insertions, deletions, replacements and swaps of neighbours that turn one name into the other; nil
+  /// beyond the limit.
   static func distance(_ left: [UInt32], _ right: [UInt32], limit: Int) -> Int? {
     var before: [Int] = []
     var last = Array(0...right.count)

@@ -1,7 +1,7 @@
 internal import LarderOData
 
-/// Which document it is, by its root: Atom of V1 to V3 and V4, and the XML beside it (OData Atom Format 4.0;
-/// [MS-ODATA] §2.2.6.2 to §2.2.6.5).
+/// The kind of a document, determined by its root: Atom of V1 to V3 and V4, and the XML next to it (OData Atom Format
+/// 4.0; [MS-ODATA] §2.2.6.2 to §2.2.6.5).
 enum AtomDocument {
   static func root(
     _ element: XMLElement, expected: EdmTypeReference?, _ reading: AtomReading
@@ -31,7 +31,7 @@ enum AtomDocument {
     case .data:
       return property(element, name: local, expected: expected, reading)
     default:
-      // Services of V2 leave the namespace of errors out at times.
+      // V2 services sometimes omit the namespace of errors.
       if local == "error" { return AtomErrorFrame(element, base: nil) { try sink.document(.error($0)) } }
       throw reading.refuse(.notOData(root: element.name.qualified))
     }
@@ -51,7 +51,7 @@ enum AtomDocument {
   }
 }
 
-/// References: V2's `$links` documents, V4's `m:ref`.
+/// Reads lists of references: V2's `$links` documents, V4's `m:ref`.
 enum AtomReferences {
   static func reference(_ element: XMLElement, base: String?) -> ODataReference {
     let id = element.attribute("id") ?? element.metadata("id") ?? ""

@@ -1,10 +1,10 @@
 internal import LarderOData
 
-/// `atom:entry` while it is read (RFC 4287 §4.1.2; OData Atom Format 4.0 §6; [MS-ODATA] §2.2.6.2.2).
+/// Reads an `atom:entry` (RFC 4287 §4.1.2; OData Atom Format 4.0 §6; [MS-ODATA] §2.2.6.2.2).
 final class AtomEntryFrame: AtomFrame {
   private var entity = ODataEntity()
   private let declared: String?
-  /// Places of navigation links and streams by name.
+  /// The indices of navigation links and streams by name.
   private var links: [String: Int] = [:]
   private var streams: [String: Int] = [:]
   /// The mapped property values that were read outside the entry's content.
@@ -170,7 +170,7 @@ final class AtomEntryFrame: AtomFrame {
     change(&entity.streams[place].link)
   }
 
-  /// `m:inline` of a navigation link: a feed, an entry, or nothing.
+  /// Reads `m:inline` of a navigation link: a feed, an entry, or nothing.
   private func inline(_ element: XMLElement, _ name: String, _ place: Int, _ reading: AtomReading) -> AtomFrame {
     let navigation = reading.types.structure(type)?.navigationProperty(name)
     let isFeed = element.attribute("type")?.contains("type=feed") ?? navigation?.isCollection ?? false
@@ -195,7 +195,7 @@ final class AtomEntryFrame: AtomFrame {
     }
   }
 
-  /// `m:action` and `m:function` (OData Atom Format 4.0 §15): the metadata URL's fragment is the name.
+  /// Reads `m:action` and `m:function` (OData Atom Format 4.0 §15): the metadata URL's fragment is the name.
   static func operation(_ element: XMLElement, base: String?) -> ODataOperation {
     let metadata = element.attribute("metadata") ?? ""
     let name = metadata.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).last.map(String.init)

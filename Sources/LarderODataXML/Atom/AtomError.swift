@@ -1,26 +1,26 @@
 public import LarderCore
 
-/// Why an Atom or XML payload could not be read, and where.
+/// The error of an Atom or XML payload that could not be read, with its position.
 public struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
   public enum Problem: Sendable, Hashable {
-    /// There is no content.
+    /// The document has no content.
     case empty
-    /// The bytes are no well-formed XML; the parser's words.
+    /// The bytes are not well-formed XML; the text is the parser's.
     case malformed(String)
     /// The document ends too early.
     case truncated
-    /// It has a document type declaration, which is refused.
+    /// The document has a document type declaration, which is not allowed.
     case documentTypeRefused
     /// Elements are nested deeper than the limit.
     case tooDeep(limit: Int)
-    /// The document, or one tag of it, is longer than the limit in bytes.
+    /// The document, or one of its tags, is longer than the limit in bytes.
     case tooLarge(limit: Int)
-    /// Its encoding is not known.
+    /// The document's encoding is not known.
     case unsupportedEncoding
-    /// XML, but none of OData's documents; the root is named.
+    /// The document is XML, but none of OData's documents; `root` is its root element.
     case notOData(root: String)
-    /// A value that is none of its type; the reason is said.
+    /// A value does not match its type; the text is the reason.
     case invalidValue(String)
   }
 
@@ -30,10 +30,10 @@ public struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
   public var line: Int
   /// The column, from 1.
   public var column: Int
-  /// The open elements from the root.
+  /// The open elements, from the root.
   public var path: String
 
-  /// Joins a problem and its place.
+  /// Creates an error from a problem and its position.
   public init(_ problem: Problem, line: Int, column: Int, path: String) {
     self.problem = problem
     self.line = line
@@ -41,7 +41,7 @@ public struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
     self.path = path
   }
 
-  /// The problem, its place and what can be done.
+  /// The problem, its position and what can be done.
   public var description: String { explanation.description }
 }
 
@@ -72,7 +72,7 @@ extension AtomError.Problem {
   }
 }
 
-/// A value that cannot be read; the reader adds the place.
+/// A value that cannot be read. The reader adds the position.
 struct AtomValueFailure: Error {
   let reason: String
 }
@@ -93,7 +93,7 @@ extension AtomError: LarderError {
     }
   }
 
-  /// The problem, its place and what can be done.
+  /// The problem, its position and what can be done.
   public var explanation: ErrorExplanation {
     ErrorExplanation(
       "\(ErrorExplanation.clause(problem.words)) (line \(line), column \(column)\(path.isEmpty ? "" : ", in \(path)"))",

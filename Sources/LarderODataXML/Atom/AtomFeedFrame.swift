@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// `atom:feed` while it is read (RFC 4287 §4.1.1; OData Atom Format 4.0 §7.1; tombstones RFC 6721).
+/// Reads an `atom:feed` (RFC 4287 §4.1.1; OData Atom Format 4.0 §7.1; tombstones RFC 6721).
 final class AtomFeedFrame: AtomFrame {
   private var feed = AtomFeed()
   private let type: String?
@@ -8,7 +8,7 @@ final class AtomFeedFrame: AtomFrame {
   private let sink: (any AtomSink)?
   private let deliver: (AtomFeed) throws -> Void
 
-  /// A feed that is the document.
+  /// Creates the frame of a feed that is the whole document.
   init(
     _ element: XMLElement, base: String?, expected: EdmTypeReference?, _ reading: AtomReading, sink: any AtomSink
   ) {
@@ -88,7 +88,7 @@ final class AtomFeedFrame: AtomFrame {
     }
   }
 
-  /// RFC 6721 §3; V4 adds the reason.
+  /// Reads a tombstone (RFC 6721 §3; V4 adds the reason).
   private func tombstone(_ element: XMLElement) -> ODataEntity {
     var entity = ODataEntity(typeName: nil, id: element.attribute("ref").map { resolve($0) })
     switch element.metadata("reason") ?? element.attribute("reason") {

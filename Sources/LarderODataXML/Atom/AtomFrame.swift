@@ -1,9 +1,9 @@
 internal import LarderOData
 
-/// An element of an Atom document that has begun and not ended. The reading keeps them in a stack.
+/// An open element of an Atom document. ``AtomReading`` keeps the open elements in a stack.
 class AtomFrame {
   let name: String
-  /// What URLs inside are relative to: the nearest `xml:base`.
+  /// The base of relative URLs in the element: the nearest `xml:base`.
   let base: String?
 
   init(_ element: XMLElement, base: String?) {
@@ -14,7 +14,7 @@ class AtomFrame {
 
   var wantsText: Bool { false }
 
-  /// The frame of a child.
+  /// Returns the frame of a child element.
   func child(_ element: XMLElement, _ reading: AtomReading) throws -> AtomFrame {
     SkippedAtomFrame(element, base: base)
   }
@@ -24,10 +24,10 @@ class AtomFrame {
   func resolve(_ url: String) -> String { AtomBase.resolve(url, against: base) }
 }
 
-/// An element that has no meaning here; its content neither.
+/// An element without meaning in its place; its content is ignored too.
 final class SkippedAtomFrame: AtomFrame {}
 
-/// An element of text.
+/// An element that contains text.
 final class TextAtomFrame: AtomFrame {
   private var content = ""
   private let deliver: (String) throws -> Void
@@ -39,14 +39,14 @@ final class TextAtomFrame: AtomFrame {
 
   override var wantsText: Bool { true }
   override func text(_ text: String) { content += text }
-  /// Markup inside text (`type="xhtml"`): its text counts.
+  /// Markup inside text (`type="xhtml"`): only its text is read.
   override func child(_ element: XMLElement, _ reading: AtomReading) -> AtomFrame {
     TextAtomFrame(element, base: base) { self.content += $0 }
   }
   override func end(_ reading: AtomReading) throws { try deliver(content) }
 }
 
-/// An element that is only a bracket around others.
+/// An element that only groups others.
 final class BracketAtomFrame: AtomFrame {
   private let grammar: (XMLElement, BracketAtomFrame, AtomReading) throws -> AtomFrame?
   private let finish: () throws -> Void

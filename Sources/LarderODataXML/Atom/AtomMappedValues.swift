@@ -14,12 +14,12 @@ final class AtomMappedValues {
 
   private var values: [Value] = []
 
-  /// A frame that gathers the text of an element, of its children, and of its attributes.
+  /// A frame that collects the text of an element, of its children, and of its attributes.
   func frame(_ element: XMLElement, base: String?) -> AtomFrame {
     GatheringFrame(element, base: base, into: self, above: "")
   }
 
-  /// `atom:category` of no type: V3 can map a property to its `term`.
+  /// An `atom:category` that names no type: V3 can map a property to its `term`.
   func category(_ element: XMLElement) { gather(element, path: element.name.local) }
 
   fileprivate func gather(_ element: XMLElement, path: String) {
@@ -37,7 +37,7 @@ final class AtomMappedValues {
   func settle(into entity: inout ODataEntity, _ structure: EdmStructure?, _ types: AtomTypes) throws {
     defer { keepForeign(in: &entity, mapped: structure?.feedMappings ?? []) }
     guard let structure else {
-      // Without a model nobody knows whether these are properties: they are kept beside them.
+      // Without a model it is unknown whether these are properties, so they are kept as annotations.
       for name in ["title", "summary"] {
         guard let text = text(namespace: AtomNamespace.atom, path: name), !text.isEmpty else { continue }
         entity.annotations.append(ODataAnnotation(term: "atom." + name, value: .string(text)))
@@ -77,7 +77,7 @@ final class AtomMappedValues {
     values.first { value in value.path == path && (namespace == nil || value.namespace == namespace) }?.text
   }
 
-  /// Enters a value at a path of properties, unless the content has it.
+  /// Sets a value at a path of properties, unless the content has it.
   private static func add(
     _ text: String, _ path: ArraySlice<String>, _ structure: EdmStructure?, _ types: AtomTypes,
     to properties: inout [ODataProperty]
@@ -113,7 +113,7 @@ final class AtomMappedValues {
   ]
 }
 
-/// Gathers the text of an element under its path.
+/// Collects the text of an element under its path.
 private final class GatheringFrame: AtomFrame {
   private let values: AtomMappedValues
   private let path: String

@@ -1,7 +1,6 @@
 internal import LarderOData
 
-/// The properties of an entity that the model maps to the entry itself, while it is written
-/// ([MS-ODATA] §2.2.3.7.2.1).
+/// Writes the properties of an entity that the model maps to the entry itself ([MS-ODATA] §2.2.3.7.2.1).
 struct AtomMappedWriting {
   private var syndication: [String: String] = [:]
   private var custom: [(mapping: EdmFeedMapping, text: String)] = []
@@ -24,7 +23,7 @@ struct AtomMappedWriting {
   /// True for a property that the content must not repeat.
   func leavesOut(_ property: String) -> Bool { outside.contains(property) }
 
-  /// The elements of RFC 4287; `title`, `updated` and `author` are required there.
+  /// Writes the elements of RFC 4287; `title`, `updated` and `author` are required there.
   func write(updated: String, _ xml: inout XMLText) throws(AtomWritingError) {
     try xml.element("title", syndication["SyndicationTitle"] ?? "")
     if let summary = syndication["SyndicationSummary"] { try xml.element("summary", summary) }
@@ -49,7 +48,7 @@ struct AtomMappedWriting {
     xml.end()
   }
 
-  /// Elements of the service's own namespaces.
+  /// Writes elements in the service's own namespaces.
   func writeCustom(_ xml: inout XMLText) throws(AtomWritingError) {
     for (mapping, text) in custom {
       let steps = mapping.targetPath.split(separator: "/").map(String.init)
@@ -71,7 +70,7 @@ struct AtomMappedWriting {
   }
 }
 
-/// Geography and geometry as GML.
+/// Writes geography and geometry as GML.
 enum GMLWriting {
   private static let namespace = "http://www.opengis.net/gml"
 

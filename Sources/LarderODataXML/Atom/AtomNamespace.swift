@@ -1,21 +1,21 @@
-/// The vocabularies of OData's Atom documents, of V1 to V3 (Microsoft) and of V4 (OASIS).
+/// The XML vocabularies of OData's Atom documents, of V1 to V3 (Microsoft) and of V4 (OASIS).
 enum AtomVocabulary {
-  /// RFC 4287.
+  /// Atom (RFC 4287).
   case atom
-  /// RFC 5023.
+  /// The Atom Publishing Protocol (RFC 5023).
   case app
-  /// Properties.
+  /// OData's data namespace: properties.
   case data
-  /// Types, nulls, counts.
+  /// OData's metadata namespace: types, nulls, counts.
   case metadata
-  /// RFC 6721.
+  /// Tombstones (RFC 6721).
   case tombstones
-  /// Geography and geometry.
+  /// GML: geography and geometry.
   case gml
-  /// Any other, or none.
+  /// Any other namespace, or none.
   case other
 
-  /// True for those of feeds, entries and service documents: no property is an element of theirs.
+  /// True for the vocabularies of feeds, entries and service documents, whose elements are never properties.
   var isOfFeeds: Bool { self == .atom || self == .app || self == .tombstones }
 
   init(_ namespace: String) {
@@ -43,7 +43,7 @@ enum AtomNamespace {
     "http://schemas.microsoft.com/ado/2007/08/dataservices/", "http://docs.oasis-open.org/odata/ns/",
   ]
 
-  /// What comes behind OData's own part of a link relation: `related/Orders`; nil for other relations.
+  /// Returns the part of a link relation behind OData's prefix, such as `related/Orders`; nil for other relations.
   static func relation(_ rel: String) -> Substring? {
     for root in roots where rel.hasPrefix(root) { return rel.dropFirst(root.count) }
     return nil
@@ -51,7 +51,7 @@ enum AtomNamespace {
 }
 
 extension XMLElement {
-  /// The value of an attribute of the metadata vocabulary (`m:type`).
+  /// Returns the value of an attribute of the metadata vocabulary (`m:type`).
   func metadata(_ local: String) -> String? {
     attributes.first { attribute in
       attribute.name.local == local && AtomVocabulary(attribute.name.namespace) == .metadata
@@ -59,7 +59,7 @@ extension XMLElement {
   }
 }
 
-/// URLs relative to `xml:base` (RFC 3986 §5.2, without removal of dot segments).
+/// Resolves URLs relative to `xml:base` (RFC 3986 §5.2, without removal of dot segments).
 enum AtomBase {
   static func resolve(_ url: String, against base: String?) -> String {
     guard let base, !base.isEmpty, !isAbsolute(url) else { return url }
@@ -80,7 +80,7 @@ enum AtomBase {
     return String(path[...slash])
   }
 
-  /// True for a URL with a scheme.
+  /// Whether a URL has a scheme.
   static func isAbsolute(_ url: String) -> Bool {
     guard let colon = url.utf8.firstIndex(of: 0x3A), let first = url.utf8.first, first | 0x20 >= 0x61,
       first | 0x20 <= 0x7A

@@ -14,7 +14,7 @@ package final class AtomPayloadReader {
   private let reader: AtomReader
   private let sink: AtomEmittingSink
 
-  /// A reader that has read nothing.
+  /// Creates a reader for one payload.
   package init(options: AtomOptions = AtomOptions(), handler: any PayloadHandler) {
     sink = AtomEmittingSink(handler)
     reader = AtomReader(options: options, sink: sink)
@@ -23,16 +23,16 @@ package final class AtomPayloadReader {
   /// Reads the next bytes.
   package func read(_ chunk: [UInt8]) throws { try relay { () throws(AtomError) in try reader.read(chunk) } }
 
-  /// Tells that no bytes follow.
+  /// Ends the payload: no bytes follow.
   package func finish() throws { try relay { () throws(AtomError) in try reader.finish() } }
 
-  /// What the handler threw is thrown as it was.
+  /// Rethrows an error of the handler unchanged.
   private func relay(_ body: () throws(AtomError) -> Void) throws {
     do { try body() } catch { throw sink.failure ?? error }
   }
 }
 
-/// A sink that tells a handler at once.
+/// A sink that reports each part to a handler at once.
 private final class AtomEmittingSink: AtomSink {
   private let handler: any PayloadHandler
   private var teller: PayloadEmitter
@@ -82,7 +82,7 @@ private final class AtomEmittingSink: AtomSink {
 
   func document(_ payload: ODataPayload) throws { try attempt { try teller.tell(payload) } }
 
-  /// The kind shows with the first row; what comes later cannot change it.
+  /// Reports the begin of the payload. Its kind is known with the first row, and later parts cannot change it.
   private func begin(_ kind: PayloadKind) throws {
     guard !hasBegun else { return }
     hasBegun = true

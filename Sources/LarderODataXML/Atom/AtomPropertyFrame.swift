@@ -1,13 +1,13 @@
 internal import LarderOData
 
-/// The element of a property, or of an item of a collection, while it is read
-/// ([MS-ODATA] §2.2.6.2.3 to §2.2.6.2.7; OData Atom Format 4.0 §7).
+/// Reads the element of a property, or of an item of a collection ([MS-ODATA] §2.2.6.2.3 to §2.2.6.2.7; OData Atom
+/// Format 4.0 §7).
 ///
-/// What it is shows by `m:null`, `m:type`, the declared type and its children, in this order.
+/// The kind of value is determined by `m:null`, `m:type`, the declared type and the children, in this order.
 final class AtomPropertyFrame: AtomFrame {
   private let local: String
   private let type: EdmTypeReference?
-  /// The type's name as the payload says it.
+  /// The type that the payload names.
   private let ownType: EdmTypeReference?
   private let isNull: Bool
   private var content = ""
@@ -54,7 +54,8 @@ final class AtomPropertyFrame: AtomFrame {
     return AtomPropertyFrame(element, base: base, declared: declared) { self.properties.append($0) }
   }
 
-  /// `d:element` (V1 to V3) and `m:element` (V4). Without a type, a property named so would look the same: it is an item.
+  /// Whether an element is an item of a collection: `d:element` (V1 to V3) or `m:element` (V4). Without a type, a
+  /// property with that name looks no different; it is read as an item.
   private func isItem(_ element: XMLElement, _ vocabulary: AtomVocabulary, _ reading: AtomReading) -> Bool {
     if type?.isCollection == true { return true }
     guard element.name.local == "element", vocabulary == .data || vocabulary == .metadata else { return false }
@@ -64,10 +65,10 @@ final class AtomPropertyFrame: AtomFrame {
 
   override func end(_ reading: AtomReading) throws {
     let value = try value(reading.types)
-    // A complex value keeps its own.
+    // A complex value keeps its annotations itself.
     if case .complex = value {} else { annotations += complexAnnotations }
     switch (value, ownType) {
-    // A complex value says its type itself, a primitive one shows it; that of items or a member would be lost.
+    // A complex value contains its type, and a primitive one implies it. The type of items or a member would be lost.
     case (.complex, _), (.null, _), (_, nil): break
     case (_, let type?) where type.name != nil:
       annotations.append(ODataAnnotation(term: "odata.type", value: .string(type.description)))
@@ -82,7 +83,7 @@ final class AtomPropertyFrame: AtomFrame {
     if let geo { return try AtomScalar.geo(geo, type) }
     var isComplex = !properties.isEmpty
     if case .complex = types.shape(type) { isComplex = true }
-    // A type of another namespace than Edm, empty and unknown to the model, can only be a complex one.
+    // An empty element with a type that is not in the Edm namespace and not in the model can only be a complex value.
     if type?.name != nil, case .unknown = types.shape(type), content.trimmed.isEmpty { isComplex = true }
     if isComplex {
       return .complex(
@@ -92,7 +93,7 @@ final class AtomPropertyFrame: AtomFrame {
   }
 }
 
-/// `m:annotation` (OData Atom Format 4.0 §18; V3's `m:annotation` is the same).
+/// Reads `m:annotation` (OData Atom Format 4.0 §18; V3 has the same element).
 enum AtomAnnotations {
   private static let notations = ["string", "bool", "int", "float", "decimal"]
 

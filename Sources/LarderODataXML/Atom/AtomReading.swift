@@ -1,9 +1,9 @@
 internal import LarderOData
 
-/// One run through an Atom document: the stack of open elements, and where what they make goes.
+/// The state while an Atom document is read: the stack of open elements, and the sink of the results.
 final class AtomReading: XMLContentHandler {
   let types: AtomTypes
-  /// Takes what the root of the document makes.
+  /// Receives what the root of the document contains.
   let sink: any AtomSink
   private var stack: [AtomFrame] = []
   private var place = (line: 0, column: 0)
@@ -40,7 +40,7 @@ final class AtomReading: XMLContentHandler {
 
   func text(_ text: String) throws { stack.last?.text(text) }
 
-  /// Undeclared prefixes and their like do not keep a payload from being read.
+  /// Ignored: oddities such as undeclared prefixes do not make a payload unreadable.
   func oddity(_ message: String, line: Int, column: Int) {}
 
   private func located(_ body: () throws -> Void) throws {
@@ -54,15 +54,15 @@ final class AtomReading: XMLContentHandler {
   }
 }
 
-/// Takes the parts of a document as soon as each is complete.
+/// Receives the parts of a document as soon as each is complete.
 protocol AtomSink: AnyObject {
-  /// A feed begins; `isDelta` where its context says so.
+  /// A feed begins; `isDelta` is true if its context URL says so.
   func beginFeed(context: String?, isDelta: Bool) throws
   /// An entry, tombstone, link or reference of the feed.
   func row(_ row: AtomRow) throws
-  /// The feed is complete; its rows have been told before.
+  /// The feed is complete; its rows were reported before.
   func endFeed(_ feed: AtomFeed) throws
-  /// The whole document, where it is no feed.
+  /// The whole document, if it is not a feed.
   func document(_ payload: ODataPayload) throws
 }
 
@@ -74,7 +74,7 @@ enum AtomRow {
   case reference(ODataReference)
 }
 
-/// What a feed says of itself.
+/// The information about a feed that is not in its rows.
 struct AtomFeed {
   var context: String?
   var count: Int64?
@@ -85,7 +85,7 @@ struct AtomFeed {
   var annotations: [ODataAnnotation] = []
   var rows: [AtomRow] = []
 
-  /// The rows as entities, where all are.
+  /// The rows as entities, if all rows are entities.
   var content: ODataNavigationLink.Content {
     isDelta ? .delta(delta) : .collection(collection)
   }

@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// Text in XML as a value of a type ([MS-ODATA] §2.2.2 and §2.2.6.2.4; OData Atom Format 4.0 §7.1).
+/// Converts text in XML to a value of a type ([MS-ODATA] §2.2.2 and §2.2.6.2.4; OData Atom Format 4.0 §7.1).
 enum AtomScalar {
   /// - Parameter type: the payload's or the declared type; nil is text.
   static func value(_ text: String, _ type: EdmTypeReference?, _ types: AtomTypes) throws -> ODataValue {
@@ -9,12 +9,13 @@ enum AtomScalar {
     case .complex: throw AtomValueFailure(reason: "text stands where a complex value should")
     case .primitive(let primitive): return try value(text, primitive)
     case .unknown:
-      // A type that no model explains: an enumeration or a definition; its text is all there is.
+      // The type is not in the model: an enumeration or a type definition, of which only the text is known.
       return type?.name == nil ? .string(text) : .enumeration(text.trimmed)
     }
   }
 
-  /// Text is taken as it is; around other values white space does not count, and an element without text is null.
+  /// Strings are taken as they are. For other values, surrounding white space is ignored, and an element without text
+  /// is null.
   static func value(_ text: String, _ type: EdmPrimitiveType) throws -> ODataValue {
     if type == .string || type == .stream { return .string(text) }
     var content = text.trimmed
@@ -22,7 +23,7 @@ enum AtomScalar {
     switch (type, content) {
     case (.boolean, "1"): return .boolean(true)
     case (.boolean, "0"): return .boolean(false)
-    // Some services write the zone, which V2's type does not have.
+    // Some services write a time zone, which V2's type does not have.
     case (.dateTime, _) where content.hasSuffix("Z"): content.removeLast()
     default: break
     }
@@ -58,7 +59,7 @@ enum AtomScalar {
     try shape.positions.map { try position($0, space) }
   }
 
-  /// GML writes latitude first on the round earth.
+  /// GML writes the latitude first for geography.
   private static func position(_ numbers: [Double], _ space: ODataGeo.Space) throws -> ODataGeo.Position {
     guard (2...4).contains(numbers.count) else {
       throw AtomValueFailure(reason: "a position has \(numbers.count) numbers")

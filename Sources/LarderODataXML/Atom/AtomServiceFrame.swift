@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// `app:service` while it is read (RFC 5023 §8; OData Atom Format 4.0 §5).
+/// Reads an `app:service` (RFC 5023 §8; OData Atom Format 4.0 §5).
 final class AtomServiceFrame: AtomFrame {
   private var document = ODataServiceDocument()
   private let deliver: (ODataServiceDocument) throws -> Void
@@ -45,7 +45,7 @@ final class AtomServiceFrame: AtomFrame {
   override func end(_ reading: AtomReading) throws { try deliver(document) }
 }
 
-/// `m:error` while it is read ([MS-ODATA] §2.2.8.1.2; OData Atom Format 4.0 §19).
+/// Reads an `m:error` ([MS-ODATA] §2.2.8.1.2; OData Atom Format 4.0 §19).
 final class AtomErrorFrame: AtomFrame {
   private var error = ODataErrorPayload(code: "", message: "")
   private let deliver: (ODataErrorPayload) throws -> Void
@@ -91,7 +91,7 @@ final class AtomErrorFrame: AtomFrame {
     }
   }
 
-  /// SAP Gateway's additions: the transaction, the resolution, more messages.
+  /// Reads SAP Gateway's additions: the transaction, the resolution, and further messages.
   private func readInnerError(_ value: ODataValue) {
     guard case .complex(let inner) = value else { return }
     if case .string(let text)? = inner["transactionid"] { error.transactionID = text }

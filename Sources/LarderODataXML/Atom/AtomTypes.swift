@@ -1,12 +1,12 @@
 internal import LarderOData
 
-/// What a model says of types, as an Atom reader asks it; without a model, only what the payload says.
+/// Looks up types in the model for an Atom reader. Without a model, only the types in the payload are known.
 struct AtomTypes {
   let model: EdmModel?
 
   func structure(_ name: String?) -> EdmStructure? { name.flatMap { model?.structure($0) } }
 
-  /// The type in `m:type`: `Edm.Int32`, V4's `Int32`, `#NS.Type`, `Collection(…)`, `#Collection(…)`.
+  /// Parses the type in `m:type`: `Edm.Int32`, V4's `Int32`, `#NS.Type`, `Collection(…)`, `#Collection(…)`.
   static func reference(_ text: String?) -> EdmTypeReference? {
     guard let text = text?.trimmed, !text.isEmpty else { return nil }
     let bare = text.hasPrefix("#") ? String(text.dropFirst()) : text
@@ -15,7 +15,7 @@ struct AtomTypes {
     return .collection(EdmTypeReference(String(item.hasPrefix("#") ? item.dropFirst() : item)).item)
   }
 
-  /// How a value of a type is written.
+  /// How values of a type are written.
   enum Shape {
     case primitive(EdmPrimitiveType)
     case enumeration
@@ -36,7 +36,7 @@ struct AtomTypes {
     }
   }
 
-  /// The type of a feed's or entry's entities: what the context says (V4), else what the caller expects.
+  /// The type of a feed's or entry's entities: the one in the context URL (V4), else the one that the caller expects.
   func rowType(context: String?, expected: EdmTypeReference?) -> String? {
     if let fragment = context?.split(separator: "#", maxSplits: 1).dropFirst().first {
       let set = fragment.prefix { $0 != "/" && $0 != "(" }

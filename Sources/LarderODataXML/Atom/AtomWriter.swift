@@ -1,11 +1,11 @@
 public import LarderOData
 
-/// Writes what a client sends to services that speak Atom only: entries, properties, references
-/// ([MS-ODATA] §2.2.6.2; OData Atom Format 4.0).
+/// Writes Atom requests for services that do not accept JSON: entries, properties, references ([MS-ODATA] §2.2.6.2;
+/// OData Atom Format 4.0).
 ///
-/// Types are said at every value that is no string. Without a model, the values' own types are taken.
+/// Every value that is not a string is written with its type. Without a model, that is the value's own type.
 public struct AtomWriter {
-  /// Which vocabulary and spellings: V1 to V3, or V4.
+  /// The version, which determines vocabulary and spelling: V1 to V3, or V4.
   public let version: ODataVersion
   private let model: EdmModel?
   private let updated: String
@@ -29,14 +29,14 @@ public struct AtomWriter {
     return xml.bytes
   }
 
-  /// The body that sets one property.
+  /// Returns the body of a request that sets one property.
   public func property(_ property: ODataProperty) throws(AtomWritingError) -> [UInt8] {
     var xml = XMLText()
     try write(property, type: nil, isRoot: true, depth: 0, &xml)
     return xml.bytes
   }
 
-  /// The body that makes a link to an entity: V2's `uri`, V4's `m:ref`.
+  /// Returns the body of a request that links an entity: V2's `uri`, V4's `m:ref`.
   public func reference(_ url: String) throws(AtomWritingError) -> [UInt8] {
     var xml = XMLText()
     if isV4 {
@@ -133,7 +133,7 @@ public struct AtomWriter {
     try write(property.value, as: name, type: type ?? said(property), isRoot: isRoot, depth: depth, &xml)
   }
 
-  /// The type that a payload said and no value shows.
+  /// Returns the type that the payload named for a property and that the value itself does not show.
   private func said(_ property: ODataProperty) -> EdmTypeReference? {
     for annotation in property.annotations where annotation.term == "odata.type" {
       if case .string(let text) = annotation.value { return EdmTypeReference(text) }
@@ -189,12 +189,12 @@ public struct AtomWriter {
     }
   }
 
-  /// The lexical form; V1 to V3 and XML write base64's own alphabet.
+  /// The lexical form of a value; V1 to V3 and XML write base64 with its standard alphabet.
   static func text(_ value: ODataValue) throws(AtomWritingError) -> String {
     do { return try value.text(isBase64URL: false) } catch { throw AtomWritingError(reason: "\(error)") }
   }
 
-  /// The type to say: the declared one where there is one, else the value's own; none for strings.
+  /// The type to write: the declared one if there is one, else the value's own; none for strings.
   private func scalarType(_ value: ODataValue, _ declared: EdmTypeReference?) -> EdmTypeReference? {
     let type: EdmTypeReference?
     switch (declared?.item, value) {
@@ -214,13 +214,13 @@ public struct AtomWriter {
     switch value {
     case .complex(let complex): complex.typeName.map { .named($0) }
     case .untypedNumber: .primitive(.decimal)
-    // `Edm.Duration` is V4's; before it the same values were `Edm.Time`.
+    // `Edm.Duration` was added in V4; before, the type of these values was `Edm.Time`.
     case .duration: .primitive(isV4 ? .duration : .time)
     default: value.type.map { .primitive($0) }
     }
   }
 
-  /// V4 leaves `Edm.` out and marks others with `#`.
+  /// V4 omits `Edm.` and marks other types with `#`.
   private func spell(_ type: EdmTypeReference) -> String {
     guard isV4 else { return type.description }
     switch type {

@@ -6,15 +6,15 @@ struct GMLShape {
   let kind: String
   /// The reference system's URI; its last step is the code.
   var reference: String?
-  /// The coordinates as written: GML's order, which for geography is latitude first.
+  /// The coordinates as written, in GML's order, which for geography is latitude first.
   var positions: [[Double]] = []
   var members: [GMLShape] = []
 
-  /// The EPSG code; nil where none is given.
+  /// The EPSG code; nil if the shape names none.
   var srid: Int? { reference?.split(separator: "/").last.flatMap { Int($0) } }
 }
 
-/// An element of GML while it is read.
+/// Reads an element of GML.
 final class GMLFrame: AtomFrame {
   private var shape: GMLShape
   private let deliver: (GMLShape) throws -> Void

@@ -6,8 +6,9 @@ extension ODataPayload {
   ///
   /// - Parameters:
   ///   - bytes: the whole document.
-  ///   - model: gives types to values whose element does not say one, and finds properties that are mapped to Atom.
-  ///   - type: the qualified type of the entity, of the rows, or of the value, where the caller knows it.
+  ///   - model: the service's model. It provides the types of values whose elements name none, and the properties that
+  ///     are mapped to Atom.
+  ///   - type: the qualified type of the entity, of the rows, or of the value, if the caller knows it.
   public init(atom bytes: [UInt8], model: EdmModel? = nil, type: String? = nil) throws(AtomError) {
     let sink = AtomCollector()
     var options = AtomOptions(model: model)
@@ -24,9 +25,9 @@ extension ODataPayload {
 package struct AtomOptions: Sendable {
   /// The service's model.
   package var model: EdmModel?
-  /// The type of the entity, of the rows, or of the value, where the caller knows it.
+  /// The type of the entity, of the rows, or of the value, if the caller knows it.
   package var expectedType: EdmTypeReference?
-  /// The longest document, in bytes. 1 GiB by default: rows are not kept by the reader.
+  /// The longest document, in bytes. 1 GiB by default, as the reader does not keep rows.
   package var documentLength = 1 << 30
   /// The longest tag, in bytes.
   package var tokenLength = 8 << 20
@@ -89,7 +90,7 @@ final class AtomReader {
   }
 }
 
-/// A sink that keeps everything and makes one payload of it.
+/// A sink that collects everything into one payload.
 final class AtomCollector: AtomSink {
   private(set) var payload: ODataPayload?
   private var rows: [AtomRow] = []

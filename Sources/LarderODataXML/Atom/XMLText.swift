@@ -1,6 +1,6 @@
 public import LarderCore
 
-/// Writes XML: escapes what must be, refuses what XML 1.0 cannot hold.
+/// Writes XML: escapes characters where needed, and rejects those that XML 1.0 does not allow.
 struct XMLText {
   private(set) var bytes: [UInt8] = Array("<?xml version=\"1.0\" encoding=\"utf-8\"?>".utf8)
   private var open: [String] = []
@@ -51,7 +51,7 @@ struct XMLText {
       case "<": bytes.append(contentsOf: "&lt;".utf8)
       case ">": bytes.append(contentsOf: "&gt;".utf8)
       case "\"" where inAttribute: bytes.append(contentsOf: "&quot;".utf8)
-      // Readers would turn these into a space or a line feed.
+      // Readers would turn these characters into a space or a line feed.
       case "\r": bytes.append(contentsOf: "&#xD;".utf8)
       case "\n" where inAttribute: bytes.append(contentsOf: "&#xA;".utf8)
       case "\t" where inAttribute: bytes.append(contentsOf: "&#x9;".utf8)
@@ -63,14 +63,15 @@ struct XMLText {
     }
   }
 
-  /// True for what can be the name of an element: letters, digits, `_`, `-`, `.`, not beginning with one of the latter.
+  /// Whether a text can be the name of an element: letters, digits, `_`, `-`, `.`, not beginning with one of the
+  /// latter.
   static func isName(_ name: String) -> Bool {
     guard let first = name.unicodeScalars.first, first.properties.isXIDStart || first == "_" else { return false }
     return name.unicodeScalars.allSatisfy { $0.properties.isXIDContinue || $0 == "-" || $0 == "." }
   }
 }
 
-/// Why a value cannot be written as Atom.
+/// The error of a value that cannot be written as Atom.
 public struct AtomWritingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What cannot be written and what to do.
   public let reason: String

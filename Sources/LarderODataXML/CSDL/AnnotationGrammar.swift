@@ -1,6 +1,7 @@
 internal import LarderOData
 
-/// `Annotation` and the expressions that are its value (CSDL XML 4.01 §14; V3's `ValueAnnotation`, `TypeAnnotation`).
+/// `Annotation` and the expressions that can be its value (CSDL XML 4.01 §14; V3's `ValueAnnotation`,
+/// `TypeAnnotation`).
 enum AnnotationGrammar {
   static func annotation(
     _ element: inout CSDLElement, _ reading: CSDLReading, deliver: @escaping (EdmAnnotation) -> Void
@@ -20,7 +21,7 @@ enum AnnotationGrammar {
     }
   }
 
-  /// V3's annotation with a structured value reads as one with a record.
+  /// Reads V3's annotation with a structured value as an annotation with a record.
   private static func typeAnnotation(
     _ annotation: EdmAnnotation, deliver: @escaping (EdmAnnotation) -> Void
   ) -> CSDLFrame {
@@ -35,7 +36,7 @@ enum AnnotationGrammar {
     }
   }
 
-  /// The frame of the one expression that an element may hold.
+  /// The frame of an element that contains one expression.
   static func single(
     _ present: EdmExpression?, _ element: inout CSDLElement, _ reading: CSDLReading,
     deliver: @escaping (EdmExpression) -> Void

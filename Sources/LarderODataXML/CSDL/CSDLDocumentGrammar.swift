@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// The outside of a CSDL document: `Edmx`, `DataServices`, `Reference` (CSDL XML 4.01 §3; [MC-EDMX]).
+/// The wrapper of a CSDL document: `Edmx`, `DataServices`, `Reference` (CSDL XML 4.01 §3; [MC-EDMX]).
 enum CSDLDocumentGrammar {
   /// The root: `Edmx`, or in reduced documents `DataServices` or `Schema` itself.
   static func root(_ element: inout CSDLElement, _ reading: CSDLReading) throws -> CSDLFrame {
@@ -61,7 +61,7 @@ enum CSDLDocumentGrammar {
       case "DataServices": return dataServices(&element, reading)
       case "Reference": return reference(&element, reading)
       case "Schema": return CSDLSchemaGrammar.schema(&element, reading)
-      // The Entity Framework's own files keep the schemas one level deeper.
+      // Files of the Entity Framework contain the schemas one level deeper.
       case "Runtime", "ConceptualModels": return wrapper(element.name)
       default: return nil
       }

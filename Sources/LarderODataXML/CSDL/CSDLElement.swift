@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// The start of an element of a CSDL document: its attributes are taken one by one, and what is left is kept.
+/// The start tag of an element of a CSDL document. The grammar takes its attributes one by one; the rest is kept.
 struct CSDLElement {
   private let start: XMLElement
   private var taken: UInt64 = 0
@@ -22,7 +22,7 @@ struct CSDLElement {
   /// The value of an attribute of V1 to V3's metadata namespace (`m:`).
   mutating func takeMetadata(_ name: String) -> String? { take { $0.local == name && CSDLElement.isMetadata($0) } }
 
-  /// The attribute that `value` is made from: the first of CSDL's own for which `matches` answers.
+  /// Takes the first of CSDL's own attributes for which `matches` returns a value, and returns that value.
   mutating func takeFirst<Value>(_ matches: (_ name: String, _ value: String) -> Value?) -> Value? {
     for (place, attribute) in start.attributes.enumerated() where attribute.name.prefix.isEmpty && !isTaken(place) {
       guard let value = matches(attribute.name.local, attribute.value) else { continue }
@@ -32,7 +32,7 @@ struct CSDLElement {
     return nil
   }
 
-  /// The names of the metadata attributes that begin with a prefix and are not taken yet.
+  /// The names of the metadata attributes that begin with a prefix and were not taken yet.
   func metadataNames(startingWith prefix: String) -> [String] {
     start.attributes.enumerated().compactMap { place, attribute in
       CSDLElement.isMetadata(attribute.name) && attribute.name.local.hasPrefix(prefix) && !isTaken(place)
@@ -40,7 +40,7 @@ struct CSDLElement {
     }
   }
 
-  /// What was not taken. Unknown attributes of CSDL's own namespace are complained about.
+  /// Returns the attributes that were not taken. Reports a diagnostic for unknown attributes in CSDL's own namespace.
   func rest(_ reading: CSDLReading) -> [EdmForeignAttribute] {
     var rest: [EdmForeignAttribute] = []
     for (place, attribute) in start.attributes.enumerated() where !isTaken(place) {
@@ -70,7 +70,7 @@ struct CSDLElement {
   private func isTaken(_ place: Int) -> Bool { place < 64 && taken & (1 << UInt64(place)) != 0 }
 }
 
-// Values of attributes. One that cannot be read is complained about and left out.
+// Values of attributes. A value that cannot be read is reported as a diagnostic and left out.
 extension CSDLElement {
   mutating func takeBool(_ name: String, _ reading: CSDLReading) -> Bool? {
     take(name).flatMap { bool($0, name, reading) }
@@ -97,7 +97,7 @@ extension CSDLElement {
     return nil
   }
 
-  /// A required name; where it is missing, the caller leaves the element out.
+  /// Takes a required name. If it is missing, the caller leaves the element out.
   mutating func takeRequired(_ name: String, _ reading: CSDLReading) -> String? {
     if let value = take(name) { return value }
     reading.complain(.missingAttribute, "\(self.name) has no \(name); it was left out", at: self)
@@ -134,7 +134,7 @@ extension CSDLElement {
 }
 
 extension String {
-  /// Without white space at either end.
+  /// The text without white space at either end.
   var trimmed: String {
     guard let first = utf8.first, let last = utf8.last else { return self }
     if first > 0x20 && last > 0x20 { return self }

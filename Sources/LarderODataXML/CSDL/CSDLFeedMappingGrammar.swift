@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// The attributes `m:FC_…` of V2 and V3 ([MS-ODATA] §2.2.3.7.2.1): one mapping a suffix (`m:FC_TargetPath_1`).
+/// The attributes `m:FC_…` of V2 and V3 ([MS-ODATA] §2.2.3.7.2.1): each suffix is one mapping (`m:FC_TargetPath_1`).
 enum CSDLFeedMappingGrammar {
   /// - Parameter property: the property that carries the attributes; nil on an entity type.
   static func mappings(

@@ -1,11 +1,12 @@
 internal import LarderOData
 
-/// An element that has begun and not ended. The reader keeps them in a stack; each knows which children it takes.
+/// An open element of a CSDL document. The reader keeps the open elements in a stack; each knows the children it
+/// allows.
 class CSDLFrame {
-  /// The element's name and what tells it apart, for places in messages.
+  /// The element's name. Together with the identity, it names the element in messages.
   let name: String
   let identity: String?
-  /// Whether text was found where none belongs.
+  /// Whether text was found where none is allowed.
   var hasStrayText = false
 
   init(_ name: String, _ identity: String? = nil) {
@@ -17,18 +18,18 @@ class CSDLFrame {
   var label: String { identity.map { "\(name)[\($0)]" } ?? name }
   var wantsText: Bool { false }
 
-  /// The frame of a child; nil where the language has no such child here.
+  /// Returns the frame of a child; nil if the language does not allow that child here.
   func child(_ element: inout CSDLElement, _ reading: CSDLReading) -> CSDLFrame? { nil }
   func text(_ text: String) {}
   func end(_ reading: CSDLReading) {}
 }
 
-/// An element whose content is passed over; it was complained about where that is due.
+/// An element whose content is ignored. If it deserves a diagnostic, that was reported before.
 final class SkippedFrame: CSDLFrame {
   override func child(_ element: inout CSDLElement, _ reading: CSDLReading) -> CSDLFrame? { SkippedFrame(element.name) }
 }
 
-/// An element that is only a bracket around others.
+/// An element that only groups others.
 final class BracketFrame: CSDLFrame {
   typealias Grammar = (inout CSDLElement, CSDLReading) -> CSDLFrame?
   private let grammar: Grammar
@@ -41,7 +42,7 @@ final class BracketFrame: CSDLFrame {
   override func child(_ element: inout CSDLElement, _ reading: CSDLReading) -> CSDLFrame? { grammar(&element, reading) }
 }
 
-/// An element of text.
+/// An element that contains text.
 final class TextFrame: CSDLFrame {
   private var content = ""
   private let deliver: (String) -> Void
@@ -56,7 +57,7 @@ final class TextFrame: CSDLFrame {
   override func end(_ reading: CSDLReading) { deliver(content) }
 }
 
-/// An element of the model while it is read. Annotations and documentation are taken here, the rest by its grammar.
+/// Reads an element of the model. Annotations and documentation are read here, other children by the element's grammar.
 final class ElementFrame<Element: EdmAnnotatable>: CSDLFrame {
   typealias Grammar = (inout CSDLElement, ElementFrame<Element>, CSDLReading) -> CSDLFrame?
   var element: Element
@@ -64,8 +65,8 @@ final class ElementFrame<Element: EdmAnnotatable>: CSDLFrame {
   private let deliver: (Element) -> Void
 
   /// - Parameters:
-  ///   - grammar: the frame of a child.
-  ///   - deliver: takes the whole element at its end.
+  ///   - grammar: returns the frame of a child.
+  ///   - deliver: receives the element at its end.
   init(
     _ name: String, _ identity: String? = nil, _ element: Element,
     grammar: @escaping Grammar = { _, _, _ in nil }, deliver: @escaping (Element) -> Void
@@ -89,7 +90,7 @@ final class ElementFrame<Element: EdmAnnotatable>: CSDLFrame {
 
   override func end(_ reading: CSDLReading) { deliver(element) }
 
-  /// V1 to V3's `Documentation` says what V4's terms `Description` and `LongDescription` say.
+  /// Reads V1 to V3's `Documentation` as V4's terms `Description` and `LongDescription`.
   private func documentation(_ reading: CSDLReading) -> CSDLFrame {
     BracketFrame("Documentation") { element, _ in
       let term: String

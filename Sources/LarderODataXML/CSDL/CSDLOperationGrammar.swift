@@ -31,7 +31,7 @@ enum CSDLOperationGrammar {
     var action = EdmAction(namespace: namespace, name: name)
     action.isBound = element.takeBool("IsBound", reading) ?? false
     action.entitySetPath = element.take("EntitySetPath")
-    // Drafts of V4 wrote the type as an attribute.
+    // Drafts of V4 had the return type as an attribute.
     if let type = element.takeType("ReturnType") { action.returnType = EdmReturnType(type: type) }
     action.foreignAttributes = element.rest(reading)
     return ElementFrame("Action", name, action) { element, frame, reading in

@@ -2,23 +2,23 @@ public import LarderOData
 
 /// Reads CSDL XML of all versions (EDMX 1.0 to 4.01) in one streaming pass: bytes in, `EdmModel` out.
 ///
-/// Push the document in chunks of any size, then ``finish()``. Oddities that one can live with end up in the model's
-/// diagnostics; what cannot be read throws `MetadataError` with line, column and element path. A reader is for one
-/// document and one task; after an error it only repeats that error.
+/// Push the document in chunks of any size, then call ``finish()``. Problems that do not prevent reading are added to
+/// the model's diagnostics; all others throw `MetadataError` with line, column and element path. Use a reader for one
+/// document and in one task; after an error it throws that error again.
 public final class CSDLReader {
   private let limits: MetadataLimits
   private let reading = CSDLReading()
   private var parser: XMLPushParser?
 
-  /// A reader for one document.
+  /// Creates a reader for one document.
   public init(limits: MetadataLimits = MetadataLimits()) { self.limits = limits }
 
-  /// Takes the next bytes.
+  /// Parses the next bytes.
   public func push(_ bytes: [UInt8]) throws(MetadataError) {
     try attempt { try $0.push(bytes) }
   }
 
-  /// Ends the document and answers the model.
+  /// Ends the document and returns the model.
   public func finish() throws(MetadataError) -> EdmModel {
     try attempt { try $0.finish() }
     let model = EdmModel(

@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// One run through a CSDL document: the stack of open elements, and what has been found so far.
+/// The state while a CSDL document is read: the stack of open elements, and the model so far.
 final class CSDLReading: XMLContentHandler {
   var version: ODataVersion?
   var dataServiceVersion: String?
@@ -34,7 +34,7 @@ final class CSDLReading: XMLContentHandler {
   func text(_ text: String) throws { stack.last?.text(text) }
 
   func strayText(line: Int, column: Int) {
-    // One run of text comes in pieces, and what was passed over has been complained about.
+    // The parser may deliver one text in several pieces, and ignored elements were reported before.
     guard let frame = stack.last, !(frame is SkippedFrame), !frame.hasStrayText else { return }
     frame.hasStrayText = true
     let place = MetadataLocation(line: line, column: column, path: path)
@@ -64,7 +64,7 @@ final class CSDLReading: XMLContentHandler {
 
   // MARK: Namespaces
 
-  /// The namespace of the schemas in this document counts as CSDL's, whatever it is.
+  /// Accepts the namespace of the document's schemas as CSDL, whatever it is.
   func enterSchema(_ element: CSDLElement) {
     schemaNamespace = element.namespace
     let version = CSDLNamespace.version(ofSchema: element.namespace)
@@ -84,7 +84,7 @@ final class CSDLReading: XMLContentHandler {
   }
 }
 
-/// The namespaces of CSDL and its wrapper through the versions.
+/// The namespaces of CSDL and its wrapper in all versions.
 enum CSDLNamespace {
   private static let schemas: [String: ODataVersion] = [
     "http://schemas.microsoft.com/ado/2006/04/edm": .v2,
@@ -98,7 +98,7 @@ enum CSDLNamespace {
 
   static func isKnown(_ namespace: String) -> Bool { schemas[namespace] != nil || isWrapper(namespace) }
 
-  /// The version of OData that a schema's namespace belongs to; those of Microsoft after 2009 are V3.
+  /// The OData version that a schema's namespace belongs to; Microsoft's namespaces after 2009 are V3.
   static func version(ofSchema namespace: String) -> ODataVersion? {
     if let version = schemas[namespace] { return version }
     guard namespace.hasPrefix("http://schemas.microsoft.com/ado/"), namespace.hasSuffix("/edm") else { return nil }

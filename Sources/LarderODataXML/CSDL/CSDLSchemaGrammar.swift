@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// `Schema` and its children that are no structured types (CSDL XML 4.01 §5, §10 to §12, §14).
+/// `Schema` and those of its children that are no structured types (CSDL XML 4.01 §5, §10 to §12, §14).
 enum CSDLSchemaGrammar {
   static func schema(_ element: inout CSDLElement, _ reading: CSDLReading) -> CSDLFrame {
     reading.enterSchema(element)
@@ -123,7 +123,7 @@ enum CSDLSchemaGrammar {
   }
 }
 
-/// `Annotations Target="…"` while it is read.
+/// Reads `Annotations Target="…"`.
 private final class AnnotationGroupFrame: CSDLFrame {
   private var group: EdmAnnotationGroup
   private let deliver: (EdmAnnotationGroup) -> Void

@@ -8,7 +8,7 @@ struct CSDLTypeElement {
   private var facets: EdmFacets
   private var nullable: Bool?
 
-  /// The frame of such an element; nil where it is none.
+  /// Returns the frame of such an element; nil for any other element.
   static func frame(
     _ element: inout CSDLElement, _ reading: CSDLReading, deliver: @escaping (CSDLTypeElement) -> Void
   ) -> CSDLFrame? {
@@ -35,7 +35,7 @@ struct CSDLTypeElement {
     }
   }
 
-  /// Puts the type in place; facets that stand elsewhere stay where the element has none of its own.
+  /// Sets the target's type. A facet of the target is kept if the element does not set it.
   func apply(to target: inout some CSDLTyped) {
     target.type = type
     target.facets = facets.completed(by: target.facets)
@@ -43,7 +43,7 @@ struct CSDLTypeElement {
   }
 }
 
-/// What has a type with facets.
+/// A declaration that has a type with facets.
 protocol CSDLTyped {
   var type: EdmTypeReference { get set }
   var facets: EdmFacets { get set }
@@ -55,7 +55,7 @@ extension EdmParameter: CSDLTyped {}
 extension EdmReturnType: CSDLTyped {}
 
 extension EdmFacets {
-  /// These facets, and those of `other` where there are none of these.
+  /// Returns these facets, completed by those of `other`.
   fileprivate func completed(by other: EdmFacets) -> EdmFacets {
     var all = self
     all.maxLength = maxLength ?? other.maxLength

@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// An annotation expression in element notation while it is read (CSDL XML 4.01 §14.3, §14.4).
+/// Reads an annotation expression in element notation (CSDL XML 4.01 §14.3, §14.4).
 final class ExpressionFrame: CSDLFrame {
   private enum Kind {
     case constant(EdmConstantKind)
@@ -26,7 +26,8 @@ final class ExpressionFrame: CSDLFrame {
   private var annotations: [EdmAnnotation] = []
   private let deliver: (EdmExpression) -> Void
 
-  /// The frame of an expression; nil where the element begins none. V3's elements of no V4 meaning are kept as text.
+  /// The frame of an expression; nil if the element is no expression. V3's elements that have no meaning in V4 are kept
+  /// as text.
   init?(_ element: inout CSDLElement, _ reading: CSDLReading, deliver: @escaping (EdmExpression) -> Void) {
     guard let kind = ExpressionFrame.kind(&element, reading) else { return nil }
     self.kind = kind

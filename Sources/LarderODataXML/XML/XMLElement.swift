@@ -1,8 +1,8 @@
-/// A name in XML with its namespace.
+/// An XML name with its namespace.
 struct XMLName: Hashable, Sendable {
-  /// The namespace's URI; empty where the name is in none.
+  /// The namespace's URI; empty if the name has no namespace.
   var namespace: String
-  /// The prefix as written; empty where there is none.
+  /// The prefix as written; empty if there is none.
   var prefix: String
   /// The name without prefix.
   var local: String
@@ -26,34 +26,34 @@ struct XMLElement: Sendable {
   /// The column of the tag's end, from 1.
   var column: Int
 
-  /// The value of an attribute; nil where it is absent.
+  /// The value of an attribute; nil if it is absent.
   func attribute(_ local: String, namespace: String = "") -> String? {
     attributes.first { $0.name.local == local && $0.name.namespace == namespace }?.value
   }
 }
 
-/// Takes the events of a document in their order. What it throws ends the parsing.
+/// Receives the events of a document in their order. An error that it throws ends parsing.
 protocol XMLContentHandler: AnyObject {
-  /// Whether text at this place matters; where it does not, none is delivered.
+  /// Whether text in the current element matters; if not, none is delivered.
   var wantsText: Bool { get }
   /// An element begins.
   func start(_ element: XMLElement) throws
   /// The innermost element ends.
   func end(_ name: XMLName) throws
-  /// Text; one run may come in several pieces.
+  /// Text; one text may be delivered in several pieces.
   func text(_ text: String) throws
-  /// Text that is more than white space, where none is wanted.
+  /// Text other than white space where no text is wanted.
   func strayText(line: Int, column: Int)
-  /// Something odd that does not keep the document from being read.
+  /// A problem that does not make the document unreadable.
   func oddity(_ message: String, line: Int, column: Int)
 }
 
 extension XMLContentHandler {
-  /// Passes it over.
+  /// Ignores the text.
   func strayText(line: Int, column: Int) {}
 }
 
-/// Why a document cannot be read as XML.
+/// The reason why a document cannot be read as XML.
 struct XMLFailure: Error, Sendable {
   enum Reason: Sendable {
     case empty
@@ -72,12 +72,12 @@ struct XMLFailure: Error, Sendable {
   var column: Int
 }
 
-/// Bounds on a document.
+/// Limits on a document.
 struct XMLLimits: Sendable {
-  /// Bytes of the whole document.
+  /// The bytes of the whole document.
   var documentLength: Int
-  /// Bytes of one tag, comment or processing instruction.
+  /// The bytes of one tag, comment or processing instruction.
   var tokenLength: Int
-  /// Nested elements.
+  /// The depth of nested elements.
   var depth: Int
 }

@@ -1,19 +1,19 @@
 import CLarderXML2
 
-/// libxml2's SAX2 parser as a machine that takes bytes and hands events to a handler; no tree is built.
+/// A wrapper of libxml2's SAX2 push parser: it takes bytes and calls a handler with events; no tree is built.
 ///
-/// Every encoding that libxml2 knows is read (UTF-8, UTF-16, ISO 8859-1 and what iconv adds), by byte order mark or
-/// XML declaration. A document type declaration is refused before anything in it is read, so no entity of the
-/// document's own can exist. Not `Sendable`: one task at a time.
+/// It reads every encoding that libxml2 knows (UTF-8, UTF-16, ISO 8859-1 and what iconv adds), by byte order mark or
+/// XML declaration. A document type declaration is rejected before anything in it is read, so a document cannot define
+/// entities. Not `Sendable`: use it in one task at a time.
 @safe final class XMLPushParser {
-  /// Bytes are handed over in pieces of this size, so that bounds are checked between them.
+  /// The size of the pieces in which bytes are passed to libxml2; limits are checked between pieces.
   private static let slice = 1 << 16
-  /// More attributes than this in a tag that is longer than a slice are refused: libxml2 compares each with all.
+  /// The most attributes in a tag that is longer than a slice: libxml2 compares each with all others.
   private static let attributeBound = 4096
 
   private let handler: any XMLContentHandler
   private let limits: XMLLimits
-  // The context lives from init to deinit, and only this object's methods and the callbacks they cause use it.
+  // The context lives from init to deinit. Only this object's methods and the callbacks they cause use it.
   private let context: xmlParserCtxtPtr
   private var names: [UInt: String] = [:]
   private var length = 0
@@ -27,7 +27,7 @@ import CLarderXML2
   private var isFinishing = false
   private var failure: (any Error)?
 
-  /// A parser for one document.
+  /// Creates a parser for one document.
   init(handler: any XMLContentHandler, limits: XMLLimits) throws(XMLFailure) {
     self.handler = handler
     self.limits = limits
@@ -49,7 +49,7 @@ import CLarderXML2
     }
     unsafe self.context = context
     unsafe xmlCtxtUseOptions(context, larder_xml_options())
-    // Unretained: the context dies with this object.
+    // Unretained: the context is freed with this object.
     unsafe context.pointee.userData = Unmanaged.passUnretained(self).toOpaque()
   }
 
@@ -57,7 +57,7 @@ import CLarderXML2
     unsafe xmlFreeParserCtxt(context)
   }
 
-  /// Takes the next bytes of the document.
+  /// Parses the next bytes of the document.
   func push(_ bytes: [UInt8]) throws {
     if let failure { throw failure }
     guard bytes.count <= limits.documentLength - length else {
@@ -91,7 +91,7 @@ import CLarderXML2
     }
   }
 
-  /// Where the parser stands: line and column from 1.
+  /// The position of the parser: line and column from 1.
   var position: (line: Int, column: Int) {
     unsafe (
       Int(xmlSAX2GetLineNumber(UnsafeMutableRawPointer(context))) + skippedLines,
@@ -116,7 +116,7 @@ import CLarderXML2
     }
   }
 
-  /// Bounds what libxml2 may hold without telling: one tag, comment or declaration that does not end.
+  /// Limits what libxml2 may buffer without an event: one tag, comment or declaration that does not end.
   private func checkPending(_ piece: ArraySlice<UInt8>, hadEvents: Bool) throws {
     if hadEvents {
       pending = 0
@@ -136,9 +136,9 @@ import CLarderXML2
     }
   }
 
-  /// The bytes from the first one that counts; nil until enough are there to know.
+  /// Returns the bytes from the first one that belongs to the document; nil until there are enough bytes to know.
   ///
-  /// White space before the XML declaration is not XML, and some products send it: it is skipped and reported.
+  /// White space before the XML declaration is not XML, but some products send it: it is skipped and reported.
   private func leadingEnd(of bytes: [UInt8]) -> ArraySlice<UInt8>? {
     guard bytes.count >= 4 else { return nil }
     let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -160,7 +160,7 @@ import CLarderXML2
   }
 }
 
-// What the callbacks do. Each runs inside `xmlParseChunk`, on the caller's task.
+// The callbacks' implementations. Each runs inside `xmlParseChunk`, on the caller's task.
 extension XMLPushParser {
   /// Stops libxml2; the failure is thrown when it returns.
   private func stop(_ error: any Error) {
@@ -174,7 +174,7 @@ extension XMLPushParser {
     do { try body() } catch { stop(error) }
   }
 
-  /// Names are entries of the context's dictionary: one pointer a name, as long as the context lives.
+  /// Names are entries of the context's dictionary: each name has one pointer for the lifetime of the context.
   private func name(_ pointer: UnsafePointer<xmlChar>?) -> String {
     guard let pointer = unsafe pointer else { return "" }
     let entry = UInt(bitPattern: pointer)
@@ -202,7 +202,7 @@ extension XMLPushParser {
         line: place.line, column: place.column)
       if let attributes = unsafe attributes {
         element.attributes.reserveCapacity(count)
-        // Five pointers an attribute: local name, prefix, namespace, begin and end of the value.
+        // Each attribute is five pointers: local name, prefix, namespace, begin and end of the value.
         for item in 0..<count {
           let fields = unsafe attributes + item * 5
           let name = unsafe XMLName(namespace: name(fields[2]), prefix: name(fields[1]), local: name(fields[0]))
@@ -231,7 +231,7 @@ extension XMLPushParser {
   fileprivate func characters(_ start: UnsafePointer<xmlChar>?, _ count: Int) {
     attempt {
       guard let start = unsafe start else { return }
-      // The bytes live as long as the callback.
+      // The bytes are valid only during the callback.
       let bytes = unsafe UnsafeBufferPointer(start: start, count: count)
       if handler.wantsText { return try unsafe handler.text(String(decoding: bytes, as: UTF8.self)) }
       guard unsafe !bytes.allSatisfy(isSpace) else { return }
@@ -269,7 +269,7 @@ extension XMLPushParser {
   }
 }
 
-// The plain functions that libxml2 calls; `user` is the parser, alive for the whole call.
+// The plain functions that libxml2 calls; `user` is the parser, which lives for the whole call.
 
 private func parser(_ user: UnsafeMutableRawPointer?) -> XMLPushParser? {
   guard let user = unsafe user else { return nil }

@@ -24,7 +24,7 @@ extension Binding {
     return bound
   }
 
-  /// One item, on the current instance.
+  /// Binds one item on the current instance.
   func aggregate(_ item: ODataAggregateExpression) throws(ODataBindingError) -> ODataBoundAggregate {
     let (operand, type) = try operand(item)
     var from: [ODataBoundAggregateFrom] = []
@@ -66,7 +66,7 @@ extension Binding {
     return (.expression(value), result)
   }
 
-  /// A value for each instance: paths go through collections, to each of their items.
+  /// Binds an expression that has a value for each instance: paths go through collections, to each of their items.
   func aggregable(_ expression: ODataExpression) throws(ODataBindingError) -> ODataBoundExpression {
     guard case .path(let path) = expression.kind else { return try bind(expression) }
     switch path.root {
@@ -77,7 +77,7 @@ extension Binding {
     return ODataBoundExpression(.path(walk.path), (walk.path.type ?? .untyped).single, at: expression.position)
   }
 
-  /// `$count`, and custom aggregates, which the model annotates.
+  /// Binds `$count`, and custom aggregates, which the model declares by annotations.
   private func withoutMethod(
     _ path: ODataPath, at position: SourcePosition
   ) throws(ODataBindingError) -> (ODataBoundAggregate.Operand, ODataBoundType) {

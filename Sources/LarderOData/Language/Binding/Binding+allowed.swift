@@ -1,4 +1,4 @@
-/// The query options that mean something only on some resources.
+/// The query options that are allowed only on some resources.
 struct OptionKinds: OptionSet {
   let rawValue: UInt32
 
@@ -19,7 +19,7 @@ struct OptionKinds: OptionSet {
   static let structured: OptionKinds = [.compute, .select, .expand]
   static let ofCollections: OptionKinds = [.filter, .search, .orderBy, .skip, .top, .count, .index]
 
-  /// The options that are given.
+  /// The options that are set.
   init(_ options: ODataQueryOptions) {
     guard !options.isUntouched else {
       self = []
@@ -53,7 +53,7 @@ struct OptionKinds: OptionSet {
     return names.indices.contains(rawValue.trailingZeroBitCount) ? names[rawValue.trailingZeroBitCount] : "the option"
   }
 
-  /// Where the first option stands, as far as its tree tells.
+  /// The position of the first option, as far as its tree has one.
   func position(in options: ODataQueryOptions) -> SourcePosition? {
     switch OptionKinds(rawValue: 1 << UInt32(rawValue.trailingZeroBitCount)) {
     case .filter: options.filter?.position
@@ -65,7 +65,7 @@ struct OptionKinds: OptionSet {
     }
   }
 
-  /// What the first option needs.
+  /// The reason why the first option is not allowed: what it needs.
   var reason: String {
     switch OptionKinds(rawValue: 1 << UInt32(rawValue.trailingZeroBitCount)) {
     case .apply, .filter, .search, .orderBy, .skip, .top, .count, .index: "it needs a collection"
@@ -77,7 +77,7 @@ struct OptionKinds: OptionSet {
 }
 
 extension ODataQueryOptions {
-  /// Whether nothing is there, asked at the price of a few comparisons.
+  /// Whether no option is set, checked with a few comparisons.
   var isBare: Bool {
     isUntouched
       || OptionKinds(self).isEmpty && format == nil && schemaVersion == nil && skipToken == nil && deltaToken == nil
@@ -86,7 +86,7 @@ extension ODataQueryOptions {
 }
 
 extension Binding {
-  /// The options that a resource of a type takes (§5).
+  /// Returns the options that are allowed on a resource of a type (§5).
   func allowed(on type: ODataBoundType?) -> OptionKinds {
     guard let type else { return [] }
     let isStructured = type.item.isStructured || type.item.isOpen
@@ -96,7 +96,7 @@ extension Binding {
     return kinds
   }
 
-  /// Refuses options that have no meaning.
+  /// Throws if an option is not allowed.
   func allow(
     _ allowed: OptionKinds, _ options: ODataQueryOptions, on place: @autoclosure () -> String,
     at position: SourcePosition

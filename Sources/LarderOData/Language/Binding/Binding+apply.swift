@@ -1,4 +1,4 @@
-// `$apply`: each step is bound on what the one before it made (Data Aggregation 4.0 §3).
+// `$apply`: each step is bound on the result type of the step before it (Data Aggregation 4.0 §3).
 extension Binding {
   func apply(
     _ transformations: [ODataTransformation], on start: Instance
@@ -80,7 +80,7 @@ extension Binding {
     return .concat(bound)
   }
 
-  /// The type of instances of which some are of one type and some of another: they have the properties of both.
+  /// Merges the types of two sets of instances: the result has the properties of both.
   private func merged(_ left: ODataBoundType, _ right: ODataBoundType) -> ODataBoundType {
     guard left != right else { return left }
     func shape(_ type: ODataBoundType) -> ODataBoundShape {

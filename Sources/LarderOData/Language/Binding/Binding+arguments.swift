@@ -1,13 +1,14 @@
 // Arguments of functions and actions: by name, through aliases, as query options (§4.5.2, §5.3).
 extension Binding {
-  /// The arguments behind an operation's name; nil where there are no parentheses.
+  /// Takes the arguments behind an operation's name; nil if there are no parentheses.
   func takeArguments(_ segments: [ODataPathSegment], _ walk: inout Walk) -> [ODataArgument]? {
     guard walk.next < segments.count, case .arguments(let arguments) = segments[walk.next].kind else { return nil }
     walk.next += 1
     return arguments
   }
 
-  /// Chooses the overload that has the named parameters. Parentheses that no overload explains are left: they are a key.
+  /// Chooses the overload that has the named parameters. Parentheses that match no overload are not taken: they are a
+  /// key.
   func overload(
     _ candidates: [ODataDeclaredOperation], _ name: String, _ given: [ODataArgument]?, _ walk: inout Walk,
     at position: SourcePosition
@@ -23,7 +24,8 @@ extension Binding {
       names.append(name)
     }
     let implicit = given == nil ? implicitNames : []
-    // The fewest parameters left to their defaults win; then the nearest binding type, in whose order they stand.
+    // The overload with the fewest defaulted parameters wins; then the one with the nearest binding type (candidates
+    // are in that order).
     var best: (operation: ODataDeclaredOperation, left: Int)?
     for operation in candidates where isCallable(operation, names, implicit) || !operation.isFunction && given == nil {
       let left = operation.parameters.count - (given == nil ? implicitCount(operation, implicit) : names.count)
@@ -41,7 +43,7 @@ extension Binding {
       && names.allSatisfy { name in operation.parameters.contains { $0.name == name } }
   }
 
-  /// V2 lets nullable parameters go ([MS-ODATA] §2.2.3.3).
+  /// V2 lets nullable parameters be omitted ([MS-ODATA] §2.2.3.3).
   private func isLenient(_ parameter: ODataDeclaredOperation.Parameter) -> Bool {
     dialect == .v2 && parameter.type.isNullable && parameter.parameter.nullable == true
   }
@@ -50,7 +52,8 @@ extension Binding {
     operation.parameters.reduce(0) { $0 + (implicit.contains($1.name) ? 1 : 0) }
   }
 
-  /// What may be a parameter without being in parentheses: query options, and aliases of the parameters' names.
+  /// The names that can be parameters without being in parentheses: query options, and aliases of the parameters'
+  /// names.
   private var implicitNames: Set<String> {
     guard !custom.isEmpty || !aliases.isEmpty else { return [] }
     return Set(custom.map(\.name) + aliases.map(\.name))
@@ -89,7 +92,7 @@ extension Binding {
     return bound
   }
 
-  /// The value of a query option that is a parameter: an expression, as behind an alias.
+  /// Binds the value of a query option that is a parameter: an expression, as in an alias.
   private func value(
     _ option: ODataCustomOption, of parameter: ODataDeclaredOperation.Parameter
   ) throws(ODataBindingError) -> ODataBoundExpression {
@@ -101,7 +104,7 @@ extension Binding {
       throw self.error(.invalidLiteral("the parameter '\(parameter.name)': \(error)"), at: option.position)
     }
     var bound = try bind(expression)
-    // Its places are those of another text.
+    // Its positions belong to another text.
     bound.position = option.position
     return bound
   }

@@ -1,6 +1,6 @@
 // Fragments of context URLs: checks that the model has the names in them (Protocol 4.01 §10).
 extension Binding {
-  /// Throws where a name is not the model's. Behind what has no declared type, any name may stand.
+  /// Throws if a name is not in the model. After a step without a declared type, any name is allowed.
   func check(_ fragment: ODataContextFragment) throws(ODataBindingError) {
     var type: ODataBoundType?
     if let name = fragment.collectionOf, name != "$ref" {
@@ -28,7 +28,7 @@ extension Binding {
     }
   }
 
-  /// What a step leads to; nil where the model does not say.
+  /// The type that a step leads to; nil if the model does not declare it.
   private func typeOfStep(_ segment: ODataPathSegment, on type: ODataBoundType?) throws(ODataBindingError)
     -> ODataBoundType?
   {

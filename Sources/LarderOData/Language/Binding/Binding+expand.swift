@@ -5,7 +5,7 @@ extension Binding {
   ) throws(ODataBindingError) -> [ODataBoundExpandItem] {
     var bound: [ODataBoundExpandItem] = []
     bound.reserveCapacity(items.count)
-    // Few are compared with each other; many are looked up.
+    // Few items are compared with each other; many are looked up in a set.
     var seen: Set<ODataBoundPath> = []
     for place in items.indices {
       let next = try expandItem(items[place])
@@ -60,7 +60,7 @@ extension Binding {
     }
     if case .property? = walk.path.lastKind { content = .stream }
     try checkEnd(walk, at: item.path.position)
-    // Options are large: they are handed on, not copied.
+    // Options are large: they are passed on, not copied.
     guard let counted else { return try expanded(walk, content, target, item.options, at: item.path.position) }
     return try expanded(walk, content, target, counted, at: item.path.position)
   }
@@ -79,7 +79,7 @@ extension Binding {
     return ODataBoundExpandItem(path: walk.path, content: content, options: bound)
   }
 
-  /// Options of entities of any type: those that name what their types have are for later.
+  /// Keeps options on entities of any type unbound if they name properties; the other options are bound now.
   private func kept(
     _ walk: Walk, _ options: ODataQueryOptions, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpandItem {
@@ -118,7 +118,7 @@ extension Binding {
     walk.path.segments.contains { if case .navigation = $0.kind { true } else { false } }
   }
 
-  /// A path ends with what can be expanded.
+  /// Checks that a path ends with a step that can be expanded.
   private func checkEnd(_ walk: Walk, at position: SourcePosition) throws(ODataBindingError) {
     switch walk.path.lastKind {
     case .navigation, .star, .value, .dynamic, .annotation, .computed: return
@@ -154,7 +154,7 @@ extension Binding {
     }
   }
 
-  /// `$levels` needs a navigation property that leads back to its own type (§5.1.3.3).
+  /// Checks that `$levels` is on a navigation property that leads back to its own type (§5.1.3.3).
   private func checkLevels(
     _ options: ODataQueryOptions, _ walk: Walk, at position: SourcePosition
   ) throws(ODataBindingError) {

@@ -1,6 +1,7 @@
-// Expressions (URL Conventions 4.01 §5.1.1). Each kind has a method of its own, so that one level of nesting costs little stack.
+// Expressions (URL Conventions 4.01 §5.1.1). Each kind has its own method, so that one level of nesting needs little
+// stack.
 extension Binding {
-  /// Binds an expression; its literals keep the types that their forms tell.
+  /// Binds an expression; its literals keep the types of their forms.
   func bind(_ expression: ODataExpression) throws(ODataBindingError) -> ODataBoundExpression {
     try enter(expression.position)
     defer { leave() }
@@ -28,7 +29,7 @@ extension Binding {
     }
   }
 
-  /// Binds an expression that has to be true or false (ABNF `boolCommonExpr`).
+  /// Binds a Boolean expression (ABNF `boolCommonExpr`).
   func condition(_ expression: ODataExpression) throws(ODataBindingError) -> ODataBoundExpression {
     var bound = try bind(expression)
     if bound.isConstant { bound = try convert(bound, to: .primitive(.boolean)) }
@@ -51,7 +52,7 @@ extension Binding {
     for part in parts {
       let part = try condition(part)
       isNullable = isNullable || part.type.isNullable
-      // An alias brings chains inside chains: one chain is one node.
+      // The value of an alias can be a chain inside a chain: they become one node.
       if isAnd, case .and(let inner) = part.kind {
         bound += inner
       } else if !isAnd, case .or(let inner) = part.kind {
@@ -103,7 +104,7 @@ extension Binding {
     return bound
   }
 
-  /// The type of a collection: what its items can all be promoted to, else anything.
+  /// The type of a collection: the type that all its items can be promoted to, else any type.
   func collectionType(of items: [ODataBoundExpression]) -> ODataBoundType {
     var common: ODataBoundType?
     for item in items {
@@ -132,7 +133,8 @@ extension Binding {
     return ODataBoundExpression(.object(bound), ODataBoundType(.untyped), at: position)
   }
 
-  /// All results of one type: that type. All numbers: the promoted type. Else untyped (§5.1.1.12.1).
+  /// The type of a `case` expression: the type of all its results if they agree, the promoted type if all are numbers,
+  /// else untyped (§5.1.1.12.1).
   private func conditional(
     _ branches: [ODataConditionalBranch], at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {

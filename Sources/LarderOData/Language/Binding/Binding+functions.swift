@@ -56,7 +56,7 @@ extension Binding {
     }
   }
 
-  /// Chains of `concat` are one node, so that V2's `concat(A,B,C)` and V4's `concat(concat(A,B),C)` are the same.
+  /// Binds chains of `concat` as one node, so that V2's `concat(A,B,C)` and V4's `concat(concat(A,B),C)` are equal.
   private func concat(
     _ arguments: [ODataBoundExpression], at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
@@ -80,7 +80,7 @@ extension Binding {
     return ODataBoundExpression(.call(.concat, arguments), type, at: position)
   }
 
-  /// The type of the items of two collections that have something in common.
+  /// The common type of the items of two collections.
   private func collections(_ arguments: inout [ODataBoundExpression]) throws(ODataBindingError) -> ODataBoundType.Item?
   {
     let (left, right) = (arguments[0], arguments[1])
@@ -138,7 +138,7 @@ extension Binding {
     return isTaken ? result : nil
   }
 
-  /// Of Double and Single a Double; of other numbers a Decimal (§5.1.1.9).
+  /// The result type of rounding: Double for Double and Single, Decimal for other numbers (§5.1.1.9).
   private func rounded(_ arguments: [ODataBoundExpression]) -> ODataBoundType? {
     let type = arguments[0].type
     guard !type.isCollection else { return nil }
@@ -169,7 +169,7 @@ extension Binding {
 }
 
 extension ODataCanonicalFunction {
-  /// What the function takes, for messages.
+  /// The signatures of the function, for messages.
   var signatures: [String] {
     switch self {
     case .concat, .contains, .startswith, .endswith, .indexof:

@@ -20,7 +20,7 @@ extension Binding {
     defer { rollupNodes = outer }
     let (steps, result) = try apply(inner, on: instance)
     instance = result
-    // What keeps the instances keeps the grouping properties too; what makes new ones gets them.
+    // Transformations that keep the instances also keep the grouping properties; to new instances they are added.
     if case .shape(let made) = result.type.item, made.isClosed {
       let members = grouped.members.filter { made.member($0.name) == nil } + made.members
       let shape = ODataBoundShape(base: grouped.base, members: members, isClosed: grouped.isClosed)
@@ -58,7 +58,7 @@ extension Binding {
     }
   }
 
-  /// The properties of a leveled hierarchy, which the type or the container is annotated with.
+  /// The properties of a leveled hierarchy, from an annotation of the type or the container.
   private func levels(
     of qualifier: String, _ instance: Instance
   ) throws(ODataBindingError) -> [ODataBoundPath] {
@@ -81,12 +81,12 @@ extension Binding {
       .unknownName(qualifier, what: "leveled hierarchy", place: "in \(instance.type.item)", nearest: nil), at: .none)
   }
 
-  /// What is left of a type: the properties at the ends of paths, and what leads to them.
+  /// The shape of a type after grouping: the properties at the ends of paths, and the properties on the way to them.
   private func shape(of paths: [ArraySlice<ODataBoundSegment>], in type: ODataBoundType) -> ODataBoundShape {
     var groups: [GroupedSteps] = []
     var places: [String: Int] = [:]
     for path in paths {
-      // Casts on the way leave no property.
+      // Casts in the path are not properties.
       let steps = path.drop { if case .cast = $0.kind { true } else { false } }
       guard let first = steps.first, let name = first.memberName, let own = first.type else { continue }
       let place = places[name] ?? groups.count
@@ -139,7 +139,7 @@ extension Binding {
       target.type.isCollection = true
       var (bound, members) = try nested(sequences, on: target)
       if !isCollection {
-        // A single instance is transformed into one (§3.4.3).
+        // A single instance is transformed into a single instance (§3.4.3).
         members = members.map {
           ODataBoundShape.Member(name: $0.name, type: $0.type.single.nullable(), isComputed: true)
         }
@@ -178,23 +178,25 @@ extension Binding {
   }
 }
 
-/// The paths that a `groupby` names, each once.
+/// The distinct paths that a `groupby` names.
 private struct GroupedPaths {
   private(set) var all: [ODataBoundPath] = []
   private var known: Set<ODataBoundPath> = []
-  /// The type of the nodes that take the groups' place with all their properties, where the input's instances are nodes.
+  /// The type of the nodes, if the input's instances are nodes: nodes with all their properties then replace the
+  /// groups.
   private(set) var node: EdmStructure?
   /// The nodes of each hierarchy.
   private(set) var nodes: [Binding.Instance] = []
 
-  /// Whether the path is new.
+  /// Adds a path; returns whether it is new.
   mutating func insert(_ path: ODataBoundPath) -> Bool {
     guard known.insert(path).inserted else { return false }
     all.append(path)
     return true
   }
 
-  /// What `rolluprecursive` puts into the groups' instances: the node, the related node, or its identifier (§6.2.2).
+  /// Adds the path that `rolluprecursive` adds to the groups' instances: the node, the related node, or its identifier
+  /// (§6.2.2).
   mutating func insert(_ hierarchy: ODataBoundHierarchy, _ nodes: Binding.Instance) {
     if hierarchy.nodeSteps == 0 { node = nodes.type.structure }
     self.nodes.append(nodes.single)
@@ -209,9 +211,9 @@ private struct GroupedSteps {
   let name: String
   let type: ODataBoundType
   let isComputed: Bool
-  /// Whether one of them ends there.
+  /// Whether one of the paths ends with the property.
   var isWhole = false
-  /// What follows in the others.
+  /// The remaining steps of the other paths.
   var rest: [ArraySlice<ODataBoundSegment>] = []
 }
 
@@ -223,7 +225,7 @@ extension EdmExpression {
 }
 
 extension ODataBoundSegment {
-  /// The name of a step to a property of any kind.
+  /// The name of a step to a property of any kind; nil for other steps.
   var memberName: String? {
     switch kind {
     case .property(let property): property.name
@@ -233,7 +235,7 @@ extension ODataBoundSegment {
     }
   }
 
-  /// Whether no declaration stands behind the step's name.
+  /// Whether the step's name is not declared in the model.
   var isUndeclared: Bool {
     switch kind {
     case .dynamic, .computed: true

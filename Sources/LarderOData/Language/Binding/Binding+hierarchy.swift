@@ -2,7 +2,7 @@
 extension Binding {
   private static let recursiveHierarchyTerm = "Org.OData.Aggregation.V1.RecursiveHierarchy"
 
-  /// A hierarchy, and its nodes.
+  /// Binds a reference to a hierarchy; returns the hierarchy and its nodes.
   func hierarchy(
     _ reference: ODataHierarchyReference
   ) throws(ODataBindingError) -> (ODataBoundHierarchy, nodes: Instance) {
@@ -27,7 +27,7 @@ extension Binding {
     return (hierarchy, instance)
   }
 
-  /// What stands on the nodes, not on the input: the transformations that choose some, and their order.
+  /// Binds the parts that apply to the nodes, not to the input: the transformations that select nodes, and their order.
   func onNodes(
     _ nodes: Instance, _ steps: [ODataTransformation], _ order: [ODataOrderByItem]
   ) throws(ODataBindingError) -> ([ODataBoundTransformation], [ODataBoundOrderBy]) {
@@ -58,7 +58,7 @@ extension Binding {
 
   static let rollupNode = "Org.OData.Aggregation.V1.rollupnode"
 
-  /// Binds the function that gives the node which rows are added up for (§6.3); false where the name is another.
+  /// Binds the function that returns the node whose descendants are aggregated (§6.3); false if the name is another.
   func rollupNode(
     _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) -> Bool {
@@ -99,8 +99,8 @@ extension Binding {
     return (text ?? "").split(separator: "/").map { String($0) }
   }
 
-  /// How many steps lead to the node whose identifier a path ends in. Paths are the same where they go through the same
-  /// elements of the model, casts aside.
+  /// The number of steps to the node whose identifier a path ends in. Paths are equal if they go through the same
+  /// elements of the model, ignoring casts.
   private func nodeSteps(_ path: ODataBoundPath, _ node: [String], _ nodes: EdmStructure?) -> Int? {
     guard let nodes, !node.isEmpty else { return nil }
     var count = path.segments.count

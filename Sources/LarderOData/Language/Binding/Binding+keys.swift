@@ -1,6 +1,6 @@
 // Keys (URL Conventions 4.01 §4.3), as segments and ordinals too.
 extension Binding {
-  /// `(…)` behind a collection of entities.
+  /// Binds `(…)` after a collection of entities.
   func key(
     _ arguments: [ODataArgument], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
@@ -27,7 +27,7 @@ extension Binding {
     try append(key: given, of: structure, parts, &walk, instance, arguments, at: position)
   }
 
-  /// Enters a key, with the parts that referential constraints give; in the order of the type's key.
+  /// Appends a key, in the order of the type's key, with the parts that follow from referential constraints.
   private func append(
     key given: [ODataBoundKeyPart], of structure: EdmStructure, _ parts: [ODataDeclaredKeyPart], _ walk: inout Walk,
     _ instance: Instance, _ arguments: [ODataArgument], at position: SourcePosition
@@ -70,13 +70,14 @@ extension Binding {
       at: position)
   }
 
-  /// The parts that no referential constraint ties to the entity that the path comes from.
+  /// The key parts that no referential constraint ties to the entity before.
   private func free(_ parts: [ODataDeclaredKeyPart], _ walk: Walk) -> [ODataDeclaredKeyPart] {
     parts.filter { principal(of: $0, walk) == nil }
   }
 
-  /// Where the value of a key part comes from that the URL leaves out (§4.3.2): a navigation property led here, its partner
-  /// says that the part repeats a property of the entity before, and that entity's key may tell its value.
+  /// The origin of a key part that the URL omits (§4.3.2): the path came through a navigation property, the constraint
+  /// of its partner says that the part repeats a property of the entity before, and that entity's key may contain the
+  /// value.
   private func principal(of part: ODataDeclaredKeyPart, _ walk: Walk) -> (
     property: String, value: ODataBoundExpression?
   )? {
@@ -96,7 +97,7 @@ extension Binding {
 
   // MARK: Segments that are no names
 
-  /// A key as a segment (§4.3.3), or the place in an ordered collection (§4.11).
+  /// Binds a key as a segment (§4.3.3), or the position in an ordered collection (§4.11).
   func text(_ text: String, _ walk: inout Walk, at position: SourcePosition) throws(ODataBindingError) {
     guard let instance = walk.instance, instance.type.isCollection, walk.place == .resource else {
       throw misplaced("'\(text)'", walk, "", at: position)

@@ -8,7 +8,7 @@ extension ODataBoundExpression {
   }
 }
 
-// Literals, and what they become beside operands of other types (§5.1.1.14).
+// Literals, and their conversion to the types of other operands (§5.1.1.14).
 extension Binding {
   func literal(_ value: ODataValue, at position: SourcePosition) -> ODataBoundExpression {
     switch value {
@@ -57,8 +57,8 @@ extension Binding {
     return ODataBoundExpression(.enumeration(type, value), ODataBoundType(.enumeration(type)), at: position)
   }
 
-  /// A whole number beside an enumeration is one of its values: the standard writes `'1'` or `Ns.Color'1'` and promotes numbers to
-  /// numbers only, but services take `Color eq 1`, which can mean nothing else.
+  /// Converts a whole number next to an enumeration to one of its values. The standard writes `'1'` or `Ns.Color'1'`
+  /// and promotes numbers only to numbers, but services accept `Color eq 1`, which can mean nothing else.
   private func enumeration(
     _ value: ODataValue, of expression: ODataBoundExpression, _ type: ODataDeclaredEnum
   ) throws(ODataBindingError) -> ODataBoundExpression {
@@ -78,10 +78,10 @@ extension Binding {
     return String(Substring(start[start.startIndex..<end]))
   }
 
-  /// Makes a literal a value of a type, where the type holds it exactly. What is no literal, and what the type does not hold,
-  /// stays as it is.
+  /// Converts a literal to a type that holds it exactly. Other expressions, and literals that the type does not hold,
+  /// are returned unchanged.
   ///
-  /// - Throws: where the literal can only be meant as the type and is no value of it: a string that names no member.
+  /// - Throws: if the literal can only be meant as a value of the type and is not one: a string that names no member.
   func convert(
     _ expression: ODataBoundExpression, to item: ODataBoundType.Item
   ) throws(ODataBindingError) -> ODataBoundExpression {
@@ -156,7 +156,7 @@ extension Binding {
     }
   }
 
-  /// Looks the members of an object up in a type.
+  /// Converts an object: looks its members up in a type.
   private func convert(
     _ members: [ODataBoundMember], of expression: ODataBoundExpression, to item: ODataBoundType.Item
   ) throws(ODataBindingError) -> ODataBoundExpression {
@@ -196,7 +196,8 @@ extension Binding {
     }
   }
 
-  /// Keys and arguments have types of their own: what operators are lenient about is no value of theirs.
+  /// Whether a literal is not converted for keys and arguments, which have types of their own: conversions that only
+  /// operators allow do not apply to them.
   private func isTakenAsIs(_ expression: ODataBoundExpression, _ item: ODataBoundType.Item) -> Bool {
     guard case .literal(let value) = expression.kind, value.type != nil else { return false }
     if case .date = value { return item.primitive?.isMoment == true }
@@ -204,9 +205,9 @@ extension Binding {
     return value.type?.isInteger == true
   }
 
-  /// A value for something of a known type, a parameter or property: literals become values of it.
+  /// Converts an expression to the type of a parameter or property; literals become values of the type.
   ///
-  /// - Throws: where the value is of another type.
+  /// - Throws: if the value is of another type.
   func fit(
     _ expression: ODataBoundExpression, to type: ODataBoundType, of what: @autoclosure () -> String,
     at position: SourcePosition
@@ -216,7 +217,7 @@ extension Binding {
     guard value.isNull || value.type.isCollection == type.isCollection || value.type.item == .untyped,
       let common = ODataBoundType.promoted(value.type.single, type.single)
     else { throw error(.wrongType(expected: "\(type) for \(what())", found: "\(value.type)"), at: place) }
-    // A literal that its type does not hold, 300 for Edm.Byte, promotes to a wider one.
+    // A literal that the type does not hold, such as 300 for Edm.Byte, would be promoted to a wider type.
     if value.isConstant, let wanted = type.item.primitive, let found = common.item.primitive, wanted != found {
       throw error(.wrongType(expected: "\(type) for \(what())", found: "\(value.type)"), at: place)
     }

@@ -1,6 +1,6 @@
 // Functions and actions of the service (URL Conventions 4.01 §4.5; §5.1.1.4 for expressions).
 extension Binding {
-  /// What stands under the service's root: sets, singletons, imports.
+  /// Binds the names under the service's root: sets, singletons, imports.
   func rootChild(
     _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
@@ -31,8 +31,8 @@ extension Binding {
     try checkComposition(operation, segments, walk)
   }
 
-  /// `Ns.Function(…)`, bound to what stands before it; at the beginning of an expression unbound, or bound to the current
-  /// instance.
+  /// Binds `Ns.Function(…)`: bound to the value before it, or, at the beginning of an expression, unbound or bound to
+  /// the current instance.
   func operation(
     _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
@@ -71,7 +71,7 @@ extension Binding {
     }
   }
 
-  /// The overloads whose binding parameter takes a value of a type, the most derived first.
+  /// The overloads whose binding parameter accepts a value of a type, the most derived first.
   private func bound(_ overloads: [ODataDeclaredOperation], to type: ODataBoundType) -> [ODataDeclaredOperation] {
     func distance(_ operation: ODataDeclaredOperation) -> Int? {
       guard let binding = operation.bindingType, binding.isCollection == type.isCollection else { return nil }
@@ -95,7 +95,7 @@ extension Binding {
     at position: SourcePosition
   ) throws(ODataBindingError) {
     guard let instance = walk.instance else { throw misplaced(name, walk, "", at: position) }
-    // What is selected is offered by each entity, or by the collection.
+    // A selected operation can be bound to each entity, or to the collection.
     let many = ODataBoundType(instance.type.item, isCollection: true)
     let candidates = bound(overloads, to: instance.type.single) + bound(overloads, to: many)
     guard let first = candidates.first else {
@@ -145,7 +145,7 @@ extension Binding {
 }
 
 extension ODataArgument {
-  /// The name in a list of parameter names: of an argument, or a path that is one name.
+  /// The parameter name in a list of names: of an argument, or of a path that is one name.
   var nameOfParameter: String? {
     if let name { return name }
     guard case .path(let path) = value.kind, path.segments.count == 1, case .name(let name)? = path.segments.first?.kind

@@ -1,4 +1,4 @@
-// Operators between two operands (URL Conventions 4.01 §5.1.1.1, §5.1.1.2).
+// Binary operators (URL Conventions 4.01 §5.1.1.1, §5.1.1.2).
 extension Binding {
   func binary(
     _ name: ODataBinaryOperator, _ left: ODataExpression, _ right: ODataExpression, at position: SourcePosition
@@ -20,19 +20,19 @@ extension Binding {
   private func wrong(
     _ name: String, _ left: ODataBoundExpression, _ right: ODataBoundExpression, at position: SourcePosition
   ) -> ODataBindingError {
-    // The literal has taken the other operand's type.
+    // The literal was converted to the other operand's type.
     func operand(_ side: ODataBoundExpression) -> String { side.isNull ? "null" : "\(side.type)" }
     return error(.wrongOperands(name, left: operand(left), right: operand(right)), at: position)
   }
 
-  /// Makes literals beside other operands values of the others' types, where these hold them exactly.
+  /// Converts a literal to the type of the other operand, if that type holds it exactly.
   private func unify(_ left: inout ODataBoundExpression, _ right: inout ODataBoundExpression) throws(ODataBindingError)
   {
     switch (left.isConstant, right.isConstant) {
     case (true, false): left = try convert(left, to: right.type.item)
     case (false, true): right = try convert(right, to: left.type.item)
     case (false, false): break
-    // Two literals keep the types that their forms tell, but for null and arrays.
+    // Two literals keep the types of their forms, except null and arrays.
     case (true, true):
       if left.isNull {
         left = try convert(left, to: right.type.item)
@@ -53,7 +53,7 @@ extension Binding {
     else { throw wrong(name.rawValue, left, right, at: position) }
   }
 
-  /// Streams and places can be compared with null only.
+  /// Whether two values can be compared for equality: streams and geo values only with null.
   private func isEquatable(_ type: ODataBoundType, _ left: ODataBoundExpression, _ right: ODataBoundExpression) -> Bool
   {
     guard let primitive = type.item.primitive, primitive == .stream || primitive.geoSpace != nil else { return true }
@@ -128,7 +128,7 @@ extension Binding {
     return ODataBoundType(item, isNullable: left.type.isNullable || right.type.isNullable)
   }
 
-  /// Makes a literal beside another operand a value of the type that both are promoted to.
+  /// Converts a literal to the type that both operands are promoted to.
   private func calculable(
     _ left: ODataBoundExpression, _ right: ODataBoundExpression
   ) throws(ODataBindingError) -> (ODataBoundExpression, ODataBoundExpression) {
@@ -155,7 +155,7 @@ extension Binding {
     }
     if let number = EdmPrimitiveType.promoted(one, other) {
       if name == .divideBy, number.isInteger { return .primitive(.decimal) }
-      // V2 calculates with no integers of less than 32 bits ([MS-ODATA] §2.2.3.6.1.2.1).
+      // V2 has no arithmetic with integers of less than 32 bits ([MS-ODATA] §2.2.3.6.1.2.1).
       if dialect == .v2, number.isInteger, number != .int64 { return .primitive(.int32) }
       return .primitive(number)
     }

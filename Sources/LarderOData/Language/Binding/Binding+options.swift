@@ -1,6 +1,6 @@
 // Query options on a resource (URL Conventions 4.01 §5), in the order in which they are evaluated (Protocol §11.2.1).
 extension Binding {
-  /// Binds options as they stand on a resource of a URL.
+  /// Binds the query options of a URL on its resource.
   func bind(
     _ options: ODataQueryOptions, on instance: Instance
   ) throws(ODataBindingError) -> ODataBoundOptions {
@@ -10,7 +10,7 @@ extension Binding {
     return try content(options, on: instance)
   }
 
-  /// Where nested options stand.
+  /// The places of nested options.
   enum Nesting {
     case expand
     case select
@@ -30,7 +30,7 @@ extension Binding {
     return try content(options, on: instance)
   }
 
-  /// Binds options that have been checked to be allowed.
+  /// Binds options that were checked to be allowed.
   func content(
     _ given: ODataQueryOptions, on start: Instance?
   ) throws(ODataBindingError) -> ODataBoundOptions {
@@ -65,7 +65,7 @@ extension Binding {
     return ODataBoundOptions(made)
   }
 
-  /// Makes an instance the one that names begin at.
+  /// Makes an instance the scope in which names are looked up.
   func scope(_ instance: Instance) {
     let single = instance.single
     current = single
@@ -98,13 +98,13 @@ extension Binding {
 
   // MARK: $compute, $orderby
 
-  /// Binds computed properties, each in scope of those behind it, and adds them to the instances.
+  /// Binds computed properties and adds them to the instances; each can use those before it.
   func compute(
     _ items: [ODataComputeItem], _ instance: inout Instance
   ) throws(ODataBindingError) -> [ODataBoundCompute] {
     let outer = computing
     defer { computing = outer }
-    // An instance of its own: `$it` and the values of aliases have none of these properties.
+    // A separate instance: `$it` and the values of aliases do not have these properties.
     let single = Instance(instance.single.type, source: instance.source, bindings: instance.bindings)
     current = single
     computing = (single, [:])
@@ -131,7 +131,7 @@ extension Binding {
     return type.structure.map { self.member(name, of: $0) != nil } ?? false
   }
 
-  /// A type with further properties.
+  /// Returns a type with additional properties.
   func adding(_ members: [ODataBoundShape.Member], to type: ODataBoundType) -> ODataBoundType {
     let shape: ODataBoundShape
     if case .shape(let before) = type.item {

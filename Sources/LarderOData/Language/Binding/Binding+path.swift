@@ -1,15 +1,15 @@
 // Paths in expressions and options: from the current instance, a variable or the service's root, step by step (§5.1.1.15).
 extension Binding {
-  /// A path on its way.
+  /// The state while a path is bound.
   struct Walk {
-    /// The steps that have been taken.
+    /// The steps that were bound so far.
     var path: ODataBoundPath
-    /// What they have come to; nil at the service's root, and behind what has no type.
+    /// The instance that these steps lead to; nil at the service's root, and after a step without a type.
     var instance: Instance?
-    /// What came before a last `$count`, `$value` or `$ref`: what options stand on.
+    /// The instance before a final `$count`, `$value` or `$ref`: options apply to it.
     var owner: Instance?
     let place: Place
-    /// The step that comes next.
+    /// The index of the next step.
     var next = 0
     /// Whether the path contains V2's `$links`.
     var hasLinks = false
@@ -21,7 +21,7 @@ extension Binding {
     }
 
     mutating func append(_ kind: ODataBoundSegment.Kind, _ instance: Instance?, at position: SourcePosition) {
-      // Complex properties and primitive values come from no set of their own.
+      // Complex properties and primitive values belong to no set.
       var source = instance?.source
       if source != nil, instance?.type.structure?.isEntityType != true { source = nil }
       path.segments.append(ODataBoundSegment(kind, instance?.type, source: source, at: position))
@@ -29,7 +29,7 @@ extension Binding {
     }
   }
 
-  /// Where a path stands: which steps it may have.
+  /// The kinds of places of paths, which determine the allowed steps.
   enum Place {
     /// The path of a URL.
     case resource
@@ -42,7 +42,7 @@ extension Binding {
     /// The properties that `$apply` names.
     case apply
 
-    /// Whether a name may follow a collection: it is meant of each item.
+    /// Whether a name may follow a collection: it then applies to each item.
     var goesThroughCollections: Bool { self == .select || self == .expand || self == .apply }
   }
 
@@ -64,7 +64,8 @@ extension Binding {
     return try expression(walk, at: position)
   }
 
-  /// A path that is the name of a declared property, as most are: without the walk that others need. Nil where it is another.
+  /// Binds a path that is the name of a declared property, which is the most frequent case, without a ``Walk``; nil for
+  /// other paths.
   private func property(
     _ path: ODataPath, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression? {
@@ -110,7 +111,7 @@ extension Binding {
     return walk
   }
 
-  /// Takes all steps.
+  /// Binds all remaining steps.
   func finish(_ walk: inout Walk, _ segments: [ODataPathSegment]) throws(ODataBindingError) {
     try enter(segments.first?.position ?? .none)
     defer { leave() }
@@ -118,7 +119,7 @@ extension Binding {
     while walk.next < segments.count { try step(segments, &walk) }
   }
 
-  /// Binds a path of an option: relative to an instance.
+  /// Binds a path in an option, relative to an instance.
   func relative(
     _ path: ODataPath, _ place: Place
   ) throws(ODataBindingError) -> Walk {
@@ -130,7 +131,7 @@ extension Binding {
   func begin(_ path: ODataPath, _ place: Place, at position: SourcePosition) throws(ODataBindingError) -> Walk {
     switch path.root {
     case .implicit:
-      // Trees that were built need not say that a name is a variable.
+      // In trees that were built, a variable may be written as a plain name.
       if !variables.isEmpty, case .name(let name)? = path.segments.first?.kind,
         let variable = variables.last(where: { $0.name == name })
       {

@@ -3,7 +3,7 @@ extension Binding {
   func annotation(_ term: String, _ qualifier: String?, _ walk: inout Walk, at position: SourcePosition) {
     let name = index.model.resolve(term)
     let type = index.model.term(name).map { index.type(of: $0.type, isNullable: true) } ?? .untyped
-    // An instance need not have the annotation: then it is null (§5.1.1.16).
+    // An instance without the annotation has the value null (§5.1.1.16).
     walk.append(.annotation(name, qualifier: qualifier), Instance(type.nullable()), at: position)
   }
 
@@ -65,7 +65,7 @@ extension Binding {
     walk.append(.query, instance, at: position)
   }
 
-  /// V2's `Orders(1)/$links/Items(2)` is `Orders(1)/Items(2)/$ref`.
+  /// Binds V2's `Orders(1)/$links/Items(2)` as `Orders(1)/Items(2)/$ref`.
   func links(
     _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
@@ -162,7 +162,7 @@ extension Binding {
 }
 
 extension ODataBoundType.Item {
-  /// Whether it may be an entity of any type.
+  /// Whether the type can be an entity of any type.
   var isOpenEntity: Bool {
     switch self {
     case .abstract(.entityType), .untyped, .undeclared: true

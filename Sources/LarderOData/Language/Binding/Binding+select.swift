@@ -5,7 +5,7 @@ extension Binding {
   ) throws(ODataBindingError) -> [ODataBoundSelectItem] {
     var bound: [ODataBoundSelectItem] = []
     bound.reserveCapacity(items.count)
-    // Few are compared with each other; many are looked up.
+    // Few items are compared with each other; many are looked up in a dictionary.
     var places: [ODataBoundPath: Int] = [:]
     for number in items.indices {
       let next = try selectItem(items[number])
@@ -51,7 +51,7 @@ extension Binding {
     default: kinds = []
     }
     if type?.structure?.isEntityType == true { kinds = [] }
-    // 4.01 takes `$expand` in the options of a complex property that has navigation properties.
+    // 4.01 allows `$expand` in the options of a complex property that has navigation properties.
     if type?.item.isStructured == true, !kinds.isEmpty { kinds.insert(.expand) }
     try allow(kinds, item.options, on: type.map { "\($0)" } ?? "it", at: item.path.position)
     let options = try nested(item.options, on: walk.instance, .select, at: item.path.position)

@@ -1,14 +1,14 @@
-// What an offline store knows of an entity beside its properties, as functions of the entity: `sap.islocal()`,
-// `sap.haspendingchanges()`, `sap.inerrorstate()`, `sap.upsertedlastdownload()`, `sap.entityexists(path)`, in any case of
-// letters. A function of the model with such a name goes before.
+// The state of an entity in an offline store, as functions of the entity: `sap.islocal()`, `sap.haspendingchanges()`,
+// `sap.inerrorstate()`, `sap.upsertedlastdownload()`, `sap.entityexists(path)`, in upper or lower case. A function of
+// the model with such a name takes precedence.
 extension Binding {
   private static let states = [
     "sap.islocal": "sap.isLocal", "sap.haspendingchanges": "sap.hasPendingChanges",
     "sap.inerrorstate": "sap.inErrorState", "sap.upsertedlastdownload": "sap.upsertedLastDownload",
   ]
 
-  /// Binds a function of an entity's state as an instance annotation of the entity, true or false; false where the name is
-  /// none of them.
+  /// Binds a function of an entity's state as a Boolean instance annotation of the entity; false if the name is none of
+  /// these functions.
   func state(
     _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) -> Bool {
@@ -21,7 +21,7 @@ extension Binding {
     return true
   }
 
-  /// `sap.entityexists(path)` as `path ne null`; nil for other paths.
+  /// Rewrites `sap.entityexists(path)` as `path ne null`; nil for other paths.
   func existence(_ path: ODataPath, at position: SourcePosition) -> ODataExpression? {
     guard path.segments.count >= 2, case .arguments(let arguments)? = path.segments.last?.kind, arguments.count == 1,
       arguments[0].name == nil, case .qualifiedName(let name) = path.segments[path.segments.count - 2].kind,

@@ -1,6 +1,6 @@
 // The steps of paths (URL Conventions 4.01 §4).
 extension Binding {
-  /// Takes the next step, and what belongs to it.
+  /// Binds the next step with its arguments.
   func step(_ segments: [ODataPathSegment], _ walk: inout Walk) throws(ODataBindingError) {
     let segment = segments[walk.next]
     walk.next += 1
@@ -97,7 +97,7 @@ extension Binding {
         walk.append(kind, next, at: position)
         return true
       }
-      // The members of $crossjoin are its sets' entities.
+      // The members of $crossjoin are entities of its sets.
       let entities = shape.base == nil ? index.instance(of: name) : nil
       let next = Instance(member.type, source: entities?.source, bindings: entities?.bindings)
       walk.append(.computed(name), next, at: position)
@@ -110,7 +110,7 @@ extension Binding {
     return true
   }
 
-  /// What a step to a declared property is, and where it leads.
+  /// The kind of a step to a declared property, and the instance it leads to.
   func landing(
     _ member: BindingIndex.Member, _ instance: Instance, as type: ODataBoundType? = nil
   ) -> (ODataBoundSegment.Kind, Instance) {
@@ -140,7 +140,7 @@ extension Binding {
     }
   }
 
-  /// Where a navigation property leads (CSDL 4.01 §13.4).
+  /// The instance that a navigation property leads to (CSDL 4.01 §13.4).
   func target(of property: ODataDeclaredNavigation, _ type: ODataBoundType, from instance: Instance) -> Instance {
     let node = instance.bindings?.children[property.name]
     if property.containsTarget {
@@ -156,8 +156,8 @@ extension Binding {
     return Instance(type, source: entities.source, bindings: entities.bindings)
   }
 
-  /// The partner of a containment navigation property leads back to what contains the entity, and has no binding of its own
-  /// (CSDL 4.01 §8.4).
+  /// The instance that the partner of a containment navigation property leads to: the container of the entity. It has
+  /// no binding of its own (CSDL 4.01 §8.4).
   private func container(
     _ property: ODataDeclaredNavigation, _ type: ODataBoundType, from instance: Instance
   ) -> Instance {
@@ -192,7 +192,7 @@ extension Binding {
     }
     if !index.overloads(name).isEmpty { return try operation(name, segments, &walk, at: position) }
     if options.keepsOptionsOfAnyType, walk.place == .expand, let instance = walk.instance, instance.isOfAnyType {
-      // A type of the data, which this model need not have.
+      // A type that occurs in the data, which may be missing in this model.
       return walk.append(.dynamic(name), instance, at: position)
     }
     if state(name, segments, &walk, at: position) { return }
@@ -220,7 +220,7 @@ extension Binding {
     } else if !instance.type.item.isOpen, !instance.type.item.isStructured {
       throw misplaced("the type \(structure.name)", walk, "it has no members", at: position)
     }
-    // A cast behind the same cast says nothing.
+    // A cast is dropped if it repeats the cast before it.
     if case .cast(structure)? = walk.path.lastKind { return }
     let type = ODataBoundType(
       .structure(structure), isCollection: instance.type.isCollection,

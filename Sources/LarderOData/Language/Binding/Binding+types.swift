@@ -1,12 +1,12 @@
 // Type functions (URL Conventions 4.01 §5.1.1.10).
 extension Binding {
-  /// The type of a name as an operand.
+  /// Binds the name of a type as an operand.
   func type(_ name: ODataTypeName) throws(ODataBindingError) -> ODataBoundType {
     let item: ODataBoundType.Item
     if let declared = index.type(name.name) {
       item = declared
     } else {
-      // Primitive types may go without their namespace before V4 only.
+      // Only before V4 may primitive types be written without their namespace.
       let isQualified = name.name.utf8.contains(UInt8(ascii: "."))
       switch EdmTypeReference(name.name) {
       case .primitive(let type) where isQualified || dialect == .v2: item = .primitive(type)
@@ -48,7 +48,7 @@ extension Binding {
     error(.wrongType(expected: "an instance that the expression stands on", found: "none"), at: position)
   }
 
-  /// Whether a cast can ever give a value; where it cannot, the expression is a mistake.
+  /// Whether a cast can ever have a value; if not, the expression is an error.
   private func isCastable(_ from: ODataBoundType, to type: ODataBoundType) -> Bool {
     guard from.item != .null else { return true }
     guard from.isCollection == type.isCollection || from.item.isOpen || type.item.isOpen else { return false }

@@ -1,4 +1,4 @@
-// URLs: what the path identifies, then the options on it (URL Conventions 4.01 §4).
+// URLs: first the path, then the options on the resource that it identifies (URL Conventions 4.01 §4).
 extension Binding {
   func bind(_ url: ODataURL) throws(ODataBindingError) -> ODataBoundURL {
     custom = url.options.custom
@@ -57,7 +57,7 @@ extension Binding {
     return ODataBoundURL(serviceRoot: url.serviceRoot, resource: .path(walk.path), options: options)
   }
 
-  /// `$crossjoin` and `$all`.
+  /// Binds `$crossjoin` and `$all`.
   private func first(_ segments: [ODataPathSegment], _ walk: inout Walk) throws(ODataBindingError) {
     guard let segment = segments.first else { return }
     switch segment.kind {

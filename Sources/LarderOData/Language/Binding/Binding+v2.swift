@@ -1,4 +1,4 @@
-// V2 says with paths what V4 says with nested options: `$expand=A/B,C&$select=Name,A/Name` is
+// V2 uses paths for V4's nested options: `$expand=A/B,C&$select=Name,A/Name` is
 // `$expand=A($expand=B;$select=Name),C&$select=Name` (OData V2 URI Conventions §4.6, §4.8).
 extension Binding {
   func nestedV2(
@@ -15,7 +15,7 @@ extension Binding {
         expand.append(ODataExpandItem(ODataPath(first, at: item.path.position)))
       }
       guard head < item.path.segments.count else {
-        // Trees that were built may have options here: they go with the path's end.
+        // Trees that were built may have options here: they belong to the end of the path.
         if !item.options.isEmpty { merge(item.options, into: &expand[place].options) }
         continue
       }
@@ -51,7 +51,7 @@ extension Binding {
     other.select = select + options.select
   }
 
-  /// How many segments lead through the first name: casts may stand before it.
+  /// The number of segments up to the first name: casts may precede it.
   private func headCount(_ segments: [ODataPathSegment]) -> Int {
     var count = 0
     for segment in segments {

@@ -1,47 +1,47 @@
-/// One tree being bound: what is in scope where it is read, and how much has been read.
+/// The state while one tree is bound: the names in scope, the depth and the number of nodes.
 ///
-/// Everything that binds is an extension of this type.
+/// The methods that bind are in extensions of this type.
 final class Binding {
   let index: BindingIndex
   let options: ODataBinderOptions
   let dialect: ODataDialect
   private let text: String?
   let aliases: [ODataAlias]
-  /// Where each alias stands, once they are too many to be searched.
+  /// The index of each alias, filled only if there are too many to search them.
   private var aliasPlaces: [String: Int] = [:]
   /// Query options that may be a function's parameters.
   var custom: [ODataCustomOption] = []
-  /// Those of ``custom`` that were.
+  /// The names of ``custom`` options that were used as parameters.
   var usedCustom: Set<String> = []
   /// The names of aliases whose values are being bound.
   private var openAliases: [String] = []
   private var depth = 0
-  /// Keeps the stack from its end.
+  /// Stops recursion before the end of the stack.
   private var stack = StackGuard()
   private var nodes = 0
-  /// Where paths without a root begin; nil where no instance is.
+  /// The instance at which paths without a root begin; nil if there is none.
   var current: Instance?
-  /// What `$it` is.
+  /// The instance that `$it` refers to.
   var it: Instance?
-  /// What `$this` is; nil where the option stands on no collection.
+  /// The instance that `$this` refers to; nil if the option is not on a collection.
   var this: Instance?
-  /// What `$these` is.
+  /// The instance that `$these` refers to.
   var these: Instance?
-  /// Whether the option that is bound stands inside `$expand` or `$select`, where paths without a root do not begin at `$it`.
+  /// Whether the current option is inside `$expand` or `$select`, where paths without a root do not begin at `$it`.
   var isNested = false
-  /// What a path without a root is bound to: `$it` in the value of an alias that is used in a nested option.
+  /// The root of paths that name none: `$it` in the value of an alias that is used in a nested option.
   var implicitRoot = ODataBoundPath.Root.implicit
-  /// The nodes of each `rolluprecursive` of the `groupby` around.
+  /// The nodes of each `rolluprecursive` of the enclosing `groupby`.
   var rollupNodes: [Instance] = []
-  /// Lambda variables, the innermost last.
+  /// The lambda variables in scope, the innermost last.
   var variables: [(name: String, instance: Instance)] = []
 
-  /// The aliases of the `$compute` that is bound, and the instance that they are properties of.
+  /// The aliases of the `$compute` that is being bound, and the instance that they are properties of.
   var computing: (instance: Instance, types: [String: ODataBoundType])?
-  /// The members that were asked for last: most names of a URL are those of one type.
+  /// The members of the type that was looked up last: most names of a URL belong to one type.
   private var table: StructureTable?
 
-  /// The member of a type, its own or inherited.
+  /// The member of a type, its own or inherited; nil if it has none of that name.
   func member(_ name: String, of structure: EdmStructure) -> BindingIndex.Member? {
     if let table, table.structure === structure { return table.member(name) }
     table = index.tables[ObjectIdentifier(structure)]
@@ -50,12 +50,12 @@ final class Binding {
 
   /// An instance at which a path can begin, or which it has reached.
   struct Instance: Sendable {
-    /// Shared, so that an instance is copied at the price of one reference.
+    /// Shared, so that copying an instance costs one reference.
     private final class Storage: Sendable {
       let type: ODataBoundType
       let source: ODataBoundSource?
       let bindings: BindingPathNode?
-      /// One item of a collection, where it has been made before.
+      /// A single item of a collection, if it was created in advance.
       let item: Storage?
 
       init(_ type: ODataBoundType, _ source: ODataBoundSource?, _ bindings: BindingPathNode?, item: Storage? = nil) {
@@ -72,7 +72,7 @@ final class Binding {
       storage = Storage(type, source, bindings)
     }
 
-    /// An instance that is kept: one item of it is made at once.
+    /// Creates an instance for frequent use: the instance of a single item is created in advance.
     init(kept type: ODataBoundType, source: ODataBoundSource? = nil, bindings: BindingPathNode? = nil) {
       let item = type.isCollection ? Storage(type.single, source, bindings) : nil
       storage = Storage(type, source, bindings, item: item)
@@ -88,15 +88,15 @@ final class Binding {
     /// The position in the source's navigation property bindings at which the lookup continues.
     var bindings: BindingPathNode? { storage.bindings }
 
-    /// Whether both are one and the same.
+    /// Whether both share one storage.
     static func === (left: Instance, right: Instance) -> Bool { left.storage === right.storage }
 
-    /// Whether it is an entity, or several, of which nothing but that is known.
+    /// Whether the instance is an entity, or a collection of entities, of unknown type.
     var isOfAnyType: Bool {
       if case .abstract(.entityType) = storage.type.item { true } else { false }
     }
 
-    /// One item of it.
+    /// A single item of the collection; a single instance is returned unchanged.
     var single: Instance {
       guard storage.type.isCollection else { return self }
       if let item = storage.item { return Instance(item) }
@@ -121,7 +121,7 @@ final class Binding {
     ODataBindingError(problem, at: position, in: text)
   }
 
-  /// Begins a level, or several where one costs as much stack; every call is followed by ``leave(_:)``.
+  /// Begins a level, or several if one needs as much stack; every call is followed by ``leave(_:)``.
   func enter(_ position: SourcePosition, levels: Int = 1) throws(ODataBindingError) {
     guard depth + levels <= options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth), at: position) }
     guard !stack.isSpent(at: depth, usual: options.maxDepth) else { throw error(.tooDeep(limit: depth), at: position) }
@@ -132,7 +132,7 @@ final class Binding {
 
   func leave(_ levels: Int = 1) { depth -= levels }
 
-  /// Binds something on an instance that is the current one and `$it`.
+  /// Binds a part with an instance as both the current instance and `$it`.
   func standAlone<Value>(
     on instance: Instance, _ bind: (Binding) throws(ODataBindingError) -> Value
   ) throws(ODataBindingError) -> Value {
@@ -180,9 +180,10 @@ final class Binding {
   }
 }
 
-// Parameter aliases (§5.3): replaced by their values; one that is not given is null.
+// Parameter aliases (§5.3): replaced by their values; an alias without a value is null.
 extension Binding {
-  /// Binds the value of an alias where it is used: paths in it begin at the resource, not in the option or lambda around it.
+  /// Binds the value of an alias at the place of its use: paths in it begin at the resource, not in the enclosing
+  /// option or lambda.
   func alias(_ name: String, at position: SourcePosition) throws(ODataBindingError) -> ODataBoundExpression {
     let place = aliases.count > 8 ? aliasPlaces[name] : aliases.firstIndex { $0.name == name }
     guard let alias = place.map({ aliases[$0] }) else {

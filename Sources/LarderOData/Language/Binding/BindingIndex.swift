@@ -1,27 +1,27 @@
-/// What a binder looks names up in, built once for a model.
+/// The look-up tables of a binder, built once for a model.
 final class BindingIndex: Sendable {
-  /// What a name under the service root is.
+  /// The kinds of names under the service root.
   enum RootChild: Sendable {
     case source(ODataNavigationSource, Binding.Instance)
     case imported(ODataDeclaredImport)
   }
 
-  /// What a name in a structured type is.
+  /// The kinds of names in a structured type.
   enum Member: Sendable {
     case property(ODataDeclaredProperty)
     case navigation(ODataDeclaredNavigation)
   }
 
   let model: EdmModel
-  /// Types by qualified name, by alias, and in default namespaces by their bare name.
+  /// The types by qualified name, by alias, and in default namespaces by their unqualified name.
   let types: [String: ODataBoundType.Item]
-  /// Members of each type.
+  /// The members of each type.
   let tables: [ObjectIdentifier: StructureTable]
-  /// Sets, singletons and imports by name, also with their container's name before it.
+  /// The sets, singletons and imports by name, also qualified by their container's name.
   let roots: [String: RootChild]
-  /// Overloads by qualified name, by alias, and in default namespaces by their bare name.
+  /// The overloads by qualified name, by alias, and in default namespaces by their unqualified name.
   let operations: [String: [ODataDeclaredOperation]]
-  /// Namespaces by themselves and by their aliases.
+  /// The namespaces by name and by alias.
   let namespaces: [String: String]
 
   init(_ model: EdmModel, defaultNamespaces: [String]) {
@@ -49,7 +49,7 @@ final class BindingIndex: Sendable {
     if case .source(let source, _)? = roots[name] { source } else { nil }
   }
 
-  /// The entities of a set or singleton.
+  /// The instance for a set or singleton.
   func instance(of name: String) -> Binding.Instance? {
     if case .source(_, let instance)? = roots[name] { instance } else { nil }
   }
@@ -63,7 +63,7 @@ final class BindingIndex: Sendable {
     tables[ObjectIdentifier(structure)]?.key ?? []
   }
 
-  /// All names of a type's members, for suggestions.
+  /// The names of all members of a type, for suggestions.
   func memberNames(of structure: EdmStructure) -> [String] {
     structure.chain.flatMap { $0.ownProperties.map(\.name) + $0.ownNavigationProperties.map(\.name) }
   }
@@ -92,7 +92,7 @@ final class StructureTable: Sendable {
     self.key = key
   }
 
-  /// The member of a name, its own or inherited.
+  /// The member with a name, declared or inherited.
   func member(_ name: String) -> BindingIndex.Member? {
     if let member = members[name] { return member }
     var table = base
@@ -104,14 +104,14 @@ final class StructureTable: Sendable {
   }
 }
 
-/// A step of the paths that a set's navigation property bindings begin with (CSDL 4.01 §13.4.1).
+/// A node of the tree of paths in a set's navigation property bindings (CSDL 4.01 §13.4.1).
 final class BindingPathNode: Sendable {
   /// The steps that can follow.
   let children: [String: BindingPathNode]
-  /// Where the path that ends here leads.
+  /// The target of the path that ends here.
   let target: String?
 
-  /// Longer binding paths are left out.
+  /// The most steps of a binding path; longer ones are ignored.
   static let mostSteps = 32
 
   private init(children: [String: BindingPathNode], target: String?) {

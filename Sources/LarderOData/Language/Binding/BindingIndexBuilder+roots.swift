@@ -1,4 +1,4 @@
-// What stands under the service root.
+// Collects the names under the service root.
 extension BindingIndexBuilder {
   mutating func declareRoots() {
     var sources: [String: BindingIndex.RootChild] = [:]
@@ -38,8 +38,8 @@ extension BindingIndexBuilder {
     return .source(source, entities)
   }
 
-  /// V1 to V3: imports with signatures of their own, the overloads of each name together. Those of V3 that can be called on
-  /// their first parameter are operations too.
+  /// Collects the function imports of V1 to V3, which have signatures of their own; the overloads of each name are
+  /// grouped. V3's imports that can be called on their first parameter are also operations.
   private mutating func overloadsOfImports() -> [String: [ODataDeclaredOperation]] {
     var overloads: [String: [ODataDeclaredOperation]] = [:]
     for container in model.schemas.flatMap(\.containers) {

@@ -1,4 +1,4 @@
-/// Builds the look-ups of a binder, in the order in which they need each other: types, members, operations, the root.
+/// Builds the look-up tables of a binder, in the order of their dependencies: types, members, operations, the root.
 struct BindingIndexBuilder {
   static let defaultNamespaceTerm = "Org.OData.Core.V1.DefaultNamespace"
   static let optionalParameterTerm = "Org.OData.Core.V1.OptionalParameter"
@@ -94,7 +94,7 @@ struct BindingIndexBuilder {
       }
       var members: [String: BindingIndex.Member] = [:]
       for property in step.ownNavigationProperties {
-        // A navigation property may lead nowhere (null) unless the document says otherwise.
+        // A navigation property may be null unless the document says otherwise.
         let type = type(of: property.type, isNullable: !property.isCollection && property.isNullable)
         members[property.name] = .navigation(ODataDeclaredNavigation(property, type: type, in: step))
       }
@@ -140,7 +140,7 @@ struct BindingIndexBuilder {
       }
       return nil
     }
-    // A complex type that a key goes through may not have its table yet.
+    // The complex type of a step in a key may not have its table yet.
     guard let property = type.property(name) else { return nil }
     let declaring = type.chain.last { step in step.ownProperties.contains { $0.name == name } } ?? type
     return ODataDeclaredProperty(

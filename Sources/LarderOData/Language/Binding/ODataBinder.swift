@@ -1,17 +1,17 @@
-/// Binds trees of the OData language to a model: looks every name up, types every expression, checks every option against
-/// the resource that it stands on.
+/// Binds trees of the OData language to a model: looks every name up, determines the type of every expression, and
+/// checks every option against its resource.
 ///
-/// Making a binder builds its look-ups (milliseconds for a large model); binding a URL then takes microseconds. A binder is
-/// immutable and can be used from many tasks at once. Trees of both dialects bind to one form; what they say alike binds alike.
-/// All methods throw ``ODataBindingError``.
+/// Creating a binder builds its look-up tables (milliseconds for a large model); binding a URL then takes microseconds.
+/// A binder is immutable and can be used from many tasks at once. Trees of both dialects bind to one form, so
+/// equivalent trees bind to equal results. All methods throw ``ODataBindingError``.
 public struct ODataBinder: Sendable {
   /// The model.
   public let model: EdmModel
-  /// What is bound, and how much of it.
+  /// The version and the limits.
   public let options: ODataBinderOptions
   let index: BindingIndex
 
-  /// Makes a binder; without options, one for the model's own version.
+  /// Creates a binder; without options, for the model's own version.
   public init(model: EdmModel, options: ODataBinderOptions? = nil) {
     self.model = model
     self.options = options ?? ODataBinderOptions(version: max(model.version, model.version >= .v4 ? .v401 : .v2))
@@ -22,7 +22,7 @@ public struct ODataBinder: Sendable {
   ///
   /// - Parameters:
   ///   - url: the tree.
-  ///   - text: what the tree was read from, for messages.
+  ///   - text: the text that the tree was parsed from, for messages.
   public func bind(_ url: ODataURL, text: String? = nil) throws(ODataBindingError) -> ODataBoundURL {
     let binding = Binding(self, text: text, aliases: url.options.aliases)
     return try binding.bind(url)
@@ -33,13 +33,13 @@ public struct ODataBinder: Sendable {
     try Binding(self, text: text, aliases: []).check(fragment)
   }
 
-  /// Binds query options as they would stand on a resource of a type.
+  /// Binds query options for a resource of a type.
   ///
   /// - Parameters:
   ///   - options: the trees.
-  ///   - type: the qualified name of a type, `Collection(…)` around it where there are many.
-  ///   - entitySet: the set or singleton that the entities come from.
-  ///   - text: what the trees were read from, for messages.
+  ///   - type: the qualified name of a type, in `Collection(…)` for a collection.
+  ///   - entitySet: the set or singleton of the entities.
+  ///   - text: the text that the trees were parsed from, for messages.
   public func bind(
     _ options: ODataQueryOptions, on type: String, from entitySet: String? = nil, text: String? = nil
   ) throws(ODataBindingError) -> ODataBoundOptions {
@@ -47,7 +47,7 @@ public struct ODataBinder: Sendable {
     return try binding.bind(options, on: try binding.instance(type, from: entitySet))
   }
 
-  /// Binds query options as they would stand on an entity set or singleton.
+  /// Binds query options for an entity set or singleton.
   public func bind(
     _ options: ODataQueryOptions, onSet name: String, text: String? = nil
   ) throws(ODataBindingError) -> ODataBoundOptions {
@@ -55,9 +55,10 @@ public struct ODataBinder: Sendable {
     return try binding.bind(options, on: try binding.instance(set: name))
   }
 
-  /// Binds options that were kept for entities of any type to one of the types that there are.
+  /// Binds options that were kept for entities of any type to a concrete type.
   ///
-  /// `$it`, which is the resource that was expanded, has no name here, and undeclared properties of open types lead nowhere.
+  /// `$it`, the resource that was expanded, cannot be used in them, and neither can undeclared properties of open
+  /// types.
   package func bind(
     kept options: ODataQueryOptions, on type: String, from entitySet: String?, text: String?
   ) throws(ODataBindingError) -> ODataBoundOptions {
@@ -83,7 +84,7 @@ public struct ODataBinder: Sendable {
     }
   }
 
-  /// Binds an expression on the instances of a type; without a type, one that stands on nothing.
+  /// Binds an expression on the instances of a type; without a type, one that uses no instance.
   public func bind(
     _ expression: ODataExpression, on type: String? = nil, from entitySet: String? = nil,
     aliases: [ODataAlias] = [], text: String? = nil
@@ -97,24 +98,24 @@ public struct ODataBinder: Sendable {
   }
 }
 
-/// What a binder takes, and how much of it.
+/// The version and the limits of a binder.
 public struct ODataBinderOptions: Sendable, Hashable {
-  /// The version whose rules hold.
+  /// The version whose rules apply.
   public var version: ODataVersion
-  /// How deeply expressions, paths, options and aliases may nest; nested options count two, so that a hundred are bound, which is
-  /// what the parser reads. A thread with a small stack takes fewer.
+  /// The depth to which expressions, paths, options and aliases may nest. Nested options count twice, so that a hundred
+  /// of them can be bound, which is the parser's limit. A thread with a small stack allows fewer.
   public var maxDepth: Int
-  /// The most nodes of a bound tree, aliases replaced by their values.
+  /// The most nodes of a bound tree, counted after aliases are replaced by their values.
   public var maxNodes: Int
   /// Whether `Customers/ALFKI` is `Customers('ALFKI')` (4.01 §4.3.3).
   public var isKeyAsSegment: Bool
-  /// Namespaces whose types and operations may go without them, beside those that the model annotates so.
+  /// The namespaces whose types and operations may be unqualified, in addition to those that the model annotates so.
   public var defaultNamespaces: [String]
-  /// Whether the options of entities of any type (`Edm.EntityType`) in `$expand` are kept as they are, to be bound to the
-  /// types that the data tell.
+  /// Whether the options of entities of any type (`Edm.EntityType`) in `$expand` are kept unbound. They can be bound
+  /// later to the types that occur in the data.
   package var keepsOptionsOfAnyType = false
 
-  /// Makes options.
+  /// Creates options.
   public init(
     version: ODataVersion = .v401, maxDepth: Int = 200, maxNodes: Int = 100_000, isKeyAsSegment: Bool = true,
     defaultNamespaces: [String] = []

@@ -1,47 +1,47 @@
 public import LarderCore
 
-/// Why a tree does not fit the model, and where.
+/// The error of a tree that does not fit the model, with its position.
 public struct ODataBindingError: Error, Sendable, Hashable {
   /// What is wrong.
   public enum Problem: Sendable, Hashable {
     /// A name that the model does not have in its place: what kind of name was looked up, in which type or under what,
     /// and the nearest name that is allowed.
     case unknownName(String, what: String, place: String, nearest: String?)
-    /// A value of another type than its place needs.
+    /// A value has another type than its place requires.
     case wrongType(expected: String, found: String)
-    /// An operator between operands that it does not take.
+    /// An operator has operands that it does not accept.
     case wrongOperands(String, left: String, right: String)
-    /// A canonical function with arguments that it does not take; what it takes.
+    /// A canonical function has arguments that it does not accept; the signatures that it has.
     case wrongArguments(String, found: [String], expected: [String])
-    /// A literal that is no value of the type that it has to be of.
+    /// A literal is not a value of the required type.
     case invalidLiteral(String)
-    /// A key predicate that is not the type's key.
+    /// A key predicate does not match the type's key.
     case wrongKey(type: String, expected: [String], found: [String])
     /// No overload of an operation has these parameters.
     case noOverload(String, found: [String], expected: [String])
-    /// A step that cannot stand behind what is before it.
+    /// A step is not allowed after the step before it.
     case misplacedStep(String, behind: String, reason: String)
-    /// An option that has no meaning on what it stands on; why.
+    /// An option is not allowed on its resource; the reason.
     case misplacedOption(String, on: String, reason: String)
     /// A part that may occur once occurs twice.
     case duplicate(String)
-    /// An alias whose value contains the alias.
+    /// An alias has a value that contains the alias.
     case circularAlias(String)
-    /// Deeper than the limit.
+    /// The tree is deeper than the limit.
     case tooDeep(limit: Int)
-    /// More nodes than the limit, aliases replaced by their values.
+    /// The tree has more nodes than the limit, counted after aliases are replaced by their values.
     case tooLarge(limit: Int)
-    /// What cannot be bound.
+    /// A construct that cannot be bound.
     case notSupported(String)
   }
 
   /// What is wrong.
   public let problem: Problem
-  /// Bytes before the place, in the text that the tree was read from; nil where the tree was built.
+  /// The position in bytes in the text that the tree was parsed from; nil if the tree was built.
   public let offset: Int?
-  /// The text's part around the place, in one line; empty where the text was not given.
+  /// The part of the text around the position, in one line; empty if the text was not passed.
   public let excerpt: String
-  /// Characters (scalars) of ``excerpt`` before the place.
+  /// The column in ``excerpt``, in characters (scalars).
   public let column: Int
 
   init(_ problem: Problem, at position: SourcePosition, in text: String?) {
@@ -59,7 +59,7 @@ public struct ODataBindingError: Error, Sendable, Hashable {
 }
 
 extension ODataBindingError: CustomStringConvertible {
-  /// The problem; the place and the line with a caret under it where they are known.
+  /// The problem, and if known, the position and the line with a caret under it.
   public var description: String {
     guard let offset else { return "\(problem)" }
     let text = "\(problem) (at character \(offset + 1))"
@@ -68,7 +68,7 @@ extension ODataBindingError: CustomStringConvertible {
 }
 
 extension ODataBindingError.Problem: CustomStringConvertible {
-  /// What is wrong, and the cure.
+  /// The problem and the cure.
   public var description: String {
     switch self {
     case .unknownName(let name, let what, let place, let nearest):
@@ -120,7 +120,7 @@ extension ODataBindingError: LarderError {
     }
   }
 
-  /// The problem and the place, in sentences.
+  /// The problem and the position, in sentences.
   public var explanation: ErrorExplanation {
     ErrorExplanation(
       "The URL does not fit the service's model: \(problem)",

@@ -1,4 +1,4 @@
-/// Writes bound trees as unbound ones, and gathers the aliases that these need.
+/// Converts bound trees to unbound ones, and collects the aliases that they need.
 struct SyntaxWriting {
   /// The aliases for values that cannot be written in a path.
   var aliases: [ODataAlias] = []
@@ -57,7 +57,7 @@ struct SyntaxWriting {
     var written = expressions(arguments)
     if dialect == .v2, function == .contains { return .call(.substringof, written.reversed()) }
     guard function == .concat, dialect == .v4, written.count > 2 else { return .call(function, written) }
-    // V4 joins two at a time.
+    // V4's `concat` joins two at a time.
     var joined = written.removeFirst()
     for part in written { joined = ODataExpression(.call(.concat, [joined, part])) }
     return joined.kind
@@ -72,7 +72,7 @@ struct SyntaxWriting {
     ODataTypeName("\(type.item)", isCollection: type.isCollection)
   }
 
-  /// A value in the path of a URL: what is no literal goes into an alias.
+  /// Converts a value in the path of a URL: a value that is not a literal becomes an alias.
   mutating func pathValue(_ bound: ODataBoundExpression) -> ODataExpression {
     let written = expression(bound)
     switch bound.kind {

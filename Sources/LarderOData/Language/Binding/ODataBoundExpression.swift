@@ -4,11 +4,11 @@
 /// with a property is a value of the property's type. Parameter aliases are replaced by their values. Equality ignores
 /// positions.
 public struct ODataBoundExpression: Sendable, Hashable {
-  /// What the expression is.
+  /// The kind of the expression.
   public var kind: Kind
   /// The type of its value.
   public var type: ODataBoundType
-  /// Where it stood.
+  /// The position in the text.
   public var position: SourcePosition
 
   init(_ kind: Kind, _ type: ODataBoundType, at position: SourcePosition = .none) {
@@ -25,19 +25,19 @@ public struct ODataBoundExpression: Sendable, Hashable {
     case enumeration(ODataDeclaredEnum, Int64)
     /// A path.
     case path(ODataBoundPath)
-    /// All of two or more.
+    /// True if all of two or more expressions are true.
     case and([ODataBoundExpression])
-    /// One of two or more.
+    /// True if one of two or more expressions is true.
     case or([ODataBoundExpression])
     /// `not`
     indirect case not(ODataBoundExpression)
     /// `-`
     indirect case negate(ODataBoundExpression)
-    /// Two operands. What they are promoted to is ``ODataBoundType/promoted(_:_:)`` of their types.
+    /// A binary operator. The operands are promoted to the type ``ODataBoundType/promoted(_:_:)`` of their types.
     indirect case binary(ODataBinaryOperator, ODataBoundExpression, ODataBoundExpression)
     /// `left in right`: the right side is a ``list(_:)``, an ``array(_:)`` or an expression with a collection as its value.
     indirect case membership(ODataBoundExpression, ODataBoundExpression)
-    /// `(1,2,3)` behind `in`.
+    /// `(1,2,3)` after `in`.
     case list([ODataBoundExpression])
     /// A canonical function. `concat` of strings may have more than two arguments; V2's `substringof` is `contains`.
     case call(ODataCanonicalFunction, [ODataBoundExpression])
@@ -55,7 +55,7 @@ public struct ODataBoundExpression: Sendable, Hashable {
     case object([ODataBoundMember])
   }
 
-  /// Whether it is the literal `null`.
+  /// Whether the expression is the literal `null`.
   public var isNull: Bool {
     if case .literal(.null) = kind { true } else { false }
   }
@@ -63,15 +63,15 @@ public struct ODataBoundExpression: Sendable, Hashable {
 
 /// One branch of `case`.
 public struct ODataBoundBranch: Sendable, Hashable {
-  /// When the branch is taken.
+  /// The condition under which the branch is taken.
   public var condition: ODataBoundExpression
-  /// Its value.
+  /// The value of the branch.
   public var value: ODataBoundExpression
 }
 
 /// A member of an object.
 public struct ODataBoundMember: Sendable, Hashable {
-  /// The name, also of control information.
+  /// The name of a property or of control information.
   public var name: String
   /// The property; nil for dynamic ones, navigation properties and control information.
   public var property: ODataDeclaredProperty?

@@ -10,7 +10,7 @@ public struct ODataBoundCompute: Sendable, Hashable {
 
 /// An item of `$orderby`.
 public struct ODataBoundOrderBy: Sendable, Hashable {
-  /// What is ordered by: a primitive value.
+  /// The primitive value to order by.
   public var expression: ODataBoundExpression
   /// `desc`
   public var isDescending: Bool
@@ -24,15 +24,16 @@ public struct ODataBoundSelectItem: Sendable, Hashable {
   public var options: ODataBoundOptions?
 }
 
-/// An item of `$expand`: a path that ends with a navigation property, a cast behind one, a stream property, `*` or `$value`.
+/// An item of `$expand`: a path that ends with a navigation property, a cast after one, a stream property, `*` or
+/// `$value`.
 public struct ODataBoundExpandItem: Sendable, Hashable {
-  /// What is expanded.
+  /// The kinds of expanded content.
   public enum Content: Sendable, Hashable {
     /// The related entities.
     case entities
     /// `$ref`: their references.
     case references
-    /// `$count`: how many they are.
+    /// `$count`: the number of related entities.
     case count
     /// A media stream or a stream property.
     case stream
@@ -40,11 +41,11 @@ public struct ODataBoundExpandItem: Sendable, Hashable {
 
   /// The path, without `$ref` and `$count`.
   public var path: ODataBoundPath
-  /// What is expanded.
+  /// The kind of expanded content.
   public var content: Content
-  /// Options of the expanded entities; nil where there are none.
+  /// The options of the expanded entities; nil if there are none.
   public var options: ODataBoundOptions?
-  /// Of entities of any type, `$compute`, `$expand` and `$select` as they were given, with the aliases of the URL; nil where
-  /// there are none, and where the binder binds them.
+  /// The options `$compute`, `$expand` and `$select` of entities of any type, unbound, with the aliases of the URL; nil
+  /// if there are none, or if the binder binds them.
   package var kept: ODataQueryOptions?
 }

@@ -54,7 +54,7 @@ extension SyntaxWriting {
     return ODataExpandItem(path, options: written)
   }
 
-  /// In `$select` an overload is named by its parameters.
+  /// The path in `$select`, where an overload is named with its parameters.
   private mutating func selectPath(_ bound: ODataBoundPath) -> ODataPath {
     var path = path(bound)
     guard case .operation(let operation, _)? = bound.segments.last?.kind,
@@ -67,7 +67,7 @@ extension SyntaxWriting {
     return path
   }
 
-  /// Nested options as V2's paths.
+  /// Converts nested options to V2's paths.
   private func unnest(_ options: inout ODataQueryOptions) {
     var expand: [ODataExpandItem] = []
     for item in options.expand {
@@ -94,8 +94,8 @@ extension ODataBoundOptions {
 }
 
 extension ODataBoundURL {
-  /// The unbound form, to be printed: names qualified by namespaces, keys in parentheses, literals in the spelling of their
-  /// types, aliases replaced by their values but for those in the path that are no literals.
+  /// The unbound form, for printing: names qualified by namespaces, keys in parentheses, literals in the spelling of
+  /// their types, and aliases replaced by their values, except those in the path that are not literals.
   public func syntax(_ dialect: ODataDialect = .v4) -> ODataURL {
     var writing = SyntaxWriting(dialect: dialect)
     let resource: ODataResource

@@ -1,14 +1,14 @@
-/// Query options checked against the resource that they stand on (URL Conventions 4.01 §5). Copies share their content until
+/// Query options that were checked against their resource (URL Conventions 4.01 §5). Copies share their content until
 /// one is changed.
 public struct ODataBoundOptions: Sendable, Hashable {
   private var storage: Storage
 
   init(_ storage: Storage) { self.storage = storage }
 
-  /// No options.
+  /// Creates empty options.
   package init() { self.init(Storage()) }
 
-  /// Equal where the same options say the same.
+  /// Whether both have equal options.
   public static func == (left: ODataBoundOptions, right: ODataBoundOptions) -> Bool {
     left.storage === right.storage || left.storage.fields == right.storage.fields
   }
@@ -16,7 +16,7 @@ public struct ODataBoundOptions: Sendable, Hashable {
   /// Hashes all options.
   public func hash(into hasher: inout Hasher) { hasher.combine(storage.fields) }
 
-  /// All options, as they are put together.
+  /// The values of all options.
   struct Fields: Sendable, Hashable {
     var apply: [ODataBoundTransformation]?
     var compute: [ODataBoundCompute] = []
@@ -39,15 +39,15 @@ public struct ODataBoundOptions: Sendable, Hashable {
     var type: ODataBoundType?
   }
 
-  /// What copies share. Unchecked both times: it is changed only through ``own()``, while one value alone refers to it, and
-  /// that value's own accesses are checked.
+  /// The content that copies share. Unchecked twice: it is changed only through ``own()``, while only one value refers
+  /// to it, and accesses to that value are checked.
   final class Storage: @unchecked Sendable {
     @exclusivity(unchecked) var fields: Fields
 
     init(_ fields: Fields = Fields()) { self.fields = fields }
   }
 
-  /// The content, this value's alone.
+  /// Returns the content after making it this value's own.
   private mutating func own() -> Storage {
     if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.fields) }
     return storage
@@ -191,7 +191,7 @@ extension ODataBoundOptions {
       yield &own.fields.id
     }
   }
-  /// Options that OData does not define, without those that were a function's parameters.
+  /// Options that OData does not define, except those that were a function's parameters.
   public var custom: [ODataCustomOption] {
     get { storage.fields.custom }
     _modify {

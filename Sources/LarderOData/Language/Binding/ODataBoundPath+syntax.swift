@@ -1,5 +1,5 @@
 extension SyntaxWriting {
-  /// A path; in the path of a URL, arguments that are no literals become aliases.
+  /// Converts a path; in the path of a URL, arguments that are not literals become aliases.
   mutating func path(_ bound: ODataBoundPath, isResource: Bool = false) -> ODataPath {
     var segments: [ODataPathSegment] = []
     segments.reserveCapacity(bound.segments.count + 1)
@@ -44,7 +44,7 @@ extension SyntaxWriting {
     case .source(let source): .name(source.name)
     case .property(let property): .name(property.name)
     case .navigation(let property): .name(property.name)
-    // A type that the data have, which was not looked up.
+    // A type that occurs in the data, which was not looked up.
     case .dynamic(let name) where name.utf8.contains(UInt8(ascii: ".")): .qualifiedName(name)
     case .dynamic(let name), .computed(let name): .name(name)
     case .ordinal(let place): .text(String(place))
@@ -71,7 +71,7 @@ extension SyntaxWriting {
     ODataLambda(variable: lambda.variable, predicate: expression(lambda.predicate))
   }
 
-  /// A key of one part goes without its name.
+  /// A key of one part is written without its name.
   private mutating func key(_ parts: [ODataBoundKeyPart], isResource: Bool) -> ODataPathSegment.Kind {
     var arguments: [ODataArgument] = []
     for part in parts where !part.isImplied {
@@ -86,7 +86,7 @@ extension SyntaxWriting {
     _ operation: ODataDeclaredOperation, _ bound: [ODataBoundArgument], _ segments: inout [ODataPathSegment],
     isResource: Bool
   ) {
-    // Actions have their parameters in the body; V2 has those of functions among the query options.
+    // Actions have their parameters in the body; V2 has those of functions as query options.
     guard operation.isFunction, dialect == .v4 || !isResource else { return }
     var arguments: [ODataArgument] = []
     for argument in bound {
@@ -96,7 +96,7 @@ extension SyntaxWriting {
     segments.append(ODataPathSegment(.arguments(arguments)))
   }
 
-  /// `Orders(1)/Items(2)/$ref` is `Orders(1)/$links/Items(2)` in V2.
+  /// Converts `Orders(1)/Items(2)/$ref` to V2's `Orders(1)/$links/Items(2)`.
   private func writeLinks(_ segments: inout [ODataPathSegment]) {
     guard case .ref? = segments.last?.kind else { return }
     segments.removeLast()

@@ -1,10 +1,10 @@
 /// A path with every step looked up.
 public struct ODataBoundPath: Sendable, Hashable {
-  /// Where the path begins.
+  /// The root of the path.
   public var root: Root
   /// Its steps.
   public var segments: [ODataBoundSegment]
-  /// The type that the path begins at; nil at the service's root.
+  /// The type of the root; nil at the service's root.
   public var rootType: ODataBoundType?
 
   init(root: Root, rootType: ODataBoundType?, segments: [ODataBoundSegment] = []) {
@@ -13,7 +13,7 @@ public struct ODataBoundPath: Sendable, Hashable {
     self.segments = segments
   }
 
-  /// Where a path begins.
+  /// The kinds of roots.
   public enum Root: Sendable, Hashable {
     /// At the current instance; for a resource path, at the service's root.
     case implicit
@@ -25,27 +25,27 @@ public struct ODataBoundPath: Sendable, Hashable {
     case these
     /// `$root`
     case root
-    /// The variable of a lambda around it.
+    /// The variable of an enclosing lambda.
     indirect case variable(String)
     /// The path begins at the value of an expression: of `cast(…)`, or of an alias.
     indirect case expression(ODataBoundExpression)
   }
 
-  /// What the path leads to; nil where it is the service's root, and behind an action without a result.
+  /// The type that the path leads to; nil at the service's root, and after an action without a result.
   public var type: ODataBoundType? { segments.isEmpty ? rootType : segments[segments.count - 1].type }
 
-  /// The set or singleton that the entities at its end come from; nil where the model does not say.
+  /// The set or singleton of the entities at the end of the path; nil if the model does not declare it.
   public var source: ODataBoundSource? { segments.isEmpty ? nil : segments[segments.count - 1].source }
 
-  /// What its last step is.
+  /// The kind of the last step.
   var lastKind: ODataBoundSegment.Kind? { segments.isEmpty ? nil : segments[segments.count - 1].kind }
 }
 
-/// The entity set or singleton that entities come from. Shared by the steps that stay in it.
+/// The entity set or singleton that entities belong to. Consecutive steps that stay in it share one object.
 public final class ODataBoundSource: Sendable, Hashable {
   /// The set or singleton.
   public let source: ODataNavigationSource
-  /// The containment navigation properties on the way from it, where the entities live inside others.
+  /// The containment navigation properties from the set to the entities, if they are contained in others.
   public let containment: [ODataDeclaredNavigation]
 
   init(source: ODataNavigationSource, containment: [ODataDeclaredNavigation]) {
@@ -53,7 +53,7 @@ public final class ODataBoundSource: Sendable, Hashable {
     self.containment = containment
   }
 
-  /// Equal where set and way are.
+  /// Whether set and containment are equal.
   public static func == (left: ODataBoundSource, right: ODataBoundSource) -> Bool {
     left === right || left.source == right.source && left.containment == right.containment
   }
@@ -62,15 +62,15 @@ public final class ODataBoundSource: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(source) }
 }
 
-/// One step of a bound path. A key stands behind the collection that it selects from.
+/// One step of a bound path. A key is a step of its own after the collection that it selects from.
 public struct ODataBoundSegment: Sendable, Hashable {
-  /// What the step is.
+  /// The kind of the step.
   public var kind: Kind
-  /// The type of what it leads to; nil behind `$all`, `$crossjoin` and an action without a result.
+  /// The type that the step leads to; nil after `$all`, `$crossjoin` and an action without a result.
   public var type: ODataBoundType?
-  /// Where the entities that it leads to come from; nil where there are none, or the model does not say.
+  /// The set of the entities that the step leads to; nil if there are none, or if the model does not declare it.
   public var source: ODataBoundSource?
-  /// Where it stood.
+  /// The position in the text.
   public var position: SourcePosition
 
   init(
@@ -96,9 +96,9 @@ public struct ODataBoundSegment: Sendable, Hashable {
     case computed(String)
     /// The node of the `rolluprecursive` of a number, from 1 (Data Aggregation 4.0 §6.3).
     case rollupNode(Int)
-    /// A key: every part of it.
+    /// A key with all its parts.
     case key([ODataBoundKeyPart])
-    /// The place in an ordered collection; negative from its end.
+    /// The position in an ordered collection; negative from its end.
     case ordinal(Int)
     /// A type cast.
     case cast(EdmStructure)
@@ -110,7 +110,7 @@ public struct ODataBoundSegment: Sendable, Hashable {
     case operations(String)
     /// `@Ns.Term#qualifier`
     indirect case annotation(String, qualifier: String?)
-    /// `$count`, with `$filter` and `$search` in parentheses where given.
+    /// `$count`, with `$filter` and `$search` in parentheses if given.
     indirect case count(ODataBoundOptions?)
     /// `$value`
     case value
@@ -143,10 +143,10 @@ public struct ODataBoundSegment: Sendable, Hashable {
 public struct ODataBoundKeyPart: Sendable, Hashable {
   /// The part.
   public var part: ODataDeclaredKeyPart
-  /// Its value, of the part's type; nil where it follows from a referential constraint and the URL does not say it
+  /// The value, of the part's type; nil if it follows from a referential constraint and the URL does not contain it
   /// (the principal is a singleton, or the path began elsewhere).
   public var value: ODataBoundExpression?
-  /// Whether the URL leaves it out, because a referential constraint ties it to the entity before (§4.3.2).
+  /// Whether the URL omits the part, because a referential constraint ties it to the entity before (§4.3.2).
   public var isImplied = false
 }
 
@@ -162,6 +162,6 @@ public struct ODataBoundArgument: Sendable, Hashable {
 public struct ODataBoundLambda: Sendable, Hashable {
   /// The variable's name.
   public var variable: String
-  /// What is asked of each item.
+  /// The condition that is evaluated for each item.
   public var predicate: ODataBoundExpression
 }

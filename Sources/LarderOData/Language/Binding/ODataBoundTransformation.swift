@@ -20,7 +20,7 @@ public indirect enum ODataBoundTransformation: Sendable, Hashable {
   case top(Int)
   /// `skip(n)`
   case skip(Int)
-  /// `topcount(n,value)` and its relatives.
+  /// `topcount(n,value)` and the related transformations.
   case extremes(ODataExtremes, ODataBoundExpression, ODataBoundExpression)
   /// `join(property as alias,…)`, or `outerjoin`.
   case join(ODataBoundPath, alias: String, isOuter: Bool, [ODataBoundTransformation])
@@ -33,11 +33,11 @@ public indirect enum ODataBoundTransformation: Sendable, Hashable {
     ODataHierarchyRelation, ODataBoundHierarchy, [ODataBoundTransformation], distance: Int?, keepsStart: Bool)
   /// `traverse(…)`
   case traverse(ODataBoundHierarchy, isPostorder: Bool, [ODataBoundTransformation], [ODataBoundOrderBy])
-  /// A function of the service on the collection.
+  /// A custom transformation: a function of the service on the collection.
   case custom(ODataBoundPath)
 }
 
-/// A sequence with the name of its result.
+/// A sequence of transformations with the name of its result.
 public struct ODataBoundNested: Sendable, Hashable {
   /// The sequence.
   public var transformations: [ODataBoundTransformation]
@@ -53,13 +53,13 @@ public struct ODataBoundHierarchy: Sendable, Hashable {
   public var qualifier: String
   /// The path of the node's identifier, from the input's instances.
   public var property: ODataBoundPath
-  /// The path of the identifier from the node itself (`NodeProperty`); empty where nothing annotates the nodes' type with the
-  /// qualifier.
+  /// The path of the identifier from the node itself (`NodeProperty`); empty if no annotation of the nodes' type has
+  /// the qualifier.
   public var nodeProperty: [String]
-  /// The path from a node to those above it (`ParentNavigationProperty`); empty likewise.
+  /// The path from a node to its parents (`ParentNavigationProperty`); empty if no annotation has the qualifier.
   public var parentNavigation: [String]
-  /// How many steps of ``property`` lead to the node: 0 where the input's instances are nodes themselves, nil where only the
-  /// identifiers are the same (the three cases of Data Aggregation 4.0 §6.2.2).
+  /// The number of steps of ``property`` that lead to the node: 0 if the input's instances are nodes themselves, nil if
+  /// only the identifiers are equal (the three cases of Data Aggregation 4.0 §6.2.2).
   public var nodeSteps: Int?
 }
 
@@ -69,7 +69,7 @@ public indirect enum ODataBoundGrouping: Sendable, Hashable {
   case property(ODataBoundPath)
   /// `rollup(…)`; a path without steps is `$all`.
   case rollup([ODataBoundPath])
-  /// `rollup(qualifier)`: a leveled hierarchy, and the properties of its levels, the uppermost first.
+  /// `rollup(qualifier)`: a leveled hierarchy, and the properties of its levels, from the top.
   case rollupHierarchy(String, levels: [ODataBoundPath])
   /// `rolluprecursive(…)`
   case rollupRecursive(ODataBoundHierarchy, [ODataBoundTransformation])
@@ -77,7 +77,7 @@ public indirect enum ODataBoundGrouping: Sendable, Hashable {
 
 /// An item of `aggregate` (Data Aggregation §3.2.1).
 public struct ODataBoundAggregate: Sendable, Hashable {
-  /// What is aggregated.
+  /// The kinds of operands.
   public enum Operand: Sendable, Hashable {
     /// The value of an expression for each instance.
     case expression(ODataBoundExpression)
@@ -87,13 +87,14 @@ public struct ODataBoundAggregate: Sendable, Hashable {
     case custom(ODataBoundPath, String)
   }
 
-  /// What is aggregated.
+  /// The operand.
   public var operand: Operand
-  /// `sum`, `min`, `max`, `average`, `countdistinct`, or a qualified name; nil for `$count` and custom aggregates.
+  /// The method: `sum`, `min`, `max`, `average`, `countdistinct`, or a qualified name; nil for `$count` and custom
+  /// aggregates.
   public var method: String?
   /// `from` steps.
   public var from: [ODataBoundAggregateFrom]
-  /// The name of the value; nil where a custom aggregate keeps its own, and in `$these/aggregate(…)`.
+  /// The name of the value; nil if a custom aggregate keeps its own, and in `$these/aggregate(…)`.
   public var alias: String?
   /// The type of the value.
   public var type: ODataBoundType
@@ -101,7 +102,7 @@ public struct ODataBoundAggregate: Sendable, Hashable {
 
 /// `from properties with method`
 public struct ODataBoundAggregateFrom: Sendable, Hashable {
-  /// The properties that are grouped by.
+  /// The properties to group by.
   public var properties: [ODataBoundPath]
   /// The method.
   public var method: String?

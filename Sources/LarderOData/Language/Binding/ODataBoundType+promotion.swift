@@ -1,5 +1,6 @@
 extension EdmPrimitiveType {
-  /// The rank in numeric promotion: the higher of two is what both become (§5.1.1.18). 0 where it is no number.
+  /// The rank in numeric promotion: two numbers are promoted to the type with the higher rank (§5.1.1.18). 0 for other
+  /// types.
   var numericRank: Int {
     switch self {
     case .sbyte, .byte: 1
@@ -15,25 +16,26 @@ extension EdmPrimitiveType {
 
   var isInteger: Bool { (1...4).contains(numericRank) }
   var isFloating: Bool { self == .single || self == .double }
-  /// V2's `Edm.Time` is a length of time, and so is written.
+  /// Whether the type is a duration. V2's `Edm.Time` is a duration, and is written as one.
   var isDuration: Bool { self == .duration || self == .time }
-  /// A day with a time, with or without an offset.
+  /// Whether the type is a date with a time, with or without an offset.
   var isMoment: Bool { self == .dateTimeOffset || self == .dateTime }
 
-  /// What two numbers become (URL Conventions 4.01 §5.1.1.18): Double before Single before Decimal before the integers.
+  /// The type that two numbers are promoted to (URL Conventions 4.01 §5.1.1.18): Double before Single before Decimal
+  /// before the integers.
   static func promoted(_ left: EdmPrimitiveType, _ right: EdmPrimitiveType) -> EdmPrimitiveType? {
     guard left.isNumeric, right.isNumeric else { return nil }
     if left == right { return left }
-    // Neither of the 8-bit types holds the other.
+    // Neither of the 8-bit types contains the other.
     if left.numericRank == 1, right.numericRank == 1 { return .int16 }
     return left.numericRank > right.numericRank ? left : right
   }
 }
 
 extension ODataBoundType {
-  /// What two single operands become before they are compared or calculated with: of numbers the promoted type
-  /// (URL Conventions 4.01 §5.1.1.18), of equal types the type, beside `null` or an untyped value the other one; nil where they have
-  /// nothing in common.
+  /// The type that two single operands are promoted to for comparison or arithmetic: the promoted type of numbers (URL
+  /// Conventions 4.01 §5.1.1.18), the common type if they are equal, the other type next to `null` or an untyped value;
+  /// nil if the types have nothing in common.
   public static func promoted(_ left: ODataBoundType, _ right: ODataBoundType) -> ODataBoundType? {
     let isNullable = left.isNullable || right.isNullable
     // Most operands are primitive.
@@ -64,7 +66,7 @@ extension ODataBoundType {
     one == other ? one : one.isDuration && other.isDuration ? .duration : EdmPrimitiveType.promoted(one, other)
   }
 
-  /// The type of values of which some are of one type and some of the other; nil where only the value can tell.
+  /// The common type of values that may have either type; nil if it depends on the value.
   static func common(_ left: ODataBoundType, _ right: ODataBoundType) -> ODataBoundType? {
     if left.item == .untyped || right.item == .untyped { return nil }
     return promoted(left, right)

@@ -1,13 +1,14 @@
-/// The type of a bound expression, segment or resource: what it is, whether there are many, and whether there may be none.
+/// The type of a bound expression, segment or resource: the item type, whether it is a collection, and whether it may
+/// be null.
 public struct ODataBoundType: Sendable, Hashable {
   /// The type of one item.
   public var item: Item
-  /// Whether there is a collection of items.
+  /// Whether the type is a collection of items.
   public var isCollection: Bool
   /// Whether the value, or in a collection an item, may be null.
   public var isNullable: Bool
 
-  /// Joins all.
+  /// Creates a type.
   public init(_ item: Item, isCollection: Bool = false, isNullable: Bool = false) {
     self.item = item
     self.isCollection = isCollection
@@ -24,25 +25,25 @@ public struct ODataBoundType: Sendable, Hashable {
     case definition(ODataDeclaredTypeDefinition)
     /// An entity or complex type.
     case structure(EdmStructure)
-    /// What `$compute` or `$apply` has made of a type.
+    /// A type whose properties `$compute` or `$apply` has changed.
     case shape(ODataBoundShape)
-    /// `Edm.Untyped`: dynamic properties, and what only the value tells.
+    /// `Edm.Untyped`: dynamic properties, and values whose type is known only at run time.
     case untyped
-    /// The literal `null` where nothing says of which type.
+    /// The literal `null` if its type is unknown.
     case null
     /// An abstract type: `Edm.EntityType`, `Edm.ComplexType`, `Edm.PrimitiveType`.
     case abstract(EdmAbstractType)
-    /// A type that the model names and does not declare.
+    /// A type that the model references but does not declare.
     indirect case undeclared(String)
   }
 
-  /// The primitive type, of a type definition the one below; nil for others, and for collections.
+  /// The primitive type, for a type definition its underlying type; nil for others, and for collections.
   public var primitive: EdmPrimitiveType? { isCollection ? nil : item.primitive }
 
   /// The entity or complex type of an item, before `$compute` and `$apply`.
   public var structure: EdmStructure? { item.structure }
 
-  /// One item of the collection; a single value stays what it is.
+  /// The type of one item of a collection; the type itself if it is single.
   public var single: ODataBoundType { ODataBoundType(item, isNullable: isNullable) }
 
   /// Returns the type as nullable or not nullable.
@@ -60,7 +61,7 @@ public struct ODataBoundType: Sendable, Hashable {
 }
 
 extension ODataBoundType.Item {
-  /// The primitive type, of a type definition the one below; nil for others.
+  /// The primitive type, for a type definition its underlying type; nil for others.
   public var primitive: EdmPrimitiveType? {
     switch self {
     case .primitive(let type): type
@@ -78,12 +79,12 @@ extension ODataBoundType.Item {
     }
   }
 
-  /// Whether it is the type of the literal `null`, asked without a comparison of whole types.
+  /// Whether the type is that of the literal `null`, without comparing whole types.
   var isNull: Bool {
     if case .null = self { true } else { false }
   }
 
-  /// Whether nothing is known of the value before it is there.
+  /// Whether the type is known only at run time.
   var isOpen: Bool {
     switch self {
     case .untyped, .null, .undeclared: true
@@ -92,7 +93,7 @@ extension ODataBoundType.Item {
     }
   }
 
-  /// Whether it has members.
+  /// Whether the type has members.
   var isStructured: Bool {
     switch self {
     case .structure, .shape: true
@@ -124,15 +125,15 @@ extension ODataBoundType.Item: CustomStringConvertible {
   }
 }
 
-/// What `$compute` and `$apply` have made of instances: the properties that are left, and those that were added.
+/// The properties of instances after `$compute` and `$apply`: those that are left, and those that were added.
 public final class ODataBoundShape: Sendable, Hashable {
-  /// The type that the instances had.
+  /// The original type of the instances.
   public let base: EdmStructure?
-  /// Computed and aggregated properties; and, where the shape is closed, the declared ones that are left.
+  /// The computed and aggregated properties; in a closed shape also the remaining declared ones.
   public let members: [Member]
-  /// Where each name stands last in ``members``; empty where they are few.
+  /// The last index of each name in ``members``; empty if there are few members.
   private let places: [String: Int]
-  /// Whether ``members`` are all that there is; else the declared properties are there too.
+  /// Whether ``members`` are all properties; if not, the instances have all declared properties too.
   public let isClosed: Bool
 
   /// A property of the shape.
@@ -141,7 +142,7 @@ public final class ODataBoundShape: Sendable, Hashable {
     public let name: String
     /// Its type.
     public let type: ODataBoundType
-    /// Whether it is an alias of `$compute` or `$apply`, not a declared property.
+    /// Whether the member is an alias of `$compute` or `$apply`, not a declared property.
     public let isComputed: Bool
   }
 
@@ -154,17 +155,18 @@ public final class ODataBoundShape: Sendable, Hashable {
     self.isClosed = isClosed
   }
 
-  /// The property of a name, the last one given to it.
+  /// The last property with a name.
   public func member(_ name: String) -> Member? {
     members.count > 8 ? places[name].map { members[$0] } : members.last { $0.name == name }
   }
 
-  /// Equal where base and members are.
+  /// Whether base and members are equal.
   public static func == (left: ODataBoundShape, right: ODataBoundShape) -> Bool {
     left === right || left.isClosed == right.isClosed && left.base == right.base && left.members == right.members
   }
 
-  /// Hashes the base, how many members there are, and the last one's name: every path from a shape hashes it again.
+  /// Hashes the base, the number of members, and the last one's name. Kept cheap, because every path from a shape
+  /// hashes it.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(base)
     hasher.combine(members.count)
@@ -173,7 +175,7 @@ public final class ODataBoundShape: Sendable, Hashable {
 }
 
 extension EdmStructure: Hashable {
-  /// Equal where they are the same type: two models that declare a type of one name mean the same.
+  /// Whether both are the same type: two models that declare a type of one name mean the same type.
   public static func == (left: EdmStructure, right: EdmStructure) -> Bool {
     left === right || left.name == right.name && left.isEntityType == right.isEntityType
   }
@@ -181,7 +183,7 @@ extension EdmStructure: Hashable {
   /// Hashes the name.
   public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-  /// Whether the type is another, or derives from it.
+  /// Whether the type is `other`, or derives from it.
   func derives(from other: EdmStructure) -> Bool {
     var type: EdmStructure? = self
     while let current = type {

@@ -1,13 +1,13 @@
-/// A URL bound to a model: what it identifies, and what is asked of it.
+/// A URL bound to a model: its resource and its query options.
 public struct ODataBoundURL: Sendable, Hashable {
-  /// `https://host/service/`; nil where the URL was relative to it.
+  /// `https://host/service/`; nil if the URL was relative to it.
   public var serviceRoot: String?
-  /// What the path identifies.
+  /// The resource that the path identifies.
   public var resource: ODataBoundResource
   /// The options.
   public var options: ODataBoundOptions
 
-  /// The type of the resource, before `$apply` and `$compute`; nil where there is none (`$metadata`, an action without a
+  /// The type of the resource, before `$apply` and `$compute`; nil if there is none (`$metadata`, an action without a
   /// result).
   public var type: ODataBoundType? {
     switch resource {
@@ -17,21 +17,21 @@ public struct ODataBoundURL: Sendable, Hashable {
     }
   }
 
-  /// The entity set or singleton that the resource's entities come from; nil where there is none.
+  /// The entity set or singleton of the resource's entities; nil if there is none.
   public var source: ODataBoundSource? {
     if case .path(let path) = resource { path.source } else { nil }
   }
 }
 
-/// What a URL identifies.
+/// The kinds of resources that a URL identifies.
 public enum ODataBoundResource: Sendable, Hashable {
   /// The service document.
   case service
   /// `$batch`
   case batch
-  /// `$metadata`, with the fragment of a context URL as it was.
+  /// `$metadata`, with the fragment of a context URL, unbound.
   indirect case metadata(ODataContextFragment?)
-  /// `$entity`, cast to a type where one follows.
+  /// `$entity`, cast to a type if one follows.
   case entity(EdmStructure?)
   /// Everything else.
   case path(ODataBoundPath)

@@ -1,5 +1,6 @@
-// What names resolve to. Each is made once for each binder and shared by all trees that it binds, so that a tree holds
-// references and copies no declaration. Two are equal that declare the same name at the same place.
+// The declarations that names resolve to. Each is created once for each binder and shared by all trees that it binds,
+// so that a tree contains references and copies no declaration. Two declarations are equal if they have the same name
+// and place.
 
 /// A structural property, with its type looked up.
 public final class ODataDeclaredProperty: Sendable, Hashable {
@@ -24,7 +25,7 @@ public final class ODataDeclaredProperty: Sendable, Hashable {
     instances = DeclaredInstances(type)
   }
 
-  /// Equal where the same type declares the same name.
+  /// Whether the same type declares the same name.
   public static func == (left: ODataDeclaredProperty, right: ODataDeclaredProperty) -> Bool {
     left === right || left.name == right.name && left.declaringType == right.declaringType
   }
@@ -37,13 +38,13 @@ public final class ODataDeclaredProperty: Sendable, Hashable {
 public final class ODataDeclaredNavigation: Sendable, Hashable {
   /// The declaration.
   public let property: EdmNavigationProperty
-  /// The type that it leads to.
+  /// The type that the property leads to.
   public let type: ODataBoundType
   /// The type that declares it.
   public let declaringType: EdmStructure
   /// The name.
   public let name: String
-  /// Whether its entities live inside those that it leads from.
+  /// Whether the related entities are contained in the entity.
   let containsTarget: Bool
   let instances: DeclaredInstances
 
@@ -56,7 +57,7 @@ public final class ODataDeclaredNavigation: Sendable, Hashable {
     instances = DeclaredInstances(type)
   }
 
-  /// Equal where the same type declares the same name.
+  /// Whether the same type declares the same name.
   public static func == (left: ODataDeclaredNavigation, right: ODataDeclaredNavigation) -> Bool {
     left === right || left.name == right.name && left.declaringType == right.declaringType
   }
@@ -65,7 +66,8 @@ public final class ODataDeclaredNavigation: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// What a property leads to where its entities come from no set: made once, as most paths end so.
+/// The instances that a property leads to if its entities belong to no set. Created in advance, as most paths end with
+/// one.
 struct DeclaredInstances: Sendable {
   private let instance: Binding.Instance
   private let nullable: Binding.Instance
@@ -75,11 +77,11 @@ struct DeclaredInstances: Sendable {
     nullable = type.isNullable ? instance : Binding.Instance(kept: type.nullable())
   }
 
-  /// What it leads to from an instance that may be null.
+  /// The instance that the property leads to, nullable if it is reached from an instance that may be null.
   subscript(isNullable: Bool) -> Binding.Instance { isNullable ? nullable : instance }
 }
 
-/// An enumeration, its members found by name.
+/// An enumeration, with its members by name.
 public final class ODataDeclaredEnum: Sendable, Hashable {
   /// The declaration.
   public let enumeration: EdmEnumType
@@ -111,7 +113,7 @@ public final class ODataDeclaredEnum: Sendable, Hashable {
     return rest == 0 ? chosen.reversed().map(\.name) : nil
   }
 
-  /// Equal where the names are.
+  /// Whether the names are equal.
   public static func == (left: ODataDeclaredEnum, right: ODataDeclaredEnum) -> Bool {
     left === right || left.name == right.name
   }
@@ -132,7 +134,7 @@ public final class ODataDeclaredTypeDefinition: Sendable, Hashable {
     name = definition.qualifiedName
   }
 
-  /// Equal where the names are.
+  /// Whether the names are equal.
   public static func == (left: ODataDeclaredTypeDefinition, right: ODataDeclaredTypeDefinition) -> Bool {
     left === right || left.name == right.name
   }
@@ -141,15 +143,15 @@ public final class ODataDeclaredTypeDefinition: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// An entity set or a singleton: where entities come from.
+/// An entity set or a singleton.
 public final class ODataNavigationSource: Sendable, Hashable {
   /// The name, the first step of its URLs.
   public let name: String
   /// The type of its entities.
   public let type: EdmStructure
-  /// The entity set; nil where it is a singleton.
+  /// The entity set; nil if the source is a singleton.
   public let entitySet: EdmEntitySet?
-  /// The singleton; nil where it is an entity set.
+  /// The singleton; nil if the source is an entity set.
   public let singleton: EdmSingleton?
   let bindings: BindingPathNode?
 
@@ -169,7 +171,7 @@ public final class ODataNavigationSource: Sendable, Hashable {
     self.bindings = bindings
   }
 
-  /// Equal where the names are.
+  /// Whether the names are equal.
   public static func == (left: ODataNavigationSource, right: ODataNavigationSource) -> Bool {
     left === right || left.name == right.name
   }
@@ -193,7 +195,7 @@ public final class ODataDeclaredKeyPart: Sendable, Hashable {
     self.property = property
   }
 
-  /// Equal where name and property are.
+  /// Whether name and property are equal.
   public static func == (left: ODataDeclaredKeyPart, right: ODataDeclaredKeyPart) -> Bool {
     left === right || left.name == right.name && left.property == right.property
   }

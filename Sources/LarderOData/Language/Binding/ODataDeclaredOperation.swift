@@ -1,7 +1,7 @@
-/// One overload of a function or action, with its types looked up; also a function import of V1 to V3, which has a signature
-/// of its own.
+/// One overload of a function or action, with its types looked up. Also a function import of V1 to V3, which has a
+/// signature of its own.
 public final class ODataDeclaredOperation: Sendable, Hashable {
-  /// Where the operation is declared.
+  /// The kinds of declarations.
   public enum Declaration: Sendable, Hashable {
     /// A function.
     case function(EdmFunction)
@@ -17,26 +17,26 @@ public final class ODataDeclaredOperation: Sendable, Hashable {
     public let parameter: EdmParameter
     /// The type.
     public let type: ODataBoundType
-    /// Whether it may be left out (term `Core.OptionalParameter`).
+    /// Whether the parameter may be omitted (term `Core.OptionalParameter`).
     public let isOptional: Bool
 
     /// The name.
     public var name: String { parameter.name }
   }
 
-  /// Where the operation is declared.
+  /// The declaration.
   public let declaration: Declaration
-  /// The name: qualified, but for imports of V1 to V3.
+  /// The qualified name; unqualified for imports of V1 to V3.
   public let name: String
-  /// Whether it has no side effects.
+  /// Whether the operation has no side effects.
   public let isFunction: Bool
-  /// Whether the result can be the start of a further path.
+  /// Whether a path can continue from the result.
   public let isComposable: Bool
-  /// The type that it is called on; nil where it is not bound.
+  /// The type that the operation is bound to; nil if it is not bound.
   public let bindingType: ODataBoundType?
-  /// The parameters without the binding one.
+  /// The parameters, except the binding parameter.
   public let parameters: [Parameter]
-  /// What it returns; nil where it returns nothing.
+  /// The result type; nil if there is no result.
   public let result: ODataBoundType?
   let entitySetPath: String?
   let bindingName: String?
@@ -69,7 +69,7 @@ public final class ODataDeclaredOperation: Sendable, Hashable {
     }
   }
 
-  /// Equal where name, binding type and parameters are.
+  /// Whether name, binding type and parameters are equal.
   public static func == (left: ODataDeclaredOperation, right: ODataDeclaredOperation) -> Bool {
     left === right
       || left.name == right.name && left.isFunction == right.isFunction && left.bindingType == right.bindingType
@@ -98,7 +98,7 @@ public final class ODataDeclaredImport: Sendable, Hashable {
     self.entitySet = entitySet
   }
 
-  /// Equal where the names are.
+  /// Whether the names are equal.
   public static func == (left: ODataDeclaredImport, right: ODataDeclaredImport) -> Bool {
     left === right || left.name == right.name && left.isFunction == right.isFunction
   }

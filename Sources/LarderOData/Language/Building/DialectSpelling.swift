@@ -1,9 +1,9 @@
-/// Fits a built tree to a dialect.
+/// Rewrites a built tree for a dialect.
 ///
-/// Built trees hold numbers of their Edm types. V4 writes numbers without a type, so that they become what its parser reads: the
-/// smallest integer type that holds them, else Decimal. V2 keeps the types, which its literals tell, and gets the expressions it
-/// has in the place of those it lacks: `substringof` for `contains`, `or` for `in`, paths for nested `$expand` and `$select`.
-/// What then is still none of its own, the printer refuses.
+/// Built trees hold numbers of their Edm types. V4 writes numbers without a type, so they are converted to the types
+/// that its parser reads: the smallest integer type that holds them, else Decimal. V2 keeps the types, which its
+/// literals show, and gets its own forms of expressions that it lacks: `substringof` for `contains`, `or` for `in`,
+/// paths for nested `$expand` and `$select`. The printer rejects anything that V2 still lacks.
 enum DialectSpelling {
   static func expression(_ expression: ODataExpression, _ dialect: ODataDialect) -> ODataExpression {
     switch dialect {
@@ -37,7 +37,7 @@ enum DialectSpelling {
   }
 }
 
-/// Numbers as V4's parser reads them.
+/// Converts numbers to the types that V4's parser reads.
 struct SpellingV4: SyntaxRewriting {
   var level = 0
   var isCut = false
@@ -48,7 +48,8 @@ struct SpellingV4: SyntaxRewriting {
     }
     let expression = rewriteParts(of: expression)
     switch expression.kind {
-    // Beside a comparison the fraction of a whole number says nothing; in arithmetic it keeps the division one of decimals.
+    // In a comparison, the fraction of a whole number does not matter; in arithmetic it keeps a division one of
+    // decimals.
     case .binary(let kind, let left, let right) where kind.precedence <= ODataBinaryOperator.less.precedence:
       return ODataExpression(
         .binary(kind, SpellingV4.whole(left), SpellingV4.whole(right)), at: expression.position)
@@ -78,7 +79,7 @@ struct SpellingV4: SyntaxRewriting {
     Int32(exactly: number).map { .int32($0) } ?? .int64(number)
   }
 
-  /// A whole decimal that integers hold, as an integer.
+  /// Converts a whole decimal that fits into an integer type to an integer.
   private static func whole(_ expression: ODataExpression) -> ODataExpression {
     guard case .literal(.decimal(let number)) = expression.kind, number.isFinite,
       let integer = Int64(number.shortestText(keepsFraction: false))
@@ -105,7 +106,7 @@ private struct SpellingV2: SyntaxRewriting {
     }
   }
 
-  /// Nested options as paths of the outermost ones (V2 URI Conventions §4.6, §4.7).
+  /// Converts nested options to paths of the outermost ones (V2 URI Conventions §4.6, §4.7).
   func flattened(_ options: ODataQueryOptions) -> ODataQueryOptions {
     var options = options
     let selects = !options.select.isEmpty || options.expand.contains { SpellingV2.selects($0.options) }
@@ -127,7 +128,7 @@ private struct SpellingV2: SyntaxRewriting {
     var rest = item.options
     rest.select = []
     rest.expand = []
-    // What is left cannot be said; the printer says so.
+    // The remaining options cannot be written in V2; the printer reports them.
     options.expand.append(ODataExpandItem(path, options: rest))
     if selects {
       if item.options.select.isEmpty {
@@ -139,7 +140,7 @@ private struct SpellingV2: SyntaxRewriting {
       }
     }
     for inner in item.options.expand { flatten(inner, below: path, selects: selects, into: &options) }
-    // A longer path expands what is on its way.
+    // A longer path also expands the properties on its way.
     if !item.options.expand.isEmpty, rest.isEmpty {
       options.expand.removeAll { $0.path == path && $0.options.isEmpty }
     }

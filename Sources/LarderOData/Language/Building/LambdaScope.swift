@@ -1,6 +1,6 @@
-/// The variables of `any` and `all`: `x`, inside of its predicate `x1`, then `x2`.
+/// Names the variables of `any` and `all`: `x`, inside of its predicate `x1`, then `x2`.
 enum LambdaScope {
-  /// How many predicates are being built around this place.
+  /// The number of predicates that are being built around the current one.
   @TaskLocal private static var depth = 0
 
   static func variable(_ depth: Int) -> String { depth == 0 ? "x" : "x\(depth)" }
@@ -12,8 +12,8 @@ enum LambdaScope {
   }
 }
 
-/// Gives each lambda the first of the names that none around it has and no property inside of it begins with: predicates may have
-/// been built elsewhere, and a property may be called `x`.
+/// Gives each lambda the first variable name that no enclosing lambda has and no property inside of it begins with:
+/// predicates may have been built elsewhere, and a property may be called `x`.
 struct LambdaNaming: SyntaxRewriting {
   var level = 0
   var isCut = false
@@ -48,7 +48,7 @@ struct LambdaNaming: SyntaxRewriting {
   }
 }
 
-/// The names that paths from the instance begin with.
+/// Collects the names that paths from the instance begin with.
 private struct FirstNames: SyntaxRewriting {
   var level = 0
   var isCut = false

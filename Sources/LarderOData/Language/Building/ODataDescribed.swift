@@ -23,10 +23,10 @@ public protocol ODataDescribed: Sendable {
   associatedtype Fields: ODataFields
 }
 
-/// The properties of an ``ODataDescribed`` type, each with its name in the service and the type of its values. A derived type's
-/// fields may be a class that inherits those of its base.
+/// The properties of an ``ODataDescribed`` type, each with its name in the service and the type of its values. The
+/// fields of a derived type may be a class that inherits those of its base type.
 public protocol ODataFields {
-  /// Makes the names.
+  /// Creates the fields.
   init()
 }
 
@@ -45,115 +45,115 @@ extension ODataFields {
   public typealias NavigationCollection<Entity: ODataDescribed> = ODataNavigationCollection<Entity>
 }
 
-/// Entities or values of which nothing is known but the names that are asked for: `$0["Name"]`.
+/// Entities or values of unknown type, whose properties are accessed by name: `$0["Name"]`.
 public struct ODataUntyped: ODataDescribed {
-  /// No type's name.
+  /// The untyped type, `Edm.Untyped`.
   public static let odataTypeName = "Edm.Untyped"
 
-  /// No field.
+  /// No fields.
   public struct Fields: ODataFields {
-    /// No field.
+    /// Creates no fields.
     public init() {}
   }
 }
 
-/// A property in ``ODataFields``: what it becomes in an expression, in `$select` and in `$expand`.
+/// A property in ``ODataFields``, with its forms in an expression, in `$select` and in `$expand`.
 public protocol ODataMember {
-  /// What it is in an expression.
+  /// The property's form in an expression.
   associatedtype Operand
-  /// What it is in a selection.
+  /// The property's form in a selection.
   associatedtype Selection
 
-  /// The member of the instance at a path.
+  /// The property of the instance at a path.
   func operand(at path: ODataPath) -> Operand
-  /// The member below a path of complex properties.
+  /// The property below a path of complex properties.
   func selection(at path: ODataPath) -> Selection
 }
 
-/// A property that `$expand` takes, or goes through.
+/// A property that `$expand` can expand, or pass through.
 public protocol ODataExpandableMember: ODataMember {
-  /// What it is in an expansion.
+  /// The property's form in an expansion.
   associatedtype Expansion
 
-  /// The member below a path of complex properties.
+  /// The property below a path of complex properties.
   func expansion(at path: ODataPath) -> Expansion
 }
 
 /// A primitive property.
 public struct ODataField<Value: ODataPrimitive>: ODataMember, Sendable {
-  /// Its name in the service.
+  /// The property's name in the service.
   public let name: String
 
-  /// Names a property.
+  /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
 
   /// The property as an operand.
   public func operand(at path: ODataPath) -> ODataOperand<Value> { ODataOperand(path: path.appending(.name(name))) }
-  /// The property alone.
+  /// The property in `$select`.
   public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
 }
 
 /// A collection of primitive values.
 public struct ODataCollectionField<Value: ODataPrimitive>: ODataMember, Sendable {
-  /// Its name in the service.
+  /// The property's name in the service.
   public let name: String
 
-  /// Names a property.
+  /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
 
-  /// The values, to ask whether any or all are of a kind.
+  /// The values, for conditions on any or all of them.
   public func operand(at path: ODataPath) -> ODataValues<Value> { ODataValues(path: path.appending(.name(name))) }
-  /// The property alone.
+  /// The property in `$select`.
   public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
 }
 
 /// A complex property.
 public struct ODataComplexField<Value: ODataDescribed>: ODataExpandableMember, Sendable {
-  /// Its name in the service.
+  /// The property's name in the service.
   public let name: String
 
-  /// Names a property.
+  /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
 
-  /// The value, whose members follow.
+  /// The value; its members can follow.
   public func operand(at path: ODataPath) -> ODataInstance<Value> { ODataInstance(path: path.appending(.name(name))) }
-  /// The property, or what follows of it.
+  /// The property in `$select`, or one of its members.
   public func selection(at path: ODataPath) -> ODataSelection<Value> { ODataSelection(path.appending(.name(name))) }
-  /// The way to the navigation properties of the value.
+  /// The path to the navigation properties of the value.
   public func expansion(at path: ODataPath) -> ODataExpansion<Value> { ODataExpansion(path.appending(.name(name))) }
 }
 
 /// A collection of complex values.
 public struct ODataComplexCollection<Value: ODataDescribed>: ODataExpandableMember, Sendable {
-  /// Its name in the service.
+  /// The property's name in the service.
   public let name: String
 
-  /// Names a property.
+  /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
 
-  /// The values, to ask whether any or all are of a kind.
+  /// The values, for conditions on any or all of them.
   public func operand(at path: ODataPath) -> ODataItems<Value> { ODataItems(path: path.appending(.name(name))) }
-  /// The property, with options of its own.
+  /// The property in `$select`, with options of its own.
   public func selection(at path: ODataPath) -> ODataSelectedItems<Value> {
     ODataSelectedItems(path.appending(.name(name)))
   }
-  /// The way to the navigation properties of the values.
+  /// The path to the navigation properties of the values.
   public func expansion(at path: ODataPath) -> ODataExpansion<Value> { ODataExpansion(path.appending(.name(name))) }
 }
 
 /// A navigation property to one entity, or none.
 public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Sendable {
-  /// Its name in the service.
+  /// The property's name in the service.
   public let name: String
 
-  /// Names a property.
+  /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
 
-  /// The entity, whose members follow.
+  /// The entity; its members can follow.
   public func operand(at path: ODataPath) -> ODataInstance<Entity> { ODataInstance(path: path.appending(.name(name))) }
-  /// The property's link.
+  /// The property's link in `$select`.
   public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
-  /// The entity, to be expanded.
+  /// The entity in `$expand`.
   public func expansion(at path: ODataPath) -> ODataExpandedEntity<Entity> {
     ODataExpandedEntity(path.appending(.name(name)))
   }
@@ -161,28 +161,28 @@ public struct ODataNavigation<Entity: ODataDescribed>: ODataExpandableMember, Se
 
 /// A navigation property to several entities.
 public struct ODataNavigationCollection<Entity: ODataDescribed>: ODataExpandableMember, Sendable {
-  /// Its name in the service.
+  /// The property's name in the service.
   public let name: String
 
-  /// Names a property.
+  /// Creates a property with a name.
   public init(_ name: String) { self.name = name }
 
-  /// The entities, to ask whether any or all are of a kind.
+  /// The entities, for conditions on any or all of them.
   public func operand(at path: ODataPath) -> ODataItems<Entity> { ODataItems(path: path.appending(.name(name))) }
-  /// The property's link.
+  /// The property's link in `$select`.
   public func selection(at path: ODataPath) -> ODataSelected { ODataSelected(path.appending(.name(name))) }
-  /// The entities, to be expanded.
+  /// The entities in `$expand`.
   public func expansion(at path: ODataPath) -> ODataExpandedCollection<Entity> {
     ODataExpandedCollection(path.appending(.name(name)))
   }
 }
 
 extension ODataPath {
-  /// The path with a step more.
+  /// Returns the path with one more step.
   func appending(_ step: ODataPathSegment.Kind) -> ODataPath {
     ODataPath(root: root, segments + [ODataPathSegment(step)])
   }
 
-  /// The instance that an option works on.
+  /// The instance that an option applies to.
   static let instance = ODataPath([])
 }

@@ -1,7 +1,7 @@
-/// A property by its name alone, or what is computed from such: nothing is known of its type, so that any value can be compared
-/// with it. `of(_:)` gives it a type.
+/// A property accessed by name, or an expression of such properties. Its type is unknown, so it can be compared with
+/// any value. `of(_:)` gives it a type.
 public struct ODataDynamic: Sendable {
-  /// The tree.
+  /// The expression.
   public let expression: ODataExpression
   private let path: ODataPath
 
@@ -24,13 +24,13 @@ public struct ODataDynamic: Sendable {
   /// Casts the instance to a derived type, by the type's qualified name.
   public func `as`(_ typeName: String) -> ODataDynamic { ODataDynamic(path: path.appending(.qualifiedName(typeName))) }
 
-  /// For `$orderby`, the least first.
+  /// The value for `$orderby`, in ascending order.
   public var ascending: ODataOrderByItem { ODataOrderByItem(expression) }
-  /// For `$orderby`, the greatest first.
+  /// The value for `$orderby`, in descending order.
   public var descending: ODataOrderByItem { ODataOrderByItem(expression, isDescending: true) }
 }
 
-// Comparisons: with a value of any type, with null, with another property.
+// Comparisons with a value of any type, with null, or with another property.
 extension ODataDynamic {
   private static func compare<Value: ODataPrimitive>(
     _ kind: ODataBinaryOperator, _ left: ODataDynamic, _ right: Value?

@@ -1,17 +1,17 @@
-/// What comes with the entities of a type: `$expand`.
+/// The related entities to include with the entities of a type: `$expand`.
 ///
 /// ```swift
 /// ODataExpand<Product> { $0.category.select { $0.name } }
 /// ODataExpand<Category> { $0.products.filter { $0.price > 100 }.orderBy { $0.price.descending }.top(5) }
 /// ```
 ///
-/// For V2, which has no options there, nested expansions and selections become paths.
+/// For V2, which has no nested options, nested expansions and selections become paths.
 public struct ODataExpand<Entity: ODataDescribed>: Sendable {
   let built: [ODataExpandItem]
 
   private init(_ built: [ODataExpandItem]) { self.built = built }
 
-  /// The navigation properties that the closure gives, one a line.
+  /// Creates an expansion of the navigation properties in the closure, one per line.
   public init(@ODataExpandBuilder _ items: (ODataExpansion<Entity>) -> [ODataExpandItem]) {
     built = items(ODataExpansion(.instance))
   }
@@ -30,29 +30,29 @@ public struct ODataExpand<Entity: ODataDescribed>: Sendable {
     return DialectSpelling.options(options, version.dialect).expand
   }
 
-  /// The text behind `$expand=`. In V2 what is selected below is part of `$select`: ask ``ODataQuery`` for both.
+  /// The value of `$expand=`. In V2, nested selections are part of `$select`: use ``ODataQuery`` for both.
   public func text(_ version: ODataVersion = .v401) throws(ODataPrintingError) -> String {
     try ODataPrinter(version: version).print(items(version))
   }
 
-  /// Both.
+  /// Joins two expansions.
   public static func + (left: ODataExpand, right: ODataExpand) -> ODataExpand { ODataExpand(left.built + right.built) }
 }
 
 extension ODataExpand where Entity == ODataUntyped {
-  /// Navigation properties by their names.
+  /// Creates an expansion of navigation properties, accessed by name.
   public init(@ODataExpandBuilder _ items: (ODataExpansion<ODataUntyped>) -> [ODataExpandItem]) {
     built = items(ODataExpansion(.instance))
   }
 }
 
-/// What `$expand` takes.
+/// An item that can be in `$expand`.
 public protocol ODataExpandable {
   /// The item.
   var item: ODataExpandItem { get }
 }
 
-/// The navigation properties of a type in `$expand`, and its complex properties on the way to theirs.
+/// The navigation properties of a type in `$expand`, and its complex properties, through which theirs are reached.
 @dynamicMemberLookup
 public struct ODataExpansion<Entity: ODataDescribed>: Sendable {
   private let path: ODataPath
@@ -82,13 +82,13 @@ public struct ODataExpandedEntity<Entity: ODataDescribed>: ODataExpandable, ODat
 
   init(_ path: ODataPath) { item = ODataExpandItem(path) }
 
-  /// The options in parentheses.
+  /// The nested options, written in parentheses.
   public var options: ODataQueryOptions {
     get { item.options }
     set { item.options = newValue }
   }
 
-  /// The entity as of a derived type.
+  /// Casts the entity to a derived type.
   public func `as`<Derived: ODataDescribed>(_ type: Derived.Type) -> ODataExpandedEntity<Derived> {
     ODataExpandedEntity<Derived>(item.path.appending(.qualifiedName(Derived.odataTypeName)))
   }
@@ -106,13 +106,13 @@ public struct ODataExpandedCollection<Entity: ODataDescribed>: ODataExpandable, 
 
   init(_ path: ODataPath) { item = ODataExpandItem(path) }
 
-  /// The options in parentheses.
+  /// The nested options, written in parentheses.
   public var options: ODataQueryOptions {
     get { item.options }
     set { item.options = newValue }
   }
 
-  /// The entities of a derived type.
+  /// Casts the entities to a derived type.
   public func `as`<Derived: ODataDescribed>(_ type: Derived.Type) -> ODataExpandedCollection<Derived> {
     ODataExpandedCollection<Derived>(item.path.appending(.qualifiedName(Derived.odataTypeName)))
   }
@@ -120,7 +120,7 @@ public struct ODataExpandedCollection<Entity: ODataDescribed>: ODataExpandable, 
   /// `$ref`: references instead of entities, with the options so far.
   public var references: some ODataExpandable { ODataExpandedReference(item: item.with(.ref)) }
 
-  /// `$count`: how many there are instead of entities, with the options so far.
+  /// `$count`: the number of entities instead of the entities, with the options so far.
   public var itemCount: some ODataExpandable { ODataExpandedReference(item: item.with(.count(nil))) }
 }
 
@@ -134,7 +134,7 @@ extension ODataExpandItem {
   }
 }
 
-/// Collects the items of `$expand`, one a line.
+/// Collects the items of `$expand`, one per line.
 @resultBuilder
 public enum ODataExpandBuilder {
   /// One item.

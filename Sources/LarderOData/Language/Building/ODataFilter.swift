@@ -5,45 +5,46 @@
 /// let any = ODataFilter { $0["Price"] > 100 && $0["Category"]["Name"].contains("x") }
 /// ```
 ///
-/// Filters compose by `&&`, `||` and `!`. They hold values, never text: a text of a user's stays one, whatever it holds.
+/// Filters are combined with `&&`, `||` and `!`. They contain values, never text: a text from a user cannot change the
+/// filter.
 public struct ODataFilter<Entity: ODataDescribed>: Sendable {
   let built: ODataExpression
 
   private init(_ built: ODataExpression) { self.built = built }
 
-  /// The condition that the closure gives for an entity.
+  /// Creates a filter from the condition that the closure returns for an entity.
   public init(_ condition: (ODataInstance<Entity>) -> ODataOperand<Bool>) {
     built = LambdaNaming.naming(condition(ODataInstance(path: .instance)).expression)
   }
 
-  /// The tree for a version: what V2 spells otherwise is other expressions there, and numbers of V4 are what a parser reads.
+  /// The expression for a version: V2's own forms of expressions, and V4's numbers in the types that a parser reads.
   public func expression(_ version: ODataVersion = .v401) -> ODataExpression {
     DialectSpelling.expression(built, version.dialect)
   }
 
-  /// The text behind `$filter=`.
+  /// The value of `$filter=`.
   public func text(_ version: ODataVersion = .v401) throws(ODataPrintingError) -> String {
     try ODataPrinter(version: version).print(expression(version))
   }
 
-  /// Both.
+  /// A filter that requires both conditions.
   public static func && (left: ODataFilter, right: ODataFilter) -> ODataFilter {
     ODataFilter(.all([left.built, right.built]))
   }
 
-  /// One of both.
+  /// A filter that requires one of the conditions.
   public static func || (left: ODataFilter, right: ODataFilter) -> ODataFilter {
     ODataFilter(.any([left.built, right.built]))
   }
 
-  /// Not this one.
+  /// A filter that negates the condition.
   public static prefix func ! (filter: ODataFilter) -> ODataFilter {
     ODataFilter(ODataExpression(.not(filter.built)))
   }
 }
 
 extension ODataFilter where Entity == ODataUntyped {
-  /// A condition on properties by their names.
+  /// Creates a filter on properties accessed by name.
   public init(_ condition: (ODataInstance<ODataUntyped>) -> ODataOperand<Bool>) {
     built = LambdaNaming.naming(condition(ODataInstance(path: .instance)).expression)
   }
@@ -59,7 +60,7 @@ public struct ODataOrderBy<Entity: ODataDescribed>: Sendable {
 
   private init(_ built: [ODataOrderByItem]) { self.built = built }
 
-  /// The order that the closure gives, the first item foremost.
+  /// Creates an order from the items in the closure; the first item decides first.
   public init(@ODataOrderByBuilder _ items: (ODataInstance<Entity>) -> [ODataOrderByItem]) {
     built = items(ODataInstance(path: .instance)).map {
       ODataOrderByItem(LambdaNaming.naming($0.expression), isDescending: $0.isDescending)
@@ -73,19 +74,19 @@ public struct ODataOrderBy<Entity: ODataDescribed>: Sendable {
     }
   }
 
-  /// The text behind `$orderby=`.
+  /// The value of `$orderby=`.
   public func text(_ version: ODataVersion = .v401) throws(ODataPrintingError) -> String {
     try ODataPrinter(version: version).print(items(version))
   }
 
-  /// The left order, and the right one where that finds no difference.
+  /// Orders by the left items, then by the right ones.
   public static func + (left: ODataOrderBy, right: ODataOrderBy) -> ODataOrderBy {
     ODataOrderBy(left.built + right.built)
   }
 }
 
 extension ODataOrderBy where Entity == ODataUntyped {
-  /// An order by properties by their names.
+  /// Creates an order by properties accessed by name.
   public init(@ODataOrderByBuilder _ items: (ODataInstance<ODataUntyped>) -> [ODataOrderByItem]) {
     built = items(ODataInstance(path: .instance)).map {
       ODataOrderByItem(LambdaNaming.naming($0.expression), isDescending: $0.isDescending)
@@ -93,16 +94,16 @@ extension ODataOrderBy where Entity == ODataUntyped {
   }
 }
 
-/// Collects the items of an order: one a line, or an array of them.
+/// Collects the items of an order: one per line, or an array of them.
 @resultBuilder
 public enum ODataOrderByBuilder {
   /// One item.
   public static func buildExpression(_ item: ODataOrderByItem) -> [ODataOrderByItem] { [item] }
-  /// A value, the least first.
+  /// A value in ascending order.
   public static func buildExpression(_ operand: ODataOperand<some ODataPrimitive>) -> [ODataOrderByItem] {
     [operand.ascending]
   }
-  /// A property by its name, the least first.
+  /// A property accessed by name, in ascending order.
   public static func buildExpression(_ operand: ODataDynamic) -> [ODataOrderByItem] { [operand.ascending] }
   /// Several items.
   public static func buildExpression(_ items: [ODataOrderByItem]) -> [ODataOrderByItem] { items }

@@ -1,12 +1,13 @@
 /// An entity or complex value inside an expression: its members are the fields of its type.
 ///
-/// `$0.price` is the property that ``ODataDescribed/Fields`` names so, `$0["Price"]` any property by its name in the service.
+/// `$0.price` is the property that has this name in ``ODataDescribed/Fields``, `$0["Price"]` any property by its name
+/// in the service.
 @dynamicMemberLookup
 public struct ODataInstance<Entity: ODataDescribed>: Sendable {
-  /// Where it stands.
+  /// The path of the instance.
   public let path: ODataPath
 
-  /// The instance at a path.
+  /// Creates the instance at a path.
   public init(path: ODataPath) { self.path = path }
 
   /// A member by its field.
@@ -14,7 +15,7 @@ public struct ODataInstance<Entity: ODataDescribed>: Sendable {
     Entity.Fields()[keyPath: field].operand(at: path)
   }
 
-  /// A member by its name, also one that the type does not declare.
+  /// A member by its name, which the type need not declare.
   public subscript(name: String) -> ODataDynamic { ODataDynamic(path: path.appending(.name(name))) }
 
   /// Casts the instance to a derived type.
@@ -28,31 +29,31 @@ public struct ODataInstance<Entity: ODataDescribed>: Sendable {
     return ODataOperand<Bool>(.isof(isSelf ? nil : path.instanceExpression, ODataTypeName(Derived.odataTypeName)))
   }
 
-  /// Whether there is no such instance.
+  /// Whether the instance is null.
   public static func == (left: ODataInstance, right: ODataNull) -> ODataOperand<Bool> {
     ODataOperand<Bool>(.binary(.equal, left.path.instanceExpression, right.odataExpression))
   }
 
-  /// Whether there is such an instance.
+  /// Whether the instance is not null.
   public static func != (left: ODataInstance, right: ODataNull) -> ODataOperand<Bool> {
     ODataOperand<Bool>(.binary(.notEqual, left.path.instanceExpression, right.odataExpression))
   }
 }
 
-/// `nil`, where null is compared with.
+/// `nil` on one side of a comparison.
 public struct ODataNull: ExpressibleByNilLiteral, Sendable {
-  /// null
+  /// Creates null.
   public init(nilLiteral: ()) {}
 
   var odataExpression: ODataExpression { ODataExpression(.literal(.null)) }
 }
 
-/// Several entities or complex values inside an expression.
+/// A collection of entities or complex values inside an expression.
 public struct ODataItems<Entity: ODataDescribed>: Sendable {
-  /// Where they stand.
+  /// The path of the collection.
   public let path: ODataPath
 
-  /// The items at a path.
+  /// Creates the collection at a path.
   public init(path: ODataPath) { self.path = path }
 
   /// `any()`: whether there is an item.
@@ -73,14 +74,14 @@ public struct ODataItems<Entity: ODataDescribed>: Sendable {
   /// `$count`
   public var count: ODataOperand<Int> { ODataOperand<Int>(path: path.appending(.count(nil))) }
 
-  /// `$count($filter=…)`: the items that meet a condition (4.01).
+  /// `$count($filter=…)`: the number of items that meet a condition (4.01).
   public func count(where condition: (ODataInstance<Entity>) -> ODataOperand<Bool>) -> ODataOperand<Int> {
     var options = ODataQueryOptions()
     options.filter = condition(ODataInstance(path: .instance)).expression
     return ODataOperand<Int>(path: path.appending(.count(options)))
   }
 
-  /// The items of a derived type.
+  /// Casts the items to a derived type.
   public func `as`<Derived: ODataDescribed>(_ type: Derived.Type) -> ODataItems<Derived> {
     ODataItems<Derived>(path: path.appending(.qualifiedName(Derived.odataTypeName)))
   }
@@ -88,10 +89,10 @@ public struct ODataItems<Entity: ODataDescribed>: Sendable {
 
 /// A collection of primitive values inside an expression.
 public struct ODataValues<Value: ODataPrimitive>: Sendable {
-  /// Where they stand.
+  /// The path of the collection.
   public let path: ODataPath
 
-  /// The values at a path.
+  /// Creates the collection at a path.
   public init(path: ODataPath) { self.path = path }
 
   /// `any()`: whether there is a value.
@@ -112,7 +113,7 @@ public struct ODataValues<Value: ODataPrimitive>: Sendable {
   /// `$count`
   public var count: ODataOperand<Int> { ODataOperand<Int>(path: path.appending(.count(nil))) }
 
-  /// `hassubset`: whether all of some values are among them (4.01).
+  /// `hassubset`: whether the collection contains all of the given values (4.01).
   public func hasSubset(_ values: [Value]) -> ODataOperand<Bool> {
     let array = ODataExpression(.array(values.map(\.odataExpression)))
     return ODataOperand<Bool>(.call(.hassubset, [path.instanceExpression, array]))

@@ -10,7 +10,7 @@ extension ODataOperand where Value: ODataNumeric {
     ODataOperand(.binary(.add, left.expression, right.odataExpression))
   }
 
-  /// `add`, a value first.
+  /// `add`, with the value first.
   public static func + (left: Value, right: ODataOperand) -> ODataOperand {
     ODataOperand(.binary(.add, left.odataExpression, right.expression))
   }
@@ -25,7 +25,7 @@ extension ODataOperand where Value: ODataNumeric {
     ODataOperand(.binary(.subtract, left.expression, right.odataExpression))
   }
 
-  /// `sub`, a value first.
+  /// `sub`, with the value first.
   public static func - (left: Value, right: ODataOperand) -> ODataOperand {
     ODataOperand(.binary(.subtract, left.odataExpression, right.expression))
   }
@@ -40,12 +40,12 @@ extension ODataOperand where Value: ODataNumeric {
     ODataOperand(.binary(.multiply, left.expression, right.odataExpression))
   }
 
-  /// `mul`, a value first.
+  /// `mul`, with the value first.
   public static func * (left: Value, right: ODataOperand) -> ODataOperand {
     ODataOperand(.binary(.multiply, left.odataExpression, right.expression))
   }
 
-  /// `div`: of two integers, an integer.
+  /// `div`: the result for two integers is an integer.
   public static func / (left: ODataOperand, right: ODataOperand) -> ODataOperand {
     ODataOperand(.binary(.divide, left.expression, right.expression))
   }
@@ -55,7 +55,7 @@ extension ODataOperand where Value: ODataNumeric {
     ODataOperand(.binary(.divide, left.expression, right.odataExpression))
   }
 
-  /// `div`, a value first.
+  /// `div`, with the value first.
   public static func / (left: Value, right: ODataOperand) -> ODataOperand {
     ODataOperand(.binary(.divide, left.odataExpression, right.expression))
   }
@@ -70,10 +70,10 @@ extension ODataOperand where Value: ODataNumeric {
     ODataOperand(.binary(.modulo, left.expression, right.odataExpression))
   }
 
-  /// The number with its sign turned.
+  /// The negated number.
   public static prefix func - (operand: ODataOperand) -> ODataOperand { ODataOperand(.negate(operand.expression)) }
 
-  /// `divby`: with a fraction, of integers too (4.01).
+  /// `divby`: the result has a fraction, for integers too (4.01).
   public func divided(by divisor: ODataOperand) -> ODataOperand<ODataDecimal> {
     ODataOperand<ODataDecimal>(.binary(.divideBy, expression, divisor.expression))
   }
@@ -94,12 +94,12 @@ extension ODataOperand where Value: ODataNumeric {
 
 // Arithmetic with a timestamp or date and a duration (§5.1.1.2).
 extension ODataOperand where Value: ODataDated {
-  /// `add` a length of time.
+  /// `add` a duration.
   public static func + (left: ODataOperand, right: ODataDuration) -> ODataOperand {
     ODataOperand(.binary(.add, left.expression, right.odataExpression))
   }
 
-  /// `sub` a length of time.
+  /// `sub` a duration.
   public static func - (left: ODataOperand, right: ODataDuration) -> ODataOperand {
     ODataOperand(.binary(.subtract, left.expression, right.odataExpression))
   }

@@ -1,4 +1,4 @@
-// Texts (URL Conventions 4.01 §5.1.1.5 to §5.1.1.7; V2 URI Conventions §4.5).
+// Functions of strings (URL Conventions 4.01 §5.1.1.5 to §5.1.1.7; V2 URI Conventions §4.5).
 extension ODataOperand<String> {
   private func call<Result: ODataPrimitive>(
     _ function: ODataCanonicalFunction, _ arguments: ODataExpression...
@@ -18,13 +18,13 @@ extension ODataOperand<String> {
   public func endsWith(_ text: ODataOperand<String>) -> ODataOperand<Bool> { call(.endswith, text.expression) }
   /// `matchesPattern`: a regular expression of ECMAScript (4.01).
   public func matchesPattern(_ pattern: String) -> ODataOperand<Bool> { call(.matchesPattern, pattern.odataExpression) }
-  /// `indexof`: characters before the first occurrence, -1 where there is none.
+  /// `indexof`: the number of characters before the first occurrence, -1 if there is none.
   public func indexOf(_ text: String) -> ODataOperand<Int> { call(.indexof, text.odataExpression) }
-  /// `indexof`: characters before the first occurrence, -1 where there is none.
+  /// `indexof`: the number of characters before the first occurrence, -1 if there is none.
   public func indexOf(_ text: ODataOperand<String>) -> ODataOperand<Int> { call(.indexof, text.expression) }
   /// `length`
   public var length: ODataOperand<Int> { call(.length) }
-  /// `substring`, from a number of characters on.
+  /// `substring`, with the number of characters to skip.
   public func substring(from start: Int) -> ODataOperand<String> { call(.substring, ODataOperand.number(start)) }
   /// `substring`, with the number of characters to skip and the length of the result.
   public func substring(from start: Int, length: Int) -> ODataOperand<String> {
@@ -45,13 +45,13 @@ extension ODataOperand<String> {
     call(.replace, text.odataExpression, other.odataExpression)
   }
 
-  /// Positions are Edm.Int32.
+  /// A position, which is an Edm.Int32.
   private static func number(_ number: Int) -> ODataExpression {
     Int32(exactly: number)?.odataExpression ?? number.odataExpression
   }
 }
 
-// Days and times (§5.1.1.8).
+// Functions of dates and times (§5.1.1.8).
 extension ODataOperand where Value: ODataDated {
   /// `year`
   public var year: ODataOperand<Int> { ODataOperand<Int>(.call(.year, [expression])) }

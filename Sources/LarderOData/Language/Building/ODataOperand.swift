@@ -1,9 +1,9 @@
-/// An expression whose values are of a known type: a property, a literal, or what is computed from them.
+/// An expression with values of a known type: a property, a literal, or a computation with them.
 ///
-/// Operands come from ``ODataInstance`` and compose by operators and methods; a condition is an `ODataOperand<Bool>`. Values go
-/// in as values, never as text.
+/// Operands come from ``ODataInstance`` and are combined with operators and methods; a condition is an
+/// `ODataOperand<Bool>`. Values are added as values, never as text.
 public struct ODataOperand<Value: ODataPrimitive>: Sendable {
-  /// The tree, not yet fitted to a version: ``ODataFilter/expression(_:)`` does that.
+  /// The expression, not yet converted to a version: ``ODataFilter/expression(_:)`` does that.
   public let expression: ODataExpression
 
   init(_ kind: ODataExpression.Kind) { expression = ODataExpression(kind) }
@@ -28,14 +28,14 @@ public struct ODataOperand<Value: ODataPrimitive>: Sendable {
 }
 
 extension ODataPath {
-  /// The path as an expression; the instance itself is `$it` where it has no other name.
+  /// The path as an expression; the instance itself is `$it` if it has no other name.
   var instanceExpression: ODataExpression {
     guard root == .implicit, segments.isEmpty else { return ODataExpression(.path(self)) }
     return ODataExpression(.path(ODataPath(root: .this, [])))
   }
 }
 
-// Equality: of any values, and of null.
+// Equality of values, and with null.
 extension ODataOperand {
   /// `eq`
   public static func == (left: ODataOperand, right: ODataOperand) -> ODataOperand<Bool> {
@@ -67,7 +67,7 @@ extension ODataOperand {
     compare(.notEqual, literal(left), right.expression)
   }
 
-  /// `in` a list of values. In V2, which has no lists, comparisons joined by `or`.
+  /// `in` a list of values. For V2, which has no lists, comparisons joined by `or`.
   public func `in`(_ values: [Value]) -> ODataOperand<Bool> {
     ODataOperand<Bool>(.membership(expression, ODataExpression(.list(values.map(\.odataExpression)))))
   }
@@ -77,9 +77,9 @@ extension ODataOperand {
     ODataOperand<Bool>(.membership(expression, values.path.instanceExpression))
   }
 
-  /// For `$orderby`, the least first.
+  /// The value for `$orderby`, in ascending order.
   public var ascending: ODataOrderByItem { ODataOrderByItem(expression) }
-  /// For `$orderby`, the greatest first.
+  /// The value for `$orderby`, in descending order.
   public var descending: ODataOrderByItem { ODataOrderByItem(expression, isDescending: true) }
 
   /// `cast(…,type)` (§5.1.1.10.1)
@@ -87,7 +87,7 @@ extension ODataOperand {
     ODataOperand<Target>(.cast(expression, ODataTypeName(Target.odataTypeName)))
   }
 
-  /// `case(condition:value,…,true:otherwise)`; null where no condition holds and nothing else is given (§5.1.1.10.3).
+  /// `case(condition:value,…,true:otherwise)`; null if no condition is true and `otherwise` is not given (§5.1.1.10.3).
   public static func when(
     _ branches: (ODataOperand<Bool>, ODataOperand)..., otherwise: ODataOperand? = nil
   ) -> ODataOperand {
@@ -111,7 +111,7 @@ extension ODataOperand where Value: ODataOrdered {
     compare(.less, left.expression, right.odataExpression)
   }
 
-  /// `lt`, a value first.
+  /// `lt`, with the value first.
   public static func < (left: Value, right: ODataOperand) -> ODataOperand<Bool> {
     compare(.less, left.odataExpression, right.expression)
   }
@@ -126,7 +126,7 @@ extension ODataOperand where Value: ODataOrdered {
     compare(.lessOrEqual, left.expression, right.odataExpression)
   }
 
-  /// `le`, a value first.
+  /// `le`, with the value first.
   public static func <= (left: Value, right: ODataOperand) -> ODataOperand<Bool> {
     compare(.lessOrEqual, left.odataExpression, right.expression)
   }
@@ -141,7 +141,7 @@ extension ODataOperand where Value: ODataOrdered {
     compare(.greater, left.expression, right.odataExpression)
   }
 
-  /// `gt`, a value first.
+  /// `gt`, with the value first.
   public static func > (left: Value, right: ODataOperand) -> ODataOperand<Bool> {
     compare(.greater, left.odataExpression, right.expression)
   }
@@ -156,7 +156,7 @@ extension ODataOperand where Value: ODataOrdered {
     compare(.greaterOrEqual, left.expression, right.odataExpression)
   }
 
-  /// `ge`, a value first.
+  /// `ge`, with the value first.
   public static func >= (left: Value, right: ODataOperand) -> ODataOperand<Bool> {
     compare(.greaterOrEqual, left.odataExpression, right.expression)
   }
@@ -181,7 +181,7 @@ extension ODataOperand<Bool> {
 }
 
 extension ODataExpression {
-  /// All of some expressions, as one chain of `and`; `true` for none.
+  /// Joins expressions with `and`, as one chain; `true` if there are none.
   public static func all(_ operands: [ODataExpression]) -> ODataExpression {
     let flat = operands.flatMap { operand in
       if case .and(let inner) = operand.kind { inner } else { [operand] }
@@ -190,7 +190,7 @@ extension ODataExpression {
     return ODataExpression(.and(flat))
   }
 
-  /// One of some expressions, as one chain of `or`; `false` for none.
+  /// Joins expressions with `or`, as one chain; `false` if there are none.
   public static func any(_ operands: [ODataExpression]) -> ODataExpression {
     let flat = operands.flatMap { operand in
       if case .or(let inner) = operand.kind { inner } else { [operand] }

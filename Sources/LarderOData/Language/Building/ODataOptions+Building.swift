@@ -1,18 +1,18 @@
-/// Something with options of its own: an expanded or selected property, a query.
+/// A value that has query options: an expanded or selected property, or a query.
 public protocol ODataOptionHolder {
-  /// The type that the options speak of.
+  /// The type whose properties the options name.
   associatedtype Entity: ODataDescribed
   /// The options so far.
   var options: ODataQueryOptions { get set }
 }
 
-/// What can be said of several entities or values.
+/// A value with options for collections of entities or values, such as `$filter`.
 public protocol ODataCollectionOptions: ODataOptionHolder {}
 
-/// What can be selected of.
+/// A value with `$select`.
 public protocol ODataSelectOption: ODataOptionHolder {}
 
-/// What can be said of entities.
+/// A value with options for entities, such as `$expand`.
 public protocol ODataEntityOptions: ODataSelectOption {}
 
 extension ODataOptionHolder {
@@ -34,15 +34,15 @@ extension ODataCollectionOptions {
     with { $0.filter = $0.filter.map { .all([$0, filter.built]) } ?? filter.built }
   }
 
-  /// `$orderby`; a second one orders what the first leaves equal.
+  /// `$orderby`; the items of a second call follow those of the first.
   public func orderBy(@ODataOrderByBuilder _ items: (ODataInstance<Entity>) -> [ODataOrderByItem]) -> Self {
     orderBy(ODataOrderBy<Entity>(items))
   }
 
-  /// `$orderby`; a second one orders what the first leaves equal.
+  /// `$orderby`; the items of a second call follow those of the first.
   public func orderBy(_ order: ODataOrderBy<Entity>) -> Self { with { $0.orderBy += order.built } }
 
-  /// `$search`: one word or phrase. A double quote cannot be searched for.
+  /// `$search` for one word or phrase. It is not possible to search for a double quote.
   public func search(_ text: String) -> Self { search(ODataSearchExpression(text: text)) }
 
   /// `$search`
@@ -67,7 +67,7 @@ extension ODataSelectOption {
   /// `$select`; a second one adds to the first.
   public func select(_ selection: ODataSelect<Entity>) -> Self { with { $0.select += selection.built } }
 
-  /// `$compute`: a property of the given name (4.01). Expressions reach it by `$0["name"]`.
+  /// `$compute`: adds a property with the given name (4.01). Expressions refer to it by `$0["name"]`.
   public func compute<Value: ODataPrimitive>(
     _ name: String, _ value: (ODataInstance<Entity>) -> ODataOperand<Value>
   ) -> Self {
@@ -97,7 +97,7 @@ extension ODataExpandedCollection {
 }
 
 extension ODataSearchExpression {
-  /// A text to search for: a word where it is one, else a phrase.
+  /// Searches for a text: a word if it is one, else a phrase.
   public init(text: String) {
     let isWord = text.utf8.allSatisfy { byte in
       byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || byte >= 0x80 || byte == UInt8(ascii: "-")

@@ -8,7 +8,7 @@
 extension ODataDate: ODataDated {
   /// `Edm.Date` (V4)
   public static var odataTypeName: String { "Edm.Date" }
-  /// The day.
+  /// The date.
   public var odataExpression: ODataExpression { Self.literal(.date(self)) }
 }
 
@@ -29,14 +29,14 @@ extension ODataDateTimeOffset: ODataDated, ODataTimed {
 extension ODataDateTime: ODataDated, ODataTimed {
   /// `Edm.DateTime` (V1 to V3)
   public static var odataTypeName: String { "Edm.DateTime" }
-  /// The day and time.
+  /// The date and time.
   public var odataExpression: ODataExpression { Self.literal(.dateTime(self)) }
 }
 
 extension ODataDuration: ODataOrdered {
   /// `Edm.Duration`
   public static var odataTypeName: String { "Edm.Duration" }
-  /// The length of time.
+  /// The duration.
   public var odataExpression: ODataExpression { Self.literal(.duration(self)) }
 }
 
@@ -58,8 +58,8 @@ extension Date: ODataDated, ODataTimed {
 }
 
 extension ODataExpression {
-  /// A value of any kind: what has no literal becomes an object or an array (URL Conventions 4.01 §5.1.1.14). Annotations of
-  /// complex values are kept as members with `@`.
+  /// An expression of any value: a value without a literal becomes an object or an array (URL Conventions 4.01
+  /// §5.1.1.14). Annotations of complex values are kept as members with `@`.
   public init(value: ODataValue) {
     switch value {
     case .collection(let items): self.init(.array(items.map { ODataExpression(value: $0) }))

@@ -4,27 +4,27 @@
   public import Foundation
 #endif
 
-/// A Swift type whose values are literals of the language, each of one Edm type.
+/// A Swift type whose values can be written as literals of one Edm type.
 public protocol ODataPrimitive: Sendable {
-  /// The type's name as `cast` takes it: `Edm.Int32`, `Sales.Color`.
+  /// The type's name, as used in `cast`: `Edm.Int32`, `Sales.Color`.
   static var odataTypeName: String { get }
   /// The value as an expression.
   var odataExpression: ODataExpression { get }
 }
 
-/// Values with an order: `<`, `<=`, `>` and `>=` (URL Conventions 4.01 §5.1.1.1).
+/// A type with an order: `<`, `<=`, `>` and `>=` (URL Conventions 4.01 §5.1.1.1).
 public protocol ODataOrdered: ODataPrimitive {}
 
-/// Numbers (§5.1.1.2).
+/// A numeric type (§5.1.1.2).
 public protocol ODataNumeric: ODataOrdered {}
 
-/// Values with a day: `year`, `month`, `day` (§5.1.1.8).
+/// A type with a date: `year`, `month`, `day` (§5.1.1.8).
 public protocol ODataDated: ODataOrdered {}
 
-/// Values with a time of day: `hour`, `minute`, `second` (§5.1.1.8).
+/// A type with a time of day: `hour`, `minute`, `second` (§5.1.1.8).
 public protocol ODataTimed: ODataOrdered {}
 
-/// A member of an enumeration type, or several where the type has flags.
+/// A member of an enumeration type, or several if the type has flags.
 ///
 /// ```swift
 /// enum Color: String, ODataEnumeration {
@@ -33,7 +33,7 @@ public protocol ODataTimed: ODataOrdered {}
 /// }
 /// ```
 public protocol ODataEnumeration: ODataPrimitive {
-  /// The member's name or number; several joined by commas.
+  /// The member's name or number; several are joined by commas.
   var odataMembers: String { get }
 }
 
@@ -45,7 +45,7 @@ extension ODataEnumeration {
 }
 
 extension ODataEnumeration where Self: RawRepresentable, RawValue == String {
-  /// The raw value is the member's name.
+  /// The member's name, which is the raw value.
   public var odataMembers: String { rawValue }
 }
 
@@ -131,7 +131,7 @@ extension ODataDecimal: ODataNumeric {
 }
 
 extension ODataDecimal: ExpressibleByFloatLiteral {
-  /// The shortest decimal that reads back as the same `Double`: exact for literals of up to 15 digits.
+  /// Creates the shortest decimal that reads back as the same `Double`: exact for literals of up to 15 digits.
   public init(floatLiteral value: Double) { self.init(value) }
 }
 

@@ -1,4 +1,4 @@
-/// A query of a set: a path and options, collected one after the other.
+/// A query of a set: a path and options, built by chained calls.
 ///
 /// ```swift
 /// let query = ODataQuery<Product>("Products")
@@ -13,21 +13,21 @@
 public struct ODataQuery<Entity: ODataDescribed>: ODataCollectionOptions, ODataEntityOptions, Sendable {
   /// The path of the set, singleton or property.
   public var path: ODataPath
-  /// The options as they were built, not yet fitted to a version.
+  /// The options as built, not yet converted to a version.
   public var options = ODataQueryOptions()
 
-  /// A query of an entity set or singleton, by its name.
+  /// Creates a query of an entity set or singleton.
   public init(_ entitySet: String) { path = ODataPath.instance.appending(.name(entitySet)) }
 
-  /// A query of any resource.
+  /// Creates a query of any resource.
   public init(path: ODataPath) { self.path = path }
 
-  /// The entity with a key of one part.
+  /// The entity with a key of one property.
   public func key(_ value: some ODataPrimitive) -> ODataQuery {
     with(arguments: [ODataArgument(value: value.odataExpression)])
   }
 
-  /// The entity with a key of several parts, in their order.
+  /// The entity with a key of several properties, in the key's order.
   public func key(_ parts: KeyValuePairs<String, any ODataPrimitive>) -> ODataQuery {
     with(arguments: parts.map { ODataArgument(name: $0.key, value: $0.value.odataExpression) })
   }
@@ -38,7 +38,7 @@ public struct ODataQuery<Entity: ODataDescribed>: ODataCollectionOptions, ODataE
     return copy
   }
 
-  /// A custom option: SAP's `sap-client`, a parameter of a function import.
+  /// Adds a custom option, such as SAP's `sap-client` or a parameter of a function import.
   public func custom(_ name: String, _ value: String) -> ODataQuery {
     with { $0.custom.append(ODataCustomOption(name: name, value: value)) }
   }
@@ -46,14 +46,14 @@ public struct ODataQuery<Entity: ODataDescribed>: ODataCollectionOptions, ODataE
   /// `$format`
   public func format(_ format: String) -> ODataQuery { with { $0.format = format } }
 
-  /// The tree for a version.
+  /// The URL as a tree for a version.
   public func url(_ version: ODataVersion = .v401) -> ODataURL {
     ODataURL(
       .path(DialectSpelling.path(path, version.dialect)),
       options: DialectSpelling.options(options, version.dialect))
   }
 
-  /// The options' tree for a version.
+  /// The options as a tree for a version.
   public func queryOptions(_ version: ODataVersion = .v401) -> ODataQueryOptions { url(version).options }
 
   /// The URL relative to the service's root, percent-encoded: `Products?$filter=…`.
@@ -63,6 +63,6 @@ public struct ODataQuery<Entity: ODataDescribed>: ODataCollectionOptions, ODataE
 }
 
 extension ODataQuery where Entity == ODataUntyped {
-  /// A query of an entity set or singleton of which nothing is known but its name.
+  /// Creates a query of an entity set or singleton whose type is not described.
   public init(_ entitySet: String) { path = ODataPath.instance.appending(.name(entitySet)) }
 }

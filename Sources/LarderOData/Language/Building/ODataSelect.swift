@@ -1,4 +1,4 @@
-/// What is wanted of the entities of a type: `$select`.
+/// The properties to return of the entities of a type: `$select`.
 ///
 /// ```swift
 /// ODataSelect<Product> {
@@ -11,7 +11,7 @@ public struct ODataSelect<Entity: ODataDescribed>: Sendable {
 
   private init(_ built: [ODataSelectItem]) { self.built = built }
 
-  /// The properties that the closure gives, one a line.
+  /// Creates a selection of the properties in the closure, one per line.
   public init(@ODataSelectBuilder _ items: (ODataSelection<Entity>) -> [ODataSelectItem]) {
     built = items(ODataSelection(.instance))
   }
@@ -23,23 +23,23 @@ public struct ODataSelect<Entity: ODataDescribed>: Sendable {
     return DialectSpelling.options(options, version.dialect).select
   }
 
-  /// The text behind `$select=`.
+  /// The value of `$select=`.
   public func text(_ version: ODataVersion = .v401) throws(ODataPrintingError) -> String {
     try ODataPrinter(version: version).print(items(version))
   }
 
-  /// Both.
+  /// Joins two selections.
   public static func + (left: ODataSelect, right: ODataSelect) -> ODataSelect { ODataSelect(left.built + right.built) }
 }
 
 extension ODataSelect where Entity == ODataUntyped {
-  /// Properties by their names.
+  /// Creates a selection of properties accessed by name.
   public init(@ODataSelectBuilder _ items: (ODataSelection<ODataUntyped>) -> [ODataSelectItem]) {
     built = items(ODataSelection(.instance))
   }
 }
 
-/// What `$select` takes.
+/// An item that can be in `$select`.
 public protocol ODataSelectable {
   /// The item.
   var item: ODataSelectItem { get }
@@ -57,12 +57,12 @@ public struct ODataSelection<Entity: ODataDescribed>: ODataSelectable, Sendable 
     Entity.Fields()[keyPath: field].selection(at: path)
   }
 
-  /// A property by its name; a complex one leads on.
+  /// A property accessed by name; members of a complex property can follow.
   public subscript(name: String) -> ODataSelection<ODataUntyped> {
     ODataSelection<ODataUntyped>(path.appending(.name(name)))
   }
 
-  /// The properties of a derived type.
+  /// Casts to a derived type.
   public func `as`<Derived: ODataDescribed>(_ type: Derived.Type) -> ODataSelection<Derived> {
     ODataSelection<Derived>(path.appending(.qualifiedName(Derived.odataTypeName)))
   }
@@ -88,14 +88,14 @@ public struct ODataSelectedItems<Entity: ODataDescribed>: ODataSelectable, OData
 
   init(_ path: ODataPath) { item = ODataSelectItem(path) }
 
-  /// The options in parentheses.
+  /// The nested options, written in parentheses.
   public var options: ODataQueryOptions {
     get { item.options }
     set { item.options = newValue }
   }
 }
 
-/// Collects the items of `$select`, one a line.
+/// Collects the items of `$select`, one per line.
 @resultBuilder
 public enum ODataSelectBuilder {
   /// One item.

@@ -71,7 +71,7 @@ extension GrammarRules {
     ("traverseTrafo", ["traverse("]),
   ]
 
-  /// One transformation, that begins with one of the words.
+  /// Reads one transformation that begins with one of the words.
   private static func transformation(_ words: [StaticString]) -> Read {
     let read = sequence(onlyPreserving: false, single: true)
     return { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
@@ -104,7 +104,7 @@ extension GrammarRules {
   }
 }
 
-// Context fragments.
+// Rules of context fragments.
 extension GrammarRules {
   static func addContexts(to rules: inout Table) {
     rules.add(["context"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in .context(try reader.context()) }
@@ -136,7 +136,7 @@ extension GrammarRules {
   }
 }
 
-// URIs and single characters.
+// Rules of URIs and single characters.
 extension GrammarRules {
   static func addUris(to rules: inout Table) {
     rules.add(["host"], text { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.host() })

@@ -69,7 +69,7 @@ extension GrammarRules {
     "collectionPathExpr", "complexPathExpr", "primitivePathExpr",
   ]
 
-  /// Those that hold a single "/": an empty key, or nothing behind a primitive value.
+  /// The rules that allow a single "/": an empty key, or nothing after a primitive value.
   private static let mayBeEmpty: Set = ["collectionNavigationExpr", "collectionNavNoCastExpr", "primitivePathExpr"]
 
   private static func steps(mayBeEmpty: Bool) -> Read {
@@ -130,7 +130,7 @@ extension GrammarRules {
 }
 
 extension SyntaxReader {
-  /// `listExpr`: literals in parentheses.
+  /// Reads `listExpr`: literals in parentheses.
   fileprivate mutating func literalList() throws(ODataSyntaxError) -> ODataExpression {
     let position = position
     try demand(UInt8(ascii: "("))

@@ -28,7 +28,7 @@ extension GrammarRules {
     ("hasSubsetMethodCallExpr", .hassubset), ("hasSubsequenceMethodCallExpr", .hassubsequence),
   ]
 
-  /// A canonical function, of those given where there are any.
+  /// Reads a call of a canonical function; of the given functions only, if there are any.
   private static func call(_ allowed: [ODataCanonicalFunction]?, orIsDefined: Bool = false) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       let start = reader.index
@@ -44,7 +44,7 @@ extension GrammarRules {
     }
   }
 
-  /// An operand that begins with a word.
+  /// Reads an operand that begins with a word.
   private static func operand(_ word: StaticString) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       guard reader.stands(word, at: reader.index, anyCase: reader.isRelaxed) else {
@@ -54,7 +54,7 @@ extension GrammarRules {
     }
   }
 
-  /// Operators with their right sides.
+  /// Adds the rules of operators with their right sides.
   static func addOperators(to rules: inout Table) {
     rules.add(["andExpr"], infix("and"))
     rules.add(["orExpr"], infix("or"))

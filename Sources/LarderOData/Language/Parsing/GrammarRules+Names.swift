@@ -61,7 +61,7 @@ extension GrammarRules {
     guard try reader.qualifiedName().isQualified else { throw reader.unexpected("'.' and the rest of the name") }
   }
 
-  /// One of several words, spelt so.
+  /// Reads one of several words in exactly this spelling.
   static func words(_ words: [StaticString]) -> Read {
     text { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       for word in words where reader.take(exact: word) { return }
@@ -69,7 +69,7 @@ extension GrammarRules {
     }
   }
 
-  /// A function's name, with the names of its parameters.
+  /// Reads a function's name with the names of its parameters.
   private static func overload(isQualified: Bool) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       let position = reader.position

@@ -63,7 +63,7 @@ extension GrammarRules {
     }
     rules.add(["inlinecount"], option([.count], .url))
     rules.add(["temporalOption"], option(SystemOption.allCases.filter(\.isTemporal), .url))
-    // Rules have names in any case, and `AT` is another.
+    // The names of rules ignore case, and there is another rule named `AT`.
     rules.add(["at-option"], option([.at], .url))
   }
 
@@ -87,7 +87,7 @@ extension GrammarRules {
     }
   }
 
-  /// One system query option, of those named.
+  /// Reads one of the given system query options.
   private static func option(_ names: [SystemOption], _ place: OptionPlace) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       var options = ODataQueryOptions()
@@ -142,7 +142,7 @@ extension GrammarRules {
     }
   }
 
-  /// An operator with its right side.
+  /// Reads an operator with its right side.
   private static func behind(_ word: StaticString, isOptional: Bool) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       guard reader.takeSpace() else { throw reader.unexpected("a space") }

@@ -68,12 +68,12 @@ extension GrammarRules {
     "primitiveFunctionImportCall", "primitiveColFunctionImportCall",
   ]
 
-  /// The rest of a path, that may begin so.
+  /// Reads the rest of a path that begins with one of the given steps.
   private static func tail(_ followers: PathFollowers) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in .path(try reader.restOfPath(followers)) }
   }
 
-  /// A resource path that begins with a word.
+  /// Reads a resource path that begins with a word.
   private static func first(_ word: StaticString) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       guard reader.stands(word, at: reader.index, anyCase: false) else { throw reader.unexpected("\(word)") }
@@ -94,9 +94,9 @@ extension GrammarRules {
   }
 }
 
-// What these rules read beyond what whole paths need.
+// Rules that are not needed to read whole paths.
 extension SyntaxReader {
-  /// `odataUri`: what cannot be a resource path may still be the beginning of a service's root.
+  /// Reads `odataUri`: a text that is no resource path may still be the beginning of a service's root.
   fileprivate mutating func uri() throws(ODataSyntaxError) -> ODataURL {
     let start = index
     do throws(ODataSyntaxError) {
@@ -111,7 +111,7 @@ extension SyntaxReader {
     }
   }
 
-  /// `serviceRoot`: up to the last slash, which ends it.
+  /// Reads `serviceRoot`, which ends with the last slash.
   fileprivate mutating func serviceRoot() throws(ODataSyntaxError) -> ODataURL {
     let start = index
     try authority()
@@ -141,7 +141,7 @@ extension SyntaxReader {
 
   mutating func skipPathCharacters() { while !isAtEnd, isPathCharacter(at: index) { index += 1 } }
 
-  /// `name=value` of a key or a parameter in a path.
+  /// Reads `name=value` of a key or a parameter in a path.
   fileprivate mutating func namedArgument() throws(ODataSyntaxError) -> ODataArgument {
     let name = try identifier("a parameter's name")
     guard take(UInt8(ascii: "=")) else { throw unexpected("'='") }

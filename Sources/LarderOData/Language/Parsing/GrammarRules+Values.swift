@@ -92,7 +92,7 @@ extension GrammarRules {
     }
   }
 
-  /// What one of the value rules reads up to the end; else the error of the one that came furthest.
+  /// Reads the whole text by the first value rule that matches; else throws the error of the rule that came furthest.
   private static func anyValue(_ reader: inout SyntaxReader) throws(ODataSyntaxError) -> ODataSyntaxTree {
     var furthest: ODataSyntaxError?
     let geo: Read = { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
@@ -114,7 +114,7 @@ extension GrammarRules {
         if furthest.map({ $0.offset < error.offset }) ?? true { furthest = error }
       }
     }
-    // The punctuation of places may be encoded.
+    // The punctuation of geo values may be percent-encoded.
     if reader.index == 0, reader.text.utf8.contains(UInt8(ascii: "%")) {
       var attempt = try SyntaxReader(reader.text, options: ODataParserOptions(version: reader.options.version))
       do throws(ODataSyntaxError) {
@@ -165,7 +165,7 @@ extension GrammarRules {
     }
   }
 
-  /// A word and a value in single quotes.
+  /// Reads a word and a value in single quotes.
   private static func prefixed(
     _ word: StaticString, isOptional: Bool, _ type: EdmPrimitiveType, _ scan: @escaping Scan
   ) -> Read {

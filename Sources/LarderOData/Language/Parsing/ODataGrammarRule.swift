@@ -1,5 +1,5 @@
-/// A rule of the standard's grammar by its name there (OData ABNF Construction Rules 4.01, those of Data Aggregation 4.0): the start
-/// that a text is read from.
+/// A rule of the standard's grammar (OData ABNF Construction Rules 4.01, those of Data Aggregation 4.0), by its name. A
+/// text can be parsed by any of these rules.
 public struct ODataGrammarRule: Sendable, CustomStringConvertible {
   /// The name as the standard spells it.
   public let name: String
@@ -20,11 +20,11 @@ public struct ODataGrammarRule: Sendable, CustomStringConvertible {
   /// All rules, sorted by name.
   public static let all: [ODataGrammarRule] = GrammarRules.folded.values.sorted { $0.name < $1.name }
 
-  /// Reads a whole text by the rule.
+  /// Parses a whole text by the rule.
   ///
-  /// Rules for values outside of URLs (`dateValue`, `enumValue`, headers) take `%` as a character, whatever the options say; those
-  /// for whole expressions (`filter`, `commonExpr`, `boolCommonExpr`) a `%` that encodes nothing, since filters are noted down
-  /// unencoded as often as encoded.
+  /// Rules for values outside of URLs (`dateValue`, `enumValue`, headers) read `%` as a character, whatever the options
+  /// say. Rules for whole expressions (`filter`, `commonExpr`, `boolCommonExpr`) accept a `%` that encodes nothing,
+  /// because filters are as often written unencoded as encoded.
   public func parse(
     _ text: String, options: ODataParserOptions = ODataParserOptions()
   ) throws(ODataSyntaxError) -> ODataSyntaxTree {
@@ -56,9 +56,9 @@ public struct ODataGrammarRule: Sendable, CustomStringConvertible {
 enum GrammarRules {
   typealias Read = @Sendable (inout SyntaxReader) throws(ODataSyntaxError) -> ODataSyntaxTree
 
-  /// How a rule reads.
+  /// The reading function of a rule, by the kind of text.
   enum Body: Sendable {
-    /// A part of a URL: percent-encoding is undone.
+    /// A part of a URL: percent-encoding is decoded.
     case inURL(Read)
     /// A value outside of URLs.
     case outside(Read)
@@ -66,7 +66,7 @@ enum GrammarRules {
     case header(ODataHeaderRule)
   }
 
-  /// Rules by lowercased name.
+  /// The rules by lowercased name.
   struct Table {
     var rules: [String: ODataGrammarRule] = [:]
 
@@ -102,7 +102,7 @@ enum GrammarRules {
     return table.rules
   }()
 
-  /// A reading that hands on the text it has passed.
+  /// Creates a reading function that returns the scanned text.
   static func text(
     _ scan: @escaping @Sendable (inout SyntaxReader) throws(ODataSyntaxError) -> Void
   ) -> Read {
@@ -113,7 +113,7 @@ enum GrammarRules {
     }
   }
 
-  /// A reading of a value by its scanner.
+  /// Creates a reading function for a value from its scanner.
   static func value(
     _ type: EdmPrimitiveType, _ scan: @escaping @Sendable (inout SyntaxReader) throws(ODataSyntaxError) -> Void
   ) -> Read {

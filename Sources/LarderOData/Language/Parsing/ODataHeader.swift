@@ -1,6 +1,6 @@
-/// A header of OData in a request or response, its value taken apart (Protocol 4.01 §8; ABNF section 8).
+/// A parsed header of OData in a request or response (Protocol 4.01 §8; ABNF section 8).
 public enum ODataHeader: Sendable, Hashable {
-  /// `AsyncResult`: the status code of the request that ran meanwhile.
+  /// `AsyncResult`: the status code of the request that ran asynchronously.
   case asyncResult(Int)
   /// `Content-ID` of a part of a batch.
   case contentID(String)
@@ -18,7 +18,7 @@ public enum ODataHeader: Sendable, Hashable {
   case prefer([ODataPreference])
 }
 
-/// A preference that OData defines (Protocol 4.01 §8.2.8). `odata.` before the name says nothing and is not kept.
+/// A preference that OData defines (Protocol 4.01 §8.2.8). The prefix `odata.` has no meaning and is not kept.
 public enum ODataPreference: Sendable, Hashable {
   /// `allow-entityreferences`
   case allowEntityReferences
@@ -44,16 +44,16 @@ public enum ODataPreference: Sendable, Hashable {
 
 /// One item of `include-annotations` (Protocol 4.01 §8.2.8.4).
 public struct ODataAnnotationPattern: Sendable, Hashable {
-  /// `-`: these annotations are left out.
+  /// Whether the annotations are excluded: `-`.
   public var isExcluded: Bool
   /// The namespace or alias; nil for `*` alone.
   public var namespace: String?
   /// The term's name; nil for `*`.
   public var term: String?
-  /// The qualifier behind `#`.
+  /// The qualifier after `#`.
   public var qualifier: String?
 
-  /// Joins all.
+  /// Creates a pattern.
   public init(isExcluded: Bool = false, namespace: String?, term: String?, qualifier: String? = nil) {
     self.isExcluded = isExcluded
     self.namespace = namespace

@@ -1,4 +1,4 @@
-/// The rules of the grammar's section 8, headers and preferences, by their names in it.
+/// The rules of the grammar's section 8, headers and preferences, with their names in the grammar.
 package enum ODataHeaderRule: String, Sendable, CaseIterable {
   case header, asyncresult, isolation, prefer, preference
   case contentID = "content-id"
@@ -14,7 +14,7 @@ package enum ODataHeaderRule: String, Sendable, CaseIterable {
   case iri = "IRI-in-header"
   case uri = "URI"
 
-  /// What a rule reads.
+  /// The result of a rule.
   package enum Value: Sendable, Hashable {
     case header(ODataHeader)
     case preference(ODataPreference)
@@ -22,7 +22,7 @@ package enum ODataHeaderRule: String, Sendable, CaseIterable {
     case text(String)
   }
 
-  /// Reads a whole text by the rule. Headers are not percent-encoded.
+  /// Parses a whole text by the rule. Headers are not percent-encoded.
   package func read(_ text: String) throws(ODataSyntaxError) -> Value {
     var reader = try SyntaxReader(text, options: ODataParserOptions(isPercentEncoded: false))
     return try reader.whole { (reader) throws(ODataSyntaxError) in try reader.value(of: self) }

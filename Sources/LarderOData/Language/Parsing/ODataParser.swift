@@ -4,87 +4,88 @@
 /// Every method reads the whole text or throws ``ODataSyntaxError`` with the position of the first byte that is not
 /// allowed. Time is linear in the text, depth is limited by ``ODataParserOptions/maxDepth``.
 public struct ODataParser: Sendable {
-  /// What is taken, and how much of it.
+  /// The version and the limits.
   public var options: ODataParserOptions
 
-  /// Makes a parser.
+  /// Creates a parser.
   public init(options: ODataParserOptions = ODataParserOptions()) { self.options = options }
 
-  /// A parser for a version.
+  /// Creates a parser for a version.
   public init(_ version: ODataVersion) { self.init(options: ODataParserOptions(version: version)) }
 
-  /// A URL: absolute, an absolute path, or relative to the service's root.
+  /// Parses a URL: absolute, an absolute path, or relative to the service's root.
   ///
   /// - Parameters:
   ///   - text: the URL.
-  ///   - serviceRoot: `https://host/service/`, or its path, with a slash at the end. Where the URL does not begin with it, or nil is
-  ///     given, the root of a URL that is not relative is guessed: the grammar does not tell where the service's part ends. The
-  ///     resource path begins at the first segment with parentheses or one of `$metadata`, `$batch`, `$entity`, `$all`,
-  ///     `$crossjoin`; behind a segment that ends with `.svc`; else at the name before another segment with `$`; else at the last
-  ///     name.
+  ///   - serviceRoot: `https://host/service/`, or its path, with a slash at the end. If the URL does not begin with it,
+  ///     or it is nil, the root of a URL that is not relative is guessed, because the grammar does not define where the
+  ///     service's part ends. The resource path begins at the first segment with parentheses or one of `$metadata`,
+  ///     `$batch`, `$entity`, `$all`, `$crossjoin`; after a segment that ends with `.svc`; else at the name before
+  ///     another segment with `$`; else at the last name.
   public func url(_ text: String, serviceRoot: String? = nil) throws(ODataSyntaxError) -> ODataURL {
     try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       try reader.url(serviceRoot: serviceRoot)
     }
   }
 
-  /// A URL relative to the service's root: path, and options behind `?` (ABNF `odataRelativeUri`). Empty for the root itself.
+  /// Parses a URL relative to the service's root: path, and options after `?` (ABNF `odataRelativeUri`). Empty for the
+  /// root itself.
   public func relativeURL(_ text: String) throws(ODataSyntaxError) -> ODataURL {
     try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       try reader.relativeURL(isRootAllowed: true)
     }
   }
 
-  /// The path of a resource, relative to the service's root, without options (ABNF `resourcePath`).
+  /// Parses the path of a resource, relative to the service's root, without options (ABNF `resourcePath`).
   public func path(_ text: String) throws(ODataSyntaxError) -> ODataPath {
     try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.resourcePath() }
   }
 
-  /// What stands behind `?`, without it (ABNF `queryOptions`); empty for an empty text.
+  /// Parses the text after `?` (ABNF `queryOptions`); an empty text has no options.
   public func queryOptions(_ text: String) throws(ODataSyntaxError) -> ODataQueryOptions {
     guard !text.isEmpty else { return ODataQueryOptions() }
     return try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.queryOptions(.url) }
   }
 
-  /// An expression (ABNF `commonExpr`).
+  /// Parses an expression (ABNF `commonExpr`).
   public func expression(_ text: String) throws(ODataSyntaxError) -> ODataExpression {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.expression() }
   }
 
-  /// The value of `$filter`.
+  /// Parses the value of `$filter`.
   public func filter(_ text: String) throws(ODataSyntaxError) -> ODataExpression { try expression(text) }
 
-  /// The value of `$orderby`.
+  /// Parses the value of `$orderby`.
   public func orderBy(_ text: String) throws(ODataSyntaxError) -> [ODataOrderByItem] {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.orderByItems() }
   }
 
-  /// The value of `$select`.
+  /// Parses the value of `$select`.
   public func select(_ text: String) throws(ODataSyntaxError) -> [ODataSelectItem] {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.selectItems() }
   }
 
-  /// The value of `$expand`.
+  /// Parses the value of `$expand`.
   public func expand(_ text: String) throws(ODataSyntaxError) -> [ODataExpandItem] {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.expandItems() }
   }
 
-  /// The value of `$compute`.
+  /// Parses the value of `$compute`.
   public func compute(_ text: String) throws(ODataSyntaxError) -> [ODataComputeItem] {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.computeItems() }
   }
 
-  /// The value of `$search`.
+  /// Parses the value of `$search`.
   public func search(_ text: String) throws(ODataSyntaxError) -> ODataSearchExpression {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.searchExpression() }
   }
 
-  /// The value of `$apply`.
+  /// Parses the value of `$apply`.
   public func apply(_ text: String) throws(ODataSyntaxError) -> [ODataTransformation] {
     try readTrimmed(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.transformations() }
   }
 
-  /// What stands behind `#` of a context URL, without it (ABNF `contextFragment`).
+  /// Parses the text after `#` of a context URL (ABNF `contextFragment`).
   public func contextFragment(_ text: String) throws(ODataSyntaxError) -> ODataContextFragment {
     try read(text) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.contextFragment() }
   }

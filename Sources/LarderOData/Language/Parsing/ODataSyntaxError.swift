@@ -1,36 +1,36 @@
 public import LarderCore
 
-/// Why a text is no URL, option or expression of OData, and where.
+/// The error of a text that is not a URL, option or expression of OData, with its position.
 public struct ODataSyntaxError: Error, Sendable, Hashable {
   /// What is wrong.
   public enum Problem: Sendable, Hashable {
-    /// Something else should stand here: what could, in words or as it is spelt.
+    /// The text does not continue as expected; the expected parts, in words or as they are spelt.
     case unexpected(expected: [String])
-    /// Nested, or joined by operators of one kind, deeper than is read: the levels that are read. Those of
-    /// ``ODataParserOptions/maxDepth``, or as many as the stack held where each took much of it.
+    /// The text nests, or joins operators of one kind, deeper than the limit: ``ODataParserOptions/maxDepth``, or as
+    /// many levels as the stack allowed if each needed much of it.
     case tooDeep(limit: Int)
-    /// A `%` without two hexadecimal digits.
+    /// A `%` is not followed by two hexadecimal digits.
     case invalidPercentEncoding
-    /// Bytes that are not UTF-8 once percent-encoding is undone.
+    /// The bytes are not UTF-8 after percent-decoding.
     case invalidUTF8
-    /// A literal whose form is right and whose value is not; what is wrong with it.
+    /// A literal has the right form but an invalid value; the reason.
     case invalidLiteral(String)
-    /// A system query option that stands twice.
+    /// A system query option occurs twice.
     case duplicateOption(String)
     /// An option or parameter in a place where it has no meaning; the names that are allowed there.
     case misplacedOption(String, allowed: [String])
-    /// A name behind which an argument list stands and that no canonical function has; the nearest ones.
+    /// An argument list follows a name that is no canonical function; the nearest function.
     case unknownFunction(String, nearest: String?)
-    /// A canonical function with too many or too few arguments.
+    /// A canonical function has too many or too few arguments.
     case wrongArgumentCount(String, expected: String, found: Int)
-    /// A number that is larger than is read here.
+    /// A number is larger than supported.
     case numberTooLarge
-    /// The dialect or version has it not; what.
+    /// The dialect or version does not have a construct; the text names it.
     case notInDialect(String)
   }
 
-  /// What an error says. It lies behind a reference: readers throw from many places, each of which would keep room for all of it
-  /// on the stack, and recursion is as deep as the stack allows.
+  /// The content of an error, behind a reference. Readers throw from many places, each of which would reserve stack for
+  /// the whole content, and recursion is limited by the stack.
   private final class Content: Sendable {
     let problem: Problem
     let offset: Int
@@ -49,14 +49,14 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
 
   /// What is wrong.
   public var problem: Problem { content.problem }
-  /// Bytes before the place, in the text as it was given.
+  /// The position in the original text, in bytes.
   public var offset: Int { content.offset }
-  /// The text's part around the place, at most 160 bytes, in one line; empty where it is not known.
+  /// The part of the text around the position, at most 160 bytes, in one line; empty if it is not known.
   public var excerpt: String { content.excerpt }
-  /// Characters (scalars) of ``excerpt`` before the place.
+  /// The column in ``excerpt``, in characters (scalars).
   public var column: Int { content.column }
 
-  /// Makes an error; keeps the text around the place.
+  /// Creates an error; keeps the text around the position.
   public init(_ problem: Problem, offset: Int, in text: some StringProtocol) {
     let bytes = text.utf8
     let place = bytes.index(bytes.startIndex, offsetBy: min(max(offset, 0), bytes.count))
@@ -69,14 +69,14 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
       problem, offset: offset, excerpt: oneLine(before) + oneLine(after), column: before.unicodeScalars.count)
   }
 
-  /// Whether both say the same of the same place.
+  /// Whether both are the same problem at the same position.
   public static func == (left: ODataSyntaxError, right: ODataSyntaxError) -> Bool {
     left.content === right.content
       || left.problem == right.problem && left.offset == right.offset && left.excerpt == right.excerpt
         && left.column == right.column
   }
 
-  /// Adds the problem and the place.
+  /// Hashes the problem and the position.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(problem)
     hasher.combine(offset)
@@ -84,7 +84,7 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
 }
 
 extension ODataSyntaxError.Problem: CustomStringConvertible {
-  /// What is wrong, in words.
+  /// The problem, in words.
   public var description: String {
     switch self {
     case .unexpected(let expected):
@@ -108,7 +108,7 @@ extension ODataSyntaxError.Problem: CustomStringConvertible {
 }
 
 extension ODataSyntaxError: CustomStringConvertible {
-  /// The problem, the place, and the line with a caret under it.
+  /// The problem, the position, and the line with a caret under it.
   public var description: String {
     var text = "\(problem) (at character \(offset + 1))"
     if !excerpt.isEmpty || column == 0 {
@@ -143,7 +143,7 @@ extension ODataSyntaxError: LarderError {
     }
   }
 
-  /// The problem and the place, in sentences.
+  /// The problem and the position, in sentences.
   public var explanation: ErrorExplanation {
     ErrorExplanation("The text is not valid OData: \(problem)", cure: "Correct it at character \(offset + 1).")
   }

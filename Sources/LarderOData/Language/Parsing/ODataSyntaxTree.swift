@@ -1,4 +1,4 @@
-/// What a rule of the standard's grammar reads.
+/// The result of parsing a text by a rule of the standard's grammar.
 public enum ODataSyntaxTree: Sendable, Hashable {
   /// A URL.
   case url(ODataURL)
@@ -32,13 +32,13 @@ public enum ODataSyntaxTree: Sendable, Hashable {
   case expression(ODataExpression)
   /// A lambda with its operator, as a step of a path.
   case segment(ODataPathSegment)
-  /// A value that is no expression.
+  /// A value outside of an expression.
   case value(ODataValue)
   /// Members of an enumeration.
   case enumeration(ODataEnumerationLiteral)
   /// A type's name.
   case type(ODataTypeName)
-  /// A name, or another text that has no parts.
+  /// A name, or another text without parts.
   case text(String)
   /// A header.
   case header(ODataHeader)

@@ -1,14 +1,14 @@
-/// Where query options stand, which says what may be among them (ABNF section 2; URL Conventions 4.01 §5.1).
+/// The places of query options, which determine the allowed options (ABNF section 2; URL Conventions 4.01 §5.1).
 enum OptionPlace: Sendable, CaseIterable {
-  /// Behind `?` of a resource's URL.
+  /// After `?` of a resource's URL.
   case url
-  /// Behind `?` of `$batch`.
+  /// After `?` of `$batch`.
   case batch
-  /// Behind `?` of `$metadata` and of the service's root.
+  /// After `?` of `$metadata` and of the service's root.
   case metadata
-  /// Behind `?` of `$entity`.
+  /// After `?` of `$entity`.
   case entity
-  /// Behind `?` of `$entity` with a cast.
+  /// After `?` of `$entity` with a cast.
   case entityCast
   /// An item of `$expand`.
   case expand
@@ -29,10 +29,10 @@ enum OptionPlace: Sendable, CaseIterable {
     }
   }
 
-  /// Whether `@name=value` may stand here.
+  /// Whether `@name=value` is allowed.
   var takesAliases: Bool { self == .url || self == .expand || self == .select }
 
-  /// The system query options that have a meaning here, in the dialect.
+  /// Whether a system query option is allowed here, in the dialect.
   func allows(_ option: SystemOption, dialect: ODataDialect) -> Bool {
     switch self {
     case .url: option != .levels && (dialect == .v4 || option.isInV2)
@@ -51,7 +51,7 @@ enum OptionPlace: Sendable, CaseIterable {
 
   private static let ofReferences: Set<SystemOption> = [.filter, .search, .orderby, .skip, .top, .count]
 
-  /// The names of the options that may stand here.
+  /// The names of the allowed options.
   func allowed(dialect: ODataDialect) -> [String] {
     SystemOption.allCases.filter { allows($0, dialect: dialect) }.map { "$" + $0.rawValue }
   }
@@ -66,7 +66,8 @@ enum SystemOption: String, Sendable, CaseIterable {
   /// The options of the extension for temporal data.
   case at, from, to, toInclusive
 
-  /// Those whose name 4.01 takes without `$` (Protocol §11.2.1 leaves out the two tokens, which only services make).
+  /// Whether 4.01 accepts the option's name without `$` (Protocol §11.2.1 excepts the two tokens, which only services
+  /// create).
   var mayLackDollar: Bool {
     switch self {
     case .skiptoken, .deltatoken, .inlinecount, .at, .from, .to, .toInclusive: false
@@ -74,7 +75,7 @@ enum SystemOption: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether it belongs to the extension for temporal data.
+  /// Whether the option belongs to the extension for temporal data.
   var isTemporal: Bool { [.at, .from, .to, .toInclusive].contains(self) }
 
   /// Whether V2 and V3 have it.
@@ -88,7 +89,7 @@ enum SystemOption: String, Sendable, CaseIterable {
   private static let exact = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
   private static let folded = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue.lowercased(), $0) })
 
-  /// The option of a name without `$`.
+  /// The option with a name without `$`.
   static func named(_ name: String, anyCase: Bool) -> SystemOption? {
     exact[name] ?? (anyCase ? folded[name.lowercased()] : nil)
   }

@@ -1,4 +1,5 @@
-/// What may stand behind a step of a resource path, as far as the grammar tells without knowing what names mean (ABNF section 1).
+/// The steps that may follow a step of a resource path, as far as the grammar defines it without the model (ABNF
+/// section 1).
 struct PathFollowers: OptionSet, Sendable {
   let rawValue: UInt16
 
@@ -19,37 +20,37 @@ struct PathFollowers: OptionSet, Sendable {
   /// `/$links`, V1 to V3.
   static let links = PathFollowers(rawValue: 1024)
 
-  /// Behind a name, which may be anything.
+  /// After a name, which may be anything.
   static let afterName: PathFollowers = [
     .name, .qualified, .text, .key, .count, .ref, .value, .each, .filter, .query, .links,
   ]
-  /// Behind arguments that may be those of a function.
+  /// After arguments that may be those of a function.
   static let afterParameters = afterName
-  /// Behind a key in parentheses: an entity.
+  /// After a key in parentheses: an entity.
   static let afterKey: PathFollowers = [.name, .qualified, .ref, .value, .query, .links]
-  /// Behind a part of a key as a segment: the entity, or the next part.
+  /// After a part of a key as a segment: the entity, or the next part.
   static let afterText: PathFollowers = [.name, .qualified, .text, .ref, .value, .query, .links]
-  /// Behind `$filter(…)`: a collection.
+  /// After `$filter(…)`: a collection.
   static let afterFilter: PathFollowers = [.name, .qualified, .text, .key, .count, .ref, .each, .filter, .query]
-  /// Behind `$each`: an operation.
+  /// After `$each`: an operation.
   static let afterEach: PathFollowers = [.name, .qualified]
-  /// Behind an operation that is called without parentheses.
+  /// After an operation that is called without parentheses.
   static let afterBareOperation: PathFollowers = [.query]
-  /// Behind `$links`: a navigation property.
+  /// After `$links`: a navigation property.
   static let afterLinks: PathFollowers = [.name]
-  /// Behind the navigation property of `$links`.
+  /// After the navigation property of `$links`.
   static let afterLinkedName: PathFollowers = [.key, .count]
 
-  /// The steps that begin with `$`, as they are spelt.
+  /// The steps that begin with `$`.
   static let reserved: [(word: StaticString, follower: PathFollowers)] = [
     ("$count", .count), ("$ref", .ref), ("$value", .value), ("$each", .each), ("$query", .query), ("$links", .links),
     ("$filter", .filter),
   ]
 
-  /// Whether a word with `$` alone may follow: then the "/" is a part of it.
+  /// Whether only a word with `$` may follow: then the "/" is a part of it.
   var isWord: Bool { isDisjoint(with: [.name, .qualified, .text]) }
 
-  /// What may stand behind a `/`, in words.
+  /// The steps that may follow a `/`, in words.
   var expected: [String] {
     var words: [String] = []
     if contains(.name) { words.append("a name") }

@@ -2,8 +2,8 @@
   import Synchronization
 #endif
 
-/// The bytes of a text that is read. In debug builds they can be told to count how often one is looked at: that work grows with the
-/// text and not with its square is then a fact that tests state without a clock.
+/// The bytes of the text that is parsed. In debug builds they can count how often a byte is read. With that, tests
+/// check without a clock that the work grows linearly with the text, not with its square.
 struct ReadBytes {
   private let bytes: [UInt8]
   #if DEBUG
@@ -34,7 +34,7 @@ struct ReadBytes {
     return bytes[range]
   }
 
-  /// The text of a part.
+  /// The text of a range.
   func string(_ range: Range<Int>) -> String {
     #if DEBUG
       reads?.add(range.count)
@@ -44,9 +44,9 @@ struct ReadBytes {
 }
 
 #if DEBUG
-  /// Counts how many bytes readers look at.
+  /// Counts how many bytes readers read.
   package final class ByteReads: Sendable {
-    /// Counts for readers that are made meanwhile.
+    /// The counter of the readers that are created in this task.
     @TaskLocal package static var current: ByteReads?
     private let total = Atomic(0)
 

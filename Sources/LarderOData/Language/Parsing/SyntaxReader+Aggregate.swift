@@ -1,12 +1,12 @@
 // `aggregate` (Data Aggregation 4.0 §3.2.1; ABNF `aggregateExpr`, `aggregateFunctionExpr`).
 extension SyntaxReader {
-  /// What is aggregated, as far as the forms differ.
+  /// The forms of an aggregate's operand.
   private enum AggregateOperand: Equatable {
-    /// `$count`, or a path that ends with it; alone where nothing stands before it.
+    /// `$count`, or a path that ends with it; alone if nothing precedes it.
     case count(isAlone: Bool)
     /// A path that ends with a name: of a property, or of a custom aggregate.
     case path
-    /// A path that ends with a cast; alone where nothing stands before the cast.
+    /// A path that ends with a cast; alone if nothing precedes the cast.
     case cast(isAlone: Bool)
     /// Anything else.
     case expression
@@ -16,7 +16,7 @@ extension SyntaxReader {
   mutating func aggregateExpression(hasAlias: Bool) throws(ODataSyntaxError) -> ODataAggregateExpression {
     let (operand, kind) = try aggregateOperand()
     var result = ODataAggregateExpression(operand)
-    // How many instances there are is no value of each of them that a method could take.
+    // The number of instances is not a value of each instance to which a method could be applied.
     if kind != .count(isAlone: true), try takeKeyword("with") {
       result.method = try aggregateMethod()
       if kind == .cast(isAlone: true), let method = result.method, method != "countdistinct", !method.contains(".") {
@@ -63,7 +63,7 @@ extension SyntaxReader {
     return name
   }
 
-  /// A path where one stands before `with`, `from`, `as`, a comma or the end; else any expression.
+  /// Reads a path if one is followed by `with`, `from`, `as`, a comma or the end; else any expression.
   private mutating func aggregateOperand() throws(ODataSyntaxError) -> (ODataExpression, AggregateOperand) {
     let start = index
     let position = position
@@ -72,8 +72,8 @@ extension SyntaxReader {
     return (try expression(), .expression)
   }
 
-  /// Names and casts, at most one cast between two names, and `$count` (ABNF `aggrPropPath`, `aggrPrimPath`, `aggregateCount`);
-  /// nil where something else follows, which makes it an expression.
+  /// Reads names and casts, at most one cast between two names, and `$count` (ABNF `aggrPropPath`, `aggrPrimPath`,
+  /// `aggregateCount`); nil if anything else follows: then the operand is an expression.
   private mutating func aggregatedPath() throws(ODataSyntaxError) -> (ODataPath, AggregateOperand)? {
     let position = position
     var segments: [ODataPathSegment] = []
@@ -107,8 +107,8 @@ extension SyntaxReader {
     return (ODataPath(segments, at: position), kind)
   }
 
-  /// Whether a name that stands alone is the operator `not`, or a literal before `with`, where any expression may stand. Elsewhere a
-  /// literal's name is that of a custom aggregate.
+  /// Whether a single name is the operator `not`, or a literal before `with`, where any expression is allowed.
+  /// Elsewhere the name of a literal is that of a custom aggregate.
   private func isOtherOperand(_ name: String) -> Bool {
     if name == "not" || isRelaxed && name.lowercased() == "not" { return true }
     return isMethodAhead && word(name) != nil
@@ -126,7 +126,7 @@ extension SyntaxReader {
     if look.isAtEnd || look.peek == UInt8(ascii: ",") || look.peek == UInt8(ascii: ")") { return true }
     guard look.index > index else { return false }
     for word in ["with", "from", "as"] as [StaticString] where look.stands(word, at: look.index, anyCase: false) {
-      // What continues the word makes it a name.
+      // If the name continues after the word, it is another name.
       switch look.peek(ahead: word.utf8CodeUnitCount) {
       case 0, 0x20, 0x09, UInt8(ascii: ","), UInt8(ascii: ")"): return true
       default: return false

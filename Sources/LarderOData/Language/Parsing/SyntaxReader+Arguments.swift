@@ -1,6 +1,7 @@
 // Arguments in parentheses: keys and parameters.
 extension SyntaxReader {
-  /// `(…)` behind a name: the parts of a key, or a function's parameters. In a resource path literals and aliases alone.
+  /// Reads `(…)` after a name: the parts of a key, or a function's parameters. In a resource path only literals and
+  /// aliases are allowed.
   mutating func arguments(inExpression: Bool) throws(ODataSyntaxError) -> ODataPathSegment {
     let last = end
     if !inExpression { end = endOfSegment }
@@ -15,7 +16,7 @@ extension SyntaxReader {
     return ODataPathSegment(.arguments(arguments), at: position)
   }
 
-  /// One argument and the white space around it.
+  /// Reads one argument and the white space around it.
   private mutating func argument(
     into arguments: inout [ODataArgument], inExpression: Bool
   ) throws(ODataSyntaxError) {
@@ -43,7 +44,7 @@ extension SyntaxReader {
     return ODataExpression(.path(ODataPath(root: .alias(alias), [], at: position)), at: position)
   }
 
-  /// Where the segment of a resource path ends: at a `/` or `?` that is not encoded.
+  /// The end of a segment of a resource path: a `/` or `?` that is not encoded.
   private var endOfSegment: Int {
     (index..<end).first { place in
       (bytes[place] == UInt8(ascii: "/") || bytes[place] == UInt8(ascii: "?")) && !isEncoded(place)
@@ -53,7 +54,7 @@ extension SyntaxReader {
 
 // Arguments in expressions.
 extension SyntaxReader {
-  /// A key in parentheses, behind a collection.
+  /// Reads a key in parentheses, after a collection.
   mutating func key() throws(ODataSyntaxError) -> ODataPathSegment {
     let start = index
     let segment = try arguments(inExpression: true)
@@ -71,8 +72,8 @@ extension SyntaxReader {
     name.utf8.count == 16 && name.lowercased() == "sap.entityexists"
   }
 
-  /// Arguments in an expression: named parameters, or a key: one literal or alias. V2 has no keys there, but functions of the
-  /// service whose arguments have no names.
+  /// Reads arguments in an expression: named parameters, or a key, which is one literal or alias. V2 has no keys there,
+  /// but functions of the service whose arguments have no names.
   mutating func checkedArguments(of name: String) throws(ODataSyntaxError) -> ODataPathSegment {
     if dialect == .v4, !SyntaxReader.takesPath(name), let place = endOfBegunKey() {
       throw error(.unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)), at: place)
@@ -80,8 +81,8 @@ extension SyntaxReader {
     return try arguments(inExpression: true)
   }
 
-  /// Where the parenthesis that opens here ceases to be the beginning of a key or of named arguments, as far as its first item goes;
-  /// nil where it may be either.
+  /// Returns where the text stops being the beginning of a key or of named arguments, judged by the first item in the
+  /// parentheses; nil if it may be either.
   private func endOfBegunKey() -> Int? {
     var look = self
     look.index += 1
@@ -97,7 +98,8 @@ extension SyntaxReader {
     return look.peek == UInt8(ascii: ")") && !look.isAtEnd ? nil : last
   }
 
-  /// Where what stands here and is no literal ceases to be the beginning of one; nil where it is a literal with a mistake.
+  /// Returns where the text stops being the beginning of a literal, if it is none; nil if it is a literal with an
+  /// error.
   private func endOfNoLiteral() -> Int? {
     switch peek {
     case UInt8(ascii: "'"), UInt8(ascii: "0")...UInt8(ascii: "9"): return nil
@@ -109,7 +111,7 @@ extension SyntaxReader {
     return isLiteral(upTo: last) ? nil : endOfNames(from: last)
   }
 
-  /// Where the parts of a name end that follow the one that ends at a place.
+  /// Returns the end of the parts of a qualified name that follow the part before a position.
   func endOfNames(from place: Int) -> Int {
     var last = place
     while last < end, bytes[last] == UInt8(ascii: "."), case let next = endOfIdentifier(at: last + 1), next > last + 1 {

@@ -1,6 +1,6 @@
 // Scheme, host and port (RFC 3986 §3.2; ABNF section A).
 extension SyntaxReader {
-  /// `http://host:port` or `https://…`, before the first `/`.
+  /// Reads `http://host:port` or `https://…`, before the first `/`.
   mutating func authority() throws(ODataSyntaxError) {
     let start = index
     guard stands("http", at: index, anyCase: true) else { throw unexpected("http://", "https://") }
@@ -17,7 +17,7 @@ extension SyntaxReader {
     if take(plain: UInt8(ascii: ":")) { while peek &- 0x30 < 10, !isAtEnd { index += 1 } }
   }
 
-  /// `host`: an address of version 4 or 6, or a name.
+  /// Reads `host`: an IPv4 or IPv6 address, or a name.
   mutating func host() throws(ODataSyntaxError) {
     if take(plain: UInt8(ascii: "[")) {
       if peek | 0x20 == UInt8(ascii: "v") { try futureAddress() } else { try addressOfVersion6() }
@@ -46,7 +46,7 @@ extension SyntaxReader {
     guard index > address else { throw unexpected("an address") }
   }
 
-  /// `IPv6address`: eight groups, or fewer with `::` in place of zeros; the last two may be an address of version 4.
+  /// Reads `IPv6address`: eight groups, or fewer with `::` in place of zeros; the last two may be an IPv4 address.
   mutating func addressOfVersion6() throws(ODataSyntaxError) {
     var groups = 0
     var isShortened = false
@@ -58,7 +58,7 @@ extension SyntaxReader {
       let start = index
       while index - start < 4, Hexadecimal.value(peek) != nil, !isAtEnd { index += 1 }
       if index == start {
-        // Nothing need stand behind `::`.
+        // Nothing has to follow `::`.
         guard isShortened, peek(ahead: -1) == UInt8(ascii: ":"), peek(ahead: -2) == UInt8(ascii: ":") else {
           throw unexpected("a hexadecimal digit")
         }

@@ -1,13 +1,13 @@
-// Lambdas and aggregates behind a collection (ABNF `anyExpr`, `allExpr`, `aggregateFunctionExpr`).
+// Lambdas and aggregates after a collection (ABNF `anyExpr`, `allExpr`, `aggregateFunctionExpr`).
 extension SyntaxReader {
-  /// The steps that ask something of all items of a collection; nothing stands behind them.
+  /// The steps that apply to all items of a collection; no step can follow them.
   enum CollectionStep {
     case any
     case all
     case aggregate
   }
 
-  /// `any(…)`, `all(…)` or `aggregate(…)`; nil where none of them stands here.
+  /// Reads `any(…)`, `all(…)` or `aggregate(…)`; nil if none of them follows.
   mutating func collectionStep(at position: SourcePosition) throws(ODataSyntaxError) -> ODataPathSegment? {
     guard let step = try startOfCollectionStep() else { return nil }
     return try collectionStep(step, at: position)
@@ -20,7 +20,7 @@ extension SyntaxReader {
       var place = index + 4
       while place < end, bytes[place] == 0x20 || bytes[place] == 0x09 { place += 1 }
       if place < end, bytes[place] == UInt8(ascii: ")") {
-        // It reads as a call of a function as far as the parenthesis.
+        // Up to the parenthesis it reads as the call of a function.
         throw error(.unexpected(expected: ["a variable and a predicate in the parentheses of all"]), at: place + 1)
       }
       return .all
@@ -65,7 +65,7 @@ extension SyntaxReader {
     return ODataLambda(variable: variable, predicate: predicate)
   }
 
-  /// `variable:`; in scope from here on.
+  /// Reads `variable:`; the variable is in scope from here on.
   private mutating func takeVariable() throws(ODataSyntaxError) -> String {
     let variable = try identifier("a variable")
     skipSpace()

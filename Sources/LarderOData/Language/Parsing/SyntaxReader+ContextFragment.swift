@@ -23,7 +23,7 @@ extension SyntaxReader {
     return fragment
   }
 
-  /// `Collection(…)`; a type of the model can have a select list.
+  /// Reads `Collection(…)`; a type of the model can have a select list.
   private mutating func contextCollection() throws(ODataSyntaxError) -> ODataContextFragment {
     let position = position
     index += 11
@@ -43,7 +43,7 @@ extension SyntaxReader {
     return fragment
   }
 
-  /// What follows the name of a set or singleton.
+  /// Reads the steps after the name of a set or singleton.
   private mutating func contextPath(_ fragment: inout ODataContextFragment) throws(ODataSyntaxError) {
     while true {
       if peek == UInt8(ascii: "(") {
@@ -67,7 +67,7 @@ extension SyntaxReader {
       }
       if peek == UInt8(ascii: "$") {
         if isBehindKey { throw unexpected("a property") }
-        // A key may begin so, too.
+        // A key may begin in the same way.
         let last = (index..<end).first { !isEncoded($0) && !isCharacterOfKey(bytes[$0]) } ?? end
         fragment.item = try contextItem(["$entity", "$delta", "$deletedEntity", "$link", "$deletedLink"], at: last)
         return
@@ -76,7 +76,7 @@ extension SyntaxReader {
     }
   }
 
-  /// A property, a type, or a key as a segment.
+  /// Reads a property, a type, or a key as a segment.
   private mutating func contextStep(behind last: ODataPathSegment?) throws(ODataSyntaxError) -> ODataPathSegment {
     let position = position
     let start = index
@@ -102,7 +102,7 @@ extension SyntaxReader {
     }
   }
 
-  /// One of several words; the place of an error is the "/" where nothing else may stand behind it.
+  /// Reads one of several words. If no other step is allowed there, the position of an error is the "/".
   private mutating func contextItem(_ allowed: [StaticString], at place: Int) throws(ODataSyntaxError) -> String {
     for word in allowed where take(exact: word) { return "\(word)" }
     throw error(.unexpected(expected: allowed.map { "'\($0)'" }), at: place)
@@ -164,7 +164,7 @@ extension SyntaxReader {
     return item
   }
 
-  /// A step of an item, and whether nothing may follow it.
+  /// Reads a step of an item; returns whether nothing may follow it.
   private mutating func selectListStep(
     behind before: [ODataPathSegment]
   ) throws(ODataSyntaxError) -> (ODataPathSegment, isLast: Bool) {
@@ -182,7 +182,7 @@ extension SyntaxReader {
     return (ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: position), false)
   }
 
-  /// `parameterNames` in parentheses, which tell overloads of a function apart.
+  /// Reads `parameterNames` in parentheses, which distinguish overloads of a function.
   private mutating func namesOfParameters() throws(ODataSyntaxError) -> ODataPathSegment {
     let position = position
     try demand(UInt8(ascii: "("))
@@ -207,7 +207,7 @@ extension SyntaxReader {
 }
 
 extension ODataPathSegment.Kind {
-  /// A key, behind which a property must follow in a context URL.
+  /// Whether the segment is a key after which a property must follow in a context URL.
   fileprivate var isKeyOfContext: Bool {
     switch self {
     case .arguments, .text: true

@@ -38,7 +38,7 @@ extension SyntaxReader {
     return ODataExpandItem(ODataPath(segments, at: position))
   }
 
-  /// Whether a path ends with a property or annotation, cast or not.
+  /// Whether a path ends with a property or annotation, with or without a cast.
   private func endsWithProperty(_ segments: [ODataPathSegment]) -> Bool {
     func isType(_ segment: ODataPathSegment) -> Bool {
       if case .qualifiedName = segment.kind { true } else { false }
@@ -64,7 +64,7 @@ extension SyntaxReader {
     return ODataExpandItem(ODataPath(segments, at: position))
   }
 
-  /// `$ref` or `$count` behind a navigation property.
+  /// Reads `$ref` or `$count` after a navigation property.
   private mutating func referenceStep(
     behind segments: [ODataPathSegment]
   ) throws(ODataSyntaxError) -> (step: ODataPathSegment, place: OptionPlace)? {

@@ -1,9 +1,9 @@
 // Operators and their operands (URL Conventions 4.01 §5.1.1.1 to §5.1.1.3, precedence §5.1.1.17; ABNF `commonExpr`).
 extension SyntaxReader {
-  // A level of nesting passes through these few methods. Each decides in a method of its own, which is left before the next level
-  // begins: without optimization every comparison and every message takes its place in the frame.
+  // A level of nesting passes through only these few methods. Decisions are in separate methods, which return before
+  // the next level begins: without optimization, every comparison and every message takes space in the stack frame.
 
-  /// `commonExpr`: ends before the first thing that cannot continue it.
+  /// Reads `commonExpr`: it ends before the first text that cannot continue it.
   mutating func expression() throws(ODataSyntaxError) -> ODataExpression {
     try enter()
     defer { leave() }
@@ -26,7 +26,7 @@ extension SyntaxReader {
     }
   }
 
-  /// Operands joined by operators that bind at least so tightly.
+  /// Reads operands joined by operators of at least a given precedence.
   private mutating func operation(minimum: Int) throws(ODataSyntaxError) -> ODataExpression {
     try operation(minimum: minimum, behind: try operand())
   }
@@ -68,28 +68,28 @@ extension SyntaxReader {
     return ODataExpression(.binary(kind, left, right), at: position)
   }
 
-  /// What stands behind an operator, one level deeper.
+  /// Reads the operand after an operator, one level deeper.
   private mutating func rightOperand(minimum: Int) throws(ODataSyntaxError) -> ODataExpression {
     try enter()
     defer { leave() }
     return try operation(minimum: minimum)
   }
 
-  /// Behind `has` a literal names members of an enumeration.
+  /// Checks that a literal after `has` names members of an enumeration.
   private func checkMembers(_ operand: ODataExpression, at start: Int) throws(ODataSyntaxError) {
     if case .literal(let value) = operand.kind, !value.isEnumeration {
       throw error(.unexpected(expected: ["members of an enumeration: 'Red' or Sales.Color'Red,Blue'"]), at: start)
     }
   }
 
-  /// Takes the operator that stands here where it binds so tightly, and the white space around it.
+  /// Takes the next operator if it has at least the given precedence, and the white space around it.
   private mutating func takeOperator(minimum: Int) -> (kind: Operator, position: SourcePosition)? {
     guard let (kind, start, after) = operatorAhead(), kind.precedence >= minimum else { return nil }
     index = after
     return (kind, SourcePosition(offset: offset(of: start)))
   }
 
-  /// All operands of a chain of `and` or `or` as one node.
+  /// Reads all operands of a chain of `and` or `or` as one node.
   private mutating func junction(
     _ kind: Operator, _ first: ODataExpression, at position: SourcePosition
   ) throws(ODataSyntaxError) -> ODataExpression {
@@ -102,7 +102,7 @@ extension SyntaxReader {
     return ODataExpression(isAnd ? .and(items) : .or(items), at: position)
   }
 
-  /// Adds an operand to a chain: one that is such a chain itself, with all of its own.
+  /// Adds an operand to a chain. If it is a chain of the same operator, its operands are added.
   private func add(_ item: ODataExpression, isAnd: Bool, to items: inout [ODataExpression]) {
     switch item.kind {
     case .and(let inner) where isAnd: items += inner
@@ -111,7 +111,8 @@ extension SyntaxReader {
     }
   }
 
-  /// The operator that stands behind white space here, where it begins, and where its right operand does.
+  /// Looks for an operator after white space; returns the operator, where it begins, and where its right operand
+  /// begins.
   private mutating func operatorAhead() -> (kind: Operator, start: Int, after: Int)? {
     var start = index
     while start < end, bytes[start] == 0x20 || bytes[start] == 0x09 { start += 1 }
@@ -121,7 +122,7 @@ extension SyntaxReader {
     var last = start
     while last < end, last - start < 6, bytes[last] | 0x20 >= 0x61, bytes[last] | 0x20 <= 0x7A { last += 1 }
     guard let kind = operatorWord(start..<last) else {
-      // A word that begins as an operator fails behind it.
+      // If a word only begins like an operator, the error is after that beginning.
       if let count = (2..<max(last - start, 2)).last(where: { operatorWord(start..<start + $0) != nil }) {
         lookedInVain(to: start + count)
       }
@@ -130,7 +131,7 @@ extension SyntaxReader {
     var after = last
     while after < end, bytes[after] == 0x20 || bytes[after] == 0x09 { after += 1 }
     if after == last, last < end {
-      // White space is demanded behind an operator; many clients leave it out before a list.
+      // White space is required after an operator, but many clients omit it before a list.
       guard case .membership = kind, bytes[after] == UInt8(ascii: "(") else {
         lookedInVain(to: last)
         return nil
@@ -164,7 +165,7 @@ extension SyntaxReader {
     case not
   }
 
-  /// One operand with the unary operators before it.
+  /// Reads one operand with the unary operators before it.
   private mutating func operand() throws(ODataSyntaxError) -> ODataExpression {
     let position = position
     switch takeUnaryOperator() {
@@ -190,35 +191,35 @@ extension SyntaxReader {
     return .not
   }
 
-  /// What stands behind a unary operator: those bind tighter than all but `has` and `in`.
+  /// Reads the operand of a unary operator, which binds tighter than all operators but `has` and `in`.
   private mutating func unaryOperand() throws(ODataSyntaxError) -> ODataExpression {
     try rightOperand(minimum: ODataBinaryOperator.primaryPrecedence)
   }
 
-  /// Where the operand of a `not` begins that stands here.
+  /// Returns where the operand of a `not` begins; nil if the text is not this operator.
   private func endOfNot() -> Int? {
     guard stands("not", at: index, anyCase: isRelaxed) else { return nil }
     var after = index + 3
     while after < end, bytes[after] == 0x20 || bytes[after] == 0x09 { after += 1 }
-    // White space is demanded behind it; many clients leave it out before a parenthesis.
+    // White space is required after it, but many clients omit it before a parenthesis.
     guard after < end else { return nil }
     if after > index + 3 { return after }
     return bytes[after] == UInt8(ascii: "(") && !isNamedArgument(at: after + 1) ? after : nil
   }
 
-  /// Fails where V1 to V3 are read.
+  /// Throws if the version is V1 to V3.
   func demandV4(_ what: @autoclosure () -> String, at position: SourcePosition) throws(ODataSyntaxError) {
     guard dialect == .v4 else {
       throw ODataSyntaxError(.notInDialect(what()), offset: position.offset ?? offset(of: index), in: text)
     }
   }
 
-  /// The right side of `in` and the operators behind it.
+  /// Reads the right side of `in` and the operators after it.
   mutating func membership() throws(ODataSyntaxError) -> ODataExpression {
     try operation(minimum: 1, behind: try membershipOperand())
   }
 
-  /// The right side of `in`: a list in parentheses, or an expression.
+  /// Reads the right side of `in`: a list in parentheses, or an expression.
   mutating func membershipOperand() throws(ODataSyntaxError) -> ODataExpression {
     guard peek == UInt8(ascii: "(") else {
       return try rightOperand(minimum: Operator.membership.precedence + 1)
@@ -253,13 +254,13 @@ extension ODataValue {
 }
 
 extension ODataExpression {
-  /// Whether it may be a key of one part: a literal or an alias.
+  /// Whether the expression may be a key of one part: a literal or an alias.
   var isKeyValue: Bool {
     if case .path(let path) = kind, case .alias = path.root { return path.segments.isEmpty }
     return isLiteral
   }
 
-  /// Whether it is a literal, of an enumeration too.
+  /// Whether the expression is a literal, including that of an enumeration.
   var isLiteral: Bool {
     switch kind {
     case .literal, .enumeration: true
@@ -267,7 +268,7 @@ extension ODataExpression {
     }
   }
 
-  /// The number with its sign turned, in the smallest type that holds it; nil for what is no number.
+  /// The negated number, in the smallest type that holds it; nil if the literal is no number.
   var negatedLiteral: Kind? {
     guard case .literal(let value) = kind else { return nil }
     let text: String

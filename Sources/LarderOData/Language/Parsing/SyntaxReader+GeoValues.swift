@@ -1,6 +1,6 @@
-// Geographies and geometries as the grammar writes them (ABNF section 7, `geographyPoint` and those around it).
+// Geography and geometry values in the form of the grammar (ABNF section 7, `geographyPoint` and its neighbours).
 extension SyntaxReader {
-  /// The shapes.
+  /// The kinds of shapes.
   enum GeoShape: String, CaseIterable {
     case point = "Point"
     case lineString = "LineString"
@@ -34,7 +34,7 @@ extension SyntaxReader {
     }
   }
 
-  /// `SRID=0;Point(1 2)`, of one of the shapes.
+  /// Reads `SRID=0;Point(1 2)` with one of the shapes.
   mutating func fullGeoLiteral(_ shapes: [GeoShape], isGeography: Bool) throws(ODataSyntaxError) -> ODataValue {
     let start = index
     try scanSRID()
@@ -57,7 +57,7 @@ extension SyntaxReader {
     try demand(UInt8(ascii: ";"))
   }
 
-  /// `geoLiteral`, of one of the shapes.
+  /// Reads `geoLiteral` with one of the shapes.
   @discardableResult
   mutating func scanShape(_ shapes: [GeoShape]) throws(ODataSyntaxError) -> GeoShape {
     for shape in shapes where stands(shape.word, at: index, anyCase: true) {
@@ -105,7 +105,7 @@ extension SyntaxReader {
     try demand(UInt8(ascii: ")"))
   }
 
-  /// `lineStringData`: two positions or more.
+  /// Reads `lineStringData`: two positions or more.
   mutating func scanLine() throws(ODataSyntaxError) {
     try demand(UInt8(ascii: "("))
     try scanPosition()
@@ -124,7 +124,7 @@ extension SyntaxReader {
     try scanParts { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.scanPosition() }
   }
 
-  /// `positionLiteral`: two to four numbers.
+  /// Reads `positionLiteral`: two to four numbers.
   mutating func scanPosition() throws(ODataSyntaxError) {
     try scanDecimal()
     guard take(0x20) else { throw unexpected("a space and a number") }

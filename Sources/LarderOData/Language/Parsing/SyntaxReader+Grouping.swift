@@ -23,8 +23,9 @@ extension SyntaxReader {
     }
   }
 
-  /// `rollupLevels` (§3.2.3.2): the qualifier of a leveled hierarchy, or the properties of one that has no name; before them
-  /// `$all`, the level of all instances, which the standard had until its second committee specification.
+  /// Reads `rollupLevels` (§3.2.3.2): the qualifier of a leveled hierarchy, or the properties of an unnamed one.
+  /// `$all`, the level of all instances, may precede them; the standard had it until its second committee
+  /// specification.
   private mutating func rollup() throws(ODataSyntaxError) -> ODataGroupingElement {
     skipSpace()
     let position = position
@@ -44,17 +45,18 @@ extension SyntaxReader {
     return .rollup(properties)
   }
 
-  /// `groupingProperty`: names and casts, no keys and no annotations, a name at its end.
+  /// Reads `groupingProperty`: names and casts without keys and annotations, with a name at the end.
   mutating func groupingProperty() throws(ODataSyntaxError) -> ODataPath { try aggregationPath(mayEndWithCast: false) }
 
-  /// `[ cast "/" ] name *( [ "/" cast ] "/" name )`, where it may also a cast behind the last name (ABNF `nestPath`).
+  /// Reads `[ cast "/" ] name *( [ "/" cast ] "/" name )`, optionally with a cast after the last name (ABNF
+  /// `nestPath`).
   mutating func aggregationPath(mayEndWithCast: Bool) throws(ODataSyntaxError) -> ODataPath {
     let position = position
     var segments: [ODataPathSegment] = []
     var isBehindCast = false
     repeat {
       let place = self.position
-      // Behind a cast a name must follow: what continues it with a dot is refused at the dot.
+      // A name must follow a cast: if a dot continues it, the error is at the dot.
       let (name, isQualified) = isBehindCast ? (try identifier(), false) : try qualifiedName()
       segments.append(ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: place))
       isBehindCast = isQualified

@@ -1,6 +1,6 @@
 // Headers (ABNF section 8; Protocol 4.01 §8). Names are read in any case.
 
-/// The headers' names.
+/// The names of the headers.
 enum HeaderName: String, CaseIterable {
   case asyncResult = "AsyncResult"
   case contentID = "Content-ID"
@@ -14,7 +14,7 @@ enum HeaderName: String, CaseIterable {
 }
 
 extension SyntaxReader {
-  /// `header`, of those named.
+  /// Reads one of the given headers.
   mutating func header(_ allowed: [HeaderName]) throws(ODataSyntaxError) -> ODataHeader {
     guard let name = takeName(of: allowed) else {
       let isBegun = stands("OData-", at: index, anyCase: true)
@@ -89,7 +89,7 @@ extension SyntaxReader {
     return string(start..<index)
   }
 
-  /// Visible characters and those beyond ASCII, at least one.
+  /// Reads visible characters and those beyond ASCII, at least one.
   mutating func visible(_ expected: String, orSpace: Bool) throws(ODataSyntaxError) -> String {
     let start = index
     guard visibleRun(orSpace: orSpace) else { throw unexpected(expected) }

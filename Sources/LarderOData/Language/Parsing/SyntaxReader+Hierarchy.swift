@@ -1,6 +1,6 @@
 // Recursive hierarchies (Data Aggregation 4.0 §6.2).
 extension SyntaxReader {
-  /// `recHierReference`: the nodes, the hierarchy's qualifier, and the path of the nodes' identifier.
+  /// Reads `recHierReference`: the nodes, the hierarchy's qualifier, and the path of the nodes' identifier.
   mutating func hierarchyReference() throws(ODataSyntaxError) -> ODataHierarchyReference {
     guard stands("$root/", at: index, anyCase: false) else { throw unexpected("'$root/' and a collection of nodes") }
     let nodes = try memberPath()
@@ -41,8 +41,8 @@ extension SyntaxReader {
     return .traverse(hierarchy, isPostorder: isPostorder, sequence, takeComma() ? try orderByItems() : [])
   }
 
-  /// Whether transformations follow, not what is ordered by. A function of the service is a transformation where nothing
-  /// behind it makes it part of an expression; that much is read twice.
+  /// Whether transformations follow, not items to order by. A function of the service is a transformation unless the
+  /// text after it makes it part of an expression; the function is read twice.
   private func isAtTransformationOfTraversal() -> Bool {
     if isAtPreservingTransformation { return true }
     let last = endOfIdentifier(at: index)

@@ -1,6 +1,6 @@
 // Lists of `$orderby`, `$compute` and `$select`.
 extension SyntaxReader {
-  /// Items with commas between them; white space around those, which many clients write, is skipped.
+  /// Reads items separated by commas. White space around commas, which many clients write, is skipped.
   mutating func items<Item>(
     _ read: (inout SyntaxReader) throws(ODataSyntaxError) -> Item
   ) throws(ODataSyntaxError) -> [Item] {
@@ -88,8 +88,8 @@ extension SyntaxReader {
     return ODataSelectItem(ODataPath(segments, at: position))
   }
 
-  /// A name, qualified or not, or an annotation: one step in `$select` and `$expand`. No two types follow one another, unless the
-  /// second may be an operation that ends the path.
+  /// Reads a name, qualified or not, or an annotation: one step in `$select` and `$expand`. Two types may not follow
+  /// each other, unless the second may be an operation that ends the path.
   mutating func listStep(
     behind segments: [ODataPathSegment], _ expected: String
   ) throws(ODataSyntaxError) -> ODataPathSegment {
@@ -102,7 +102,7 @@ extension SyntaxReader {
     return ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: position)
   }
 
-  /// Whether the parenthesis that opens here holds names of parameters, not options.
+  /// Whether the next parentheses contain names of parameters, not options.
   private var isParameterNames: Bool {
     var place = index + 1
     while place < end, bytes[place] == 0x20 || bytes[place] == 0x09 { place += 1 }
@@ -110,7 +110,7 @@ extension SyntaxReader {
     return last > place && (last >= end || bytes[last] == UInt8(ascii: ",") || bytes[last] == UInt8(ascii: ")"))
   }
 
-  /// `(name,name)`: which overload of a function is meant.
+  /// Reads `(name,name)`, which selects an overload of a function.
   mutating func parameterNames() throws(ODataSyntaxError) -> ODataPathSegment {
     let position = position
     try demand(UInt8(ascii: "("))

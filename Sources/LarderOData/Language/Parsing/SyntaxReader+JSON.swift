@@ -95,7 +95,7 @@ extension SyntaxReader {
     }
   }
 
-  /// Four digits, or a surrogate pair.
+  /// Reads the four digits of an escape, or a surrogate pair.
   private mutating func escapedScalar() -> Unicode.Scalar? {
     guard let first = hexadecimalUnit() else { return nil }
     guard first & 0xFC00 == 0xD800 else { return Unicode.Scalar(first) }

@@ -1,6 +1,6 @@
 // Primitive literals (ABNF `primitiveLiteral`; V2: Primitive Types, "Literal Form").
 extension SyntaxReader {
-  /// A literal of either dialect. Numbers take the smallest type that their form allows.
+  /// Reads a literal of either dialect. Numbers get the smallest type that their form allows.
   mutating func primitiveLiteral() throws(ODataSyntaxError) -> ODataExpression {
     let position = position
     let start = index
@@ -29,7 +29,7 @@ extension SyntaxReader {
     return ODataExpression(.literal(value), at: position)
   }
 
-  /// Whether what begins with the identifier that ends at a place is a literal.
+  /// Whether the text that begins with the identifier before a position is a literal.
   func isLiteral(upTo last: Int) -> Bool {
     let next = last < end ? bytes[last] : 0
     if next == UInt8(ascii: "'") { return true }
@@ -44,7 +44,7 @@ extension SyntaxReader {
     }
   }
 
-  /// Whether more parts of a name and then a quote follow.
+  /// Whether further parts of a name and then a quote follow.
   private func isEnumeration(from last: Int) -> Bool {
     var place = last
     while place < end, bytes[place] == UInt8(ascii: ".") {
@@ -74,7 +74,7 @@ extension SyntaxReader {
     }
   }
 
-  /// `'…'`, quotes inside doubled.
+  /// Reads `'…'`, in which quotes are doubled.
   mutating func quotedString() throws(ODataSyntaxError) -> String {
     let start = index
     try demand(UInt8(ascii: "'"))
@@ -111,7 +111,7 @@ extension SyntaxReader {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// `duration'…'`, `datetime'…'`, `Ns.Color'Red'` and their like.
+  /// Reads `duration'…'`, `datetime'…'`, `Ns.Color'Red'` and similar literals.
   private mutating func prefixedLiteral(
     _ name: String, isQualified: Bool, at position: SourcePosition
   ) throws(ODataSyntaxError) -> ODataExpression {
@@ -132,7 +132,7 @@ extension SyntaxReader {
         return ODataExpression(
           .enumeration(ODataEnumerationLiteral(typeName: typeName, members: members)), at: position)
       }
-      // Both alphabets are sent, and with padding as without.
+      // Clients send both alphabets, with and without padding.
       let isBinary = dialect == .v4 && word == "binary"
       let form = isBinary ? text.replacing("+", with: "-").replacing("/", with: "_") : text
       return ODataExpression(.literal(try ODataValue(literal: form, dialect: dialect)), at: position)
@@ -141,8 +141,8 @@ extension SyntaxReader {
     }
   }
 
-  /// Where what stands between quotes ceases to be of the form that the word before them asks for; without a word, members of an
-  /// enumeration. Nil where its form is right, or V4 has none for it.
+  /// Returns where the text between quotes stops matching the form that the word before them requires; without a word,
+  /// the form of an enumeration's members. Nil if the form is right, or if V4 defines none.
   private func endOfForm(_ word: String?, from quote: Int) -> Int? {
     guard dialect == .v4 else { return nil }
     let last = reach(from: quote) { (reader) throws(ODataSyntaxError) in

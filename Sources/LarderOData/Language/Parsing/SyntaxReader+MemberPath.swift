@@ -1,8 +1,8 @@
-// Paths inside expressions (ABNF `firstMemberExpr`, `rootExpr`, `functionExpr` and what follows them).
+// Paths inside expressions (ABNF `firstMemberExpr`, `rootExpr`, `functionExpr` and the rules that follow).
 extension SyntaxReader {
-  /// A path from the current instance, a variable, an alias or the service's root.
+  /// Reads a path from the current instance, a variable, an alias or the service's root.
   ///
-  /// - Parameter endsWithType: whether a qualified type alone may be the whole path, as in `$apply`.
+  /// - Parameter endsWithType: whether the path may consist of a qualified type alone, as in `$apply`.
   mutating func memberPath(endsWithType: Bool = false) throws(ODataSyntaxError) -> ODataPath {
     let position = position
     var segments: [ODataPathSegment] = []
@@ -13,14 +13,14 @@ extension SyntaxReader {
     }
     if case .count? = segments.first?.kind { return ODataPath(segments, at: position) }
     if root == .these { try checkCollectionStep() }
-    // An alias may be an annotation, which may be primitive.
+    // An alias may be an annotation, which can be primitive.
     if case .alias = root, peek == UInt8(ascii: "/"), index + 1 >= end || isBehindOperand(bytes[index + 1]) {
       index += 1
     }
     return ODataPath(root: root, try steps(behind: segments), at: position)
   }
 
-  /// Where the path begins; a first step that is no name goes into the segments.
+  /// Reads the root of the path; a first step that is no name is added to the segments.
   private mutating func takeRoot(into segments: inout [ODataPathSegment]) throws(ODataSyntaxError) -> ODataPath.Root {
     switch peek {
     case UInt8(ascii: "@"): return try takeAlias(into: &segments)
@@ -46,7 +46,8 @@ extension SyntaxReader {
     return .variable(name)
   }
 
-  /// Behind `$root` stands no namespace; elsewhere a name with one is a type, behind which a member stands, or a function.
+  /// Checks the first step: after `$root` it must not have a namespace. Elsewhere a qualified name is a type, which a
+  /// member must follow, or a function.
   private func checkFirst(
     _ segments: [ODataPathSegment], root: ODataPath.Root, endsWithType: Bool
   ) throws(ODataSyntaxError) {
@@ -57,7 +58,7 @@ extension SyntaxReader {
     if case .qualifiedName? = segments.last?.kind, peek != UInt8(ascii: "/"), !endsWithType {
       throw unexpected("'/' and a member of the type", "'(' and the function's parameters")
     }
-    // Nothing has been passed that a key could choose from.
+    // There is no collection before it from which a key could select.
     if case .qualifiedName(let name)? = segments.first?.kind, segments.count > 1, dialect == .v4,
       case .arguments(let arguments) = segments[1].kind, let first = arguments.first, first.name == nil,
       !SyntaxReader.takesPath(name)
@@ -68,7 +69,8 @@ extension SyntaxReader {
     }
   }
 
-  /// Behind `$these`, a collection, stands what asks something of all its items, a function or an annotation.
+  /// Checks the step after `$these`, which is a collection: a step that applies to all its items, a function or an
+  /// annotation.
   private func checkCollectionStep() throws(ODataSyntaxError) {
     guard peek == UInt8(ascii: "/"), !isAtEnd else { throw unexpected("'/' and a step of a collection") }
     let name = endOfIdentifier(at: index + 1)
@@ -96,7 +98,7 @@ extension SyntaxReader {
     return takeWord("$root", in: &self) ? .root : nil
   }
 
-  /// `@alias`, or an annotation of the current instance where the name is qualified.
+  /// Reads `@alias`, or an annotation of the current instance if the name is qualified.
   private mutating func takeAlias(into segments: inout [ODataPathSegment]) throws(ODataSyntaxError) -> ODataPath.Root {
     let last = endOfIdentifier(at: index + 1)
     if last < end, bytes[last] == UInt8(ascii: ".") || bytes[last] == UInt8(ascii: "#") {
@@ -113,7 +115,7 @@ extension SyntaxReader {
     try demand(UInt8(ascii: "@"))
     let term = try qualifiedName("an annotation's name").name
     var qualifier: String?
-    // A bare # would end the query.
+    // An unencoded # would end the query.
     if peek == UInt8(ascii: "#"), !isAtEnd, isEncoded(index) || !options.isPercentEncoded {
       index += 1
       qualifier = try identifier("the annotation's qualifier")
@@ -121,7 +123,7 @@ extension SyntaxReader {
     return ODataPathSegment(.annotation(term: term, qualifier: qualifier), at: position)
   }
 
-  /// A name, qualified or not, with the arguments behind it.
+  /// Reads a name, qualified or not, with the arguments after it.
   private mutating func namedStep() throws(ODataSyntaxError) -> [ODataPathSegment] {
     let position = position
     let (name, isQualified) = try qualifiedName("the name of a property or function")
@@ -132,7 +134,7 @@ extension SyntaxReader {
     return [segment, arguments, try key()]
   }
 
-  /// What begins a step.
+  /// The kinds of beginnings of a step.
   private enum Step {
     case filter
     case count
@@ -142,17 +144,17 @@ extension SyntaxReader {
     case name
   }
 
-  /// The steps that follow, each behind a `/`.
+  /// Reads the following steps, each after a `/`.
   mutating func steps(behind first: [ODataPathSegment]) throws(ODataSyntaxError) -> [ODataPathSegment] {
     var segments = first
     while try step(into: &segments) {}
     return segments
   }
 
-  /// Reads one step; false where none stands here, or none can stand behind it.
+  /// Reads one step; false if none follows, or if none is allowed.
   private mutating func step(into segments: inout [ODataPathSegment]) throws(ODataSyntaxError) -> Bool {
     guard !isAtEnd, take(UInt8(ascii: "/")) else { return false }
-    // Nothing may stand behind the `/` of what can be primitive (ABNF `primitivePathExpr`).
+    // The `/` after a value that can be primitive need not be followed by anything (ABNF `primitivePathExpr`).
     if dialect == .v4, isAtEnd || isBehindOperand(peek), segments.last?.mayBePrimitive ?? false { return false }
     let step = try startOfStep()
     let position = position
@@ -171,7 +173,7 @@ extension SyntaxReader {
     return true
   }
 
-  /// What stands behind a `/`.
+  /// Reads the beginning of a step after a `/`.
   private mutating func startOfStep() throws(ODataSyntaxError) -> Step {
     switch peek {
     case UInt8(ascii: "$"):
@@ -202,7 +204,7 @@ extension SyntaxReader {
     if peek == UInt8(ascii: "(") { segments.append(try key()) }
   }
 
-  /// A key as a segment that is no name: digits, and what may follow them unencoded.
+  /// Reads a key as a segment that is no name: digits, and the characters that may follow them unencoded.
   private mutating func keySegment(at position: SourcePosition) -> ODataPathSegment {
     let start = index
     while index < end {
@@ -218,7 +220,7 @@ extension SyntaxReader {
     return ODataPathSegment(.text(string(start..<index)), at: position)
   }
 
-  /// `$filter(…)` as a step, in expressions and resource paths.
+  /// Reads `$filter(…)` as a step, in expressions and resource paths.
   mutating func filterStep(at position: SourcePosition) throws(ODataSyntaxError) -> ODataPathSegment {
     index += 8
     skipSpace()
@@ -229,7 +231,7 @@ extension SyntaxReader {
   }
 }
 
-/// Whether a byte may stand right behind an operand.
+/// Whether a byte may directly follow an operand.
 private func isBehindOperand(_ byte: UInt8) -> Bool {
   switch byte {
   case 0x20, 0x09, UInt8(ascii: ")"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ":"), UInt8(ascii: "]"),
@@ -240,7 +242,7 @@ private func isBehindOperand(_ byte: UInt8) -> Bool {
 }
 
 extension ODataPathSegment {
-  /// Whether it may lead to a primitive value: a name, a call or an annotation.
+  /// Whether the step may lead to a primitive value: a name, a call or an annotation.
   var mayBePrimitive: Bool {
     switch kind {
     case .name, .annotation: true
@@ -249,7 +251,7 @@ extension ODataPathSegment {
     }
   }
 
-  /// Whether it holds no arguments, or arguments that have names: those of a function, or of a key.
+  /// Whether the step has no arguments, or named ones: those of a function, or of a key.
   var isCall: Bool {
     guard case .arguments(let arguments) = kind else { return false }
     return arguments.first.map { $0.name != nil } ?? true

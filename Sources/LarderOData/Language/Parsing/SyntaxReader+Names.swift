@@ -3,7 +3,7 @@ extension SyntaxReader {
   /// The longest name that the grammar allows, in characters (CSDL 4.01 §15.2).
   static let longestName = 128
 
-  /// Where the identifier that begins at a place ends; the place itself where none does.
+  /// Returns the end of the identifier that begins at a position; the position itself if there is none.
   func endOfIdentifier(at start: Int) -> Int {
     var place = start
     var characters = 0
@@ -65,7 +65,7 @@ extension SyntaxReader {
     return (string(start..<index), isQualified)
   }
 
-  /// A type's name, also `Collection(…)` (ABNF `optionallyQualifiedTypeName`).
+  /// Reads a type's name, also `Collection(…)` (ABNF `optionallyQualifiedTypeName`).
   mutating func typeName() throws(ODataSyntaxError) -> ODataTypeName {
     let position = position
     if stands("Collection", at: index, anyCase: false), peek(ahead: 10) == UInt8(ascii: "(") {
@@ -77,7 +77,7 @@ extension SyntaxReader {
     return ODataTypeName(try qualifiedName("a type's name").name, at: position)
   }
 
-  /// A number without a sign that fits an `Int` (ABNF `1*DIGIT`).
+  /// Reads a number without a sign that fits an `Int` (ABNF `1*DIGIT`).
   mutating func digits(_ expected: String = "a number") throws(ODataSyntaxError) -> Int {
     let start = index
     var value = 0

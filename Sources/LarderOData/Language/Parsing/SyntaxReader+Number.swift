@@ -1,6 +1,6 @@
 // Numbers, timestamps and GUIDs, which are written without quotes (ABNF `primitiveLiteral`).
 extension SyntaxReader {
-  /// The value that a part of the text has as a literal of a type.
+  /// Converts a part of the text to a value, as a literal of a type.
   mutating func value(
     _ range: Range<Int>, _ type: EdmPrimitiveType?, _ dialect: ODataDialect = .v4
   ) throws(ODataSyntaxError) -> ODataValue {
@@ -20,7 +20,7 @@ extension SyntaxReader {
     return value
   }
 
-  /// Where a date or time ceases to be of its form; where it begins, if its form is right.
+  /// Returns where a date or time stops matching its form; its start if the form is right.
   private func endOfForm(of type: EdmPrimitiveType?, from start: Int) -> Int {
     switch type {
     case .date: reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanDate() }
@@ -39,7 +39,7 @@ extension SyntaxReader {
     return max(moment, time, guid)
   }
 
-  /// Where a scan fails that begins at a place; the place itself where it does not fail.
+  /// Returns where a scan that begins at a position fails; the position itself if it does not fail.
   func reach(
     from start: Int, _ scan: (inout SyntaxReader) throws(ODataSyntaxError) -> Void
   ) -> Int {
@@ -52,25 +52,25 @@ extension SyntaxReader {
 
   private func isDigit(_ place: Int) -> Bool { place < end && bytes[place] &- 0x30 < 10 }
 
-  /// Whether a number begins here, with its sign.
+  /// Whether a number, with its sign, begins here.
   func isNumber(at place: Int) -> Bool {
     if isDigit(place + 1) { return true }
     guard dialect == .v4, stands("-INF", at: place, anyCase: false), endOfIdentifier(at: place + 1) == place + 4 else {
       return false
     }
-    // What continues the name makes it a path's or a function's.
+    // If the name continues, it is that of a path or a function.
     switch place + 4 < end ? bytes[place + 4] : 0 {
     case UInt8(ascii: "/"), UInt8(ascii: "("), UInt8(ascii: "."): return false
     default: return true
     }
   }
 
-  /// Whether a time of day or a GUID begins here, which have no sign.
+  /// Whether a time of day or a GUID, which have no sign, begins here.
   func isMoment(at place: Int) -> Bool {
     dialect == .v4 && (endOfTime(at: place) != nil || endOfGuid(at: place) != nil)
   }
 
-  /// 8-4-4-4-12 hexadecimal digits.
+  /// Returns the end of a GUID: 8-4-4-4-12 hexadecimal digits.
   func endOfGuid(at start: Int) -> Int? {
     guard start + 36 <= end, start + 8 < end, bytes[start + 8] == UInt8(ascii: "-") else { return nil }
     for step in 0..<36 {
@@ -102,7 +102,7 @@ extension SyntaxReader {
     return try value(index..<last, .dateTimeOffset)
   }
 
-  /// A year of four digits or more, a month and a day.
+  /// Returns the end of a date: a year of four digits or more, a month and a day.
   private func endOfDate(at start: Int) -> Int? {
     var place = start
     if place < end, bytes[place] == UInt8(ascii: "-") { place += 1 }
@@ -147,13 +147,13 @@ extension SyntaxReader {
     guard place < end, dialect == .v4 else { return false }
     switch bytes[place] {
     case UInt8(ascii: "-"), UInt8(ascii: ":"): return true
-    // Neither an exponent nor a suffix of V2.
+    // Not an exponent, and not a suffix of V2.
     case 0x41...0x46, 0x61...0x66: return endOfIdentifier(at: place) > place + 1 && !isDigit(place + 1)
     default: return false
     }
   }
 
-  /// A number, with V2's suffix too: clients send it to services of V4 as well.
+  /// Reads a number, also with V2's suffix, because clients send it to services of V4 too.
   mutating func number() throws(ODataSyntaxError) -> ODataValue {
     let start = index
     var place = start

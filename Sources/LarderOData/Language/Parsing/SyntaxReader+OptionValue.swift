@@ -1,6 +1,6 @@
-// What stands behind `=` of a system query option (ABNF section 2, `systemQueryOption`).
+// Values of system query options (ABNF section 2, `systemQueryOption`).
 extension SyntaxReader {
-  /// The value of an option, into its place.
+  /// Reads the value of an option and stores it.
   mutating func value(
     of option: SystemOption, _ place: OptionPlace, into options: inout ODataQueryOptions
   ) throws(ODataSyntaxError) {
@@ -27,17 +27,17 @@ extension SyntaxReader {
     case .deltatoken: options.deltaToken = try opaque("a token")
     case .id: options.id = try opaque("a URL")
     case .at, .from, .to, .toInclusive:
-      // The standard's tree has no place for the extension's options: they are kept as they are written.
+      // The standard's tree has no place for the extension's options: they are kept as written.
       let position = position
       let start = index
-      // `min` and `max` are names, as far as the grammar goes.
+      // For the grammar, `min` and `max` are names.
       _ = try expression()
       options.custom.append(
         ODataCustomOption(name: "$" + option.rawValue, value: string(start..<index), at: position))
     }
   }
 
-  /// Keeps the place of an option whose value is no tree.
+  /// Stores the position of an option whose value has none.
   private func mark(_ option: SystemOption, in options: inout ODataQueryOptions) {
     let kind: OptionKinds
     switch option {
@@ -54,7 +54,7 @@ extension SyntaxReader {
     options.positions[kind] = position
   }
 
-  /// A text that only its maker understands; not empty.
+  /// Reads an opaque text, which is not empty.
   private mutating func opaque(_ expected: String) throws(ODataSyntaxError) -> String {
     let text = try queryText()
     guard !text.isEmpty else { throw unexpected(expected) }
@@ -78,7 +78,7 @@ extension SyntaxReader {
     return false
   }
 
-  /// `$levels`: from 1 on, or `max`.
+  /// Reads `$levels`: a number from 1 on, or `max`.
   private mutating func levels() throws(ODataSyntaxError) -> ODataLevels {
     if stands("max", at: index, anyCase: true) {
       index += 3
@@ -92,7 +92,7 @@ extension SyntaxReader {
     take(UInt8(ascii: "-")) ? -(try digits()) : try digits()
   }
 
-  /// `$format`: a short name or a media type. What short names a service has beyond the standard's is not known in V2.
+  /// Reads `$format`: a short name or a media type. V2 services may have further short names.
   private mutating func formatValue() throws(ODataSyntaxError) -> String {
     let start = index
     var slash: Int?
@@ -107,7 +107,7 @@ extension SyntaxReader {
     let text = string(start..<index)
     guard !text.isEmpty else { throw unexpected("json", "xml", "atom", "a media type") }
     guard let slash else {
-      // Parameters belong to media types; clients put them behind the short names as well.
+      // Parameters belong to media types, but clients also write them after the short names.
       let name = text.prefix { $0 != ";" }.lowercased()
       if dialect == .v2 || ["atom", "json", "xml"].contains(name) { return text }
       throw unexpected("'/'")
@@ -132,7 +132,7 @@ extension SyntaxReader {
     }
   }
 
-  /// `*`, or unreserved characters.
+  /// Reads `*`, or unreserved characters.
   private mutating func schemaVersion() throws(ODataSyntaxError) -> String {
     if take(UInt8(ascii: "*")) { return "*" }
     let start = index
@@ -141,7 +141,7 @@ extension SyntaxReader {
     return string(start..<index)
   }
 
-  /// RFC 3986 `unreserved`.
+  /// Whether a byte is `unreserved` (RFC 3986).
   func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),

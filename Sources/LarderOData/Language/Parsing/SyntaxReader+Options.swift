@@ -1,6 +1,6 @@
 // Query options: their names, their places, their order (ABNF section 2, `queryOptions`).
 extension SyntaxReader {
-  /// Options behind `?`, joined by `&`, up to the end or a `#`; at least one.
+  /// Reads options after `?`, joined by `&`, up to the end or a `#`; at least one.
   mutating func queryOptions(_ place: OptionPlace) throws(ODataSyntaxError) -> ODataQueryOptions {
     let last = end
     defer { end = last }
@@ -17,7 +17,7 @@ extension SyntaxReader {
     }
   }
 
-  /// Where the option that begins here ends: at a `&` or `#` that is not encoded.
+  /// Returns the end of the option that begins here: a `&` or `#` that is not encoded.
   private func endOfOption(upTo last: Int) -> Int {
     var place = index
     while place < last {
@@ -27,7 +27,7 @@ extension SyntaxReader {
     return last
   }
 
-  /// `(a=b;c=d)` behind an item of `$expand` or `$select`, or behind `$count`.
+  /// Reads `(a=b;c=d)` after an item of `$expand` or `$select`, or after `$count`.
   mutating func parenthesizedOptions(_ place: OptionPlace) throws(ODataSyntaxError) -> ODataQueryOptions {
     try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       try reader.demand(UInt8(ascii: "("))
@@ -43,7 +43,7 @@ extension SyntaxReader {
     }
   }
 
-  /// One option alone.
+  /// Reads a single option.
   mutating func oneOption(
     _ place: OptionPlace, into options: inout ODataQueryOptions
   ) throws(ODataSyntaxError) {
@@ -51,7 +51,7 @@ extension SyntaxReader {
     try option(place, into: &options, names: &names)
   }
 
-  /// One system query option alone, of those named.
+  /// Reads a single system query option, one of the given ones.
   mutating func systemOption(
     of allowed: [SystemOption], _ place: OptionPlace, into options: inout ODataQueryOptions
   ) throws(ODataSyntaxError) {
@@ -71,7 +71,7 @@ extension SyntaxReader {
     try value(of: option, place, into: &options)
   }
 
-  /// One option, its name first.
+  /// Reads one option, beginning with its name.
   private mutating func option(
     _ place: OptionPlace, into options: inout ODataQueryOptions, names: inout OptionNames
   ) throws(ODataSyntaxError) {
@@ -115,7 +115,8 @@ extension SyntaxReader {
     option.mayLackDollar && place.allows(option, dialect: dialect)
   }
 
-  /// The option whose name stands here without `$` (4.01). Where the place does not take it, a custom option may have its name.
+  /// The system query option that is written without `$` (4.01); nil if the place does not allow it: then a custom
+  /// option may have its name.
   private func bareOption(_ place: OptionPlace) -> SystemOption? {
     guard isRelaxed else { return nil }
     let last = endOfIdentifier(at: index)
@@ -154,7 +155,7 @@ extension SyntaxReader {
     return .unexpected(expected: allowed)
   }
 
-  /// Fails behind the option's name that an unknown one begins with.
+  /// Throws if an unknown name begins with the name of an option; the error is after that beginning.
   private func checkEquals(behind name: String, of allowed: [SystemOption]) throws(ODataSyntaxError) {
     let written = isRelaxed ? name.lowercased() : name
     let begun = allowed.filter { option in
@@ -177,7 +178,7 @@ extension SyntaxReader {
     return ODataAlias(name: name, value: try expression(), at: position)
   }
 
-  /// `name=text` that OData does not define; SAP's `search` and `!deltatoken` have places of their own in V2.
+  /// Reads `name=text` that OData does not define. In V2, SAP's `search` and `!deltatoken` have their own fields.
   private mutating func customOption(
     _ place: OptionPlace, into options: inout ODataQueryOptions
   ) throws(ODataSyntaxError) {
@@ -193,7 +194,7 @@ extension SyntaxReader {
     }
   }
 
-  /// `customQueryOption`, up to the end.
+  /// Reads `customQueryOption`, up to the end.
   mutating func customQueryOption(_ place: OptionPlace = .url) throws(ODataSyntaxError) -> ODataCustomOption {
     let position = position
     let start = index
@@ -220,7 +221,7 @@ extension SyntaxReader {
     return (byte >= 0x20 || byte == 0x09) && byte != 0x7F && byte != UInt8(ascii: "&") && byte != UInt8(ascii: "#")
   }
 
-  /// The text up to the end, as it is.
+  /// Returns the text up to the end, unchanged.
   mutating func queryText() throws(ODataSyntaxError) -> String {
     let start = index
     while !isAtEnd {
@@ -231,7 +232,7 @@ extension SyntaxReader {
   }
 }
 
-/// The options that have been read at one place.
+/// The options that were read in one place.
 struct OptionNames {
   var options: [SystemOption] = []
   var aliases: Set<String> = []

@@ -1,6 +1,6 @@
 // Preferences of `Prefer` (ABNF section 8; Protocol 4.01 §8.2.8; RFC 7240).
 
-/// The preferences' names, without `odata.`.
+/// The names of the preferences, without `odata.`.
 enum PreferenceName: String, CaseIterable {
   case allowEntityReferences = "allow-entityreferences"
   case callback
@@ -13,7 +13,7 @@ enum PreferenceName: String, CaseIterable {
   case trackChanges = "track-changes"
   case wait
 
-  /// Whether `odata.` may stand before it: those that OData 4.0 defined.
+  /// Whether the preference may have the prefix `odata.`: those that OData 4.0 defined.
   var takesPrefix: Bool {
     switch self {
     case .omitValues, .respondAsync, .return, .wait: false
@@ -23,7 +23,7 @@ enum PreferenceName: String, CaseIterable {
 }
 
 extension SyntaxReader {
-  /// `preference`, of those named.
+  /// Reads one of the given preferences.
   mutating func preference(_ allowed: [PreferenceName]) throws(ODataSyntaxError) -> ODataPreference {
     var allowed = allowed
     if stands("odata.", at: index, anyCase: true) {
@@ -122,7 +122,7 @@ extension SyntaxReader {
     return false
   }
 
-  /// `EQ-h`; nothing is taken where there is no `=`.
+  /// Reads `EQ-h`; takes nothing if there is no `=`.
   private mutating func takeEqual() -> Bool {
     let start = index
     skipSpace()

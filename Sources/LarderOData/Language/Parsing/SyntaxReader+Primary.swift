@@ -1,6 +1,6 @@
-// What stands between operators: literals, paths, calls, parentheses.
+// Operands: literals, paths, calls, parentheses.
 extension SyntaxReader {
-  /// What begins an operand.
+  /// The kinds of beginnings of an operand.
   private enum Start {
     case parenthesis
     case arrayOrObject
@@ -9,7 +9,7 @@ extension SyntaxReader {
     case call(Callee, nameEnds: Int)
   }
 
-  /// What is called without a namespace.
+  /// The functions and operators that are called without a namespace.
   private enum Callee {
     case function(ODataCanonicalFunction)
     case conditional
@@ -46,7 +46,7 @@ extension SyntaxReader {
     case UInt8(ascii: "("): return .parenthesis
     case UInt8(ascii: "["), UInt8(ascii: "{"): return .arrayOrObject
     case UInt8(ascii: " "), UInt8(ascii: "\t"):
-      // White space may stand before brackets and braces, and before nothing else.
+      // White space is allowed only before brackets and braces.
       let start = index
       skipSpace()
       if peek == UInt8(ascii: "[") || peek == UInt8(ascii: "{") { return .arrayOrObject }
@@ -77,9 +77,9 @@ extension SyntaxReader {
   }
 }
 
-// Calls of functions that need no namespace.
+// Calls of functions without a namespace.
 extension SyntaxReader {
-  /// A canonical function or one of the operators that are spelt as functions; nil where the name is none of these.
+  /// Recognizes a canonical function or an operator that is spelt as a function; nil if the name is none of these.
   private func startOfCall(nameEnds last: Int) throws(ODataSyntaxError) -> Start? {
     if bytes[last] == UInt8(ascii: ".") {
       guard stands("geo.", at: index, anyCase: isRelaxed), case let next = endOfIdentifier(at: last + 1), next < end,
@@ -90,7 +90,7 @@ extension SyntaxReader {
     func `is`(_ word: StaticString) -> Bool {
       last - index == word.utf8CodeUnitCount && stands(word, at: index, anyCase: isRelaxed)
     }
-    // Arguments with names are those of a service's function, whatever its name.
+    // Named arguments are those of a service's function, even if it has the name of a canonical one.
     if isNamedArgument(at: last + 1) { return nil }
     switch bytes[index] | 0x20 {
     case UInt8(ascii: "a") where `is`("any") || `is`("all") || `is`("aggregate"):
@@ -127,7 +127,7 @@ extension SyntaxReader {
     skipSpace()
     let arity = function.arity(dialect)
     var arguments: [ODataExpression] = []
-    // Where the first one too many begins, or the parenthesis that comes too early stands.
+    // The position of the first argument too many, or of a parenthesis that comes too early.
     var wrong = index
     if !take(UInt8(ascii: ")")) {
       repeat {
@@ -168,7 +168,7 @@ extension SyntaxReader {
     return ODataExpression(.conditional(branches), at: position)
   }
 
-  /// A condition and the `:` behind it.
+  /// Reads a condition and the `:` after it.
   private mutating func condition() throws(ODataSyntaxError) -> ODataExpression {
     let start = index
     if conditionTimes == nil { conditionTimes = ConditionTimes() }
@@ -177,7 +177,8 @@ extension SyntaxReader {
     return take(UInt8(ascii: ":")) ? condition : try conditionBeforeTime(from: start)
   }
 
-  /// A condition that was read too far, as its number, the `:` and the value's first digits were taken for a time of day: `10:20`.
+  /// Reads a condition again if it was read too far, because its number, the `:` and the first digits of the value were
+  /// read as a time of day: `10:20`.
   private mutating func conditionBeforeTime(from start: Int) throws(ODataSyntaxError) -> ODataExpression {
     let failure = unexpected("an operator", "':'")
     guard let times = conditionTimes, let place = times.last, place >= start, times.numbers.insert(place).inserted
@@ -202,7 +203,7 @@ extension SyntaxReader {
     return ODataExpression(.path(ODataPath(root: .expression(cast), segments, at: position)), at: position)
   }
 
-  /// `(type)` or `(expression,type)` behind a word of four letters.
+  /// Reads `(type)` or `(expression,type)` after a word of four letters.
   private mutating func typeArguments() throws(ODataSyntaxError) -> (ODataExpression?, ODataTypeName) {
     index += 5
     skipSpace()
@@ -224,7 +225,7 @@ extension SyntaxReader {
     return (operand, type)
   }
 
-  /// A type's name, also in quotes as V2 and V3 wrote it.
+  /// Reads a type's name, also in quotes as V2 and V3 wrote it.
   private mutating func typeOperand() throws(ODataSyntaxError) -> ODataTypeName {
     guard take(UInt8(ascii: "'")) else { return try typeName() }
     let type = try typeName()
@@ -233,11 +234,11 @@ extension SyntaxReader {
   }
 }
 
-/// What may be a time of day or a number: `10:20` in `case(Amount gt 10:20,…)`.
+/// The positions of texts that can be a time of day or a number: `10:20` in `case(Amount gt 10:20,…)`.
 final class ConditionTimes {
-  /// Where the last one began that was read as a time.
+  /// The position of the last one that was read as a time.
   var last: Int?
-  /// Where those begin that are numbers.
+  /// The positions of those that are numbers.
   var numbers: Set<Int> = []
 }
 

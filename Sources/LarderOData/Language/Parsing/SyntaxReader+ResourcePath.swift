@@ -1,6 +1,6 @@
 // Resource paths (URL Conventions 4.01 §4; ABNF section 1, `resourcePath`; V2 URI Conventions §3).
 extension SyntaxReader {
-  /// A resource path, up to a `?` or `#` that is not encoded.
+  /// Reads a resource path, up to a `?` or `#` that is not encoded.
   mutating func resourcePath() throws(ODataSyntaxError) -> ODataPath {
     let position = position
     var path = PathProgress()
@@ -8,7 +8,7 @@ extension SyntaxReader {
       try firstReservedStep(of: &path)
     } else {
       let place = self.position
-      // V1 to V3 put the container's name before sets of other containers than the default one.
+      // V1 to V3 have the container's name before sets of containers other than the default one.
       let name =
         dialect == .v2
         ? try qualifiedName("the name of an entity set").name : try identifier("the name of an entity set")
@@ -18,7 +18,7 @@ extension SyntaxReader {
     return ODataPath(path.segments, at: position)
   }
 
-  /// What follows a step, beginning with one of those given; at least one.
+  /// Reads the rest of a path, at least one step, beginning with one of the given followers.
   mutating func restOfPath(_ followers: PathFollowers) throws(ODataSyntaxError) -> ODataPath {
     let position = position
     let start = index
@@ -44,7 +44,7 @@ extension SyntaxReader {
     }
   }
 
-  /// The steps read so far, and what may follow them.
+  /// The steps read so far, and the steps that may follow.
   private struct PathProgress {
     var segments: [ODataPathSegment] = []
     var followers: PathFollowers = []
@@ -73,7 +73,7 @@ extension SyntaxReader {
     path.add(.crossjoin(names), at: position, then: .query)
   }
 
-  /// `(…)`: one value without a name is a key; what has no arguments, or names, may be a call.
+  /// Reads `(…)`. A single value without a name is a key; without arguments, or with named ones, it may be a call.
   private mutating func pathArguments(of path: inout PathProgress) throws(ODataSyntaxError) {
     let start = index
     let segment = try arguments(inExpression: false)
@@ -83,7 +83,7 @@ extension SyntaxReader {
     case .name, .qualifiedName: isCall = true
     default: isCall = false
     }
-    // A key stands here, and it cannot be empty.
+    // It is a key, which cannot be empty.
     guard isCall || !arguments.isEmpty else { throw error(.unexpected(expected: ["a key"]), at: start + 1) }
     if arguments.count > 1 { try checkNames(arguments, from: start) }
     let isKey = !isCall || arguments.first.map { $0.name == nil } ?? false
@@ -95,7 +95,7 @@ extension SyntaxReader {
     path.followers = isLinked ? .count : isKey ? .afterKey : .afterParameters
   }
 
-  /// A key of several parts names each.
+  /// Checks that a key of several parts names each of them.
   private mutating func checkNames(_ arguments: [ODataArgument], from start: Int) throws(ODataSyntaxError) {
     guard let first = arguments.firstIndex(where: { $0.name == nil }) else { return }
     if first > 0, let place = arguments[first].value.position.offset {
@@ -107,7 +107,7 @@ extension SyntaxReader {
     throw unexpected("')' (a key of several parts names them)")
   }
 
-  /// What stands behind a `/`.
+  /// Reads the step after a `/`.
   private mutating func pathStep(of path: inout PathProgress) throws(ODataSyntaxError) {
     let position = position
     if peek == UInt8(ascii: "$"), !isEncoded(index) {
@@ -139,7 +139,8 @@ extension SyntaxReader {
     }
   }
 
-  /// A type or an operation. Behind a type without arguments the next one is an operation; the same name cannot be both.
+  /// Reads a type or an operation. After a type without arguments, the next qualified name is an operation, as one name
+  /// cannot be both.
   private func qualifiedStep(
     _ name: String, at position: SourcePosition, of path: inout PathProgress
   ) throws(ODataSyntaxError) {
@@ -153,14 +154,14 @@ extension SyntaxReader {
     path.add(.qualifiedName(name), at: position, then: [.query, .key])
   }
 
-  /// Whether a segment ends here.
+  /// Whether the position is the end of a segment.
   private var isAtEndOfSegment: Bool {
     isAtEnd
       || !isEncoded(index)
         && (peek == UInt8(ascii: "/") || peek == UInt8(ascii: "?") || peek == UInt8(ascii: "#"))
   }
 
-  /// A segment that is no name: a key, or an ordinal.
+  /// Reads a segment that is no name: a key, or an ordinal.
   private mutating func textStep(from start: Int, of path: inout PathProgress) throws(ODataSyntaxError) {
     let stop = index
     guard path.followers.contains(.text) else {
@@ -169,7 +170,7 @@ extension SyntaxReader {
         at: path.followers.isWord ? start - 1 : stop)
     }
     while !isAtEnd, isPathCharacter(at: index) { index += 1 }
-    // A key may be empty in the grammar; at the end of a path it says nothing.
+    // The grammar allows an empty key; at the end of a path it has no meaning.
     if index == start, isAtEnd || isAtEndOfSegment && peek != UInt8(ascii: "/") { return }
     guard index > start else { throw unexpected("a name", "a key") }
     guard isAtEndOfSegment else { throw unexpected("'/'") }
@@ -180,7 +181,7 @@ extension SyntaxReader {
     path.add(.text(text), at: SourcePosition(offset: offset(of: start)), then: .afterText)
   }
 
-  /// `$count`, `$value` and the others.
+  /// Reads `$count`, `$value` and the other steps with `$`.
   private mutating func reservedStep(of path: inout PathProgress) throws(ODataSyntaxError) {
     let position = position
     let allowed = path.followers.subtracting(dialect == .v2 ? [.filter, .each, .query, .ref] : .links)

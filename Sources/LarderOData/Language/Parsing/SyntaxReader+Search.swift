@@ -1,11 +1,12 @@
 // `$search` (URL Conventions 4.01 §5.1.8; ABNF `searchExpr`).
 extension SyntaxReader {
-  /// The value of `$search`: words, phrases, `AND`, `OR`, `NOT`, parentheses; or in single quotes what is still being typed.
+  /// Reads the value of `$search`: words, phrases, `AND`, `OR`, `NOT`, parentheses; or, in single quotes, a text that
+  /// the user is still typing.
   mutating func searchExpression() throws(ODataSyntaxError) -> ODataSearchExpression {
     peek == UInt8(ascii: "'") ? try incompleteSearch() : try searchAlternatives()
   }
 
-  /// A text that need be no search expression of OData (SAP's `search` in V2).
+  /// Reads a text that need not be a search expression of OData (SAP's `search` in V2).
   static func freeSearch(_ text: String) -> ODataSearchExpression {
     let options = ODataParserOptions(isPercentEncoded: false)
     guard var reader = try? SyntaxReader(text, options: options),
@@ -16,7 +17,7 @@ extension SyntaxReader {
     return search
   }
 
-  /// `searchExpr`: terms joined by `OR`.
+  /// Reads `searchExpr`: terms joined by `OR`.
   private mutating func searchAlternatives() throws(ODataSyntaxError) -> ODataSearchExpression {
     var terms: [ODataSearchExpression] = []
     while true {
@@ -28,7 +29,7 @@ extension SyntaxReader {
     return terms.count == 1 ? terms[0] : .or(terms)
   }
 
-  /// Terms joined by `AND` or by white space alone.
+  /// Reads terms joined by `AND` or by white space alone.
   private mutating func searchConjunction() throws(ODataSyntaxError) -> ODataSearchExpression {
     var terms: [ODataSearchExpression] = []
     while true {
@@ -48,8 +49,8 @@ extension SyntaxReader {
     return terms.count == 1 ? terms[0] : .and(terms)
   }
 
-  /// Where the right side of an operator begins that stands here between white space; nil where the word is none, because nothing
-  /// that could be its right side follows.
+  /// Returns where the right side of an operator between white space begins; nil if the word is not an operator,
+  /// because no right side can follow.
   private func searchOperator(_ word: StaticString) -> Int? {
     let start = endOfSpace(from: index)
     guard start > index, stands(word, at: start, anyCase: false) else { return nil }
@@ -118,8 +119,8 @@ extension SyntaxReader {
     return string(start..<index)
   }
 
-  /// `searchChar`: neither parentheses nor double quotes nor white space, encoded or not; others that separate parts of a URL only
-  /// encoded.
+  /// Whether a byte is a `searchChar`: neither parentheses nor double quotes nor white space, encoded or not; other
+  /// separators of a URL only encoded.
   private func isSearchCharacter(at place: Int) -> Bool {
     let byte = bytes[place]
     switch byte {
@@ -133,7 +134,7 @@ extension SyntaxReader {
     }
   }
 
-  /// `searchExpr-incomplete`: in single quotes, those inside doubled.
+  /// Reads `searchExpr-incomplete`: a text in single quotes, in which quotes are doubled.
   private mutating func incompleteSearch() throws(ODataSyntaxError) -> ODataSearchExpression {
     index += 1
     var text: [UInt8] = []

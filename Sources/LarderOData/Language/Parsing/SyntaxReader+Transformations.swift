@@ -1,11 +1,12 @@
 // `$apply` (Data Aggregation 4.0 §3; its ABNF section 2).
 extension SyntaxReader {
-  /// `applyExpr`: one or more transformations, joined by `/`.
+  /// Reads `applyExpr`: one or more transformations, joined by `/`.
   mutating func transformations() throws(ODataSyntaxError) -> [ODataTransformation] {
     try transformations(onlyPreserving: false)
   }
 
-  /// `applyExpr`, or `preservingTrafos`: those that keep the instances of their input as they are (§6.2.1).
+  /// Reads `applyExpr`, or `preservingTrafos`: transformations that do not change the instances of their input
+  /// (§6.2.1).
   mutating func transformations(onlyPreserving: Bool) throws(ODataSyntaxError) -> [ODataTransformation] {
     var sequence = [try transformation(onlyPreserving: onlyPreserving)]
     while take(UInt8(ascii: "/")) { sequence.append(try transformation(onlyPreserving: onlyPreserving)) }
@@ -67,14 +68,14 @@ extension SyntaxReader {
     }
   }
 
-  /// `topcount(number,value)` and its relatives (§3.3).
+  /// Reads `topcount(number,value)` and the related transformations (§3.3).
   private mutating func extremes(_ kind: ODataExtremes) throws(ODataSyntaxError) -> ODataTransformation {
     let number = try expression()
     try comma()
     return .extremes(kind, number, try expression())
   }
 
-  /// `concat` (§3.2.2): two sequences or more.
+  /// Reads `concat` (§3.2.2): two sequences or more.
   private mutating func concatenation() throws(ODataSyntaxError) -> [[ODataTransformation]] {
     var sequences = [try transformations()]
     try comma()
@@ -89,13 +90,14 @@ extension SyntaxReader {
     return ODataComputeItem(value, as: alias.name, at: alias.position)
   }
 
-  /// One item of `nestApplyExpr`.
+  /// Reads one item of `nestApplyExpr`.
   private mutating func nestedSequence() throws(ODataSyntaxError) -> ODataNestedSequence {
     let sequence = try transformations()
     return ODataNestedSequence(sequence, as: try alias().name)
   }
 
-  /// `join` and `outerjoin` (§3.5.1): a collection of the instance, its alias, and what is done to the collection first.
+  /// Reads `join` and `outerjoin` (§3.5.1): a collection of the instance, its alias, and the transformations of the
+  /// collection.
   private mutating func joining(isOuter: Bool) throws(ODataSyntaxError) -> ODataTransformation {
     let position = position
     var segments: [ODataPathSegment] = []
@@ -114,7 +116,8 @@ extension SyntaxReader {
     return .join(ODataPath(segments, at: position), alias: alias, isOuter: isOuter, sequence)
   }
 
-  /// `customFunction` (§3.6): a function of the service that takes and returns a collection; its arguments have names.
+  /// Reads `customFunction` (§3.6): a function of the service that takes and returns a collection; its arguments have
+  /// names.
   mutating func collectionFunction() throws(ODataSyntaxError) -> ODataPath {
     let position = position
     let name = try qualifiedName().name
@@ -128,7 +131,7 @@ extension SyntaxReader {
   }
 }
 
-// Parts that the transformations share.
+// Parts that several transformations have.
 extension SyntaxReader {
   /// `item *( BWS COMMA BWS item )`
   mutating func list<Item>(
@@ -139,7 +142,7 @@ extension SyntaxReader {
     return items
   }
 
-  /// `BWS COMMA BWS`; nothing is taken where there is no comma.
+  /// Reads `BWS COMMA BWS`; takes nothing if there is no comma.
   mutating func takeComma() -> Bool {
     let start = index
     skipSpace()
@@ -184,7 +187,7 @@ extension SyntaxReader {
   }
 }
 
-/// The words of the transformations that have parentheses.
+/// The names of the transformations that have parentheses.
 private enum TransformationName: String {
   case aggregate, compute, concat, groupby, join, outerjoin, nest, addnested
   case filter, search, orderby, top, skip, ancestors, descendants, traverse
@@ -200,7 +203,7 @@ private enum TransformationName: String {
 }
 
 extension SyntaxReader {
-  /// Whether a transformation of the standard that keeps instances begins here, by its word alone.
+  /// Whether a transformation of the standard that keeps instances begins here, judged by its name alone.
   var isAtPreservingTransformation: Bool {
     let last = endOfIdentifier(at: index)
     let next = last < end ? bytes[last] : 0

@@ -34,7 +34,7 @@ extension SyntaxReader {
     if take(UInt8(ascii: ":")) { while peek >= 0x30, peek <= 0x39 { index += 1 } }
   }
 
-  /// Unreserved characters, sub-delimiters, percent-encoded bytes, and those named.
+  /// Reads unreserved characters, sub-delimiters, percent-encoded bytes, and the given characters.
   private mutating func characters(_ others: StaticString) throws(ODataSyntaxError) {
     while true {
       let byte = peek

@@ -1,6 +1,6 @@
 // Whole URLs (URL Conventions 4.01 §2; ABNF `odataUri`, `odataRelativeUri`).
 extension SyntaxReader {
-  /// A URL: absolute, an absolute path, or relative to the service's root. An empty one is the root itself.
+  /// Reads a URL: absolute, an absolute path, or relative to the service's root. An empty one is the root itself.
   mutating func url(serviceRoot: String? = nil) throws(ODataSyntaxError) -> ODataURL {
     if let serviceRoot, let last = endOfServiceRoot(serviceRoot) {
       index = last
@@ -15,7 +15,7 @@ extension SyntaxReader {
     return try absoluteURL()
   }
 
-  /// `odataUri`, also without scheme and host.
+  /// Reads `odataUri`, also without scheme and host.
   mutating func absoluteURL() throws(ODataSyntaxError) -> ODataURL {
     let start = index
     if peek != UInt8(ascii: "/") { try authority() }
@@ -49,7 +49,7 @@ extension SyntaxReader {
     return take(exact: word)
   }
 
-  /// `?` and options, where they are there.
+  /// Reads `?` and options, if there are any.
   private mutating func optionsBehindMark(
     _ place: OptionPlace, demandsOne: Bool = false
   ) throws(ODataSyntaxError) -> ODataQueryOptions {
@@ -58,7 +58,7 @@ extension SyntaxReader {
     return try queryOptions(place)
   }
 
-  /// `$entity`, which takes `$id` and little else (§4.3.4).
+  /// Reads `$entity`, which allows `$id` and few other options (§4.3.4).
   private mutating func entityURL() throws(ODataSyntaxError) -> ODataURL {
     var type: String?
     if take(plain: UInt8(ascii: "/")) { type = try qualifiedName("the name of an entity type").name }
@@ -70,7 +70,7 @@ extension SyntaxReader {
     return ODataURL(.entity(castTo: type), options: options)
   }
 
-  /// Where the service's root ends, if the text begins with it.
+  /// Returns the end of the service's root if the text begins with it.
   private func endOfServiceRoot(_ root: String) -> Int? {
     let count = root.utf8.count
     guard count > 0, text.utf8.starts(with: root.utf8) else { return nil }
@@ -79,18 +79,18 @@ extension SyntaxReader {
     return offset(of: place) == count ? place : nil
   }
 
-  /// The text as it was given between two places.
+  /// Returns the original text between two positions.
   private func original(_ range: Range<Int>) -> String {
     let start = offset(of: range.lowerBound)
     return String(decoding: text.utf8.dropFirst(start).prefix(offset(of: range.upperBound) - start), as: UTF8.self)
   }
 
-  /// Where the resource path begins behind the `/` of the host.
+  /// Returns where the resource path begins after the `/` of the host.
   ///
-  /// The grammar leaves it open. It is taken to begin at the first segment with parentheses or one of `$metadata`, `$batch`,
-  /// `$entity`, `$all`, `$crossjoin`; behind a segment that ends with `.svc`; else at the name before another segment with `$`, or
-  /// before a qualified name with parentheses, which is an operation's and from V4 on begins no path; else at the last name. A path
-  /// that ends with `/` is all root.
+  /// The grammar does not define it. The path is assumed to begin at the first segment with parentheses or one of
+  /// `$metadata`, `$batch`, `$entity`, `$all`, `$crossjoin`; after a segment that ends with `.svc`; else at the name
+  /// before another segment with `$`, or before a qualified name with parentheses, which is an operation's and from V4
+  /// on begins no path; else at the last name. A path that ends with `/` consists of the root alone.
   private func startOfResource() throws(ODataSyntaxError) -> Int {
     var lastName: Int?
     var start = index

@@ -1,7 +1,7 @@
-// Values as the grammar writes them down (ABNF section 7), byte by byte, so that an error has its exact place. Expressions read
-// literals more freely (`primitiveLiteral()`).
+// Values in the form of the grammar (ABNF section 7), read byte by byte, so that an error has its exact position.
+// Expressions read literals less strictly (`primitiveLiteral()`).
 extension SyntaxReader {
-  /// A part of the text as a value of a type.
+  /// Converts a part of the text to a value of a type.
   mutating func value(
     _ type: EdmPrimitiveType, _ scan: (inout SyntaxReader) throws(ODataSyntaxError) -> Void
   ) throws(ODataSyntaxError) -> ODataValue {
@@ -221,7 +221,7 @@ extension SyntaxReader {
     return ODataEnumerationLiteral(typeName: typeName, members: members)
   }
 
-  /// Something between single quotes.
+  /// Reads a value between single quotes.
   mutating func singleQuoted<Value>(
     _ read: (inout SyntaxReader) throws(ODataSyntaxError) -> Value
   ) throws(ODataSyntaxError) -> Value {
@@ -231,7 +231,7 @@ extension SyntaxReader {
     return value
   }
 
-  /// `stringLiteral`: characters of a path's segment alone.
+  /// Reads `stringLiteral` strictly: only characters of a path's segment.
   mutating func strictString() throws(ODataSyntaxError) -> String {
     let start = index
     try demand(UInt8(ascii: "'"))

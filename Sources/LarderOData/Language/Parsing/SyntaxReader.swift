@@ -1,34 +1,35 @@
-/// Reads a text of the OData language, left to right. Percent-encoding is undone before anything is read, each byte knows where
-/// it stood and whether it was encoded: what separates parts of a URL (`/ ? & = #`) does so only as it stands.
+/// Reads a text of the OData language, left to right. Percent-encoding is decoded before anything is read. Each byte
+/// keeps its original position and whether it was encoded: the separators of a URL (`/ ? & = #`) separate only if they
+/// are not encoded.
 ///
-/// Everything that parses is an extension of this type: each method reads one rule of the grammar, begins at ``index`` and
-/// leaves it behind what it read, or throws.
+/// The parser consists of extensions of this type: each method reads one rule of the grammar. It begins at ``index``
+/// and leaves it after the text that it read, or throws.
 struct SyntaxReader {
-  /// The text as it was given.
+  /// The original text.
   let text: String
-  /// Its bytes, percent-encoding undone.
+  /// The bytes of the text, percent-decoded.
   let bytes: ReadBytes
-  /// Where each byte stood in the text, and one more for the end; nil where nothing was encoded.
+  /// The original position of each byte, and one more for the end; nil if nothing was encoded.
   private let origins: [Int32]?
-  /// What is read, and how much of it.
+  /// The version and the limits.
   let options: ODataParserOptions
-  /// Where the next byte stands.
+  /// The position of the next byte.
   var index = 0
-  /// Where the part that is read ends.
+  /// The end of the part that is read.
   var end: Int
-  /// Levels open around this place.
+  /// The number of open levels.
   private(set) var depth = 0
-  /// Lambda variables in scope, the innermost last.
+  /// The lambda variables in scope, the innermost last.
   var variables: [String] = []
-  /// Times of day in the conditions of `case`; nil before the first.
+  /// The times of day in the conditions of `case`; nil before the first.
   var conditionTimes: ConditionTimes?
-  /// What was looked at in vain: white space before an operator that is none, say. An error in it stands where the text ceased to be
-  /// the beginning of anything.
+  /// A range that was examined and does not belong to the parsed text, for example white space that no operator
+  /// follows. If an error occurs in it, its position is the end of the range.
   private var vain = (from: Int32(-1), to: Int32(-1))
-  /// Keeps the stack from its end.
+  /// Stops recursion before the end of the stack.
   private var stack = StackGuard()
 
-  /// Takes a text; a `%` that is no encoding stays one where `isLenient`.
+  /// Creates a reader; if `isLenient`, a `%` that encodes nothing is kept.
   init(_ text: String, options: ODataParserOptions, isLenient: Bool = false) throws(ODataSyntaxError) {
     self.text = text
     self.options = options
@@ -50,15 +51,15 @@ struct SyntaxReader {
   var isRelaxed: Bool { options.version >= .v401 }
 }
 
-// Undoing percent-encoding.
+// Percent-decoding.
 extension SyntaxReader {
   private struct Undone {
     var bytes: [UInt8] = []
     var origins: [Int32]?
-    /// What is no digit where the first `%` needs one.
+    /// The position of a byte that is no digit where the first `%` needs one.
     var invalid: Int?
 
-    /// The first byte that does not continue UTF-8.
+    /// The position of the first byte that does not continue UTF-8.
     var firstInvalidUTF8: Int {
       var decoder = UTF8()
       var iterator = bytes.makeIterator()
@@ -102,7 +103,7 @@ extension SyntaxReader {
     return undone
   }
 
-  /// Where a byte stood in the text as it was given.
+  /// The original position of a byte.
   func offset(of place: Int) -> Int {
     guard let origins else { return min(place, bytes.count) }
     return Int(origins[min(max(place, 0), bytes.count)])
@@ -115,10 +116,10 @@ extension SyntaxReader {
   }
 }
 
-// Looking and taking. None of these reads past `end`.
+// Looking at and taking bytes. None of these methods reads past `end`.
 extension SyntaxReader {
   var isAtEnd: Bool { index >= end }
-  /// The next byte; 0 at the end, which no rule holds.
+  /// The next byte; 0 at the end, which no rule contains.
   var peek: UInt8 { index < end ? bytes[index] : 0 }
   /// The position of the next byte.
   var position: SourcePosition { SourcePosition(offset: offset(of: index)) }
@@ -132,7 +133,7 @@ extension SyntaxReader {
     return true
   }
 
-  /// Takes a byte that stands as itself, not encoded.
+  /// Takes a byte that is not encoded.
   mutating func take(plain byte: UInt8) -> Bool {
     guard index < end, bytes[index] == byte, !isEncoded(index) else { return false }
     index += 1
@@ -146,7 +147,7 @@ extension SyntaxReader {
     return true
   }
 
-  /// Takes a word, in any case where the version allows that.
+  /// Takes a word, in any case if the version allows that.
   mutating func take(word: StaticString) -> Bool {
     guard stands(word, at: index, anyCase: isRelaxed) else { return false }
     index += word.utf8CodeUnitCount
@@ -165,17 +166,17 @@ extension SyntaxReader {
     return true
   }
 
-  /// Takes a byte or says what should stand here.
+  /// Takes a byte, or throws an error that names it.
   mutating func demand(_ byte: UInt8) throws(ODataSyntaxError) {
     guard take(byte) else { throw unexpected("'\(Character(Unicode.Scalar(byte)))'") }
   }
 
-  /// BWS: white space that may stand here.
+  /// Skips BWS: optional white space.
   mutating func skipSpace() {
     while index < end, bytes[index] == 0x20 || bytes[index] == 0x09 { index += 1 }
   }
 
-  /// RWS: white space that must stand here; nothing is taken where there is none.
+  /// Takes RWS: required white space; takes nothing if there is none.
   mutating func takeSpace() -> Bool {
     let start = index
     skipSpace()
@@ -185,12 +186,12 @@ extension SyntaxReader {
   /// An error at the next byte.
   func unexpected(_ expected: String...) -> ODataSyntaxError { error(.unexpected(expected: expected)) }
 
-  /// An error at a place; the next byte where none is given.
+  /// An error at a position; by default at the next byte.
   func error(_ problem: ODataSyntaxError.Problem, at place: Int? = nil) -> ODataSyntaxError {
     ODataSyntaxError(problem, offset: offset(of: endOfVain(place ?? index)), in: text)
   }
 
-  /// Where an error stands that was met at a place.
+  /// The position to report for an error at a place.
   private func endOfVain(_ place: Int) -> Int {
     guard place >= Int(vain.from) else { return place }
     let last = vain.to == .min ? endOfBegunMoment(from: Int(vain.from)) : Int(vain.to)
@@ -211,7 +212,7 @@ extension SyntaxReader {
 
   mutating func forgetVain() { vain = (-1, -1) }
 
-  /// The text between two places.
+  /// The text between two positions.
   func string(_ range: Range<Int>) -> String { bytes.string(range) }
 
   /// Reads one level deeper.
@@ -223,7 +224,7 @@ extension SyntaxReader {
     return try read(&self)
   }
 
-  /// Begins a level, which ``leave()`` ends; after an error nothing is read any more.
+  /// Begins a level, which ``leave()`` ends; after an error nothing more is read.
   mutating func enter() throws(ODataSyntaxError) {
     guard depth < options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth)) }
     guard !stack.isSpent(at: depth, usual: 100) else { throw error(.tooDeep(limit: depth)) }
@@ -237,7 +238,7 @@ extension SyntaxReader {
     guard depth + count <= options.maxDepth else { throw error(.tooDeep(limit: options.maxDepth)) }
   }
 
-  /// Reads something and demands that nothing follows it.
+  /// Reads a part and throws if text follows it.
   mutating func whole<Value>(
     _ read: (inout SyntaxReader) throws(ODataSyntaxError) -> Value
   ) throws(ODataSyntaxError) -> Value {

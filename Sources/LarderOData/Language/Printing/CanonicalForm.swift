@@ -1,4 +1,4 @@
-// One tree for all trees that mean the same but for spelling and aliases.
+// The canonical form: one tree for all trees with the same meaning that differ in spelling and aliases.
 extension ODataPrinter {
   /// The URL in its canonical form. Two URLs have the same canonical form if they differ only in case, parentheses, the
   /// order of options and of named arguments, the spelling of literals, and in whether and by which aliases they name
@@ -24,14 +24,14 @@ extension ODataPrinter {
     return form.isCut ? url : canonical
   }
 
-  /// Options by themselves in their canonical form, as those of a URL are.
+  /// The canonical form of options, as for those of a URL.
   public func canonical(_ options: ODataQueryOptions) -> ODataQueryOptions {
     var form = CanonicalForm(dialect: version.dialect)
     let canonical = form.rewrite(options)
     return form.isCut ? options : canonical
   }
 
-  /// An expression in its canonical form; its aliases keep their names.
+  /// The canonical form of an expression; its aliases keep their names.
   public func canonical(_ expression: ODataExpression) -> ODataExpression {
     var form = CanonicalForm(dialect: version.dialect)
     let canonical = form.rewrite(expression)
@@ -45,9 +45,9 @@ private struct CanonicalForm: SyntaxRewriting {
   let dialect: ODataDialect
   /// The options that define aliases, the innermost last.
   private var scopes: [AliasScope] = []
-  /// The number of the last alias that got a new name.
+  /// The number of the last alias that was renamed.
   private var count = 0
-  /// Names that aliases keep.
+  /// The names that aliases keep.
   private var reserved: Set<String> = []
   /// Whether an enclosing function takes the parts of a timestamp.
   private var isInParts = false
@@ -79,7 +79,7 @@ private struct CanonicalForm: SyntaxRewriting {
     scopes.append(scope)
   }
 
-  /// The options with their parts rewritten, and the aliases that are still needed.
+  /// Returns the options with their parts rewritten, and the aliases that are still needed.
   private mutating func close(_ options: ODataQueryOptions) -> ODataQueryOptions {
     var options = options
     let aliases = options.aliases
@@ -87,7 +87,7 @@ private struct CanonicalForm: SyntaxRewriting {
     options = rewriteParts(of: options)
     let place = scopes.count - 1
     var next = 0
-    // Values may use aliases that nothing used before.
+    // Values may use aliases that were not used before.
     while next < scopes[place].kept.count {
       let name = scopes[place].kept[next]
       next += 1
@@ -108,7 +108,7 @@ private struct CanonicalForm: SyntaxRewriting {
 
 // Aliases.
 extension CanonicalForm {
-  /// The alias's value where that takes its place; nil where the alias stays.
+  /// Returns the alias's value if it replaces the alias; nil if the alias stays.
   private mutating func inlined(_ name: String, asArgument argument: ODataArgument? = nil) -> ODataExpression? {
     guard let place = scopes.lastIndex(where: { $0.values[name] != nil }), let value = scopes[place].values[name],
       !scopes[place].open.contains(name), level < SyntaxRewriteLimit.depth
@@ -116,7 +116,7 @@ extension CanonicalForm {
     let isOnce = scopes[place].uses[name] == 1
     if argument == nil, !value.isLiteral, !isOnce { return nil }
     if value.isLiteral, !isOnce, !value.isShort { return nil }
-    // The value stands where it is defined, among the aliases that are known there.
+    // The value is evaluated where it is defined, with the aliases that are known there.
     let inner = scopes[(place + 1)...]
     scopes.removeLast(scopes.count - place - 1)
     scopes[place].open.insert(name)
@@ -129,7 +129,7 @@ extension CanonicalForm {
     scopes[place].open.remove(name)
     let isFree = argument.map { rewritten.isKeyValue(isNamed: $0.name != nil) } ?? rewritten.isFree
     if !isFree {
-      // It stays behind its alias, which names what it uses later.
+      // The alias stays; names for the aliases in its value are assigned later.
       scopes[place].kept = saved
       scopes[place].names = savedNames
       count = savedCount
@@ -138,7 +138,7 @@ extension CanonicalForm {
     return isFree ? rewritten : nil
   }
 
-  /// The name of an alias that stays.
+  /// Returns the name of an alias that stays.
   private mutating func renamed(_ name: String) -> String {
     guard let place = scopes.lastIndex(where: { $0.values[name] != nil }) else { return name }
     if let known = scopes[place].names[name] { return known }
@@ -151,12 +151,12 @@ extension CanonicalForm {
   mutating func rewrite(_ path: ODataPath) -> ODataPath {
     var path = path
     if case .alias(let name) = path.root { path.root = .alias(renamed(name)) }
-    // In their order before what they hold gets its names.
+    // Arguments are sorted before the aliases in them get their names.
     for index in path.segments.indices { sortArguments(&path.segments[index]) }
     return rewriteSteps(of: path)
   }
 
-  /// Named arguments in the order of their names.
+  /// Sorts named arguments by their names.
   private func sortArguments(_ segment: inout ODataPathSegment) {
     guard case .arguments(let arguments) = segment.kind, arguments.allSatisfy({ $0.name != nil }) else { return }
     segment.kind = .arguments(arguments.sorted { ($0.name ?? "") < ($1.name ?? "") })
@@ -198,7 +198,7 @@ extension CanonicalForm {
     }
   }
 
-  /// What takes the place of an alias; nil for other paths, and for aliases that stay.
+  /// Returns the value that replaces an alias; nil for other paths, and for aliases that stay.
   private mutating func value(ofAlias expression: ODataExpression) -> ODataExpression? {
     guard case .path(let path) = expression.kind, case .alias(let name) = path.root, path.segments.isEmpty else {
       return nil
@@ -250,15 +250,15 @@ extension ODataCanonicalFunction {
   }
 }
 
-/// Aliases of one list of options.
+/// The aliases of one list of options.
 private struct AliasScope {
   let values: [String: ODataExpression]
   let uses: [String: Int]
-  /// The names of those that stay.
+  /// The new names of the aliases that stay.
   var names: [String: String] = [:]
-  /// Those that stay, in the order of their first use.
+  /// The aliases that stay, in the order of their first use.
   var kept: [String] = []
-  /// Those whose values are being put in their places.
+  /// The aliases whose values are being inserted.
   var open: Set<String> = []
 
   init(_ aliases: [ODataAlias], uses: [String: Int]) {
@@ -267,7 +267,7 @@ private struct AliasScope {
   }
 }
 
-/// How often aliases are used that are not defined further inside.
+/// Counts the uses of aliases, except those that are defined further inside.
 private struct AliasUses: SyntaxRewriting {
   var level = 0
   var isCut = false
@@ -288,7 +288,7 @@ private struct AliasUses: SyntaxRewriting {
   }
 }
 
-/// Whether an expression holds a path that means something else in another place.
+/// Whether an expression contains a path whose meaning depends on its place.
 private struct Dependence: SyntaxRewriting {
   var level = 0
   var isCut = false
@@ -307,7 +307,8 @@ extension ODataExpression {
     return !dependence.isFound
   }
 
-  /// Whether the grammar takes it as an argument in a resource path; keys are not null, binary, geo or floating-point.
+  /// Whether the grammar allows the expression as an argument in a resource path; keys are not null, binary, geo or
+  /// floating-point.
   fileprivate func isKeyValue(isNamed: Bool) -> Bool {
     guard isLiteral, case .literal(let value) = kind, !isNamed else { return isLiteral }
     switch value {
@@ -316,7 +317,7 @@ extension ODataExpression {
     }
   }
 
-  /// Whether it is worth writing more than once.
+  /// Whether the literal is short enough to be written more than once.
   fileprivate var isShort: Bool {
     switch kind {
     case .literal(.string(let text)): text.utf8.count <= 128

@@ -14,16 +14,17 @@
 public struct ODataPrinter: Sendable, Hashable {
   /// The version whose spelling is used.
   public var version: ODataVersion
-  /// Whether the text is percent-encoded, as URLs are. Where it is not, what only encoding could carry is an error.
+  /// Whether the text is percent-encoded, as URLs are. If not, a character that needs encoding is an error.
   public var isPercentEncoded: Bool
-  /// Whether what the version lacks is an error. Parsers take more than their version has, as clients send it (`contains` and `in`
-  /// to V2, `substringof` and `1.5d` to V4, geo literals without an SRID); where this is false, such trees are printed as they are
-  /// and read back equal. Strictly, numbers of V4 have no suffix: they read back as the smallest type that holds them.
+  /// Whether a construct that the version lacks is an error. Parsers accept more than their version has, because
+  /// clients send it (`contains` and `in` to V2, `substringof` and `1.5d` to V4, geo literals without an SRID). If this
+  /// is false, such trees are printed as they are and read back equal. If it is true, numbers of V4 have no suffix:
+  /// they read back as the smallest type that holds them.
   public var isStrict: Bool
-  /// How deeply trees may nest. What a parser reads with its default limit is always within it.
+  /// The depth to which trees may nest. Trees that a parser reads with its default limit are always within it.
   public var maxDepth: Int
 
-  /// Makes a printer.
+  /// Creates a printer.
   public init(version: ODataVersion = .v401, isPercentEncoded: Bool = true, isStrict: Bool = true, maxDepth: Int = 300)
   {
     self.version = version
@@ -32,57 +33,57 @@ public struct ODataPrinter: Sendable, Hashable {
     self.maxDepth = maxDepth
   }
 
-  /// A URL: absolute where it has a service root, else relative to it.
+  /// Prints a URL: absolute if it has a service root, else relative to it.
   public func print(_ url: ODataURL) throws(ODataPrintingError) -> String {
     try text(.path) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.url(url) }
   }
 
-  /// The path of a resource, relative to the service's root.
+  /// Prints the path of a resource, relative to the service's root.
   public func print(_ resourcePath: ODataPath) throws(ODataPrintingError) -> String {
     try text(.path) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.resourcePath(resourcePath) }
   }
 
-  /// What stands behind the `?` of a URL; empty where there is no option.
+  /// Prints the text after the `?` of a URL; empty if there are no options.
   public func print(_ options: ODataQueryOptions) throws(ODataPrintingError) -> String {
     try text(.query) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.queryOptions(options) }
   }
 
-  /// An expression: what stands behind `$filter=`.
+  /// Prints an expression, for example the value of `$filter=`.
   public func print(_ expression: ODataExpression) throws(ODataPrintingError) -> String {
     try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.expression(expression) }
   }
 
-  /// What stands behind `$search=`.
+  /// Prints the value of `$search=`.
   public func print(_ search: ODataSearchExpression) throws(ODataPrintingError) -> String {
     try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.search(search) }
   }
 
-  /// What stands behind `$orderby=`.
+  /// Prints the value of `$orderby=`.
   public func print(_ items: [ODataOrderByItem]) throws(ODataPrintingError) -> String {
     try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.orderBy(items) }
   }
 
-  /// What stands behind `$compute=`.
+  /// Prints the value of `$compute=`.
   public func print(_ items: [ODataComputeItem]) throws(ODataPrintingError) -> String {
     try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.compute(items) }
   }
 
-  /// What stands behind `$select=`.
+  /// Prints the value of `$select=`.
   public func print(_ items: [ODataSelectItem]) throws(ODataPrintingError) -> String {
     try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.select(items) }
   }
 
-  /// What stands behind `$expand=`.
+  /// Prints the value of `$expand=`.
   public func print(_ items: [ODataExpandItem]) throws(ODataPrintingError) -> String {
     try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.expand(items) }
   }
 
-  /// What stands behind `$apply=`.
+  /// Prints the value of `$apply=`.
   public func print(_ transformations: [ODataTransformation]) throws(ODataPrintingError) -> String {
     try text(.value) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in try writer.apply(transformations) }
   }
 
-  /// What stands behind the `#` of a context URL.
+  /// Prints the text after the `#` of a context URL.
   public func print(_ fragment: ODataContextFragment) throws(ODataPrintingError) -> String {
     try text(.fragment) { (writer: inout SyntaxWriter) throws(ODataPrintingError) in
       try writer.contextFragment(fragment)

@@ -1,39 +1,40 @@
 public import LarderCore
 
-/// Why a tree has no text, and what to do about it. Trees that a parser gave always have one, in the version they were read in.
+/// The error of a tree that cannot be written as text, with the cure. Trees from a parser can always be written in the
+/// version they were read in.
 public struct ODataPrintingError: Error, Sendable, Hashable {
   /// What is wrong with the tree.
   public indirect enum Problem: Sendable, Hashable {
-    /// The version has no spelling for it; what, and what to write instead where there is something.
+    /// The version has no spelling for a construct; its name, and what to write instead if there is something.
     case notInDialect(String, ODataVersion, cure: String?)
-    /// A text that is no name of the kind that belongs there.
+    /// A text is not a name of the required kind.
     case invalidName(String, expected: String)
-    /// A name that reads as something else where it stands; what it reads as, and the cure.
+    /// A name would be read as something else in its place; as what, and the cure.
     case ambiguousName(String, readsAs: String, cure: String)
-    /// Fewer parts than the construct has to have.
+    /// A construct has fewer parts than it must have.
     case tooFew(String, least: Int, found: Int)
-    /// A canonical function with too many or too few arguments.
+    /// A canonical function has too many or too few arguments.
     case wrongArgumentCount(String, expected: ClosedRange<Int>, found: Int)
     /// A part in a place where the grammar does not allow it; what it allows there.
     case misplaced(String, expected: String)
-    /// A lambda's variable outside of its lambda.
+    /// A lambda's variable is used outside of its lambda.
     case variableNotInScope(String)
-    /// A value without a literal, or one that a URL cannot carry there; why.
+    /// A value has no literal, or a URL cannot contain it in its place; the reason.
     case invalidValue(String)
-    /// Steps in an order that the grammar does not have; what the parser says.
+    /// The steps are in an order that the grammar does not allow; the parser's message.
     case unreadable(String)
-    /// A text that only percent-encoding can carry there.
+    /// A text needs percent-encoding, which is turned off.
     case needsPercentEncoding(String)
-    /// Nested deeper than is printed.
+    /// The tree is deeper than the limit.
     case tooDeep(limit: Int)
   }
 
   /// What is wrong.
   public let problem: Problem
-  /// The option, or the part of the URL, that it is in, from the outside in: `["$expand", "$filter"]`.
+  /// The option, or the part of the URL, from the outside in: `["$expand", "$filter"]`.
   public let place: [String]
 
-  /// Joins both.
+  /// Creates an error.
   public init(_ problem: Problem, in place: [String] = []) {
     self.problem = problem
     self.place = place
@@ -48,7 +49,7 @@ extension ODataPrintingError: CustomStringConvertible {
 }
 
 extension ODataPrintingError.Problem: CustomStringConvertible {
-  /// What is wrong, and the cure.
+  /// The problem and the cure.
   public var description: String {
     switch self {
     case .notInDialect(let what, let version, let cure):
@@ -81,7 +82,7 @@ extension ODataPrintingError.Problem: CustomStringConvertible {
 }
 
 extension ODataVersion {
-  /// As headers write it: `2.0`, `4.01`.
+  /// The version as in headers: `2.0`, `4.01`.
   fileprivate var number: String {
     switch self {
     case .v2: "2.0"

@@ -1,10 +1,10 @@
-/// Walks a tree in the order in which it is printed and puts other parts in the place of some. The methods of a conforming type
-/// say what changes; those here walk on.
+/// Walks a tree in the order in which it is printed and replaces parts of it. A conforming type implements the methods
+/// for the parts that it changes; the default methods visit the children.
 protocol SyntaxRewriting {
-  /// Levels open around this place.
+  /// The number of open levels.
   var level: Int { get set }
-  /// Whether something was nested deeper than ``SyntaxRewriteLimit`` and stayed as it is. Who began the walk then keeps the whole
-  /// tree, as parts that belong together may have changed apart.
+  /// Whether a part was nested deeper than ``SyntaxRewriteLimit`` and therefore not changed. The caller must then keep
+  /// the whole original tree, as related parts may have changed differently.
   var isCut: Bool { get set }
 
   mutating func rewrite(_ expression: ODataExpression) -> ODataExpression
@@ -13,7 +13,7 @@ protocol SyntaxRewriting {
   mutating func rewrite(_ options: ODataQueryOptions) -> ODataQueryOptions
 }
 
-/// How deep trees are walked: far deeper than queries are, and on the smallest of stacks.
+/// The depth to which trees are walked: far deeper than queries are, and safe on the smallest stacks.
 enum SyntaxRewriteLimit { static let depth = 48 }
 
 extension SyntaxRewriting {
@@ -32,8 +32,8 @@ extension SyntaxRewriting {
     return result
   }
 
-  /// The expression with its parts rewritten. Each kind of parts has a function of its own, so that the frames of a level
-  /// stay small.
+  /// Returns the expression with its parts rewritten. Each kind of parts has its own function, which keeps the stack
+  /// frames of a level small.
   mutating func rewriteParts(of expression: ODataExpression) -> ODataExpression {
     guard level < SyntaxRewriteLimit.depth else {
       isCut = true
@@ -118,7 +118,7 @@ extension SyntaxRewriting {
     }
   }
 
-  /// The path with what stands inside its steps rewritten.
+  /// Returns the path with the contents of its steps rewritten.
   mutating func rewriteSteps(of path: ODataPath) -> ODataPath {
     var path = path
     if case .expression(let value) = path.root { path.root = .expression(rewrite(value)) }
@@ -159,7 +159,7 @@ extension SyntaxRewriting {
     }
   }
 
-  /// The options with their parts rewritten, in the order in which they are printed.
+  /// Returns the options with their parts rewritten, in the order in which they are printed.
   mutating func rewriteParts(of options: ODataQueryOptions) -> ODataQueryOptions {
     guard level < SyntaxRewriteLimit.depth else {
       isCut = true

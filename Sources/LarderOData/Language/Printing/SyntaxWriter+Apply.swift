@@ -1,6 +1,6 @@
 // `$apply` (Data Aggregation 4.0 §3).
 extension SyntaxWriter {
-  /// `applyExpr`: one transformation or more.
+  /// Writes `applyExpr`: one transformation or more.
   mutating func apply(_ transformations: [ODataTransformation]) throws(ODataPrintingError) {
     try demand("a sequence of transformations", least: 1, found: transformations.count)
     for index in transformations.indices {
@@ -99,7 +99,7 @@ extension SyntaxWriter {
     }
   }
 
-  /// A function of the service as a transformation (§3.6): its name is qualified and its arguments have names.
+  /// Writes a function of the service as a transformation (§3.6): its name is qualified and its arguments have names.
   private mutating func collectionFunction(_ path: ODataPath) throws(ODataPrintingError) {
     guard path.root == .implicit, path.segments.count == 2, case .qualifiedName(let name) = path.segments[0].kind,
       case .arguments(let arguments) = path.segments[1].kind, arguments.allSatisfy({ $0.name != nil })
@@ -113,7 +113,7 @@ extension SyntaxWriter {
 
 // Aggregates (§3.2.1).
 extension SyntaxWriter {
-  /// - Parameter hasAlias: false inside of a path, where an alias has no place.
+  /// - Parameter hasAlias: false inside of a path, where an alias is not allowed.
   mutating func aggregateExpression(
     _ aggregate: ODataAggregateExpression, hasAlias: Bool
   ) throws(ODataPrintingError) {

@@ -1,6 +1,6 @@
 // Steps of all kinds of paths.
 extension SyntaxWriter {
-  /// `$count` with options in parentheses.
+  /// Writes `$count` with options in parentheses.
   mutating func count(_ options: ODataQueryOptions) throws(ODataPrintingError) {
     raw("$count")
     try demandV4("$count with options")
@@ -29,7 +29,7 @@ extension SyntaxWriter {
     escaped(UInt8(ascii: "#"))
   }
 
-  /// `(…)`: a key or parameters. In a resource path they are literals and aliases.
+  /// Writes `(…)`: a key or parameters. In a resource path they are literals and aliases.
   mutating func arguments(_ arguments: [ODataArgument], inExpression: Bool) throws(ODataPrintingError) {
     raw("(")
     for index in arguments.indices {
@@ -62,7 +62,7 @@ extension SyntaxWriter {
 }
 
 extension ODataPath {
-  /// Whether its first step is one that a collection has.
+  /// Whether the first step is one of a collection.
   var beginsWithCollectionStep: Bool {
     switch segments.first?.kind {
     case .count, .filter, .any, .all, .aggregate, .annotation: true
@@ -71,7 +71,7 @@ extension ODataPath {
     }
   }
 
-  /// Whether it is one name, a word of the grammar.
+  /// Whether the path is a single name that is a word of the grammar.
   func isWord(_ word: String, anyCase: Bool) -> Bool {
     segments.count == 1 && segments[0].isWord(word, anyCase: anyCase)
   }
@@ -94,7 +94,7 @@ extension ODataPathSegment {
     return anyCase ? name.lowercased() == word : name == word
   }
 
-  /// Whether nothing may follow it in an expression.
+  /// Whether nothing may follow the step in an expression.
   var endsExpressionPath: Bool {
     switch kind {
     case .count, .any, .all, .aggregate: true
@@ -109,7 +109,7 @@ extension ODataPathSegment {
     }
   }
 
-  /// What it is, for messages.
+  /// The name of the step in messages.
   var label: String {
     switch kind {
     case .name(let name), .qualifiedName(let name): "'\(name)'"

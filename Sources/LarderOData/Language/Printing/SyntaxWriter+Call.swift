@@ -1,4 +1,4 @@
-// What is spelt as functions.
+// Functions, and operators that are spelt as functions.
 extension SyntaxWriter {
   mutating func call(_ expression: ODataExpression) throws(ODataPrintingError) {
     switch expression.kind {
@@ -51,7 +51,7 @@ extension SyntaxWriter {
       try expression(operand)
       raw(",")
     }
-    // V2 writes the type as a text (OData V2 URI Conventions §4.5).
+    // V2 writes the type as a string (OData V2 URI Conventions §4.5).
     if dialect == .v2 { raw("'") }
     try typeName(type)
     if dialect == .v2 { raw("'") }
@@ -73,11 +73,11 @@ extension SyntaxWriter {
     raw(")")
   }
 
-  /// Two digits before and behind a `:` would be a time of day.
+  /// Separates a `:` from two digits before and after it, which would be read as a time of day.
   private mutating func separateDigits(around start: Int) {
     func isDigit(_ place: Int) -> Bool { place >= 0 && place < bytes.count && bytes[place] &- 0x30 < 10 }
     guard isDigit(start), isDigit(start + 1), isDigit(start - 2), isDigit(start - 3) else { return }
-    // A third digit makes a number of it, unless it is one of `%20`.
+    // With a third digit it is a number, unless that belongs to `%20`.
     let isEncoded = start >= 6 && bytes[start - 6] == UInt8(ascii: "%")
     if isDigit(start - 4), !isEncoded { return }
     bytes.insert(contentsOf: printer.isPercentEncoded ? Array("%20".utf8) : [0x20], at: start)
@@ -114,7 +114,7 @@ extension SyntaxWriter {
     try operand(value, atLeast: 1)
   }
 
-  /// `"…"`; what ends it, escapes, and control characters are escaped as in JSON, the rest as everywhere.
+  /// Writes `"…"`; quotes, backslashes and control characters are escaped as in JSON, the rest as everywhere.
   private mutating func jsonString(_ text: String) throws(ODataPrintingError) {
     escaped(UInt8(ascii: "\""))
     var plain = String.UnicodeScalarView()

@@ -1,6 +1,6 @@
 // Expressions (URL Conventions 4.01 §5.1.1), with as few parentheses as precedence (§5.1.1.17) allows.
 extension ODataExpression {
-  /// How tightly the outermost operator binds; 9 where there is none.
+  /// The precedence of the outermost operator; 9 if there is none.
   var precedence: Int {
     switch kind {
     case .or: 1
@@ -14,7 +14,7 @@ extension ODataExpression {
 
   static let unaryPrecedence = 7
 
-  /// The operands of a chain of `and`, or of `or`, those of chains inside it among them.
+  /// The operands of a chain of `and`, or of `or`, including those of nested chains.
   fileprivate func junctionOperands(isAnd: Bool) -> [ODataExpression]? {
     switch kind {
     case .and(let items) where isAnd: items
@@ -30,7 +30,7 @@ extension SyntaxWriter {
     try operand(expression, atLeast: 1)
   }
 
-  /// An expression, in parentheses where it binds less tightly than its place demands.
+  /// Writes an expression, in parentheses if it has a lower precedence than its place requires.
   mutating func operand(_ expression: ODataExpression, atLeast precedence: Int) throws(ODataPrintingError) {
     let isOpen = expression.precedence < precedence
     if isOpen { raw("(") }
@@ -66,7 +66,7 @@ extension SyntaxWriter {
     raw(")")
   }
 
-  /// A literal; lists stand behind `in` alone.
+  /// Writes a literal; lists are allowed only after `in`.
   mutating func leaf(_ expression: ODataExpression) throws(ODataPrintingError) {
     switch expression.kind {
     case .literal(let value): try literal(value)
@@ -85,7 +85,7 @@ extension SyntaxWriter {
       raw("-")
       let start = bytes.count
       try self.operand(operand, atLeast: ODataExpression.unaryPrecedence)
-      // A digit or INF behind the sign would make it a number's.
+      // With a digit or INF after it, the sign would be read as a number's.
       if start < bytes.count, bytes[start] &- 0x30 < 10 || bytes[start...].starts(with: "INF".utf8) {
         parenthesize(from: start)
       }
@@ -93,7 +93,7 @@ extension SyntaxWriter {
     }
   }
 
-  /// `and` and `or`; chains of the same operator inside are joined, as parentheses around them mean nothing.
+  /// Writes `and` and `or`. Nested chains of the same operator are joined, as parentheses around them have no meaning.
   private mutating func junction(_ expression: ODataExpression) throws(ODataPrintingError) {
     let operands = try operands(of: expression)
     let precedence = expression.precedence
@@ -118,17 +118,17 @@ extension SyntaxWriter {
     return operands
   }
 
-  /// One operator and its right side, of a chain that leans to the left.
+  /// One operator and its right side in a left-associative chain.
   private struct Link {
     var word: String
     var right: ODataExpression
     var precedence: Int
     var isMembership: Bool
-    /// Whether the operator behind it needs parentheses around all up to here.
+    /// Whether the next operator needs parentheses around everything up to here.
     var isClosed = false
   }
 
-  /// Operators of two operands. The left sides are walked in a loop: chains are long where nothing else is deep.
+  /// Writes binary operators. The left sides are walked in a loop: a chain can be much longer than trees are deep.
   private mutating func chain(_ expression: ODataExpression) throws(ODataPrintingError) {
     let (links, first) = try links(of: expression)
     for _ in 0..<links.count(where: \.isClosed) { raw("(") }
@@ -146,7 +146,7 @@ extension SyntaxWriter {
     if link.isClosed { raw(")") }
   }
 
-  /// The operators, the outermost first, and the operand before all of them.
+  /// Returns the operators, the outermost first, and the operand before all of them.
   private func links(
     of expression: ODataExpression
   ) throws(ODataPrintingError) -> (links: [Link], first: ODataExpression) {
@@ -183,7 +183,8 @@ extension SyntaxWriter {
     }
   }
 
-  /// The right side of `in`. A parenthesis there opens a list, so that what would begin with one gets its own around it.
+  /// Writes the right side of `in`. A parenthesis there opens a list, so an operand that would begin with one is
+  /// written in parentheses of its own.
   private mutating func membershipOperand(_ expression: ODataExpression) throws(ODataPrintingError) {
     if case .list = expression.kind { return try literals(expression) }
     let start = bytes.count

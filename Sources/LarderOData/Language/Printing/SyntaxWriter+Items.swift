@@ -29,7 +29,7 @@ extension SyntaxWriter {
     }
   }
 
-  /// The path; the kind of the options behind it where there are some.
+  /// Writes the path; returns the kind of the options after it, if there are any.
   private mutating func expandPath(of item: ODataExpandItem) throws(ODataPrintingError) -> OptionPlace? {
     try expandPath(item.path)
     guard !item.options.isEmpty else { return nil }
@@ -45,7 +45,7 @@ extension SyntaxWriter {
     }
   }
 
-  /// The path; whether options stand behind it.
+  /// Writes the path; returns whether options follow it.
   private mutating func selectPath(of item: ODataSelectItem) throws(ODataPrintingError) -> Bool {
     try listPath(item.path, in: .select)
     guard !item.options.isEmpty else { return false }
@@ -78,7 +78,7 @@ extension SyntaxWriter {
     try listPath(path, in: .expand)
   }
 
-  /// Where a list of paths stands, which says what may end one.
+  /// The places of lists of paths, which determine how a path may end.
   enum ListPlace {
     case expand
     case select
@@ -131,7 +131,7 @@ extension SyntaxWriter {
     }
   }
 
-  /// The parameter names that tell overloads of a function apart.
+  /// Writes the parameter names that distinguish overloads of a function.
   private mutating func parameterNames(_ names: [ODataArgument], least: Int) throws(ODataPrintingError) {
     try demandV4("the names of parameters")
     try demand("a function's list of parameters", least: least, found: names.count)
@@ -153,7 +153,7 @@ extension ODataPathSegment {
 }
 
 extension ODataPath {
-  /// Which options may stand behind it in `$expand`.
+  /// The place that determines the options allowed after the item in `$expand`.
   fileprivate var optionPlace: OptionPlace {
     switch segments.last?.kind {
     case .ref: .expandRef

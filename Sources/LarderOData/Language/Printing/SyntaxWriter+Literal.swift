@@ -18,7 +18,7 @@ extension SyntaxWriter {
     case .complex, .collection:
       throw error(.invalidValue("\(value.kind) is no literal; make it an object or array by ODataExpression(value:)"))
     case .dateTime(let moment) where dialect == .v4:
-      // Clients send it, parsers read it; the standard has an offset behind it.
+      // Clients send it and parsers read it, although the standard requires an offset.
       try encoded(moment.description)
     default:
       let text: String
@@ -27,7 +27,7 @@ extension SyntaxWriter {
     }
   }
 
-  /// A literal that is a word, which a variable of the same name would hide.
+  /// Writes a literal that is a word; a variable of the same name would hide it.
   private mutating func literalWord(_ word: String) throws(ODataPrintingError) {
     guard !variables.contains(word) else {
       throw error(.ambiguousName(word, readsAs: "the variable", cure: "give the variable another name"))
@@ -73,12 +73,13 @@ extension SyntaxWriter {
 }
 
 extension ODataDecimal {
-  /// The most digits that are written before an exponent takes their place.
+  /// The most digits that are written before an exponent is used.
   private static let longestPlain: Int64 = 40
 
-  /// The shortest text of a finite number, the same for all of its scales.
+  /// The shortest text of a finite number, equal for all of its scales.
   ///
-  /// - Parameter keepsFraction: whether a whole number that integers could hold ends with `.0`, so that it reads back as none.
+  /// - Parameter keepsFraction: whether a whole number that fits into an integer type ends with `.0`, so that it does
+  ///   not read back as an integer.
   func shortestText(keepsFraction: Bool) -> String {
     var digits = digits
     var exponent = Int64(exponent)

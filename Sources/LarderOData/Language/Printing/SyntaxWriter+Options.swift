@@ -1,6 +1,6 @@
 // Query options (URL Conventions 4.01 §5), of a URL and in parentheses.
 extension SyntaxWriter {
-  /// What stands behind `?`.
+  /// Writes the text after `?`.
   mutating func queryOptions(
     _ options: ODataQueryOptions, in optionPlace: OptionPlace = .url
   ) throws(ODataPrintingError) {
@@ -11,7 +11,7 @@ extension SyntaxWriter {
     place = outer
   }
 
-  /// `(a=b;c=d)`; nothing where there is no option.
+  /// Writes `(a=b;c=d)`; nothing if there are no options.
   mutating func parenthesizedOptions(
     _ options: ODataQueryOptions, in place: OptionPlace
   ) throws(ODataPrintingError) {
@@ -24,9 +24,9 @@ extension SyntaxWriter {
     raw(")")
   }
 
-  /// Refuses what has no meaning where it stands.
+  /// Throws if an option is not allowed in its place.
   private func check(_ options: ODataQueryOptions, in place: OptionPlace) throws(ODataPrintingError) {
-    // V2's tokens, counts and searches have names of their own.
+    // V2's tokens, counts and searches have other names.
     let dialect = ODataDialect.v4
     for option in options.systemOptions where !place.allows(option, dialect: dialect) {
       throw error(
@@ -38,7 +38,7 @@ extension SyntaxWriter {
     }
   }
 
-  /// The options in the order in which a service evaluates them (Protocol 4.01 §11.2.1).
+  /// Writes the options in the order in which a service evaluates them (Protocol 4.01 §11.2.1).
   private mutating func optionList(
     _ options: ODataQueryOptions, in place: OptionPlace
   ) throws(ODataPrintingError) {
@@ -53,7 +53,7 @@ extension SyntaxWriter {
     openList = outer
   }
 
-  /// Begins an option: the separator where one stands before it, its name, the sign.
+  /// Begins an option: writes a separator if another option precedes it, its name, and `=`.
   private mutating func begin(_ name: String) {
     if bytes.count > openList.start { raw(openList.separator) }
     raw(name)
@@ -77,7 +77,7 @@ extension SyntaxWriter {
       end()
     }
     if let search = options.search {
-      // SAP's services of V2 name it without the sign.
+      // SAP's V2 services use the name without `$`.
       begin(dialect == .v4 ? "$search" : "search")
       if dialect == .v4 { try self.search(search) } else { try freeSearch(search) }
       end()
@@ -205,7 +205,7 @@ extension SyntaxWriter {
     try encoded(value)
   }
 
-  /// Whether a name would be read as something else than a custom option's.
+  /// Whether a name would not be read as that of a custom option.
   private func isTaken(
     _ option: ODataCustomOption, beside options: ODataQueryOptions, in place: OptionPlace
   ) -> Bool {
@@ -224,7 +224,7 @@ extension SyntaxWriter {
     return place.isNested || place.allows(option, dialect: dialect)
   }
 
-  /// An option of the extension for temporal data, whose value is an expression.
+  /// Writes an option of the extension for temporal data, whose value is an expression.
   private mutating func temporalOption(_ option: ODataCustomOption) throws(ODataPrintingError) {
     let value = option.value ?? ""
     let parser = ODataParser(options: ODataParserOptions(version: version, isPercentEncoded: false))
@@ -238,7 +238,7 @@ extension SyntaxWriter {
 }
 
 extension ODataQueryOptions {
-  /// The system query options that are there.
+  /// The system query options that are set.
   fileprivate var systemOptions: [SystemOption] {
     let all: [(SystemOption, Bool)] = [
       (.apply, apply != nil), (.compute, !compute.isEmpty), (.search, search != nil), (.filter, filter != nil),

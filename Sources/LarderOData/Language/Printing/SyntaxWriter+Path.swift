@@ -1,4 +1,4 @@
-// Paths inside expressions, and what all paths share.
+// Paths inside expressions, and the parts that all paths share.
 extension SyntaxWriter {
   /// Writes a path as an operand (ABNF `firstMemberExpr`, `rootExpr`).
   ///
@@ -11,7 +11,7 @@ extension SyntaxWriter {
     if case .expression(let value) = path.root { return try castPath(value, path) }
     let isImplicit = try root(of: path, endsWithType: endsWithType)
     let isOperand = isImplicit && !isOnlyPath
-    // A bare `not` would be the operator.
+    // A bare `not` would be read as the operator.
     let isNot = isOperand && path.isWord("not", anyCase: isRelaxed)
     if isOperand { try checkLiteral(path) }
     if isNot { raw("(") }
@@ -20,11 +20,11 @@ extension SyntaxWriter {
       try deepStep(path.segments[index])
     }
     if isNot { raw(")") }
-    // A bare `true` would be the literal; a primitive property may have a `/` behind it (ABNF `primitivePathExpr`).
+    // A bare `true` would be read as the literal; a `/` may follow a primitive property (ABNF `primitivePathExpr`).
     if isOperand, isLiteral(path) { raw("/") }
   }
 
-  /// A cast and what follows it.
+  /// Writes a cast and the steps after it.
   private mutating func castPath(_ value: ODataExpression, _ path: ODataPath) throws(ODataPrintingError) {
     guard case .cast = value.kind, !path.segments.isEmpty else {
       throw error(.misplaced("an expression at the beginning of a path", expected: "cast(…) and a step behind it"))
@@ -36,7 +36,7 @@ extension SyntaxWriter {
     }
   }
 
-  /// What the path begins with; true where that is the current instance, which is not written.
+  /// Writes the root of the path; true if it is the current instance, which is not written.
   private mutating func root(of path: ODataPath, endsWithType: Bool) throws(ODataPrintingError) -> Bool {
     switch path.root {
     case .implicit:
@@ -74,7 +74,7 @@ extension SyntaxWriter {
     return false
   }
 
-  /// Refuses what cannot begin a path from the current instance.
+  /// Throws if a step cannot begin a path from the current instance.
   private func checkImplicit(_ segments: [ODataPathSegment], endsWithType: Bool) throws(ODataPrintingError) {
     guard let first = segments.first else {
       throw error(.misplaced("a path without steps", expected: "a name, or $it for the instance itself"))
@@ -92,7 +92,7 @@ extension SyntaxWriter {
     }
   }
 
-  /// Refuses a first name that reads as something else.
+  /// Throws if the first name would be read as something else.
   private func checkFirst(_ name: String, _ segments: [ODataPathSegment]) throws(ODataPrintingError) {
     let arguments: [ODataArgument]? =
       if segments.count > 1, case .arguments(let all) = segments[1].kind { all } else { nil }
@@ -113,13 +113,13 @@ extension SyntaxWriter {
     }
   }
 
-  /// Whether all of a path is a name that is a literal where it stands alone.
+  /// Whether the path is a single name that would be read as a literal.
   private func isLiteral(_ path: ODataPath) -> Bool {
     guard path.segments.count == 1, case .name(let name) = path.segments[0].kind else { return false }
     return SyntaxWriter.isLiteralWord(name, dialect: dialect, anyCase: isRelaxed)
   }
 
-  /// Refuses such a name where no `/` may stand behind it.
+  /// Throws for such a name if no `/` may follow it.
   private func checkLiteral(_ path: ODataPath) throws(ODataPrintingError) {
     guard dialect == .v2, isLiteral(path), case .name(let name)? = path.segments.first?.kind else { return }
     throw error(.ambiguousName(name, readsAs: "a literal", cure: "V2 cannot name such a property"))
@@ -142,7 +142,7 @@ extension SyntaxWriter {
     return ODataCanonicalFunction.allCases.contains { $0.rawValue.lowercased() == folded }
   }
 
-  /// A step, with the `/` before it; false, and nothing but that written, where it holds expressions.
+  /// Writes a step, with the `/` before it. If the step contains expressions, it writes only the `/` and returns false.
   private mutating func plainStep(
     at index: Int, of path: ODataPath, isImplicit: Bool
   ) throws(ODataPrintingError) -> Bool {
@@ -178,7 +178,8 @@ extension SyntaxWriter {
     return true
   }
 
-  /// Refuses a function of the service that has the name of an operator on collections, unless its arguments have names.
+  /// Throws for a function of the service that has the name of an operator on collections, unless its arguments have
+  /// names.
   private func checkOperator(_ name: String, behind next: ODataPathSegment?) throws(ODataPrintingError) {
     guard case .arguments(let arguments)? = next?.kind, arguments.first?.name == nil else { return }
     let word = isRelaxed ? name.lowercased() : name
@@ -186,7 +187,7 @@ extension SyntaxWriter {
     throw error(.ambiguousName(name, readsAs: "the operator", cure: "qualify the function's name"))
   }
 
-  /// A step that holds expressions.
+  /// Writes a step that contains expressions.
   private mutating func deepStep(_ segment: ODataPathSegment) throws(ODataPrintingError) {
     switch segment.kind {
     case .any, .all: try lambdaStep(segment)
@@ -228,7 +229,8 @@ extension SyntaxWriter {
     raw(")")
   }
 
-  /// A key as a segment that is no name. Only digits begin one in an expression, and what would be encoded has no place in it.
+  /// Writes a key as a segment that is no name. In an expression it can begin only with a digit, and must not need
+  /// encoding.
   private mutating func ordinal(_ text: String) throws(ODataPrintingError) {
     guard let first = text.utf8.first, first &- 0x30 < 10, text.utf8.allSatisfy(SyntaxWriter.isUnreserved) else {
       throw error(.misplaced("the key '\(text)' as a segment of an expression", expected: "it in parentheses"))

@@ -1,8 +1,8 @@
 // `$search` (URL Conventions 4.01 §5.1.7). NOT binds tightest, then AND, then OR.
 extension SyntaxWriter {
-  /// `searchExpr`, or a text in single quotes.
+  /// Writes `searchExpr`, or a text in single quotes.
   mutating func search(_ search: ODataSearchExpression) throws(ODataPrintingError) {
-    // Alone, the words that join others are words.
+    // Outside of an expression, the words that are operators are plain words.
     if case .word(let text) = search, !text.utf8.starts(with: "'".utf8) { return try searchWord(text) }
     if case .incomplete(let text) = search {
       try demandV4("a search in single quotes")
@@ -19,7 +19,7 @@ extension SyntaxWriter {
     try enter()
     switch search {
     case .word(let text):
-      // A quote at the beginning of all would open another kind of search.
+      // A quote at the beginning of the whole search would begin another kind of search.
       let isReserved = ["AND", "OR", "NOT"].contains(text) || text.utf8.starts(with: "'".utf8)
       if isReserved { raw("(") }
       try searchWord(text)
@@ -46,12 +46,12 @@ extension SyntaxWriter {
     for operand in operands {
       if !isFirst { self.word(word) }
       isFirst = false
-      // Parentheses around a chain of the same operator mean nothing.
+      // Parentheses around a chain of the same operator have no meaning.
       try searchOperand(operand, atLeast: operand.precedence == precedence ? precedence : precedence + 1)
     }
   }
 
-  /// `searchWord`: what has none of the characters that mean something in a search.
+  /// Writes `searchWord`: a text without the characters that have a meaning in a search.
   private mutating func searchWord(_ text: String) throws(ODataPrintingError) {
     let isWord = text.utf8.allSatisfy { byte in
       byte > 0x20 && byte != 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "(")
@@ -68,7 +68,7 @@ extension SyntaxWriter {
     try encoded(beginsWithQuote ? String(text.unicodeScalars.dropFirst()) : text)
   }
 
-  /// SAP's `search` of V2, a text of any form: what is no search expression is one phrase.
+  /// Writes SAP's `search` of V2, a text of any form: a text that is no search expression is one phrase.
   mutating func freeSearch(_ search: ODataSearchExpression) throws(ODataPrintingError) {
     guard case .phrase(let text) = search, text.utf8.contains(UInt8(ascii: "\"")) else {
       return try self.search(search)

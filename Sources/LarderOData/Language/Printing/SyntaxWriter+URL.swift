@@ -38,7 +38,7 @@ extension SyntaxWriter {
     self.place = outer
   }
 
-  /// A service's root is a URL already: it is checked, not encoded.
+  /// Writes a service's root. It is already a URL: it is checked, not encoded.
   private mutating func serviceRoot(_ root: String, isAll: Bool) throws(ODataPrintingError) {
     let plain = (PercentEncoding.decode(root) ?? root).lowercased()
     let begins = ["http://", "https://", "/"].contains { plain.hasPrefix($0) }
@@ -74,7 +74,7 @@ extension SyntaxWriter {
     try checkOrder(from: start) { (reader) throws(ODataSyntaxError) in _ = try reader.resourcePath() }
   }
 
-  /// What may follow what is the parser's to say: it reads what was written.
+  /// Checks the order of the steps: the parser reads what was written.
   private func checkOrder(
     from start: Int, _ rule: (inout SyntaxReader) throws(ODataSyntaxError) -> Void
   ) throws(ODataPrintingError) {
@@ -84,7 +84,7 @@ extension SyntaxWriter {
       var reader = try SyntaxReader(text, options: options)
       try reader.whole(rule)
     } catch {
-      // How deep a tree may be is the printer's own limit.
+      // The depth of trees is limited by the printer itself.
       if case .tooDeep = error.problem { return }
       throw self.error(.unreadable("\(error)"))
     }
@@ -92,7 +92,7 @@ extension SyntaxWriter {
 
   private mutating func resourceStep(_ segment: ODataPathSegment, isFirst: Bool) throws(ODataPrintingError) {
     switch segment.kind {
-    // V1 to V3 put the container's name before sets of other containers than the default one.
+    // V1 to V3 have the container's name before sets of containers other than the default one.
     case .name(let name) where isFirst && dialect == .v2: try qualifiedName(name)
     case .name(let name): try self.name(name)
     case .qualifiedName(let name): try qualifiedName(name, least: 2)
@@ -125,12 +125,12 @@ extension SyntaxWriter {
     }
   }
 
-  /// A key as a segment, or an ordinal.
+  /// Writes a key as a segment, or an ordinal.
   mutating func keySegment(_ text: String) throws(ODataPrintingError) {
     guard !text.isEmpty, text != ".", text != ".." else {
       throw error(.invalidValue("a segment cannot be '\(text)'; write the key in parentheses"))
     }
-    // Parentheses behind a name are arguments, encoded or not.
+    // Parentheses after a name are arguments, encoded or not.
     var rest = text[...]
     while let dot = rest.firstIndex(of: "."), SyntaxWriter.isIdentifier(rest[..<dot]) {
       rest = rest[rest.index(after: dot)...]

@@ -1,32 +1,32 @@
 /// Writes a text of the OData language: the counterpart of ``SyntaxReader``. Every construct is a mutating method in an
-/// extension, one file a theme.
+/// extension, one file for each topic.
 ///
-/// What the grammar itself writes goes through ``raw(_:)`` and its siblings and stands as it is; everything that comes from the
-/// tree goes through ``name(_:_:)`` or ``encoded(_:)``, so that nothing in a tree can be taken for grammar.
+/// Text of the grammar itself is written by ``raw(_:)`` and its siblings, unchanged. Everything from the tree is
+/// written by ``name(_:_:)`` or ``encoded(_:)``, so that nothing in a tree can be read as grammar.
 struct SyntaxWriter {
   /// Where the text will be used. It determines which characters it must not contain if nothing is percent-encoded.
   enum Place {
-    /// Alone: quotes are its only boundaries.
+    /// A value alone: quotes are its only boundaries.
     case value
     /// In a query, between `?` and `#`.
     case query
     /// In the path of a URL.
     case path
-    /// Behind `#`.
+    /// After `#`.
     case fragment
   }
 
   let printer: ODataPrinter
   var place: Place
   var bytes: [UInt8] = []
-  /// The options that are open, outermost first.
+  /// The open options, outermost first.
   var options: [String] = []
-  /// Lambda variables in scope, the innermost last.
+  /// The lambda variables in scope, the innermost last.
   var variables: [String] = []
-  /// Where the list of options began that is written, and what separates them.
+  /// Where the current list of options began, and the separator of its options.
   var openList: (start: Int, separator: StaticString) = (0, "&")
   private var depth = 0
-  /// Keeps the stack from its end.
+  /// Stops recursion before the end of the stack.
   private var stack = StackGuard()
 
   init(printer: ODataPrinter, place: Place) {
@@ -42,12 +42,12 @@ struct SyntaxWriter {
 
   func error(_ problem: ODataPrintingError.Problem) -> ODataPrintingError { ODataPrintingError(problem, in: options) }
 
-  /// Fails where only V4 has it.
+  /// Throws if the version is not V4, for a construct that only V4 has.
   func demandV4(_ what: String, cure: String? = nil) throws(ODataPrintingError) {
     guard dialect == .v4 || !printer.isStrict else { throw error(.notInDialect(what, version, cure: cure)) }
   }
 
-  /// Fails where only V1 to V3 have it.
+  /// Throws if the version is V4, for a construct that only V1 to V3 have.
   func demandV2(_ what: String, cure: String? = nil) throws(ODataPrintingError) {
     guard dialect == .v2 || !printer.isStrict else { throw error(.notInDialect(what, version, cure: cure)) }
   }
@@ -56,8 +56,8 @@ struct SyntaxWriter {
     guard found >= least else { throw error(.tooFew(what, least: least, found: found)) }
   }
 
-  /// Goes one level deeper. What calls itself through others keeps its frames small, as they add up: the calls of a level
-  /// that do not go deeper are functions of their own.
+  /// Goes one level deeper. Recursive methods keep their stack frames small, as these add up: calls that do not go
+  /// deeper are in separate functions.
   mutating func enter() throws(ODataPrintingError) {
     guard depth < printer.maxDepth else { throw error(.tooDeep(limit: printer.maxDepth)) }
     guard !stack.isSpent(at: depth, usual: 300) else { throw error(.tooDeep(limit: depth)) }
@@ -79,35 +79,35 @@ struct SyntaxWriter {
     }
   }
 
-  /// Whether what was written since a place begins with a byte.
+  /// Whether the text written since a position begins with a byte.
   func begins(at place: Int, with byte: UInt8) -> Bool { place < bytes.count && bytes[place] == byte }
 
-  /// Puts what was written since a place in parentheses.
+  /// Encloses the text written since a position in parentheses.
   mutating func parenthesize(from place: Int) {
     bytes.insert(UInt8(ascii: "("), at: place)
     raw(")")
   }
 }
 
-// What comes from the grammar.
+// Text of the grammar.
 extension SyntaxWriter {
-  /// Characters that stand as themselves in every place.
+  /// Writes characters that need no encoding in any place.
   mutating func raw(_ text: StaticString) { bytes.append(ascii: text) }
 
-  /// ASCII of the grammar or of a number.
+  /// Writes ASCII of the grammar or of a number.
   mutating func raw(_ text: some StringProtocol) { bytes.append(contentsOf: text.utf8) }
 
-  /// One space.
+  /// Writes one space.
   mutating func space() { if printer.isPercentEncoded { raw("%20") } else { raw(" ") } }
 
-  /// A word with a space at each side.
+  /// Writes a word with a space at each side.
   mutating func word(_ word: String) {
     space()
     raw(word)
     space()
   }
 
-  /// A character of the grammar that URLs cannot hold as it is: `"`, `[`, `{`, `#`.
+  /// Writes a character of the grammar that URLs cannot contain unencoded: `"`, `[`, `{`, `#`.
   mutating func escaped(_ byte: UInt8) {
     guard printer.isPercentEncoded else { return bytes.append(byte) }
     percent(byte)
@@ -120,7 +120,7 @@ extension SyntaxWriter {
   }
 }
 
-// What comes from the tree.
+// Text of the tree.
 extension SyntaxWriter {
   /// Writes a text of the tree: encoded, or rejected if it would need encoding that is turned off.
   ///
@@ -146,14 +146,14 @@ extension SyntaxWriter {
     }
   }
 
-  /// `'…'`, quotes inside doubled.
+  /// Writes `'…'`, in which quotes are doubled.
   mutating func quoted(_ text: String) throws(ODataPrintingError) {
     raw("'")
     try encoded(text, quotesDoubled: true)
     raw("'")
   }
 
-  /// Whether a byte ends the part of the URL that is written, when it is not encoded.
+  /// Whether a byte would end the current part of the URL if it is not encoded.
   private func separates(_ byte: UInt8) -> Bool {
     switch place {
     case .value: false
@@ -163,7 +163,7 @@ extension SyntaxWriter {
     }
   }
 
-  /// Letters, digits and four marks (RFC 3986 §2.3).
+  /// Whether a byte is unreserved: letters, digits and four marks (RFC 3986 §2.3).
   static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
