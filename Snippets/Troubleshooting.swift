@@ -32,7 +32,7 @@ func printRejected(_ provider: OfflineODataProvider) async throws {
   }
 }
 
-/// Resolves a conflict in favour of the server, or of this device if nothing overlaps.
+/// Sends a change that met a conflict again, unless the server has deleted the entity.
 func resolve(_ requestID: Int64, _ provider: OfflineODataProvider) async throws {
   guard let conflict = try await provider.conflict(requestID) else { return }
   if conflict.theirs == nil, conflict.isTheirsKnown {
