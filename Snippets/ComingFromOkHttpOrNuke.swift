@@ -10,7 +10,7 @@ func makeManager(folder: String) throws -> ContentManager {
     cache: TieredCache(memory: MemoryCache(limit: 16 << 20), disk: disk), transport: try CurlTransport())
 }
 
-/// The policies that stand for OkHttp's `CacheControl`.
+/// The policies that correspond to OkHttp's `CacheControl`.
 func read(_ url: URL, _ manager: ContentManager) async throws {
   var query = ContentQuery<String>(url)
   query.policy = .standard  // no CacheControl: the rules of HTTP
@@ -32,7 +32,7 @@ func read(_ url: URL, _ manager: ContentManager) async throws {
   print(try await manager.content(of: query).age ?? 0)
 }
 
-/// Stands for the decoded image of the platform.
+/// The decoded image, such as `UIImage`.
 struct Picture: Sendable {
   let bytes: Int
   init(decoding data: Data) throws { bytes = data.count }

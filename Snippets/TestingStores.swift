@@ -90,7 +90,7 @@ func withTemporaryFolder(_ test: (String) async throws -> Void) async throws {
   try await test(folder.path(percentEncoded: false))
 }
 
-/// Stands for `#expect` of Swift Testing.
+/// Takes the place of `#expect` of Swift Testing.
 func expect(_ condition: Bool, line: Int = #line) {
   if !condition { print("line \(line): the expectation failed") }
 }
