@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Uploads to services with ways of their own", .timeLimit(.minutes(1)))
+@Suite("Uploads to services with ways of their own", .timeLimit(.minutes(5)))
 struct UploadOddServicesTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
