@@ -1,5 +1,5 @@
 /// The result of one part of a `$batch`.
-public enum BatchAnswer: Sendable, Hashable {
+package enum BatchAnswer: Sendable, Hashable {
   /// The response to a single request.
   case single(BatchResponse)
   /// The responses to a change set, in the order of its requests.
@@ -24,7 +24,7 @@ extension BatchAnswer {
   ///     request asks it to continue.
   /// - Throws: ``BatchError/Problem/countMismatch(expected:found:)`` and ``BatchError/Problem/unknownID(_:)`` with the
   ///   first part that has no response.
-  public static func match(
+  package static func match(
     _ responses: [BatchResponsePart], to requests: [BatchRequestPart], stopsAtError: Bool = false
   ) throws(BatchError) -> [BatchAnswer] {
     var match = BatchMatch(requests)
@@ -40,7 +40,7 @@ extension BatchAnswer {
   ///   - stopsAtError: whether the service ends its response at the first error: the request did not ask it to
   ///     continue.
   /// - Throws: ``BatchError/Problem/unknownID(_:)`` and ``BatchError/Problem/countMismatch(expected:found:)``.
-  public static func match(
+  package static func match(
     json responses: [BatchResponse], to requests: [BatchRequestPart], stopsAtError: Bool = false
   ) throws(BatchError) -> [BatchAnswer] {
     var match = BatchMatch(requests)

@@ -1,7 +1,7 @@
 public import LarderHTTP
 
 /// The whole response to a `$batch`, in whichever format the service chose.
-public enum BatchAnswers: Sendable, Hashable {
+package enum BatchAnswers: Sendable, Hashable {
   /// One result for each part, in the order of the parts.
   case parts([BatchAnswer])
   /// The service rejected or failed the batch as a whole, with an ordinary response.
@@ -24,7 +24,7 @@ public enum BatchAnswers: Sendable, Hashable {
   ///     matched with the first requests. No request may be sent again because of such a match.
   ///   - limits: the limits on what is read.
   /// - Throws: ``BatchError`` if a successful response is no batch, or if no part of it can be read.
-  public static func read(
+  package static func read(
     status: Int, fields: HTTPFields, body: [UInt8], requests: [BatchRequestPart], stopsAtError: Bool = false,
     isForShow: Bool = false, limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> BatchAnswers {

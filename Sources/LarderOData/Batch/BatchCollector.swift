@@ -60,7 +60,7 @@ struct BatchCollector {
 
 extension MultipartBatchReader {
   /// Reads a whole batch response.
-  public static func responses(
+  package static func responses(
     _ body: [UInt8], contentType: String, limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchResponsePart] {
     let found = try wholeResponses(body, contentType: contentType, limits: limits)
@@ -83,7 +83,7 @@ extension MultipartBatchReader {
   }
 
   /// Reads a whole batch request.
-  public static func requests(
+  package static func requests(
     _ body: [UInt8], contentType: String, limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchRequestPart] {
     var reader = try MultipartBatchReader(contentType: contentType, limits: limits)

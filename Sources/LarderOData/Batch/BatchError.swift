@@ -1,9 +1,9 @@
 public import LarderCore
 
 /// The error of a `$batch` that cannot be written, or of a response that cannot be read, with the part concerned.
-public struct BatchError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct BatchError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
-  public enum Problem: Error, Sendable, Hashable {
+  package enum Problem: Error, Sendable, Hashable {
     /// The media type of the content is not a batch: the response is not from the service, or the service rejected the
     /// whole batch.
     case notABatch(contentType: String)
@@ -28,21 +28,21 @@ public struct BatchError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What is wrong.
-  public let problem: Problem
+  package let problem: Problem
   /// The part of the batch, from 1, as `3` or, inside a change set, `3.2`; nil if the problem is not in a part.
-  public let part: String?
+  package let part: String?
   /// The position in the content in bytes, if content was read.
-  public let offset: Int?
+  package let offset: Int?
 
   /// Creates an error from a problem and its position.
-  public init(_ problem: Problem, part: String? = nil, offset: Int? = nil) {
+  package init(_ problem: Problem, part: String? = nil, offset: Int? = nil) {
     self.problem = problem
     self.part = part
     self.offset = offset
   }
 
   /// The problem and its position.
-  public var description: String {
+  package var description: String {
     let place = (part.map { " (part \($0)" } ?? (offset == nil ? "" : " ("))
     let byte = offset.map { (part == nil ? "" : ", ") + "byte \($0)" } ?? ""
     return problem.description + (place.isEmpty ? "" : place + byte + ")")
@@ -51,7 +51,7 @@ public struct BatchError: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension BatchError.Problem: CustomStringConvertible {
   /// What is wrong, in words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notABatch(let type): "The content is no batch but '\(type)'; read it as one answer"
     case .badBoundary(let text): "The boundary '\(text)' is missing or not allowed; it takes 1 to 70 letters and digits"
@@ -68,31 +68,31 @@ extension BatchError.Problem: CustomStringConvertible {
 }
 
 /// Limits on what is read of a batch, as protection against hostile content.
-public struct BatchLimits: Sendable, Hashable {
+package struct BatchLimits: Sendable, Hashable {
   /// The most requests or responses; the members of a change set count individually.
-  public var parts = 100_000
+  package var parts = 100_000
   /// The most bytes of one part's headers, MIME and HTTP together.
-  public var headerBytes = 65_536
+  package var headerBytes = 65_536
   /// The depth of nested multiparts: 2 is a batch with change sets.
-  public var depth = 2
+  package var depth = 2
   /// The most bytes of one part's content, if contents are collected.
-  public var bodyBytes = 256 << 20
+  package var bodyBytes = 256 << 20
 
   /// Creates the default limits.
-  public init() {}
+  package init() {}
 }
 
 extension BatchError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorIdentity: ErrorIdentity { problem.errorIdentity }
+  package var errorIdentity: ErrorIdentity { problem.errorIdentity }
 
   /// The problem and its position, and what to do about it.
-  public var explanation: ErrorExplanation { ErrorExplanation(description, cure: problem.explanation.cure) }
+  package var explanation: ErrorExplanation { ErrorExplanation(description, cure: problem.explanation.cure) }
 }
 
 extension BatchError.Problem: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorIdentity: ErrorIdentity {
+  package var errorIdentity: ErrorIdentity {
     switch self {
     case .notABatch: ErrorIdentity(1, "notABatch", .invalidData)
     case .badBoundary: ErrorIdentity(2, "badBoundary", .invalidData)
@@ -108,7 +108,7 @@ extension BatchError.Problem: LarderError {
   }
 
   /// The problem and what to do about it.
-  public var explanation: ErrorExplanation {
+  package var explanation: ErrorExplanation {
     let cure =
       switch self {
       case .notABatch: "Check the address: it must be the service's $batch."

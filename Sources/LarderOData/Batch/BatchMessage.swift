@@ -1,9 +1,9 @@
 public import LarderHTTP
 
 /// The head of one HTTP message inside a multipart batch: of a request or of a response.
-public struct BatchMessage: Sendable, Hashable {
+package struct BatchMessage: Sendable, Hashable {
   /// The start line of a message.
-  public enum Start: Sendable, Hashable {
+  package enum Start: Sendable, Hashable {
     /// `GET Products HTTP/1.1`
     case request(HTTPMethod, url: String)
     /// `HTTP/1.1 200 OK`
@@ -11,11 +11,11 @@ public struct BatchMessage: Sendable, Hashable {
   }
 
   /// The start line.
-  public var start: Start
+  package var start: Start
   /// The Content-ID, from the MIME part's header or from the message's own.
-  public var id: String?
+  package var id: String?
   /// The message's header fields.
-  public var fields: HTTPFields
+  package var fields: HTTPFields
 
   /// Parses a start line; nil if it is neither kind.
   static func start(_ line: ArraySlice<UInt8>) -> Start? {

@@ -1,25 +1,25 @@
 public import LarderHTTP
 
 /// One request inside a `$batch` (OData Protocol 4.01 §11.7; V2 Batch Processing).
-public struct BatchRequest: Sendable, Hashable {
+package struct BatchRequest: Sendable, Hashable {
   /// The Content-ID, or the JSON format's `id`: later requests refer to the new entity as `$id`.
-  public var id: String?
+  package var id: String?
   /// The request method.
-  public var method: HTTPMethod
+  package var method: HTTPMethod
   /// Absolute (`http://host/service/Products`), host-relative (`/service/Products`, needs a Host), relative to the
   /// service (`Products`), or a reference (`$1/Items`); percent-encoded.
-  public var url: String
+  package var url: String
   /// The request's header fields.
-  public var fields: HTTPFields
+  package var fields: HTTPFields
   /// The content; empty for none.
-  public var body: [UInt8]
+  package var body: [UInt8]
   /// The ids of requests and groups that must succeed first: JSON format only (4.01 §19.1).
-  public var dependsOn: [String]
+  package var dependsOn: [String]
   /// A condition on earlier responses, `if`: JSON format only (4.01 §19.1).
-  public var condition: String?
+  package var condition: String?
 
   /// Creates a request.
-  public init(
+  package init(
     id: String? = nil, method: HTTPMethod = .get, url: String, fields: HTTPFields = [:], body: [UInt8] = [],
     dependsOn: [String] = [], condition: String? = nil
   ) {
@@ -34,14 +34,14 @@ public struct BatchRequest: Sendable, Hashable {
 }
 
 /// A part of a `$batch`. Parts are processed in order.
-public enum BatchRequestPart: Sendable, Hashable {
+package enum BatchRequestPart: Sendable, Hashable {
   /// A single request.
   case single(BatchRequest)
   /// Changes that succeed or fail together: a change set, or a JSON atomicity group.
   case changeSet([BatchRequest])
 
   /// The part's requests.
-  public var requests: [BatchRequest] {
+  package var requests: [BatchRequest] {
     switch self {
     case .single(let request): [request]
     case .changeSet(let requests): requests

@@ -1,20 +1,20 @@
 public import LarderHTTP
 
 /// One response inside the response to a `$batch`.
-public struct BatchResponse: Sendable, Hashable {
+package struct BatchResponse: Sendable, Hashable {
   /// The Content-ID or JSON `id` of its request, if the service returns it.
-  public var id: String?
+  package var id: String?
   /// The status code.
-  public var status: Int
+  package var status: Int
   /// The response's header fields.
-  public var fields: HTTPFields
+  package var fields: HTTPFields
   /// The content.
-  public var body: [UInt8]
+  package var body: [UInt8]
   /// The atomicity group of the request: JSON format only.
-  public var atomicityGroup: String?
+  package var atomicityGroup: String?
 
   /// Creates a response.
-  public init(
+  package init(
     id: String? = nil, status: Int, fields: HTTPFields = [:], body: [UInt8] = [], atomicityGroup: String? = nil
   ) {
     self.id = id
@@ -25,18 +25,18 @@ public struct BatchResponse: Sendable, Hashable {
   }
 
   /// Whether the status is 4xx or 5xx.
-  public var isError: Bool { status >= 400 }
+  package var isError: Bool { status >= 400 }
 }
 
 /// A part of a multipart `$batch` response.
-public enum BatchResponsePart: Sendable, Hashable {
+package enum BatchResponsePart: Sendable, Hashable {
   /// One response: to a single request, or to a change set that failed as a whole.
   case single(BatchResponse)
   /// The responses to a change set.
   case changeSet([BatchResponse])
 
   /// The part's responses.
-  public var responses: [BatchResponse] {
+  package var responses: [BatchResponse] {
     switch self {
     case .single(let response): [response]
     case .changeSet(let responses): responses
@@ -46,7 +46,7 @@ public enum BatchResponsePart: Sendable, Hashable {
 
 extension BatchResponse: CustomReflectable {
   /// Shows everything but the content, of which it shows the length.
-  public var customMirror: Mirror {
+  package var customMirror: Mirror {
     Mirror(
       self,
       children: [

@@ -4,9 +4,9 @@ import LarderHTTP
 ///
 /// It keeps one item at a time. JSON content is returned byte for byte; strings of `text/*` and base64url of other
 /// media types are decoded.
-public struct JSONBatchReader {
+package struct JSONBatchReader {
   /// One item of `requests` or `responses`.
-  public enum Item: Sendable, Hashable {
+  package enum Item: Sendable, Hashable {
     /// A request and its atomicity group.
     case request(BatchRequest, atomicityGroup: String?)
     /// A response.
@@ -41,7 +41,7 @@ public struct JSONBatchReader {
   private var found: [Item] = []
 
   /// Creates a reader.
-  public init(limits: BatchLimits = BatchLimits()) {
+  package init(limits: BatchLimits = BatchLimits()) {
     self.limits = limits
     var json = JSONLimits()
     json.stringBytes = limits.bodyBytes
@@ -50,7 +50,7 @@ public struct JSONBatchReader {
 
   /// Reads a chunk and returns the items that it completed; after an error ``completed()`` returns those before the
   /// error.
-  public mutating func read(_ chunk: [UInt8]) throws(BatchError) -> [Item] {
+  package mutating func read(_ chunk: [UInt8]) throws(BatchError) -> [Item] {
     raw.append(contentsOf: chunk)
     received += chunk.count
     scanner.feed(chunk)
@@ -65,13 +65,13 @@ public struct JSONBatchReader {
   }
 
   /// Returns the items that were read before an error and not returned yet; empty without an error.
-  public mutating func completed() -> [Item] {
+  package mutating func completed() -> [Item] {
     defer { found = [] }
     return found
   }
 
   /// Ends the text: no chunk follows.
-  public mutating func finish() throws(BatchError) -> [Item] {
+  package mutating func finish() throws(BatchError) -> [Item] {
     scanner.finish()
     try run()
     guard hasList else { throw malformed("it has no member 'requests' or 'responses'") }
@@ -79,7 +79,7 @@ public struct JSONBatchReader {
   }
 
   /// Reads a whole batch response.
-  public static func responses(
+  package static func responses(
     _ body: [UInt8], limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchResponse] {
     let (responses, error) = try wholeResponses(body, limits: limits)
@@ -101,7 +101,7 @@ public struct JSONBatchReader {
   }
 
   /// Reads a whole batch request; adjacent requests of one atomicity group form one part.
-  public static func requests(
+  package static func requests(
     _ body: [UInt8], limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchRequestPart] {
     var parts: [BatchRequestPart] = []

@@ -3,10 +3,10 @@ import LarderHTTP
 /// Writes a `$batch` request in the JSON format (OData JSON Format 4.01 §19.1).
 ///
 /// Send it as `application/json`. JSON content is written as it is, text as a string, and everything else in base64url.
-public enum JSONBatchWriter {
+package enum JSONBatchWriter {
   /// Returns the batch's bytes, and the parts with the ids that were written: the given ones, and numbers for the
   /// others.
-  public static func write(
+  package static func write(
     _ parts: [BatchRequestPart]
   ) throws(BatchError) -> (body: [UInt8], parts: [BatchRequestPart]) {
     let numbered = try identified(parts)

@@ -1,7 +1,7 @@
 import LarderHTTP
 
 /// An event while a multipart batch is read, in the order of the content.
-public enum BatchEvent: Sendable, Hashable {
+package enum BatchEvent: Sendable, Hashable {
   /// A change set begins; its messages follow.
   case changeSetBegan
   /// The head of a message; its content and ``messageEnded`` follow.
@@ -20,7 +20,7 @@ public enum BatchEvent: Sendable, Hashable {
 /// Only boundaries delimit the contents. The reader accepts line ends of LF alone, text before the first boundary and
 /// after the last, quoted boundaries, a byte order mark, missing and wrong lengths, Content-IDs in either place, a
 /// change set without its last boundary, and a missing last boundary if the content before it is complete.
-public struct MultipartBatchReader: Sendable {
+package struct MultipartBatchReader: Sendable {
   /// The states of the reader.
   enum State: Sendable {
     /// Before the first boundary of the innermost multipart: text is ignored. Exits: a boundary.
@@ -82,7 +82,7 @@ public struct MultipartBatchReader: Sendable {
   ///
   /// `contentType` is that of the batch; anything but a multipart throws
   /// ``BatchError/Problem/notABatch(contentType:)``.
-  public init(contentType: String, limits: BatchLimits = BatchLimits()) throws(BatchError) {
+  package init(contentType: String, limits: BatchLimits = BatchLimits()) throws(BatchError) {
     let type = MediaType(contentType)
     guard type.isMultipart else { throw BatchError(.notABatch(contentType: type.mediaType)) }
     let boundary = type["boundary"] ?? ""
@@ -93,20 +93,20 @@ public struct MultipartBatchReader: Sendable {
 
   /// Reads a chunk and returns the events that it completed; after an error ``completed()`` returns those before the
   /// error.
-  public mutating func read(_ chunk: [UInt8]) throws(BatchError) -> [BatchEvent] {
+  package mutating func read(_ chunk: [UInt8]) throws(BatchError) -> [BatchEvent] {
     if position == buffer.count { buffer = chunk } else { buffer.append(contentsOf: chunk) }
     try run()
     return completed()
   }
 
   /// Returns the events that were read before an error and not returned yet; empty without an error.
-  public mutating func completed() -> [BatchEvent] {
+  package mutating func completed() -> [BatchEvent] {
     defer { events = [] }
     return events
   }
 
   /// Ends the content; throws ``BatchError/Problem/truncated`` if it ends inside a part.
-  public mutating func finish() throws(BatchError) -> [BatchEvent] {
+  package mutating func finish() throws(BatchError) -> [BatchEvent] {
     isFinished = true
     try run()
     switch state {

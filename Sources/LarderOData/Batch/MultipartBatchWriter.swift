@@ -4,9 +4,9 @@ import LarderHTTP
 /// §2.2).
 ///
 /// Send ``contentType`` with it. Each call returns the bytes to send next; ``finish()`` returns the last ones.
-public struct MultipartBatchWriter: Sendable {
+package struct MultipartBatchWriter: Sendable {
   /// Where a request's Content-ID is written.
-  public enum ContentIDPlacement: Sendable, Hashable {
+  package enum ContentIDPlacement: Sendable, Hashable {
     /// In the MIME part's header: V4.
     case part
     /// Among the request's own header fields, where V2 and V3 services read it.
@@ -27,7 +27,7 @@ public struct MultipartBatchWriter: Sendable {
   ///   - boundary: 1 to 50 letters, digits, `-`, `_` or `.` that occur in no content; best chosen at random.
   ///   - contentIDs: where Content-IDs are written.
   ///   - host: the Host of host-relative URLs, for requests that do not carry one.
-  public init(boundary: String, contentIDs: ContentIDPlacement, host: String? = nil) throws(BatchError) {
+  package init(boundary: String, contentIDs: ContentIDPlacement, host: String? = nil) throws(BatchError) {
     guard MediaType.isWritableBoundary(boundary) else { throw BatchError(.badBoundary(boundary)) }
     self.boundary = boundary
     self.host = host
@@ -35,10 +35,10 @@ public struct MultipartBatchWriter: Sendable {
   }
 
   /// The batch's own Content-Type.
-  public var contentType: String { "multipart/mixed; boundary=\(boundary)" }
+  package var contentType: String { "multipart/mixed; boundary=\(boundary)" }
 
   /// Writes one part.
-  public mutating func write(_ part: BatchRequestPart) throws(BatchError) -> [UInt8] {
+  package mutating func write(_ part: BatchRequestPart) throws(BatchError) -> [UInt8] {
     parts += 1
     var bytes: [UInt8] = []
     bytes.append(line: "--" + boundary)
@@ -65,10 +65,10 @@ public struct MultipartBatchWriter: Sendable {
   }
 
   /// Ends the batch.
-  public func finish() -> [UInt8] { Array("--\(boundary)--\r\n".utf8) }
+  package func finish() -> [UInt8] { Array("--\(boundary)--\r\n".utf8) }
 
   /// Writes a whole batch.
-  public static func write(
+  package static func write(
     _ parts: [BatchRequestPart], boundary: String, contentIDs: ContentIDPlacement, host: String? = nil
   ) throws(BatchError) -> (contentType: String, body: [UInt8]) {
     var writer = try MultipartBatchWriter(boundary: boundary, contentIDs: contentIDs, host: host)

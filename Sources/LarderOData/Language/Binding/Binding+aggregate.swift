@@ -114,7 +114,7 @@ extension Binding {
 
 extension ODataBoundAggregate {
   /// The name of its value.
-  public var name: String? {
+  package var name: String? {
     if let alias { return alias }
     if case .custom(_, let name) = operand { return name }
     return nil

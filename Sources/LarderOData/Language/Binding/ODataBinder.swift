@@ -4,15 +4,15 @@
 /// Creating a binder builds its look-up tables (milliseconds for a large model); binding a URL then takes microseconds.
 /// A binder is immutable and can be used from many tasks at once. Trees of both dialects bind to one form, so
 /// equivalent trees bind to equal results. All methods throw ``ODataBindingError``.
-public struct ODataBinder: Sendable {
+package struct ODataBinder: Sendable {
   /// The model.
-  public let model: EdmModel
+  package let model: EdmModel
   /// The version and the limits.
-  public let options: ODataBinderOptions
+  package let options: ODataBinderOptions
   let index: BindingIndex
 
   /// Creates a binder; without options, for the model's own version.
-  public init(model: EdmModel, options: ODataBinderOptions? = nil) {
+  package init(model: EdmModel, options: ODataBinderOptions? = nil) {
     self.model = model
     self.options = options ?? ODataBinderOptions(version: max(model.version, model.version >= .v4 ? .v401 : .v2))
     index = BindingIndex(model, defaultNamespaces: self.options.defaultNamespaces)
@@ -23,13 +23,13 @@ public struct ODataBinder: Sendable {
   /// - Parameters:
   ///   - url: the tree.
   ///   - text: the text that the tree was parsed from, for messages.
-  public func bind(_ url: ODataURL, text: String? = nil) throws(ODataBindingError) -> ODataBoundURL {
+  package func bind(_ url: ODataURL, text: String? = nil) throws(ODataBindingError) -> ODataBoundURL {
     let binding = Binding(self, text: text, aliases: url.options.aliases)
     return try binding.bind(url)
   }
 
   /// Checks that the model has the names in the fragment of a context URL.
-  public func check(_ fragment: ODataContextFragment, text: String? = nil) throws(ODataBindingError) {
+  package func check(_ fragment: ODataContextFragment, text: String? = nil) throws(ODataBindingError) {
     try Binding(self, text: text, aliases: []).check(fragment)
   }
 
@@ -40,7 +40,7 @@ public struct ODataBinder: Sendable {
   ///   - type: the qualified name of a type, in `Collection(…)` for a collection.
   ///   - entitySet: the set or singleton of the entities.
   ///   - text: the text that the trees were parsed from, for messages.
-  public func bind(
+  package func bind(
     _ options: ODataQueryOptions, on type: String, from entitySet: String? = nil, text: String? = nil
   ) throws(ODataBindingError) -> ODataBoundOptions {
     let binding = Binding(self, text: text, aliases: options.aliases)
@@ -48,7 +48,7 @@ public struct ODataBinder: Sendable {
   }
 
   /// Binds query options for an entity set or singleton.
-  public func bind(
+  package func bind(
     _ options: ODataQueryOptions, onSet name: String, text: String? = nil
   ) throws(ODataBindingError) -> ODataBoundOptions {
     let binding = Binding(self, text: text, aliases: options.aliases)
@@ -73,7 +73,7 @@ public struct ODataBinder: Sendable {
   }
 
   /// Binds a filter: an expression that is true or false for each instance of a type.
-  public func bind(
+  package func bind(
     filter: ODataExpression, on type: String, from entitySet: String? = nil, aliases: [ODataAlias] = [],
     text: String? = nil
   ) throws(ODataBindingError) -> ODataBoundExpression {
@@ -85,7 +85,7 @@ public struct ODataBinder: Sendable {
   }
 
   /// Binds an expression on the instances of a type; without a type, one that uses no instance.
-  public func bind(
+  package func bind(
     _ expression: ODataExpression, on type: String? = nil, from entitySet: String? = nil,
     aliases: [ODataAlias] = [], text: String? = nil
   ) throws(ODataBindingError) -> ODataBoundExpression {
@@ -99,24 +99,24 @@ public struct ODataBinder: Sendable {
 }
 
 /// The version and the limits of a binder.
-public struct ODataBinderOptions: Sendable, Hashable {
+package struct ODataBinderOptions: Sendable, Hashable {
   /// The version whose rules apply.
-  public var version: ODataVersion
+  package var version: ODataVersion
   /// The depth to which expressions, paths, options and aliases may nest. Nested options count twice, so that a hundred
   /// of them can be bound, which is the parser's limit. A thread with a small stack allows fewer.
-  public var maxDepth: Int
+  package var maxDepth: Int
   /// The most nodes of a bound tree, counted after aliases are replaced by their values.
-  public var maxNodes: Int
+  package var maxNodes: Int
   /// Whether `Customers/ALFKI` is `Customers('ALFKI')` (4.01 §4.3.3).
-  public var isKeyAsSegment: Bool
+  package var isKeyAsSegment: Bool
   /// The namespaces whose types and operations may be unqualified, in addition to those that the model annotates so.
-  public var defaultNamespaces: [String]
+  package var defaultNamespaces: [String]
   /// Whether the options of entities of any type (`Edm.EntityType`) in `$expand` are kept unbound. They can be bound
   /// later to the types that occur in the data.
   package var keepsOptionsOfAnyType = false
 
   /// Creates options.
-  public init(
+  package init(
     version: ODataVersion = .v401, maxDepth: Int = 200, maxNodes: Int = 100_000, isKeyAsSegment: Bool = true,
     defaultNamespaces: [String] = []
   ) {

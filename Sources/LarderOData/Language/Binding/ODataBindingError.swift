@@ -1,9 +1,9 @@
 public import LarderCore
 
 /// The error of a tree that does not fit the model, with its position.
-public struct ODataBindingError: Error, Sendable, Hashable {
+package struct ODataBindingError: Error, Sendable, Hashable {
   /// What is wrong.
-  public enum Problem: Sendable, Hashable {
+  package enum Problem: Sendable, Hashable {
     /// A name that the model does not have in its place: what kind of name was looked up, in which type or under what,
     /// and the nearest name that is allowed.
     case unknownName(String, what: String, place: String, nearest: String?)
@@ -36,13 +36,13 @@ public struct ODataBindingError: Error, Sendable, Hashable {
   }
 
   /// What is wrong.
-  public let problem: Problem
+  package let problem: Problem
   /// The position in bytes in the text that the tree was parsed from; nil if the tree was built.
-  public let offset: Int?
+  package let offset: Int?
   /// The part of the text around the position, in one line; empty if the text was not passed.
-  public let excerpt: String
+  package let excerpt: String
   /// The column in ``excerpt``, in characters (scalars).
-  public let column: Int
+  package let column: Int
 
   init(_ problem: Problem, at position: SourcePosition, in text: String?) {
     self.problem = problem
@@ -60,7 +60,7 @@ public struct ODataBindingError: Error, Sendable, Hashable {
 
 extension ODataBindingError: CustomStringConvertible {
   /// The problem, and if known, the position and the line with a caret under it.
-  public var description: String {
+  package var description: String {
     guard let offset else { return "\(problem)" }
     let text = "\(problem) (at character \(offset + 1))"
     return excerpt.isEmpty ? text : text + "\n  \(excerpt)\n  \(String(repeating: " ", count: column))^"
@@ -69,7 +69,7 @@ extension ODataBindingError: CustomStringConvertible {
 
 extension ODataBindingError.Problem: CustomStringConvertible {
   /// The problem and the cure.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unknownName(let name, let what, let place, let nearest):
       "there is no \(what) '\(name)' \(place)" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
@@ -101,7 +101,7 @@ extension ODataBindingError.Problem: CustomStringConvertible {
 
 extension ODataBindingError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorIdentity: ErrorIdentity {
+  package var errorIdentity: ErrorIdentity {
     switch problem {
     case .unknownName: ErrorIdentity(1, "unknownName", .invalidInput)
     case .wrongType: ErrorIdentity(2, "wrongType", .invalidInput)
@@ -121,7 +121,7 @@ extension ODataBindingError: LarderError {
   }
 
   /// The problem and the position, in sentences.
-  public var explanation: ErrorExplanation {
+  package var explanation: ErrorExplanation {
     ErrorExplanation(
       "The URL does not fit the service's model: \(problem)",
       cure: offset.map { "Correct it at character \($0 + 1)." } ?? "Correct it.")

@@ -91,7 +91,7 @@ struct SyntaxWriting {
 extension ODataBoundExpression {
   /// The unbound form: names qualified by namespaces, literals in the spelling of their types, aliases replaced by their
   /// values.
-  public func syntax(_ dialect: ODataDialect = .v4) -> ODataExpression {
+  package func syntax(_ dialect: ODataDialect = .v4) -> ODataExpression {
     var writing = SyntaxWriting(dialect: dialect)
     return writing.expression(self)
   }

@@ -3,13 +3,13 @@
 /// Both dialects have one bound form: `substringof('x',Name)` of V2 is `contains(Name,'x')`, `datetime'…'` compared
 /// with a property is a value of the property's type. Parameter aliases are replaced by their values. Equality ignores
 /// positions.
-public struct ODataBoundExpression: Sendable, Hashable {
+package struct ODataBoundExpression: Sendable, Hashable {
   /// The kind of the expression.
-  public var kind: Kind
+  package var kind: Kind
   /// The type of its value.
-  public var type: ODataBoundType
+  package var type: ODataBoundType
   /// The position in the text.
-  public var position: SourcePosition
+  package var position: SourcePosition
 
   init(_ kind: Kind, _ type: ODataBoundType, at position: SourcePosition = .none) {
     self.kind = kind
@@ -18,7 +18,7 @@ public struct ODataBoundExpression: Sendable, Hashable {
   }
 
   /// The kinds of expressions.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// A primitive value. If the other operand has another type that holds the value exactly, it has that type.
     case literal(ODataValue)
     /// A value of an enumeration.
@@ -56,25 +56,25 @@ public struct ODataBoundExpression: Sendable, Hashable {
   }
 
   /// Whether the expression is the literal `null`.
-  public var isNull: Bool {
+  package var isNull: Bool {
     if case .literal(.null) = kind { true } else { false }
   }
 }
 
 /// One branch of `case`.
-public struct ODataBoundBranch: Sendable, Hashable {
+package struct ODataBoundBranch: Sendable, Hashable {
   /// The condition under which the branch is taken.
-  public var condition: ODataBoundExpression
+  package var condition: ODataBoundExpression
   /// The value of the branch.
-  public var value: ODataBoundExpression
+  package var value: ODataBoundExpression
 }
 
 /// A member of an object.
-public struct ODataBoundMember: Sendable, Hashable {
+package struct ODataBoundMember: Sendable, Hashable {
   /// The name of a property or of control information.
-  public var name: String
+  package var name: String
   /// The property; nil for dynamic ones, navigation properties and control information.
-  public var property: ODataDeclaredProperty?
+  package var property: ODataDeclaredProperty?
   /// Its value.
-  public var value: ODataBoundExpression
+  package var value: ODataBoundExpression
 }

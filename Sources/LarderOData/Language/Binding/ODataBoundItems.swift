@@ -1,34 +1,34 @@
 // The items of bound query options.
 
 /// An item of `$compute`.
-public struct ODataBoundCompute: Sendable, Hashable {
+package struct ODataBoundCompute: Sendable, Hashable {
   /// The expression.
-  public var expression: ODataBoundExpression
+  package var expression: ODataBoundExpression
   /// The name of its value.
-  public var alias: String
+  package var alias: String
 }
 
 /// An item of `$orderby`.
-public struct ODataBoundOrderBy: Sendable, Hashable {
+package struct ODataBoundOrderBy: Sendable, Hashable {
   /// The primitive value to order by.
-  public var expression: ODataBoundExpression
+  package var expression: ODataBoundExpression
   /// `desc`
-  public var isDescending: Bool
+  package var isDescending: Bool
 }
 
 /// An item of `$select`: a path that ends with a property, an operation, `*` or `Ns.*`.
-public struct ODataBoundSelectItem: Sendable, Hashable {
+package struct ODataBoundSelectItem: Sendable, Hashable {
   /// The path.
-  public var path: ODataBoundPath
+  package var path: ODataBoundPath
   /// Options of a complex property or a collection.
-  public var options: ODataBoundOptions?
+  package var options: ODataBoundOptions?
 }
 
 /// An item of `$expand`: a path that ends with a navigation property, a cast after one, a stream property, `*` or
 /// `$value`.
-public struct ODataBoundExpandItem: Sendable, Hashable {
+package struct ODataBoundExpandItem: Sendable, Hashable {
   /// The kinds of expanded content.
-  public enum Content: Sendable, Hashable {
+  package enum Content: Sendable, Hashable {
     /// The related entities.
     case entities
     /// `$ref`: their references.
@@ -40,11 +40,11 @@ public struct ODataBoundExpandItem: Sendable, Hashable {
   }
 
   /// The path, without `$ref` and `$count`.
-  public var path: ODataBoundPath
+  package var path: ODataBoundPath
   /// The kind of expanded content.
-  public var content: Content
+  package var content: Content
   /// The options of the expanded entities; nil if there are none.
-  public var options: ODataBoundOptions?
+  package var options: ODataBoundOptions?
   /// The options `$compute`, `$expand` and `$select` of entities of any type, unbound, with the aliases of the URL; nil
   /// if there are none, or if the binder binds them.
   package var kept: ODataQueryOptions?

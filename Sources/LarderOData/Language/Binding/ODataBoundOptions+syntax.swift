@@ -85,7 +85,7 @@ extension SyntaxWriting {
 
 extension ODataBoundOptions {
   /// The unbound form: aliases replaced by their values.
-  public func syntax(_ dialect: ODataDialect = .v4) -> ODataQueryOptions {
+  package func syntax(_ dialect: ODataDialect = .v4) -> ODataQueryOptions {
     var writing = SyntaxWriting(dialect: dialect)
     var options = writing.options(self)
     options.aliases = writing.aliases
@@ -96,7 +96,7 @@ extension ODataBoundOptions {
 extension ODataBoundURL {
   /// The unbound form, for printing: names qualified by namespaces, keys in parentheses, literals in the spelling of
   /// their types, and aliases replaced by their values, except those in the path that are not literals.
-  public func syntax(_ dialect: ODataDialect = .v4) -> ODataURL {
+  package func syntax(_ dialect: ODataDialect = .v4) -> ODataURL {
     var writing = SyntaxWriting(dialect: dialect)
     let resource: ODataResource
     switch self.resource {

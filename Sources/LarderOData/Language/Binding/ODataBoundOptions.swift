@@ -1,6 +1,6 @@
 /// Query options that were checked against their resource (URL Conventions 4.01 §5). Copies share their content until
 /// one is changed.
-public struct ODataBoundOptions: Sendable, Hashable {
+package struct ODataBoundOptions: Sendable, Hashable {
   private var storage: Storage
 
   init(_ storage: Storage) { self.storage = storage }
@@ -9,12 +9,12 @@ public struct ODataBoundOptions: Sendable, Hashable {
   package init() { self.init(Storage()) }
 
   /// Whether both have equal options.
-  public static func == (left: ODataBoundOptions, right: ODataBoundOptions) -> Bool {
+  package static func == (left: ODataBoundOptions, right: ODataBoundOptions) -> Bool {
     left.storage === right.storage || left.storage.fields == right.storage.fields
   }
 
   /// Hashes all options.
-  public func hash(into hasher: inout Hasher) { hasher.combine(storage.fields) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(storage.fields) }
 
   /// The values of all options.
   struct Fields: Sendable, Hashable {
@@ -56,7 +56,7 @@ public struct ODataBoundOptions: Sendable, Hashable {
 
 extension ODataBoundOptions {
   /// `$apply`
-  public var apply: [ODataBoundTransformation]? {
+  package var apply: [ODataBoundTransformation]? {
     get { storage.fields.apply }
     _modify {
       let own = own()
@@ -64,7 +64,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$compute`
-  public var compute: [ODataBoundCompute] {
+  package var compute: [ODataBoundCompute] {
     get { storage.fields.compute }
     _modify {
       let own = own()
@@ -72,7 +72,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$filter`
-  public var filter: ODataBoundExpression? {
+  package var filter: ODataBoundExpression? {
     get { storage.fields.filter }
     _modify {
       let own = own()
@@ -80,7 +80,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$search`
-  public var search: ODataSearchExpression? {
+  package var search: ODataSearchExpression? {
     get { storage.fields.search }
     _modify {
       let own = own()
@@ -88,7 +88,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$orderby`
-  public var orderBy: [ODataBoundOrderBy] {
+  package var orderBy: [ODataBoundOrderBy] {
     get { storage.fields.orderBy }
     _modify {
       let own = own()
@@ -96,7 +96,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$select`; empty for all properties that the service sends by default.
-  public var select: [ODataBoundSelectItem] {
+  package var select: [ODataBoundSelectItem] {
     get { storage.fields.select }
     _modify {
       let own = own()
@@ -104,7 +104,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$expand`
-  public var expand: [ODataBoundExpandItem] {
+  package var expand: [ODataBoundExpandItem] {
     get { storage.fields.expand }
     _modify {
       let own = own()
@@ -112,7 +112,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$skip`
-  public var skip: Int? {
+  package var skip: Int? {
     get { storage.fields.skip }
     _modify {
       let own = own()
@@ -120,7 +120,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$top`
-  public var top: Int? {
+  package var top: Int? {
     get { storage.fields.top }
     _modify {
       let own = own()
@@ -128,7 +128,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$count`, in V2 `$inlinecount`.
-  public var count: Bool? {
+  package var count: Bool? {
     get { storage.fields.count }
     _modify {
       let own = own()
@@ -136,7 +136,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$levels`
-  public var levels: ODataLevels? {
+  package var levels: ODataLevels? {
     get { storage.fields.levels }
     _modify {
       let own = own()
@@ -144,7 +144,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$index`
-  public var index: Int? {
+  package var index: Int? {
     get { storage.fields.index }
     _modify {
       let own = own()
@@ -152,7 +152,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$format`
-  public var format: String? {
+  package var format: String? {
     get { storage.fields.format }
     _modify {
       let own = own()
@@ -160,7 +160,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$schemaversion`
-  public var schemaVersion: String? {
+  package var schemaVersion: String? {
     get { storage.fields.schemaVersion }
     _modify {
       let own = own()
@@ -168,7 +168,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$skiptoken`
-  public var skipToken: String? {
+  package var skipToken: String? {
     get { storage.fields.skipToken }
     _modify {
       let own = own()
@@ -176,7 +176,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$deltatoken`
-  public var deltaToken: String? {
+  package var deltaToken: String? {
     get { storage.fields.deltaToken }
     _modify {
       let own = own()
@@ -184,7 +184,7 @@ extension ODataBoundOptions {
     }
   }
   /// `$id`
-  public var id: String? {
+  package var id: String? {
     get { storage.fields.id }
     _modify {
       let own = own()
@@ -192,7 +192,7 @@ extension ODataBoundOptions {
     }
   }
   /// Options that OData does not define, except those that were a function's parameters.
-  public var custom: [ODataCustomOption] {
+  package var custom: [ODataCustomOption] {
     get { storage.fields.custom }
     _modify {
       let own = own()
@@ -200,7 +200,7 @@ extension ODataBoundOptions {
     }
   }
   /// The type of the instances that the options select from, after `$apply` and `$compute`.
-  public var type: ODataBoundType? {
+  package var type: ODataBoundType? {
     get { storage.fields.type }
     _modify {
       let own = own()

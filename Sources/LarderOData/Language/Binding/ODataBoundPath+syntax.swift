@@ -108,7 +108,7 @@ extension SyntaxWriting {
 
 extension ODataBoundPath {
   /// The unbound form.
-  public func syntax(_ dialect: ODataDialect = .v4) -> ODataPath {
+  package func syntax(_ dialect: ODataDialect = .v4) -> ODataPath {
     var writing = SyntaxWriting(dialect: dialect)
     return writing.path(self)
   }

@@ -1,11 +1,11 @@
 /// A path with every step looked up.
-public struct ODataBoundPath: Sendable, Hashable {
+package struct ODataBoundPath: Sendable, Hashable {
   /// The root of the path.
-  public var root: Root
+  package var root: Root
   /// Its steps.
-  public var segments: [ODataBoundSegment]
+  package var segments: [ODataBoundSegment]
   /// The type of the root; nil at the service's root.
-  public var rootType: ODataBoundType?
+  package var rootType: ODataBoundType?
 
   init(root: Root, rootType: ODataBoundType?, segments: [ODataBoundSegment] = []) {
     self.root = root
@@ -14,7 +14,7 @@ public struct ODataBoundPath: Sendable, Hashable {
   }
 
   /// The kinds of roots.
-  public enum Root: Sendable, Hashable {
+  package enum Root: Sendable, Hashable {
     /// At the current instance; for a resource path, at the service's root.
     case implicit
     /// `$it`
@@ -32,21 +32,21 @@ public struct ODataBoundPath: Sendable, Hashable {
   }
 
   /// The type that the path leads to; nil at the service's root, and after an action without a result.
-  public var type: ODataBoundType? { segments.isEmpty ? rootType : segments[segments.count - 1].type }
+  package var type: ODataBoundType? { segments.isEmpty ? rootType : segments[segments.count - 1].type }
 
   /// The set or singleton of the entities at the end of the path; nil if the model does not declare it.
-  public var source: ODataBoundSource? { segments.isEmpty ? nil : segments[segments.count - 1].source }
+  package var source: ODataBoundSource? { segments.isEmpty ? nil : segments[segments.count - 1].source }
 
   /// The kind of the last step.
   var lastKind: ODataBoundSegment.Kind? { segments.isEmpty ? nil : segments[segments.count - 1].kind }
 }
 
 /// The entity set or singleton that entities belong to. Consecutive steps that stay in it share one object.
-public final class ODataBoundSource: Sendable, Hashable {
+package final class ODataBoundSource: Sendable, Hashable {
   /// The set or singleton.
-  public let source: ODataNavigationSource
+  package let source: ODataNavigationSource
   /// The containment navigation properties from the set to the entities, if they are contained in others.
-  public let containment: [ODataDeclaredNavigation]
+  package let containment: [ODataDeclaredNavigation]
 
   init(source: ODataNavigationSource, containment: [ODataDeclaredNavigation]) {
     self.source = source
@@ -54,24 +54,24 @@ public final class ODataBoundSource: Sendable, Hashable {
   }
 
   /// Whether set and containment are equal.
-  public static func == (left: ODataBoundSource, right: ODataBoundSource) -> Bool {
+  package static func == (left: ODataBoundSource, right: ODataBoundSource) -> Bool {
     left === right || left.source == right.source && left.containment == right.containment
   }
 
   /// Hashes the set.
-  public func hash(into hasher: inout Hasher) { hasher.combine(source) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(source) }
 }
 
 /// One step of a bound path. A key is a step of its own after the collection that it selects from.
-public struct ODataBoundSegment: Sendable, Hashable {
+package struct ODataBoundSegment: Sendable, Hashable {
   /// The kind of the step.
-  public var kind: Kind
+  package var kind: Kind
   /// The type that the step leads to; nil after `$all`, `$crossjoin` and an action without a result.
-  public var type: ODataBoundType?
+  package var type: ODataBoundType?
   /// The set of the entities that the step leads to; nil if there are none, or if the model does not declare it.
-  public var source: ODataBoundSource?
+  package var source: ODataBoundSource?
   /// The position in the text.
-  public var position: SourcePosition
+  package var position: SourcePosition
 
   init(
     _ kind: Kind, _ type: ODataBoundType?, source: ODataBoundSource? = nil, at position: SourcePosition = .none
@@ -83,7 +83,7 @@ public struct ODataBoundSegment: Sendable, Hashable {
   }
 
   /// The kinds of steps.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// An entity set or a singleton.
     case source(ODataNavigationSource)
     /// A structural property.
@@ -140,28 +140,28 @@ public struct ODataBoundSegment: Sendable, Hashable {
 }
 
 /// One part of a key in a URL.
-public struct ODataBoundKeyPart: Sendable, Hashable {
+package struct ODataBoundKeyPart: Sendable, Hashable {
   /// The part.
-  public var part: ODataDeclaredKeyPart
+  package var part: ODataDeclaredKeyPart
   /// The value, of the part's type; nil if it follows from a referential constraint and the URL does not contain it
   /// (the principal is a singleton, or the path began elsewhere).
-  public var value: ODataBoundExpression?
+  package var value: ODataBoundExpression?
   /// Whether the URL omits the part, because a referential constraint ties it to the entity before (§4.3.2).
-  public var isImplied = false
+  package var isImplied = false
 }
 
 /// An argument of a function or action.
-public struct ODataBoundArgument: Sendable, Hashable {
+package struct ODataBoundArgument: Sendable, Hashable {
   /// The parameter.
-  public var parameter: ODataDeclaredOperation.Parameter
+  package var parameter: ODataDeclaredOperation.Parameter
   /// The value, of the parameter's type.
-  public var value: ODataBoundExpression
+  package var value: ODataBoundExpression
 }
 
 /// `variable:predicate` of `any` and `all`.
-public struct ODataBoundLambda: Sendable, Hashable {
+package struct ODataBoundLambda: Sendable, Hashable {
   /// The variable's name.
-  public var variable: String
+  package var variable: String
   /// The condition that is evaluated for each item.
-  public var predicate: ODataBoundExpression
+  package var predicate: ODataBoundExpression
 }

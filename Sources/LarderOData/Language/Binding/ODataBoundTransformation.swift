@@ -1,5 +1,5 @@
 /// One step of `$apply`, bound (Data Aggregation 4.0 §3).
-public indirect enum ODataBoundTransformation: Sendable, Hashable {
+package indirect enum ODataBoundTransformation: Sendable, Hashable {
   /// `identity`
   case identity
   /// `aggregate(…)`
@@ -38,33 +38,33 @@ public indirect enum ODataBoundTransformation: Sendable, Hashable {
 }
 
 /// A sequence of transformations with the name of its result.
-public struct ODataBoundNested: Sendable, Hashable {
+package struct ODataBoundNested: Sendable, Hashable {
   /// The sequence.
-  public var transformations: [ODataBoundTransformation]
+  package var transformations: [ODataBoundTransformation]
   /// The name.
-  public var alias: String
+  package var alias: String
 }
 
 /// The hierarchy that a transformation works on.
-public struct ODataBoundHierarchy: Sendable, Hashable {
+package struct ODataBoundHierarchy: Sendable, Hashable {
   /// The collection of nodes.
-  public var nodes: ODataBoundPath
+  package var nodes: ODataBoundPath
   /// The qualifier of the annotation `RecursiveHierarchy`.
-  public var qualifier: String
+  package var qualifier: String
   /// The path of the node's identifier, from the input's instances.
-  public var property: ODataBoundPath
+  package var property: ODataBoundPath
   /// The path of the identifier from the node itself (`NodeProperty`); empty if no annotation of the nodes' type has
   /// the qualifier.
-  public var nodeProperty: [String]
+  package var nodeProperty: [String]
   /// The path from a node to its parents (`ParentNavigationProperty`); empty if no annotation has the qualifier.
-  public var parentNavigation: [String]
+  package var parentNavigation: [String]
   /// The number of steps of ``property`` that lead to the node: 0 if the input's instances are nodes themselves, nil if
   /// only the identifiers are equal (the three cases of Data Aggregation 4.0 §6.2.2).
-  public var nodeSteps: Int?
+  package var nodeSteps: Int?
 }
 
 /// An element of `groupby`.
-public indirect enum ODataBoundGrouping: Sendable, Hashable {
+package indirect enum ODataBoundGrouping: Sendable, Hashable {
   /// A property.
   case property(ODataBoundPath)
   /// `rollup(…)`; a path without steps is `$all`.
@@ -76,9 +76,9 @@ public indirect enum ODataBoundGrouping: Sendable, Hashable {
 }
 
 /// An item of `aggregate` (Data Aggregation §3.2.1).
-public struct ODataBoundAggregate: Sendable, Hashable {
+package struct ODataBoundAggregate: Sendable, Hashable {
   /// The kinds of operands.
-  public enum Operand: Sendable, Hashable {
+  package enum Operand: Sendable, Hashable {
     /// The value of an expression for each instance.
     case expression(ODataBoundExpression)
     /// The instances themselves (`$count`), or those at the end of a path.
@@ -88,22 +88,22 @@ public struct ODataBoundAggregate: Sendable, Hashable {
   }
 
   /// The operand.
-  public var operand: Operand
+  package var operand: Operand
   /// The method: `sum`, `min`, `max`, `average`, `countdistinct`, or a qualified name; nil for `$count` and custom
   /// aggregates.
-  public var method: String?
+  package var method: String?
   /// `from` steps.
-  public var from: [ODataBoundAggregateFrom]
+  package var from: [ODataBoundAggregateFrom]
   /// The name of the value; nil if a custom aggregate keeps its own, and in `$these/aggregate(…)`.
-  public var alias: String?
+  package var alias: String?
   /// The type of the value.
-  public var type: ODataBoundType
+  package var type: ODataBoundType
 }
 
 /// `from properties with method`
-public struct ODataBoundAggregateFrom: Sendable, Hashable {
+package struct ODataBoundAggregateFrom: Sendable, Hashable {
   /// The properties to group by.
-  public var properties: [ODataBoundPath]
+  package var properties: [ODataBoundPath]
   /// The method.
-  public var method: String?
+  package var method: String?
 }

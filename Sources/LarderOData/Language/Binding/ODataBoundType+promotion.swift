@@ -36,7 +36,7 @@ extension ODataBoundType {
   /// The type that two single operands are promoted to for comparison or arithmetic: the promoted type of numbers (URL
   /// Conventions 4.01 §5.1.1.18), the common type if they are equal, the other type next to `null` or an untyped value;
   /// nil if the types have nothing in common.
-  public static func promoted(_ left: ODataBoundType, _ right: ODataBoundType) -> ODataBoundType? {
+  package static func promoted(_ left: ODataBoundType, _ right: ODataBoundType) -> ODataBoundType? {
     let isNullable = left.isNullable || right.isNullable
     // Most operands are primitive.
     if case .primitive(let one) = left.item, case .primitive(let other) = right.item {

@@ -1,22 +1,22 @@
 /// The type of a bound expression, segment or resource: the item type, whether it is a collection, and whether it may
 /// be null.
-public struct ODataBoundType: Sendable, Hashable {
+package struct ODataBoundType: Sendable, Hashable {
   /// The type of one item.
-  public var item: Item
+  package var item: Item
   /// Whether the type is a collection of items.
-  public var isCollection: Bool
+  package var isCollection: Bool
   /// Whether the value, or in a collection an item, may be null.
-  public var isNullable: Bool
+  package var isNullable: Bool
 
   /// Creates a type.
-  public init(_ item: Item, isCollection: Bool = false, isNullable: Bool = false) {
+  package init(_ item: Item, isCollection: Bool = false, isNullable: Bool = false) {
     self.item = item
     self.isCollection = isCollection
     self.isNullable = isNullable
   }
 
   /// The kinds of types.
-  public enum Item: Sendable, Hashable {
+  package enum Item: Sendable, Hashable {
     /// A primitive type.
     case primitive(EdmPrimitiveType)
     /// An enumeration.
@@ -38,13 +38,13 @@ public struct ODataBoundType: Sendable, Hashable {
   }
 
   /// The primitive type, for a type definition its underlying type; nil for others, and for collections.
-  public var primitive: EdmPrimitiveType? { isCollection ? nil : item.primitive }
+  package var primitive: EdmPrimitiveType? { isCollection ? nil : item.primitive }
 
   /// The entity or complex type of an item, before `$compute` and `$apply`.
-  public var structure: EdmStructure? { item.structure }
+  package var structure: EdmStructure? { item.structure }
 
   /// The type of one item of a collection; the type itself if it is single.
-  public var single: ODataBoundType { ODataBoundType(item, isNullable: isNullable) }
+  package var single: ODataBoundType { ODataBoundType(item, isNullable: isNullable) }
 
   /// Returns the type as nullable or not nullable.
   func nullable(_ isNullable: Bool = true) -> ODataBoundType {
@@ -62,7 +62,7 @@ public struct ODataBoundType: Sendable, Hashable {
 
 extension ODataBoundType.Item {
   /// The primitive type, for a type definition its underlying type; nil for others.
-  public var primitive: EdmPrimitiveType? {
+  package var primitive: EdmPrimitiveType? {
     switch self {
     case .primitive(let type): type
     case .definition(let definition): definition.definition.underlyingType
@@ -71,7 +71,7 @@ extension ODataBoundType.Item {
   }
 
   /// The entity or complex type; nil for others.
-  public var structure: EdmStructure? {
+  package var structure: EdmStructure? {
     switch self {
     case .structure(let structure): structure
     case .shape(let shape): shape.base
@@ -105,12 +105,12 @@ extension ODataBoundType.Item {
 
 extension ODataBoundType: CustomStringConvertible {
   /// The name as CSDL writes it.
-  public var description: String { isCollection ? "Collection(\(item))" : "\(item)" }
+  package var description: String { isCollection ? "Collection(\(item))" : "\(item)" }
 }
 
 extension ODataBoundType.Item: CustomStringConvertible {
   /// The qualified name.
-  public var description: String {
+  package var description: String {
     switch self {
     case .primitive(let type): type.qualifiedName
     case .enumeration(let type): type.name
@@ -126,24 +126,24 @@ extension ODataBoundType.Item: CustomStringConvertible {
 }
 
 /// The properties of instances after `$compute` and `$apply`: those that are left, and those that were added.
-public final class ODataBoundShape: Sendable, Hashable {
+package final class ODataBoundShape: Sendable, Hashable {
   /// The original type of the instances.
-  public let base: EdmStructure?
+  package let base: EdmStructure?
   /// The computed and aggregated properties; in a closed shape also the remaining declared ones.
-  public let members: [Member]
+  package let members: [Member]
   /// The last index of each name in ``members``; empty if there are few members.
   private let places: [String: Int]
   /// Whether ``members`` are all properties; if not, the instances have all declared properties too.
-  public let isClosed: Bool
+  package let isClosed: Bool
 
   /// A property of the shape.
-  public struct Member: Sendable, Hashable {
+  package struct Member: Sendable, Hashable {
     /// The name.
-    public let name: String
+    package let name: String
     /// Its type.
-    public let type: ODataBoundType
+    package let type: ODataBoundType
     /// Whether the member is an alias of `$compute` or `$apply`, not a declared property.
-    public let isComputed: Bool
+    package let isComputed: Bool
   }
 
   init(base: EdmStructure?, members: [Member], isClosed: Bool) {
@@ -156,18 +156,18 @@ public final class ODataBoundShape: Sendable, Hashable {
   }
 
   /// The last property with a name.
-  public func member(_ name: String) -> Member? {
+  package func member(_ name: String) -> Member? {
     members.count > 8 ? places[name].map { members[$0] } : members.last { $0.name == name }
   }
 
   /// Whether base and members are equal.
-  public static func == (left: ODataBoundShape, right: ODataBoundShape) -> Bool {
+  package static func == (left: ODataBoundShape, right: ODataBoundShape) -> Bool {
     left === right || left.isClosed == right.isClosed && left.base == right.base && left.members == right.members
   }
 
   /// Hashes the base, the number of members, and the last one's name. Kept cheap, because every path from a shape
   /// hashes it.
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(base)
     hasher.combine(members.count)
     hasher.combine(members.last?.name)

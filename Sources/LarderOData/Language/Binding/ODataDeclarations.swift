@@ -3,15 +3,15 @@
 // and place.
 
 /// A structural property, with its type looked up.
-public final class ODataDeclaredProperty: Sendable, Hashable {
+package final class ODataDeclaredProperty: Sendable, Hashable {
   /// The declaration.
-  public let property: EdmProperty
+  package let property: EdmProperty
   /// The type.
-  public let type: ODataBoundType
+  package let type: ODataBoundType
   /// The type that declares it.
-  public let declaringType: EdmStructure
+  package let declaringType: EdmStructure
   /// The name.
-  public let name: String
+  package let name: String
   /// Whether its values have members.
   let isStructured: Bool
   let instances: DeclaredInstances
@@ -26,24 +26,24 @@ public final class ODataDeclaredProperty: Sendable, Hashable {
   }
 
   /// Whether the same type declares the same name.
-  public static func == (left: ODataDeclaredProperty, right: ODataDeclaredProperty) -> Bool {
+  package static func == (left: ODataDeclaredProperty, right: ODataDeclaredProperty) -> Bool {
     left === right || left.name == right.name && left.declaringType == right.declaringType
   }
 
   /// Hashes the name.
-  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// A navigation property, with its type looked up.
-public final class ODataDeclaredNavigation: Sendable, Hashable {
+package final class ODataDeclaredNavigation: Sendable, Hashable {
   /// The declaration.
-  public let property: EdmNavigationProperty
+  package let property: EdmNavigationProperty
   /// The type that the property leads to.
-  public let type: ODataBoundType
+  package let type: ODataBoundType
   /// The type that declares it.
-  public let declaringType: EdmStructure
+  package let declaringType: EdmStructure
   /// The name.
-  public let name: String
+  package let name: String
   /// Whether the related entities are contained in the entity.
   let containsTarget: Bool
   let instances: DeclaredInstances
@@ -58,12 +58,12 @@ public final class ODataDeclaredNavigation: Sendable, Hashable {
   }
 
   /// Whether the same type declares the same name.
-  public static func == (left: ODataDeclaredNavigation, right: ODataDeclaredNavigation) -> Bool {
+  package static func == (left: ODataDeclaredNavigation, right: ODataDeclaredNavigation) -> Bool {
     left === right || left.name == right.name && left.declaringType == right.declaringType
   }
 
   /// Hashes the name.
-  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// The instances that a property leads to if its entities belong to no set. Created in advance, as most paths end with
@@ -82,11 +82,11 @@ struct DeclaredInstances: Sendable {
 }
 
 /// An enumeration, with its members by name.
-public final class ODataDeclaredEnum: Sendable, Hashable {
+package final class ODataDeclaredEnum: Sendable, Hashable {
   /// The declaration.
-  public let enumeration: EdmEnumType
+  package let enumeration: EdmEnumType
   /// The qualified name.
-  public let name: String
+  package let name: String
   private let values: [String: Int64]
 
   package init(_ enumeration: EdmEnumType) {
@@ -96,11 +96,11 @@ public final class ODataDeclaredEnum: Sendable, Hashable {
   }
 
   /// The value of a member.
-  public func value(of member: String) -> Int64? { values[member] }
+  package func value(of member: String) -> Int64? { values[member] }
 
   /// Returns the members of a value: the one with that value; with flags, the members that it combines, chosen from the
   /// largest down and returned by ascending value. Nil if there are none.
-  public func members(of value: Int64) -> [String]? {
+  package func members(of value: Int64) -> [String]? {
     if let member = enumeration.member(value: value) { return [member.name] }
     guard enumeration.isFlags, value > 0 else { return nil }
     var rest = value
@@ -114,20 +114,20 @@ public final class ODataDeclaredEnum: Sendable, Hashable {
   }
 
   /// Whether the names are equal.
-  public static func == (left: ODataDeclaredEnum, right: ODataDeclaredEnum) -> Bool {
+  package static func == (left: ODataDeclaredEnum, right: ODataDeclaredEnum) -> Bool {
     left === right || left.name == right.name
   }
 
   /// Hashes the name.
-  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// A type definition.
-public final class ODataDeclaredTypeDefinition: Sendable, Hashable {
+package final class ODataDeclaredTypeDefinition: Sendable, Hashable {
   /// The declaration.
-  public let definition: EdmTypeDefinition
+  package let definition: EdmTypeDefinition
   /// The qualified name.
-  public let name: String
+  package let name: String
 
   init(_ definition: EdmTypeDefinition) {
     self.definition = definition
@@ -135,12 +135,12 @@ public final class ODataDeclaredTypeDefinition: Sendable, Hashable {
   }
 
   /// Whether the names are equal.
-  public static func == (left: ODataDeclaredTypeDefinition, right: ODataDeclaredTypeDefinition) -> Bool {
+  package static func == (left: ODataDeclaredTypeDefinition, right: ODataDeclaredTypeDefinition) -> Bool {
     left === right || left.name == right.name
   }
 
   /// Hashes the name.
-  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// An entity set or a singleton.
@@ -181,13 +181,13 @@ public final class ODataNavigationSource: Sendable, Hashable {
 }
 
 /// One part of an entity type's key.
-public final class ODataDeclaredKeyPart: Sendable, Hashable {
+package final class ODataDeclaredKeyPart: Sendable, Hashable {
   /// The name in key predicates: the property's, or the alias of a path.
-  public let name: String
+  package let name: String
   /// The property.
-  public let property: ODataDeclaredProperty
+  package let property: ODataDeclaredProperty
   /// Its path from the entity; one step unless the part has an alias.
-  public let path: [ODataDeclaredProperty]
+  package let path: [ODataDeclaredProperty]
 
   init(name: String, path: [ODataDeclaredProperty], property: ODataDeclaredProperty) {
     self.name = name
@@ -196,10 +196,10 @@ public final class ODataDeclaredKeyPart: Sendable, Hashable {
   }
 
   /// Whether name and property are equal.
-  public static func == (left: ODataDeclaredKeyPart, right: ODataDeclaredKeyPart) -> Bool {
+  package static func == (left: ODataDeclaredKeyPart, right: ODataDeclaredKeyPart) -> Bool {
     left === right || left.name == right.name && left.property == right.property
   }
 
   /// Hashes the name.
-  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }

@@ -1,8 +1,8 @@
 /// One overload of a function or action, with its types looked up. Also a function import of V1 to V3, which has a
 /// signature of its own.
-public final class ODataDeclaredOperation: Sendable, Hashable {
+package final class ODataDeclaredOperation: Sendable, Hashable {
   /// The kinds of declarations.
-  public enum Declaration: Sendable, Hashable {
+  package enum Declaration: Sendable, Hashable {
     /// A function.
     case function(EdmFunction)
     /// An action.
@@ -12,32 +12,32 @@ public final class ODataDeclaredOperation: Sendable, Hashable {
   }
 
   /// A parameter, with its type looked up.
-  public struct Parameter: Sendable, Hashable {
+  package struct Parameter: Sendable, Hashable {
     /// The declaration.
-    public let parameter: EdmParameter
+    package let parameter: EdmParameter
     /// The type.
-    public let type: ODataBoundType
+    package let type: ODataBoundType
     /// Whether the parameter may be omitted (term `Core.OptionalParameter`).
-    public let isOptional: Bool
+    package let isOptional: Bool
 
     /// The name.
-    public var name: String { parameter.name }
+    package var name: String { parameter.name }
   }
 
   /// The declaration.
-  public let declaration: Declaration
+  package let declaration: Declaration
   /// The qualified name; unqualified for imports of V1 to V3.
-  public let name: String
+  package let name: String
   /// Whether the operation has no side effects.
-  public let isFunction: Bool
+  package let isFunction: Bool
   /// Whether a path can continue from the result.
-  public let isComposable: Bool
+  package let isComposable: Bool
   /// The type that the operation is bound to; nil if it is not bound.
-  public let bindingType: ODataBoundType?
+  package let bindingType: ODataBoundType?
   /// The parameters, except the binding parameter.
-  public let parameters: [Parameter]
+  package let parameters: [Parameter]
   /// The result type; nil if there is no result.
-  public let result: ODataBoundType?
+  package let result: ODataBoundType?
   let entitySetPath: String?
   let bindingName: String?
 
@@ -70,26 +70,26 @@ public final class ODataDeclaredOperation: Sendable, Hashable {
   }
 
   /// Whether name, binding type and parameters are equal.
-  public static func == (left: ODataDeclaredOperation, right: ODataDeclaredOperation) -> Bool {
+  package static func == (left: ODataDeclaredOperation, right: ODataDeclaredOperation) -> Bool {
     left === right
       || left.name == right.name && left.isFunction == right.isFunction && left.bindingType == right.bindingType
         && left.parameters == right.parameters
   }
 
   /// Hashes the name.
-  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 /// A function or action under the service root.
-public final class ODataDeclaredImport: Sendable, Hashable {
+package final class ODataDeclaredImport: Sendable, Hashable {
   /// The name, the first step of its URLs.
-  public let name: String
+  package let name: String
   /// Whether it is a function import.
-  public let isFunction: Bool
+  package let isFunction: Bool
   /// The unbound overloads that it offers.
-  public let operations: [ODataDeclaredOperation]
+  package let operations: [ODataDeclaredOperation]
   /// The set that returned entities belong to.
-  public let entitySet: String?
+  package let entitySet: String?
 
   init(name: String, isFunction: Bool, operations: [ODataDeclaredOperation], entitySet: String?) {
     self.name = name
@@ -99,10 +99,10 @@ public final class ODataDeclaredImport: Sendable, Hashable {
   }
 
   /// Whether the names are equal.
-  public static func == (left: ODataDeclaredImport, right: ODataDeclaredImport) -> Bool {
+  package static func == (left: ODataDeclaredImport, right: ODataDeclaredImport) -> Bool {
     left === right || left.name == right.name && left.isFunction == right.isFunction
   }
 
   /// Hashes the name.
-  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }

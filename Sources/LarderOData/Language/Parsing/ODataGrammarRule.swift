@@ -1,13 +1,13 @@
 /// A rule of the standard's grammar (OData ABNF Construction Rules 4.01, those of Data Aggregation 4.0), by its name. A
 /// text can be parsed by any of these rules.
-public struct ODataGrammarRule: Sendable, CustomStringConvertible {
+package struct ODataGrammarRule: Sendable, CustomStringConvertible {
   /// The name as the standard spells it.
-  public let name: String
+  package let name: String
   private let body: GrammarRules.Body
 
   /// Looks a rule up by its name, in any case; nil if there is none, or if the rule describes a part that has no
   /// meaning alone.
-  public init?(_ name: String) {
+  package init?(_ name: String) {
     guard let rule = GrammarRules.folded[name.lowercased()] else { return nil }
     self = rule
   }
@@ -18,14 +18,14 @@ public struct ODataGrammarRule: Sendable, CustomStringConvertible {
   }
 
   /// All rules, sorted by name.
-  public static let all: [ODataGrammarRule] = GrammarRules.folded.values.sorted { $0.name < $1.name }
+  package static let all: [ODataGrammarRule] = GrammarRules.folded.values.sorted { $0.name < $1.name }
 
   /// Parses a whole text by the rule.
   ///
   /// Rules for values outside of URLs (`dateValue`, `enumValue`, headers) read `%` as a character, whatever the options
   /// say. Rules for whole expressions (`filter`, `commonExpr`, `boolCommonExpr`) accept a `%` that encodes nothing,
   /// because filters are as often written unencoded as encoded.
-  public func parse(
+  package func parse(
     _ text: String, options: ODataParserOptions = ODataParserOptions()
   ) throws(ODataSyntaxError) -> ODataSyntaxTree {
     switch body {
@@ -49,7 +49,7 @@ public struct ODataGrammarRule: Sendable, CustomStringConvertible {
   }
 
   /// The name.
-  public var description: String { name }
+  package var description: String { name }
 }
 
 /// The table of rules.

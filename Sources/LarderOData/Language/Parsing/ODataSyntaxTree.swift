@@ -1,5 +1,5 @@
 /// The result of parsing a text by a rule of the standard's grammar.
-public enum ODataSyntaxTree: Sendable, Hashable {
+package enum ODataSyntaxTree: Sendable, Hashable {
   /// A URL.
   case url(ODataURL)
   /// A path, or the rest of one.
