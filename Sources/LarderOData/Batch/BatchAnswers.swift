@@ -1,4 +1,4 @@
-public import LarderHTTP
+package import LarderHTTP
 
 /// The whole response to a `$batch`, in whichever format the service chose.
 package enum BatchAnswers: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import LarderCore
+package import LarderCore
 
 /// The error of a `$batch` that cannot be written, or of a response that cannot be read, with the part concerned.
 package struct BatchError: Error, Sendable, Hashable, CustomStringConvertible {

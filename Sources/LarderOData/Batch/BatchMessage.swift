@@ -1,4 +1,4 @@
-public import LarderHTTP
+package import LarderHTTP
 
 /// The head of one HTTP message inside a multipart batch: of a request or of a response.
 package struct BatchMessage: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import LarderHTTP
+package import LarderHTTP
 
 /// One request inside a `$batch` (OData Protocol 4.01 §11.7; V2 Batch Processing).
 package struct BatchRequest: Sendable, Hashable {

@@ -1,4 +1,4 @@
-public import LarderHTTP
+package import LarderHTTP
 
 /// One response inside the response to a `$batch`.
 package struct BatchResponse: Sendable, Hashable {

@@ -1,9 +1,9 @@
-public import LarderCore
+package import LarderCore
 
 /// The error of bytes that are not JSON (RFC 8259), or JSON that is not accepted here, with its position.
-public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
-  public enum Problem: Sendable, Hashable {
+  package enum Problem: Sendable, Hashable {
     /// The text ends inside a value; more bytes were needed.
     case unexpectedEnd
     /// A byte that is not allowed in its place, and what would be.
@@ -33,16 +33,16 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What is wrong.
-  public let problem: Problem
+  package let problem: Problem
   /// The position in bytes, from the start of the text.
-  public let offset: Int
+  package let offset: Int
   /// The line, from 1; lines end with LF.
-  public let line: Int
+  package let line: Int
   /// The column, from 1, in bytes.
-  public let column: Int
+  package let column: Int
 
   /// Creates an error from a problem and its position.
-  public init(_ problem: Problem, offset: Int, line: Int, column: Int) {
+  package init(_ problem: Problem, offset: Int, line: Int, column: Int) {
     self.problem = problem
     self.offset = offset
     self.line = line
@@ -50,12 +50,12 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The problem and its position.
-  public var description: String { "\(problem) at line \(line), column \(column) (byte \(offset))" }
+  package var description: String { "\(problem) at line \(line), column \(column) (byte \(offset))" }
 }
 
 extension JSONError.Problem: CustomStringConvertible {
   /// What is wrong, in words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unexpectedEnd: "the JSON text ends too early"
     case .unexpectedByte(let byte, let expected): "\(JSONError.spell(byte)) where \(expected) should stand"
@@ -103,10 +103,10 @@ package struct JSONLimits: Sendable, Hashable {
 
 extension JSONError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorIdentity: ErrorIdentity { problem.errorIdentity }
+  package var errorIdentity: ErrorIdentity { problem.errorIdentity }
 
   /// The problem and its position, in sentences.
-  public var explanation: ErrorExplanation {
+  package var explanation: ErrorExplanation {
     ErrorExplanation("The text cannot be read as JSON: \(self)", cure: "Correct it at line \(line), column \(column).")
   }
 }

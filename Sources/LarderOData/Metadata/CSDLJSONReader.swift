@@ -3,9 +3,9 @@
 /// Where JSON and XML have other defaults, the model says what JSON means: a `$Nullable` left out is false (§7.2.1),
 /// a `$Type` left out is `Edm.String` (§7.1), a `$Scale` left out of `Edm.Decimal` is variable (§7.2.4). Places in messages are
 /// JSON pointers.
-public enum CSDLJSONReader {
+package enum CSDLJSONReader {
   /// Reads a whole document.
-  public static func read(
+  package static func read(
     _ bytes: [UInt8], limits: MetadataLimits = MetadataLimits()
   ) throws(MetadataError) -> EdmModel {
     guard bytes.count <= limits.documentLength else {

@@ -17,7 +17,7 @@ public struct EdmEntityContainer: EdmAnnotatable, Hashable {
   /// The action imports in their order.
   public var actionImports: [EdmActionImport] = []
   /// V1 to V3: which sets an association joins.
-  public var associationSets: [EdmAssociationSet] = []
+  package var associationSets: [EdmAssociationSet] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.

@@ -39,7 +39,7 @@ extension EdmModel {
   }
 
   /// V1 to V3: the association of a qualified name.
-  public func association(_ name: String) -> EdmAssociation? {
+  package func association(_ name: String) -> EdmAssociation? {
     index.associations[resolve(name)].map { schemas[$0.schema].associations[$0.place] }
   }
 

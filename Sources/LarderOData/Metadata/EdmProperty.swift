@@ -15,7 +15,7 @@ public struct EdmProperty: EdmAnnotatable, Hashable {
   /// V3: how a collection is ordered (`List`, `Bag`).
   public var collectionKind: String?
   /// V2 and V3: where Atom carries the value instead of, or beside, the content (`m:FC_…`).
-  public var feedMappings: [EdmFeedMapping] = []
+  package var feedMappings: [EdmFeedMapping] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
@@ -41,22 +41,22 @@ public enum EdmConcurrencyMode: String, Sendable, Hashable {
 }
 
 /// One mapping of a property to Atom ([MS-ODATA] §2.2.3.7.2.1, "Customizable Feeds").
-public struct EdmFeedMapping: Sendable, Hashable {
+package struct EdmFeedMapping: Sendable, Hashable {
   /// The property's path from the entity, steps joined by `/`.
-  public var sourcePath: String
+  package var sourcePath: String
   /// `SyndicationTitle` and its like, or a path of elements (a last step with `@` is an attribute).
-  public var targetPath: String
+  package var targetPath: String
   /// Whether the value is in the content too.
-  public var keepsInContent: Bool
+  package var keepsInContent: Bool
   /// `text`, `html` or `xhtml`.
-  public var contentKind: String?
+  package var contentKind: String?
   /// The prefix that the service uses for the elements of a custom mapping.
-  public var namespacePrefix: String?
+  package var namespacePrefix: String?
   /// The namespace of the elements of a custom mapping.
-  public var namespaceURI: String?
+  package var namespaceURI: String?
 
   /// Makes a mapping.
-  public init(
+  package init(
     sourcePath: String, targetPath: String, keepsInContent: Bool = true, contentKind: String? = nil,
     namespacePrefix: String? = nil, namespaceURI: String? = nil
   ) {

@@ -21,7 +21,7 @@ public struct EdmSchema: EdmAnnotatable, Hashable {
   /// Entity containers; one at most in V4.
   public var containers: [EdmEntityContainer] = []
   /// V1 to V3: associations.
-  public var associations: [EdmAssociation] = []
+  package var associations: [EdmAssociation] = []
   /// Annotations written apart from their elements.
   public var annotationGroups: [EdmAnnotationGroup] = []
   /// V1 to V3: `Using` elements, as includes.

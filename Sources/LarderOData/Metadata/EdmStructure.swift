@@ -99,7 +99,7 @@ public final class EdmStructure: Sendable {
   public var navigationProperties: [EdmNavigationProperty] { chain.flatMap(\.ownNavigationProperties) }
 
   /// V2 and V3: all mappings to Atom, those of the most basic type first.
-  public var feedMappings: [EdmFeedMapping] { chain.flatMap(\.ownFeedMappings) }
+  package var feedMappings: [EdmFeedMapping] { chain.flatMap(\.ownFeedMappings) }
 
   /// The type and its base types, the most basic first.
   public var chain: [EdmStructure] {

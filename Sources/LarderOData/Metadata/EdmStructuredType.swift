@@ -42,7 +42,7 @@ public struct EdmEntityType: EdmStructuredType, Hashable {
   /// The navigation properties that the type itself declares, in their order.
   public var navigationProperties: [EdmNavigationProperty] = []
   /// V2 and V3: mappings to Atom declared on the type.
-  public var feedMappings: [EdmFeedMapping] = []
+  package var feedMappings: [EdmFeedMapping] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.

@@ -47,20 +47,20 @@ public struct ODataReference: Sendable, Hashable {
 }
 
 /// References to the entities of a collection, or one page of them.
-public struct ODataReferenceCollection: Sendable, Hashable {
+package struct ODataReferenceCollection: Sendable, Hashable {
   /// The context URL; nil where the payload has none.
-  public var context: String?
+  package var context: String?
   /// The references of this page, in their order.
-  public var references: [ODataReference]
+  package var references: [ODataReference]
   /// How many there are over all pages.
-  public var count: Int64?
+  package var count: Int64?
   /// The next page; nil for the last one.
-  public var nextLink: String?
+  package var nextLink: String?
   /// Instance annotations on the collection.
-  public var annotations: [ODataAnnotation]
+  package var annotations: [ODataAnnotation]
 
   /// A collection of the given references.
-  public init(
+  package init(
     references: [ODataReference] = [], count: Int64? = nil, nextLink: String? = nil, context: String? = nil,
     annotations: [ODataAnnotation] = []
   ) {

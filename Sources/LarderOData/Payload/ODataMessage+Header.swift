@@ -1,7 +1,7 @@
 // The headers `sap-message` (V2: one leading message, JSON or XML) and `sap-messages` (V4: a JSON array).
 extension ODataMessage {
   /// The value of `sap-message`: one message, those below it in `details`. JSON, or XML of the `notification` form.
-  public init(sapMessage header: String) throws(PayloadError) {
+  package init(sapMessage header: String) throws(PayloadError) {
     let bytes = Array(header.utf8)
     if bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "<") {
       guard let node = SAPNotification.read(header) else {
@@ -18,7 +18,7 @@ extension ODataMessage {
   }
 
   /// The messages of the value of `sap-messages`, in their order.
-  public static func messages(sapMessages header: String) throws(PayloadError) -> [ODataMessage] {
+  package static func messages(sapMessages header: String) throws(PayloadError) -> [ODataMessage] {
     guard let items = try tree(Array(header.utf8), "sap-messages").items else {
       throw PayloadError(.unexpected(expected: "an array"), offset: 0, path: "sap-messages")
     }

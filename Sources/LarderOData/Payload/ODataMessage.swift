@@ -1,7 +1,7 @@
 /// A message that accompanies a successful answer (SAP Gateway: header `sap-message` in V2, `sap-messages` in V4).
-public struct ODataMessage: Sendable, Hashable {
+package struct ODataMessage: Sendable, Hashable {
   /// How grave a message is.
-  public enum Severity: Sendable, Hashable {
+  package enum Severity: Sendable, Hashable {
     /// All went well.
     case success
     /// Good to know.
@@ -14,7 +14,7 @@ public struct ODataMessage: Sendable, Hashable {
     case other(String)
 
     /// Takes V2's words (`success`, `info`, `information`, `warning`, `error`) and V4's numbers (1 to 4).
-    public init(_ text: String) {
+    package init(_ text: String) {
       switch text.lowercased() {
       case "success", "1": self = .success
       case "info", "information", "2": self = .info
@@ -26,24 +26,24 @@ public struct ODataMessage: Sendable, Hashable {
   }
 
   /// The service's code; empty where it gives none.
-  public var code: String
+  package var code: String
   /// The message for people.
-  public var text: String
+  package var text: String
   /// How grave it is; nil where the service does not say.
-  public var severity: Severity?
+  package var severity: Severity?
   /// What it is about, a path or property.
-  public var target: String?
+  package var target: String?
   /// More targets of the same message.
-  public var additionalTargets: [String]
+  package var additionalTargets: [String]
   /// True where the message concerns the request and not the entity's state.
-  public var isTransition: Bool
+  package var isTransition: Bool
   /// Where the long text is read.
-  public var longTextURL: String?
+  package var longTextURL: String?
   /// Messages below this one (V2 only).
-  public var details: [ODataMessage]
+  package var details: [ODataMessage]
 
   /// Makes a message.
-  public init(
+  package init(
     code: String, text: String, severity: Severity? = nil, target: String? = nil, additionalTargets: [String] = [],
     isTransition: Bool = false, longTextURL: String? = nil, details: [ODataMessage] = []
   ) {

@@ -5,7 +5,7 @@ extension ODataPayload {
   /// With a model, values have the types that it declares; without one, numbers keep their digits and text stays text.
   /// `type` is the qualified type of the entity, of the rows, or of the value where the caller knows it, and `version`
   /// that of the message's headers; both matter only where the payload does not show its own.
-  public init(
+  package init(
     json bytes: [UInt8], model: EdmModel? = nil, type: String? = nil, version: ODataVersion? = nil
   ) throws {
     var options = PayloadOptions(model: model, expectedType: type.map { EdmTypeReference($0) })
@@ -26,7 +26,7 @@ extension ODataPayload {
   }
 
   /// Reads the text of `$count`: digits, with white space and a byte order mark around them allowed.
-  public init(countText bytes: [UInt8]) throws(PayloadError) {
+  package init(countText bytes: [UInt8]) throws(PayloadError) {
     var text = bytes[...]
     if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
     while let last = text.last, last <= 0x20 { text.removeLast() }

@@ -1,24 +1,24 @@
-public import LarderCore
+package import LarderCore
 
 /// Writes request bodies in JSON: entities to create or change, references, parameters, single properties.
 ///
 /// What a request cannot carry (ETags, links of the service's own, counts) is left out; what the format has no place
 /// for is an error. Errors are ``ODataPayloadWritingError``.
-public struct ODataPayloadWriter: Sendable {
+package struct ODataPayloadWriter: Sendable {
   /// The version that the message is in: it decides the spellings, and how entities are bound.
-  public let version: ODataVersion
+  package let version: ODataVersion
   /// How values are spelled.
-  public let format: ODataJSONFormat
+  package let format: ODataJSONFormat
   /// True for control information without `odata.`, as 4.01 allows.
-  public let isShort: Bool
+  package let isShort: Bool
   /// The model: says which navigation properties are collections, and which properties are dynamic. Optional.
-  public let model: EdmModel?
+  package let model: EdmModel?
 
   /// A writer for a version.
   ///
   /// `format` is the version's own by default: verbose for V2 and V3, V4 JSON for the later ones. `isShort` counts for
   /// 4.01 alone, where it is the default.
-  public init(version: ODataVersion, format: ODataJSONFormat? = nil, isShort: Bool = true, model: EdmModel? = nil) {
+  package init(version: ODataVersion, format: ODataJSONFormat? = nil, isShort: Bool = true, model: EdmModel? = nil) {
     self.version = version
     self.format = format ?? (version == .v3 ? .verbose : ODataJSONFormat(version: version))
     self.isShort = isShort && version == .v401
@@ -26,7 +26,7 @@ public struct ODataPayloadWriter: Sendable {
   }
 
   /// The media type of what is written, for `Content-Type`.
-  public var mediaType: String {
+  package var mediaType: String {
     switch format {
     case .verbose: version == .v3 ? "application/json;odata=verbose" : "application/json"
     case .light: "application/json;odata=minimalmetadata"
@@ -37,21 +37,21 @@ public struct ODataPayloadWriter: Sendable {
   /// Writes an entity to create or change (JSON Format 4.01 §8.5; V2 JSON, "Representing Entries"): its properties,
   /// bindings and inline entities (deep insert). `type` is the declared type, if the entity does not name its own; it
   /// is used to look up properties and is not written.
-  public func entity(_ entity: ODataEntity, type: String? = nil) throws(ODataPayloadWritingError) -> [UInt8] {
+  package func entity(_ entity: ODataEntity, type: String? = nil) throws(ODataPayloadWritingError) -> [UInt8] {
     var run = Run(writer: self)
     try run.entity(entity, type: type, isNested: false)
     return run.json.bytes
   }
 
   /// A reference to an entity, for `$ref` and `$links` (JSON Format 4.01 §14; V2 JSON, "Representing Links").
-  public func reference(_ id: String) -> [UInt8] {
+  package func reference(_ id: String) -> [UInt8] {
     var run = Run(writer: self)
     run.reference(id)
     return run.json.bytes
   }
 
   /// The parameters of an action, or several properties alone: members of one object (JSON Format 4.01 §18).
-  public func parameters(_ parameters: [ODataProperty]) throws(ODataPayloadWritingError) -> [UInt8] {
+  package func parameters(_ parameters: [ODataProperty]) throws(ODataPayloadWritingError) -> [UInt8] {
     var run = Run(writer: self)
     run.json.beginObject()
     for parameter in parameters { try run.property(parameter, dynamic: false) }
@@ -61,7 +61,7 @@ public struct ODataPayloadWriter: Sendable {
 
   /// A single property, for PUT or PATCH to its URL: `{"value": …}` in V4, complex values in the outermost object,
   /// `{"Name": …}` before (JSON Format 4.01 §11).
-  public func property(_ property: ODataProperty) throws(ODataPayloadWritingError) -> [UInt8] {
+  package func property(_ property: ODataProperty) throws(ODataPayloadWritingError) -> [UInt8] {
     var run = Run(writer: self)
     if case .complex = property.value, format.dialect == .v4 {
       try run.value(property.value, property.name)
@@ -76,9 +76,9 @@ public struct ODataPayloadWriter: Sendable {
 }
 
 /// Why a request body could not be written, and which part of it.
-public struct ODataPayloadWritingError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ODataPayloadWritingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
-  public enum Problem: Sendable, Hashable {
+  package enum Problem: Sendable, Hashable {
     /// A value that the format has no spelling for.
     case value(ODataValueError)
     /// Something that the version has no place for; what, and what to do.
@@ -88,12 +88,12 @@ public struct ODataPayloadWritingError: Error, Sendable, Hashable, CustomStringC
   }
 
   /// What is wrong.
-  public var problem: Problem
+  package var problem: Problem
   /// The place, names from the outermost entity on, joined by `/`.
-  public var path: String
+  package var path: String
 
   /// The problem and its place.
-  public var description: String {
+  package var description: String {
     let place = path.isEmpty ? "" : " at \(path)"
     return switch problem {
     case .value(let error): "\(error)\(place)"
@@ -105,7 +105,7 @@ public struct ODataPayloadWritingError: Error, Sendable, Hashable, CustomStringC
 
 extension ODataPayloadWritingError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorIdentity: ErrorIdentity {
+  package var errorIdentity: ErrorIdentity {
     switch problem {
     case .value: ErrorIdentity(1, "value", .invalidInput)
     case .notSupported: ErrorIdentity(2, "notSupported", .notSupported)
@@ -114,7 +114,7 @@ extension ODataPayloadWritingError: LarderError {
   }
 
   /// The problem and its place, in sentences.
-  public var explanation: ErrorExplanation {
+  package var explanation: ErrorExplanation {
     ErrorExplanation(
       "The request's content cannot be written: \(self)",
       cure: path.isEmpty ? "Change the value." : "Change the value of \(path).")

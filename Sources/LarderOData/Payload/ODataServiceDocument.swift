@@ -1,9 +1,9 @@
 /// What a service offers at its root (OData JSON Format 4.01 §5; V2 `EntitySets`; Atom service document).
-public struct ODataServiceDocument: Sendable, Hashable {
+package struct ODataServiceDocument: Sendable, Hashable {
   /// One thing offered.
-  public struct Element: Sendable, Hashable {
+  package struct Element: Sendable, Hashable {
     /// What it is.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
       /// An entity set; also where the payload does not say.
       case entitySet
       /// A singleton.
@@ -16,18 +16,18 @@ public struct ODataServiceDocument: Sendable, Hashable {
       case other(String)
     }
     /// The name in the entity container.
-    public var name: String
+    package var name: String
     /// What it is.
-    public var kind: Kind
+    package var kind: Kind
     /// The URL, absolute or relative to the context or service root.
-    public var url: String
+    package var url: String
     /// A name for people; nil where it is the same as `name`.
-    public var title: String?
+    package var title: String?
     /// Instance annotations on it.
-    public var annotations: [ODataAnnotation]
+    package var annotations: [ODataAnnotation]
 
     /// Makes an element.
-    public init(name: String, kind: Kind = .entitySet, url: String, title: String? = nil) {
+    package init(name: String, kind: Kind = .entitySet, url: String, title: String? = nil) {
       self.name = name
       self.kind = kind
       self.url = url
@@ -37,14 +37,14 @@ public struct ODataServiceDocument: Sendable, Hashable {
   }
 
   /// The context URL; nil where the payload has none.
-  public var context: String?
+  package var context: String?
   /// The elements in their order.
-  public var elements: [Element]
+  package var elements: [Element]
   /// Instance annotations on the document.
-  public var annotations: [ODataAnnotation]
+  package var annotations: [ODataAnnotation]
 
   /// A document of the given elements.
-  public init(elements: [Element] = [], context: String? = nil) {
+  package init(elements: [Element] = [], context: String? = nil) {
     self.elements = elements
     self.context = context
     annotations = []

@@ -1,9 +1,9 @@
-public import LarderCore
+package import LarderCore
 
 /// Why a payload could not be read, and where.
-public struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
-  public enum Problem: Error, Sendable, Hashable {
+  package enum Problem: Error, Sendable, Hashable {
     /// The bytes are no JSON.
     case json(JSONError.Problem)
     /// JSON, but not what OData has at this place; what was expected is said.
@@ -21,26 +21,26 @@ public struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What is wrong.
-  public var problem: Problem
+  package var problem: Problem
   /// Bytes before the place, from the start of the payload.
-  public var offset: Int
+  package var offset: Int
   /// The place as a JSON path: `$.value[3].Price`.
-  public var path: String
+  package var path: String
 
   /// Joins a problem and its place.
-  public init(_ problem: Problem, offset: Int, path: String) {
+  package init(_ problem: Problem, offset: Int, path: String) {
     self.problem = problem
     self.offset = offset
     self.path = path
   }
 
   /// The problem and its place.
-  public var description: String { "\(problem) at \(path) (byte \(offset))" }
+  package var description: String { "\(problem) at \(path) (byte \(offset))" }
 }
 
 extension PayloadError.Problem: CustomStringConvertible {
   /// What is wrong, in words.
-  public var description: String {
+  package var description: String {
     switch self {
     case .json(let problem): problem.description
     case .unexpected(let expected): "expected \(expected)"
@@ -55,10 +55,10 @@ extension PayloadError.Problem: CustomStringConvertible {
 
 extension PayloadError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorIdentity: ErrorIdentity { problem.errorIdentity }
+  package var errorIdentity: ErrorIdentity { problem.errorIdentity }
 
   /// The problem and its place, and what to do about it.
-  public var explanation: ErrorExplanation {
+  package var explanation: ErrorExplanation {
     let problem = problem.explanation
     return ErrorExplanation(
       "\(ErrorExplanation.clause(problem.message)) (at \(path), byte \(offset))", cure: problem.cure)
@@ -67,7 +67,7 @@ extension PayloadError: LarderError {
 
 extension PayloadError.Problem: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorIdentity: ErrorIdentity {
+  package var errorIdentity: ErrorIdentity {
     switch self {
     case .json: ErrorIdentity(1, "json", .invalidData)
     case .unexpected: ErrorIdentity(2, "unexpected", .invalidData)
@@ -80,7 +80,7 @@ extension PayloadError.Problem: LarderError {
   }
 
   /// The problem and what to do about it.
-  public var explanation: ErrorExplanation {
+  package var explanation: ErrorExplanation {
     let cure =
       switch self {
       case .json, .unexpected, .invalidValue, .duplicateName: "Report it to the service."

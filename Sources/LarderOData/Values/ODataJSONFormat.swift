@@ -1,5 +1,5 @@
 /// The spellings of values in the JSON formats of the versions.
-public enum ODataJSONFormat: Sendable, Hashable {
+package enum ODataJSONFormat: Sendable, Hashable {
   /// V1 and V2, and V3's `odata=verbose`: dates as `/Date(ms)/`, 64-bit integers and decimals as strings.
   case verbose
   /// V3's `odata=minimalmetadata`: dates in ISO 8601, 64-bit integers and decimals as strings.
@@ -8,7 +8,7 @@ public enum ODataJSONFormat: Sendable, Hashable {
   case v4(ieee754Compatible: Bool)
 
   /// The format that a version's services speak first.
-  public init(version: ODataVersion, ieee754Compatible: Bool = false) {
+  package init(version: ODataVersion, ieee754Compatible: Bool = false) {
     switch version {
     case .v2: self = .verbose
     case .v3: self = .light
@@ -17,5 +17,5 @@ public enum ODataJSONFormat: Sendable, Hashable {
   }
 
   /// The family of spellings.
-  public var dialect: ODataDialect { if case .v4 = self { .v4 } else { .v2 } }
+  package var dialect: ODataDialect { if case .v4 = self { .v4 } else { .v2 } }
 }

@@ -4,7 +4,7 @@ extension ODataValue {
   ///
   /// - Throws: ``ODataValueError`` where the format has no spelling for the value: V4 types in V2 and the other way
   ///   round, coordinates that are no numbers.
-  public func json(_ format: ODataJSONFormat) throws(ODataValueError) -> String {
+  package func json(_ format: ODataJSONFormat) throws(ODataValueError) -> String {
     var writer = JSONWriter()
     try write(to: &writer, format: format)
     return String(decoding: writer.bytes, as: UTF8.self)

@@ -1,4 +1,4 @@
-public import LarderCore
+package import LarderCore
 
 /// The error of a tree that does not fit the model, with its position.
 package struct ODataBindingError: Error, Sendable, Hashable {

@@ -1,5 +1,5 @@
 /// A parsed header of OData in a request or response (Protocol 4.01 §8; ABNF section 8).
-public enum ODataHeader: Sendable, Hashable {
+package enum ODataHeader: Sendable, Hashable {
   /// `AsyncResult`: the status code of the request that ran asynchronously.
   case asyncResult(Int)
   /// `Content-ID` of a part of a batch.
@@ -19,7 +19,7 @@ public enum ODataHeader: Sendable, Hashable {
 }
 
 /// A preference that OData defines (Protocol 4.01 §8.2.8). The prefix `odata.` has no meaning and is not kept.
-public enum ODataPreference: Sendable, Hashable {
+package enum ODataPreference: Sendable, Hashable {
   /// `allow-entityreferences`
   case allowEntityReferences
   /// `callback`, with the URL to call.
@@ -43,18 +43,18 @@ public enum ODataPreference: Sendable, Hashable {
 }
 
 /// One item of `include-annotations` (Protocol 4.01 §8.2.8.4).
-public struct ODataAnnotationPattern: Sendable, Hashable {
+package struct ODataAnnotationPattern: Sendable, Hashable {
   /// Whether the annotations are excluded: `-`.
-  public var isExcluded: Bool
+  package var isExcluded: Bool
   /// The namespace or alias; nil for `*` alone.
-  public var namespace: String?
+  package var namespace: String?
   /// The term's name; nil for `*`.
-  public var term: String?
+  package var term: String?
   /// The qualifier after `#`.
-  public var qualifier: String?
+  package var qualifier: String?
 
   /// Creates a pattern.
-  public init(isExcluded: Bool = false, namespace: String?, term: String?, qualifier: String? = nil) {
+  package init(isExcluded: Bool = false, namespace: String?, term: String?, qualifier: String? = nil) {
     self.isExcluded = isExcluded
     self.namespace = namespace
     self.term = term
