@@ -44,7 +44,7 @@ public struct EdmForeignAttribute: Sendable, Hashable {
   public var value: String
 
   /// Makes an attribute.
-  public init(namespace: String, prefix: String = "", name: String, value: String) {
+  package init(namespace: String, prefix: String = "", name: String, value: String) {
     self.namespace = namespace
     self.prefix = prefix
     self.name = name

@@ -12,7 +12,7 @@ public struct EdmAnnotation: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes an annotation.
-  public init(term: String, qualifier: String? = nil, value: EdmExpression? = nil) {
+  package init(term: String, qualifier: String? = nil, value: EdmExpression? = nil) {
     self.term = term
     self.qualifier = qualifier
     self.value = value
@@ -29,7 +29,7 @@ public struct EdmAnnotationGroup: Sendable, Hashable {
   public var annotations: [EdmAnnotation]
 
   /// Makes a group.
-  public init(target: String, qualifier: String? = nil, annotations: [EdmAnnotation] = []) {
+  package init(target: String, qualifier: String? = nil, annotations: [EdmAnnotation] = []) {
     self.target = target
     self.qualifier = qualifier
     self.annotations = annotations

@@ -24,7 +24,7 @@ public struct EdmEntityContainer: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a container.
-  public init(namespace: String, name: String) {
+  package init(namespace: String, name: String) {
     self.namespace = namespace
     self.name = name
   }
@@ -49,7 +49,7 @@ public struct EdmEntitySet: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes an entity set.
-  public init(name: String, entityType: String) {
+  package init(name: String, entityType: String) {
     self.name = name
     self.entityType = entityType
   }
@@ -71,7 +71,7 @@ public struct EdmSingleton: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a singleton.
-  public init(name: String, type: String) {
+  package init(name: String, type: String) {
     self.name = name
     self.type = type
   }
@@ -85,7 +85,7 @@ public struct EdmNavigationPropertyBinding: Sendable, Hashable {
   public var target: String
 
   /// Makes a binding.
-  public init(path: String, target: String) {
+  package init(path: String, target: String) {
     self.path = path
     self.target = target
   }
@@ -121,7 +121,7 @@ public struct EdmFunctionImport: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a function import.
-  public init(name: String) { self.name = name }
+  package init(name: String) { self.name = name }
 }
 
 /// An action under the service root (CSDL 4.01 §13.5).
@@ -138,7 +138,7 @@ public struct EdmActionImport: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes an action import.
-  public init(name: String, action: String) {
+  package init(name: String, action: String) {
     self.name = name
     self.action = action
   }

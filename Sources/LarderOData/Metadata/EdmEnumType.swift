@@ -16,7 +16,7 @@ public struct EdmEnumType: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes an enumeration type.
-  public init(namespace: String, name: String) {
+  package init(namespace: String, name: String) {
     self.namespace = namespace
     self.name = name
   }
@@ -43,7 +43,7 @@ public struct EdmEnumMember: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a member.
-  public init(name: String, value: Int64) {
+  package init(name: String, value: Int64) {
     self.name = name
     self.value = value
   }
@@ -65,7 +65,7 @@ public struct EdmTypeDefinition: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a type definition.
-  public init(namespace: String, name: String, underlyingType: EdmPrimitiveType) {
+  package init(namespace: String, name: String, underlyingType: EdmPrimitiveType) {
     self.namespace = namespace
     self.name = name
     self.underlyingType = underlyingType

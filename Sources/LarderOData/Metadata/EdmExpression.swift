@@ -134,7 +134,7 @@ public struct EdmPropertyValue: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a property value.
-  public init(property: String, value: EdmExpression? = nil) {
+  package init(property: String, value: EdmExpression? = nil) {
     self.property = property
     self.value = value
   }

@@ -19,7 +19,7 @@ public struct EdmModel: Sendable, Hashable {
   let index: EdmIndex
 
   /// Makes a model from schemas as read: names may be qualified by aliases, V2 navigation properties unresolved.
-  public init(
+  package init(
     version: ODataVersion, dataServiceVersion: String? = nil, maxDataServiceVersion: String? = nil,
     references: [EdmReference] = [], schemas: [EdmSchema], diagnostics: [EdmDiagnostic] = []
   ) {

@@ -22,7 +22,7 @@ public struct EdmNavigationProperty: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a navigation property.
-  public init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
+  package init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
     self.name = name
     self.type = type
     self.nullable = nullable
@@ -50,7 +50,7 @@ public struct EdmRelationship: Sendable, Hashable {
   public var toRole: String
 
   /// Makes a relationship.
-  public init(association: String, fromRole: String, toRole: String) {
+  package init(association: String, fromRole: String, toRole: String) {
     self.association = association
     self.fromRole = fromRole
     self.toRole = toRole
@@ -79,7 +79,7 @@ public struct EdmReferentialConstraint: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a constraint.
-  public init(property: String, referencedProperty: String) {
+  package init(property: String, referencedProperty: String) {
     self.property = property
     self.referencedProperty = referencedProperty
   }
@@ -95,5 +95,5 @@ public struct EdmOnDelete: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes an action.
-  public init(action: String) { self.action = action }
+  package init(action: String) { self.action = action }
 }

@@ -20,7 +20,7 @@ public struct EdmFunction: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a function.
-  public init(namespace: String, name: String) {
+  package init(namespace: String, name: String) {
     self.namespace = namespace
     self.name = name
   }
@@ -49,7 +49,7 @@ public struct EdmAction: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes an action.
-  public init(namespace: String, name: String) {
+  package init(namespace: String, name: String) {
     self.namespace = namespace
     self.name = name
   }
@@ -76,7 +76,7 @@ public struct EdmParameter: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a parameter.
-  public init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
+  package init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
     self.name = name
     self.type = type
     self.nullable = nullable
@@ -100,7 +100,7 @@ public struct EdmReturnType: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a return type.
-  public init(type: EdmTypeReference, nullable: Bool? = nil) {
+  package init(type: EdmTypeReference, nullable: Bool? = nil) {
     self.type = type
     self.nullable = nullable
   }
@@ -133,7 +133,7 @@ public struct EdmTerm: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a term.
-  public init(namespace: String, name: String, type: EdmTypeReference) {
+  package init(namespace: String, name: String, type: EdmTypeReference) {
     self.namespace = namespace
     self.name = name
     self.type = type

@@ -22,7 +22,7 @@ public struct EdmProperty: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a property.
-  public init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
+  package init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
     self.name = name
     self.type = type
     self.nullable = nullable

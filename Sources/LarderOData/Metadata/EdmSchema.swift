@@ -32,7 +32,7 @@ public struct EdmSchema: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes an empty schema.
-  public init(namespace: String, alias: String? = nil) {
+  package init(namespace: String, alias: String? = nil) {
     self.namespace = namespace
     self.alias = alias
   }
@@ -56,7 +56,7 @@ public struct EdmReference: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a reference.
-  public init(uri: String) { self.uri = uri }
+  package init(uri: String) { self.uri = uri }
 }
 
 /// A schema taken from a referenced document (CSDL 4.01 §4.2).
@@ -71,7 +71,7 @@ public struct EdmInclude: EdmAnnotatable, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes an include.
-  public init(namespace: String, alias: String? = nil) {
+  package init(namespace: String, alias: String? = nil) {
     self.namespace = namespace
     self.alias = alias
   }
@@ -87,7 +87,7 @@ public struct EdmIncludeAnnotations: Sendable, Hashable {
   public var targetNamespace: String?
 
   /// Makes an include.
-  public init(termNamespace: String, qualifier: String? = nil, targetNamespace: String? = nil) {
+  package init(termNamespace: String, qualifier: String? = nil, targetNamespace: String? = nil) {
     self.termNamespace = termNamespace
     self.qualifier = qualifier
     self.targetNamespace = targetNamespace

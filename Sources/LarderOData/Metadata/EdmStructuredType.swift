@@ -49,7 +49,7 @@ public struct EdmEntityType: EdmStructuredType, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes an entity type.
-  public init(namespace: String, name: String, baseType: String? = nil) {
+  package init(namespace: String, name: String, baseType: String? = nil) {
     self.namespace = namespace
     self.name = name
     self.baseType = baseType
@@ -78,7 +78,7 @@ public struct EdmComplexType: EdmStructuredType, Hashable {
   public var foreignAttributes: [EdmForeignAttribute] = []
 
   /// Makes a complex type.
-  public init(namespace: String, name: String, baseType: String? = nil) {
+  package init(namespace: String, name: String, baseType: String? = nil) {
     self.namespace = namespace
     self.name = name
     self.baseType = baseType
@@ -93,7 +93,7 @@ public struct EdmPropertyRef: Sendable, Hashable {
   public var alias: String?
 
   /// Makes a reference.
-  public init(path: String, alias: String? = nil) {
+  package init(path: String, alias: String? = nil) {
     self.path = path
     self.alias = alias
   }

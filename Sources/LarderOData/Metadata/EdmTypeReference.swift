@@ -10,7 +10,7 @@ public indirect enum EdmTypeReference: Sendable, Hashable, CustomStringConvertib
   case collection(EdmTypeReference)
 
   /// Reads `Edm.Int32`, `NS.Type`, `Collection(NS.Type)`; V1 to V3 also write primitive types without `Edm.`.
-  public init(_ text: String) {
+  package init(_ text: String) {
     if text.hasPrefix("Collection("), text.hasSuffix(")") {
       self = .collection(EdmTypeReference(item: String(text.dropFirst(11).dropLast())))
     } else {
@@ -112,7 +112,7 @@ public struct EdmFacets: Sendable, Hashable {
   public var collation: String?
 
   /// No facets.
-  public init() {}
+  package init() {}
 }
 
 /// The facet `MaxLength` (CSDL 4.01 §7.2.2).

@@ -10,7 +10,7 @@ public struct MetadataLocation: Sendable, Hashable, CustomStringConvertible {
   public var path: String
 
   /// Makes a place.
-  public init(line: Int? = nil, column: Int? = nil, path: String) {
+  package init(line: Int? = nil, column: Int? = nil, path: String) {
     self.line = line
     self.column = column
     self.path = path
@@ -29,7 +29,7 @@ public struct MetadataLocation: Sendable, Hashable, CustomStringConvertible {
 /// Why a metadata document could not be read.
 public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What kind of failure it is.
-  public enum Reason: Sendable, Hashable {
+  package enum Reason: Sendable, Hashable {
     /// There is no content.
     case empty
     /// It is another document: an HTML page, a service document, an error.
@@ -49,7 +49,7 @@ public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible 
   }
 
   /// What kind of failure it is.
-  public var reason: Reason
+  package var reason: Reason
   /// What was found, in one sentence.
   public var message: String
   /// What can be done about it.
@@ -58,7 +58,7 @@ public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible 
   public var location: MetadataLocation
 
   /// Makes an error.
-  public init(_ reason: Reason, _ message: String, cure: String, at location: MetadataLocation) {
+  package init(_ reason: Reason, _ message: String, cure: String, at location: MetadataLocation) {
     self.reason = reason
     self.message = message
     self.cure = cure
@@ -123,7 +123,7 @@ public struct EdmDiagnostic: Sendable, Hashable, CustomStringConvertible {
   public var location: MetadataLocation
 
   /// Makes a diagnostic.
-  public init(_ kind: Kind, _ message: String, at location: MetadataLocation) {
+  package init(_ kind: Kind, _ message: String, at location: MetadataLocation) {
     self.kind = kind
     self.message = message
     self.location = location

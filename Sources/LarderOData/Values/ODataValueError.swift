@@ -3,7 +3,7 @@ public import LarderCore
 /// Why a text, a JSON value or a literal is no value of a type, and what to do about it.
 public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
-  public enum Problem: Error, Sendable, Hashable {
+  package enum Problem: Error, Sendable, Hashable {
     /// The text has not the form that the type's values have.
     case malformed
     /// The form is right, the value is not one that the type holds.
@@ -23,14 +23,14 @@ public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertibl
   }
 
   /// What is wrong.
-  public let problem: Problem
+  package let problem: Problem
   /// The type that was asked for; nil where none was known.
   public let type: EdmPrimitiveType?
   /// The beginning of the text, at most 48 characters.
   public let excerpt: String
 
   /// Joins a problem, the type and the text; keeps the text's beginning.
-  public init(_ problem: Problem, type: EdmPrimitiveType?, text: String) {
+  package init(_ problem: Problem, type: EdmPrimitiveType?, text: String) {
     self.problem = problem
     self.type = type
     let shortened = text.unicodeScalars.prefix(48)

@@ -3,7 +3,7 @@ public import LarderCore
 /// The error of a text that is not a URL, option or expression of OData, with its position.
 public struct ODataSyntaxError: Error, Sendable, Hashable {
   /// What is wrong.
-  public enum Problem: Sendable, Hashable {
+  package enum Problem: Sendable, Hashable {
     /// The text does not continue as expected; the expected parts, in words or as they are spelt.
     case unexpected(expected: [String])
     /// The text nests, or joins operators of one kind, deeper than the limit: ``ODataParserOptions/maxDepth``, or as
@@ -48,7 +48,7 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
   private let content: Content
 
   /// What is wrong.
-  public var problem: Problem { content.problem }
+  package var problem: Problem { content.problem }
   /// The position in the original text, in bytes.
   public var offset: Int { content.offset }
   /// The part of the text around the position, at most 160 bytes, in one line; empty if it is not known.
@@ -57,7 +57,7 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
   public var column: Int { content.column }
 
   /// Creates an error; keeps the text around the position.
-  public init(_ problem: Problem, offset: Int, in text: some StringProtocol) {
+  package init(_ problem: Problem, offset: Int, in text: some StringProtocol) {
     let bytes = text.utf8
     let place = bytes.index(bytes.startIndex, offsetBy: min(max(offset, 0), bytes.count))
     let before = String(decoding: bytes[..<place].suffix(100), as: UTF8.self)

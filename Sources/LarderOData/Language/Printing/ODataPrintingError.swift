@@ -4,7 +4,7 @@ public import LarderCore
 /// version they were read in.
 public struct ODataPrintingError: Error, Sendable, Hashable {
   /// What is wrong with the tree.
-  public indirect enum Problem: Sendable, Hashable {
+  package indirect enum Problem: Sendable, Hashable {
     /// The version has no spelling for a construct; its name, and what to write instead if there is something.
     case notInDialect(String, ODataVersion, cure: String?)
     /// A text is not a name of the required kind.
@@ -30,12 +30,12 @@ public struct ODataPrintingError: Error, Sendable, Hashable {
   }
 
   /// What is wrong.
-  public let problem: Problem
+  package let problem: Problem
   /// The option, or the part of the URL, from the outside in: `["$expand", "$filter"]`.
   public let place: [String]
 
   /// Creates an error.
-  public init(_ problem: Problem, in place: [String] = []) {
+  package init(_ problem: Problem, in place: [String] = []) {
     self.problem = problem
     self.place = place
   }
