@@ -170,14 +170,14 @@ public struct ErrorExplanation: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "\(message) \(cure)" }
 
   /// A text with one mark at its end.
-  public static func sentence(_ text: String) -> String {
+  package static func sentence(_ text: String) -> String {
     let text = clause(text)
     guard let last = text.unicodeScalars.last, !"?!…".unicodeScalars.contains(last) else { return text }
     return text + "."
   }
 
   /// Returns a text without the full stop at its end, so that more text can follow.
-  public static func clause(_ text: String) -> String {
+  package static func clause(_ text: String) -> String {
     var scalars = Substring(text).unicodeScalars
     while let last = scalars.last, last.properties.isWhitespace || last == "." { scalars.removeLast() }
     return String(scalars)

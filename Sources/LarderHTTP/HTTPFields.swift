@@ -146,19 +146,19 @@ extension HTTPFieldName {
   /// The codings of the content, such as gzip (RFC 9110 §8.4).
   public static let contentEncoding: HTTPFieldName = "Content-Encoding"
   /// The id of a part (MIME); OData uses it in `$batch`.
-  public static let contentID: HTTPFieldName = "Content-ID"
+  package static let contentID: HTTPFieldName = "Content-ID"
   /// The length of the content in bytes (RFC 9110 §8.6).
   public static let contentLength: HTTPFieldName = "Content-Length"
   /// The encoding of a part (MIME); OData uses it in `$batch`.
-  public static let contentTransferEncoding: HTTPFieldName = "Content-Transfer-Encoding"
+  package static let contentTransferEncoding: HTTPFieldName = "Content-Transfer-Encoding"
   /// The media type of the content (RFC 9110 §8.3).
   public static let contentType: HTTPFieldName = "Content-Type"
   /// The cookies that the client returns (RFC 6265).
   public static let cookie: HTTPFieldName = "Cookie"
   /// SAP's token against cross-site request forgery.
-  public static let csrfToken: HTTPFieldName = "X-CSRF-Token"
+  package static let csrfToken: HTTPFieldName = "X-CSRF-Token"
   /// OData V2: the version of this message.
-  public static let dataServiceVersion: HTTPFieldName = "DataServiceVersion"
+  package static let dataServiceVersion: HTTPFieldName = "DataServiceVersion"
   /// The date of the message (RFC 9110 §6.6.1).
   public static let date: HTTPFieldName = "Date"
   /// The entity tag of a representation (RFC 9110 §8.8.3).
@@ -174,21 +174,21 @@ extension HTTPFieldName {
   /// The URL of a redirect or of a created resource (RFC 9110 §10.2.2).
   public static let location: HTTPFieldName = "Location"
   /// OData V2: the highest version the client reads.
-  public static let maxDataServiceVersion: HTTPFieldName = "MaxDataServiceVersion"
+  package static let maxDataServiceVersion: HTTPFieldName = "MaxDataServiceVersion"
   /// OData V4: the highest version the client reads.
-  public static let odataMaxVersion: HTTPFieldName = "OData-MaxVersion"
+  package static let odataMaxVersion: HTTPFieldName = "OData-MaxVersion"
   /// OData V4: the version of this message.
-  public static let odataVersion: HTTPFieldName = "OData-Version"
+  package static let odataVersion: HTTPFieldName = "OData-Version"
   /// Preferences of the client (RFC 7240).
   public static let prefer: HTTPFieldName = "Prefer"
   /// The preferences that the server applied (RFC 7240).
-  public static let preferenceApplied: HTTPFieldName = "Preference-Applied"
+  package static let preferenceApplied: HTTPFieldName = "Preference-Applied"
   /// How long to wait before the next request (RFC 9110 §10.2.3).
   public static let retryAfter: HTTPFieldName = "Retry-After"
   /// SAP Gateway: one leading message of a V2 response, as JSON or XML.
-  public static let sapMessage: HTTPFieldName = "sap-message"
+  package static let sapMessage: HTTPFieldName = "sap-message"
   /// SAP Gateway: the messages of a V4 response, a JSON array.
-  public static let sapMessages: HTTPFieldName = "sap-messages"
+  package static let sapMessages: HTTPFieldName = "sap-messages"
   /// A cookie that the server sets (RFC 6265).
   public static let setCookie: HTTPFieldName = "Set-Cookie"
   /// The name that a POST suggests for a new media resource (RFC 5023 §9.7).
@@ -200,7 +200,7 @@ extension HTTPFieldName {
   /// The authentication that the server demands (RFC 9110 §11.6.1).
   public static let wwwAuthenticate: HTTPFieldName = "WWW-Authenticate"
   /// Method tunnelling: the method that a POST replaces.
-  public static let httpMethod: HTTPFieldName = "X-HTTP-Method"
+  package static let httpMethod: HTTPFieldName = "X-HTTP-Method"
   /// Method tunnelling, the other spelling.
-  public static let httpMethodOverride: HTTPFieldName = "X-HTTP-Method-Override"
+  package static let httpMethodOverride: HTTPFieldName = "X-HTTP-Method-Override"
 }

@@ -32,7 +32,7 @@ public import LarderHTTP
 /// Connections, TLS, certificates and proxies belong to the transport.
 public final class ODataConversation: Sendable {
   /// The root of the service.
-  public let root: ODataServiceRoot
+  package let root: ODataServiceRoot
   /// The options of the conversation.
   public let options: ConversationOptions
 

@@ -101,7 +101,7 @@ extension CacheMetadata {
   /// Why bytes are not encoded metadata.
   public struct DecodingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong.
-    public enum Reason: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
       /// The bytes end too early.
       case cutOff
       /// The bytes begin with a version that this code does not know.
@@ -119,7 +119,7 @@ extension CacheMetadata {
     }
 
     /// What is wrong.
-    public let reason: Reason
+    package let reason: Reason
     /// The position of the error, in bytes from the start.
     public let offset: Int
 

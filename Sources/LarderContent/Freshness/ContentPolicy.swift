@@ -32,18 +32,18 @@ public enum ContentPolicy: Sendable, Hashable {
 ///
 /// It overrides `max-age`, `Expires`, heuristics and `no-cache`, but never `no-store`. Both times count from the
 /// creation or validation of the response.
-public struct FreshnessOverride: Sendable, Hashable {
+package struct FreshnessOverride: Sendable, Hashable {
   /// The age at which a response expires; nil leaves it to the server.
-  public var ttl: Duration?
+  package var ttl: Duration?
   /// The age from which a response is returned at once and validated at the same time; nil means `ttl`.
-  public var softTTL: Duration?
+  package var softTTL: Duration?
 
   /// Overrides the time to live, the soft time to live, or both; without arguments neither.
-  public init(ttl: Duration? = nil, softTTL: Duration? = nil) {
+  package init(ttl: Duration? = nil, softTTL: Duration? = nil) {
     self.ttl = ttl
     self.softTTL = softTTL
   }
 
   /// Leaves everything to the server.
-  public static let none = FreshnessOverride()
+  package static let none = FreshnessOverride()
 }

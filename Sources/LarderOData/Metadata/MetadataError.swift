@@ -70,16 +70,16 @@ public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 /// Bounds on a metadata document, against input made to exhaust the reader.
-package struct MetadataLimits: Sendable, Hashable {
+public struct MetadataLimits: Sendable, Hashable {
   /// The longest document, in bytes.
-  package var documentLength: Int
+  public var documentLength: Int
   /// The longest tag, comment or text, in bytes.
-  package var tokenLength: Int
+  public var tokenLength: Int
   /// How deep elements or JSON values may nest; at most 128, which the smallest stacks of threads hold.
-  package var depth: Int
+  public var depth: Int
 
   /// The defaults: 256 MB, 8 MB, 100 levels.
-  package init(documentLength: Int = 256 << 20, tokenLength: Int = 8 << 20, depth: Int = 100) {
+  public init(documentLength: Int = 256 << 20, tokenLength: Int = 8 << 20, depth: Int = 100) {
     self.documentLength = documentLength
     self.tokenLength = tokenLength
     self.depth = min(depth, 128)

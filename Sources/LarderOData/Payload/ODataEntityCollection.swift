@@ -47,20 +47,20 @@ public struct ODataReference: Sendable, Hashable {
 }
 
 /// References to the entities of a collection, or one page of them.
-package struct ODataReferenceCollection: Sendable, Hashable {
+public struct ODataReferenceCollection: Sendable, Hashable {
   /// The context URL; nil where the payload has none.
-  package var context: String?
+  public var context: String?
   /// The references of this page, in their order.
-  package var references: [ODataReference]
+  public var references: [ODataReference]
   /// How many there are over all pages.
-  package var count: Int64?
+  public var count: Int64?
   /// The next page; nil for the last one.
-  package var nextLink: String?
+  public var nextLink: String?
   /// Instance annotations on the collection.
-  package var annotations: [ODataAnnotation]
+  public var annotations: [ODataAnnotation]
 
   /// A collection of the given references.
-  package init(
+  public init(
     references: [ODataReference] = [], count: Int64? = nil, nextLink: String? = nil, context: String? = nil,
     annotations: [ODataAnnotation] = []
   ) {

@@ -1,39 +1,39 @@
 /// An error as the service words it: V4 `error`, V2 verbose `error`, V3 `odata.error`, Atom `m:error`
 /// (OData JSON Format 4.01 §21; SAP Gateway's additions).
-package struct ODataErrorPayload: Sendable, Hashable, CustomStringConvertible {
+public struct ODataErrorPayload: Sendable, Hashable, CustomStringConvertible {
   /// The service's code; empty where it gives none.
-  package var code: String
+  public var code: String
   /// The message for people.
-  package var message: String
+  public var message: String
   /// The language of `message` (V2 and V3); nil where the payload does not say.
-  package var messageLanguage: String?
+  public var messageLanguage: String?
   /// What the error is about, a path or property.
-  package var target: String?
+  public var target: String?
   /// More messages: V4 `details`, and SAP's `innererror.errordetails` behind them.
-  package var details: [Detail]
+  public var details: [Detail]
   /// What the service tells its developers, whole, as data; SAP's members in it too.
-  package var innerError: ODataValue?
+  public var innerError: ODataValue?
   /// SAP: the transaction to look for in the back end (`innererror.transactionid`).
-  package var transactionID: String?
+  public var transactionID: String?
   /// SAP: how to find out more (`innererror.Error_Resolution`), names and texts in their order.
-  package var errorResolution: [ODataProperty]
+  public var errorResolution: [ODataProperty]
   /// Instance annotations on the error, and members of no name above.
-  package var annotations: [ODataAnnotation]
+  public var annotations: [ODataAnnotation]
 
   /// One of several messages.
-  package struct Detail: Sendable, Hashable {
+  public struct Detail: Sendable, Hashable {
     /// The service's code; empty where it gives none.
-    package var code: String
+    public var code: String
     /// The message for people.
-    package var message: String
+    public var message: String
     /// What it is about.
-    package var target: String?
+    public var target: String?
     /// How grave it is; nil where the payload does not say.
-    package var severity: ODataMessage.Severity?
+    public var severity: ODataMessage.Severity?
     /// SAP: where the long text is read.
-    package var longTextURL: String?
+    public var longTextURL: String?
     /// Members of no name above.
-    package var annotations: [ODataAnnotation]
+    public var annotations: [ODataAnnotation]
 
     /// Makes a detail.
     package init(
@@ -63,5 +63,5 @@ package struct ODataErrorPayload: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Code and message.
-  package var description: String { code.isEmpty ? message : "\(code): \(message)" }
+  public var description: String { code.isEmpty ? message : "\(code): \(message)" }
 }

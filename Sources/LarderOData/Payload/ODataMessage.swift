@@ -1,7 +1,7 @@
 /// A message that accompanies a successful answer (SAP Gateway: header `sap-message` in V2, `sap-messages` in V4).
-package struct ODataMessage: Sendable, Hashable {
+public struct ODataMessage: Sendable, Hashable {
   /// How grave a message is.
-  package enum Severity: Sendable, Hashable {
+  public enum Severity: Sendable, Hashable {
     /// All went well.
     case success
     /// Good to know.
@@ -26,21 +26,21 @@ package struct ODataMessage: Sendable, Hashable {
   }
 
   /// The service's code; empty where it gives none.
-  package var code: String
+  public var code: String
   /// The message for people.
-  package var text: String
+  public var text: String
   /// How grave it is; nil where the service does not say.
-  package var severity: Severity?
+  public var severity: Severity?
   /// What it is about, a path or property.
-  package var target: String?
+  public var target: String?
   /// More targets of the same message.
-  package var additionalTargets: [String]
+  public var additionalTargets: [String]
   /// True where the message concerns the request and not the entity's state.
-  package var isTransition: Bool
+  public var isTransition: Bool
   /// Where the long text is read.
-  package var longTextURL: String?
+  public var longTextURL: String?
   /// Messages below this one (V2 only).
-  package var details: [ODataMessage]
+  public var details: [ODataMessage]
 
   /// Makes a message.
   package init(

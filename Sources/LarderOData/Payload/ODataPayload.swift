@@ -1,5 +1,5 @@
 /// The content of one message body, whatever the version and format it came in.
-package enum ODataPayload: Sendable, Hashable {
+public enum ODataPayload: Sendable, Hashable {
   /// One entity, or a singleton.
   case entity(ODataEntity)
   /// Entities, or a page of them.
@@ -20,7 +20,7 @@ package enum ODataPayload: Sendable, Hashable {
   case error(ODataErrorPayload)
 
   /// The entities of a collection or delta (deletions left out), or the one entity; nil for other payloads.
-  package var entities: [ODataEntity]? {
+  public var entities: [ODataEntity]? {
     switch self {
     case .entity(let entity): [entity]
     case .collection(let collection): collection.entities
@@ -31,7 +31,7 @@ package enum ODataPayload: Sendable, Hashable {
   }
 
   /// The next page of a collection, references or delta; nil where there is none.
-  package var nextLink: String? {
+  public var nextLink: String? {
     switch self {
     case .collection(let collection): collection.nextLink
     case .references(let references): references.nextLink
@@ -42,7 +42,7 @@ package enum ODataPayload: Sendable, Hashable {
   }
 
   /// Where later changes are read; nil where the payload has none.
-  package var deltaLink: String? {
+  public var deltaLink: String? {
     switch self {
     case .collection(let collection): collection.deltaLink
     case .delta(let delta): delta.deltaLink
@@ -51,7 +51,7 @@ package enum ODataPayload: Sendable, Hashable {
   }
 
   /// The context URL; nil where the payload has none.
-  package var context: String? {
+  public var context: String? {
     switch self {
     case .entity(let entity): entity.context
     case .collection(let collection): collection.context
@@ -65,24 +65,24 @@ package enum ODataPayload: Sendable, Hashable {
 }
 
 /// A value that stands alone: an individual property or the result of an operation (OData JSON Format 4.01 §11).
-package struct ODataPropertyPayload: Sendable, Hashable {
+public struct ODataPropertyPayload: Sendable, Hashable {
   /// The property's or function's name: V2 puts it into the payload, V4 into the context URL; nil where neither says it.
-  package var name: String?
+  public var name: String?
   /// The value; `.collection` for a collection of primitive or complex values.
-  package var value: ODataValue
+  public var value: ODataValue
   /// The qualified type name that the payload or its context says, `Collection(…)` included; nil where neither does.
-  package var typeName: String?
+  public var typeName: String?
   /// The context URL; nil where the payload has none.
-  package var context: String?
+  public var context: String?
   /// How many values there are over all pages.
-  package var count: Int64?
+  public var count: Int64?
   /// The next page of a collection.
-  package var nextLink: String?
+  public var nextLink: String?
   /// Instance annotations on the value.
-  package var annotations: [ODataAnnotation]
+  public var annotations: [ODataAnnotation]
 
   /// Makes a payload of a value.
-  package init(name: String? = nil, value: ODataValue, typeName: String? = nil, context: String? = nil) {
+  public init(name: String? = nil, value: ODataValue, typeName: String? = nil, context: String? = nil) {
     self.name = name
     self.value = value
     self.typeName = typeName

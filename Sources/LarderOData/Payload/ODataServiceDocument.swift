@@ -1,9 +1,9 @@
 /// What a service offers at its root (OData JSON Format 4.01 §5; V2 `EntitySets`; Atom service document).
-package struct ODataServiceDocument: Sendable, Hashable {
+public struct ODataServiceDocument: Sendable, Hashable {
   /// One thing offered.
-  package struct Element: Sendable, Hashable {
+  public struct Element: Sendable, Hashable {
     /// What it is.
-    package enum Kind: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable {
       /// An entity set; also where the payload does not say.
       case entitySet
       /// A singleton.
@@ -16,15 +16,15 @@ package struct ODataServiceDocument: Sendable, Hashable {
       case other(String)
     }
     /// The name in the entity container.
-    package var name: String
+    public var name: String
     /// What it is.
-    package var kind: Kind
+    public var kind: Kind
     /// The URL, absolute or relative to the context or service root.
-    package var url: String
+    public var url: String
     /// A name for people; nil where it is the same as `name`.
-    package var title: String?
+    public var title: String?
     /// Instance annotations on it.
-    package var annotations: [ODataAnnotation]
+    public var annotations: [ODataAnnotation]
 
     /// Makes an element.
     package init(name: String, kind: Kind = .entitySet, url: String, title: String? = nil) {
@@ -37,11 +37,11 @@ package struct ODataServiceDocument: Sendable, Hashable {
   }
 
   /// The context URL; nil where the payload has none.
-  package var context: String?
+  public var context: String?
   /// The elements in their order.
-  package var elements: [Element]
+  public var elements: [Element]
   /// Instance annotations on the document.
-  package var annotations: [ODataAnnotation]
+  public var annotations: [ODataAnnotation]
 
   /// A document of the given elements.
   package init(elements: [Element] = [], context: String? = nil) {

@@ -1,9 +1,9 @@
-public import LarderCore
+package import LarderCore
 
 /// The error of an Atom or XML payload that could not be read, with its position.
-public struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What is wrong.
-  public enum Problem: Sendable, Hashable {
+  package enum Problem: Sendable, Hashable {
     /// The document has no content.
     case empty
     /// The bytes are not well-formed XML; the text is the parser's.
@@ -25,16 +25,16 @@ public struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// What is wrong.
-  public var problem: Problem
+  package var problem: Problem
   /// The line, from 1.
-  public var line: Int
+  package var line: Int
   /// The column, from 1.
-  public var column: Int
+  package var column: Int
   /// The open elements, from the root.
-  public var path: String
+  package var path: String
 
   /// Creates an error from a problem and its position.
-  public init(_ problem: Problem, line: Int, column: Int, path: String) {
+  package init(_ problem: Problem, line: Int, column: Int, path: String) {
     self.problem = problem
     self.line = line
     self.column = column
@@ -42,7 +42,7 @@ public struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// The problem, its position and what can be done.
-  public var description: String { explanation.description }
+  package var description: String { explanation.description }
 }
 
 extension AtomError.Problem {
@@ -79,7 +79,7 @@ struct AtomValueFailure: Error {
 
 extension AtomError: LarderError {
   /// The stable number, from 1 in the order of the problems.
-  public var errorIdentity: ErrorIdentity {
+  package var errorIdentity: ErrorIdentity {
     switch problem {
     case .empty: ErrorIdentity(1, "empty", .invalidData)
     case .malformed: ErrorIdentity(2, "malformed", .invalidData)
@@ -94,7 +94,7 @@ extension AtomError: LarderError {
   }
 
   /// The problem, its position and what can be done.
-  public var explanation: ErrorExplanation {
+  package var explanation: ErrorExplanation {
     ErrorExplanation(
       "\(ErrorExplanation.clause(problem.words)) (line \(line), column \(column)\(path.isEmpty ? "" : ", in \(path)"))",
       cure: problem.cure)

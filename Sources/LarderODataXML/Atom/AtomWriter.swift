@@ -1,19 +1,19 @@
-public import LarderOData
+package import LarderOData
 
 /// Writes Atom requests for services that do not accept JSON: entries, properties, references ([MS-ODATA] §2.2.6.2;
 /// OData Atom Format 4.0).
 ///
 /// Every value that is not a string is written with its type. Without a model, that is the value's own type.
-public struct AtomWriter {
+package struct AtomWriter {
   /// The version, which determines vocabulary and spelling: V1 to V3, or V4.
-  public let version: ODataVersion
+  package let version: ODataVersion
   private let model: EdmModel?
   private let updated: String
 
   /// Creates a writer for a service.
   ///
   /// - `updated`: the timestamp in `atom:updated`, which RFC 4287 requires and OData services ignore.
-  public init(version: ODataVersion, model: EdmModel? = nil, updated: String = "1970-01-01T00:00:00Z") {
+  package init(version: ODataVersion, model: EdmModel? = nil, updated: String = "1970-01-01T00:00:00Z") {
     self.version = version
     self.model = model
     self.updated = updated
@@ -23,21 +23,21 @@ public struct AtomWriter {
   /// written as links.
   ///
   /// - `type`: the entity's qualified type, if the entity itself does not name it.
-  public func entry(_ entity: ODataEntity, type: String? = nil) throws(AtomWritingError) -> [UInt8] {
+  package func entry(_ entity: ODataEntity, type: String? = nil) throws(AtomWritingError) -> [UInt8] {
     var xml = XMLText()
     try write(entity, type: type, isRoot: true, depth: 0, &xml)
     return xml.bytes
   }
 
   /// Returns the body of a request that sets one property.
-  public func property(_ property: ODataProperty) throws(AtomWritingError) -> [UInt8] {
+  package func property(_ property: ODataProperty) throws(AtomWritingError) -> [UInt8] {
     var xml = XMLText()
     try write(property, type: nil, isRoot: true, depth: 0, &xml)
     return xml.bytes
   }
 
   /// Returns the body of a request that links an entity: V2's `uri`, V4's `m:ref`.
-  public func reference(_ url: String) throws(AtomWritingError) -> [UInt8] {
+  package func reference(_ url: String) throws(AtomWritingError) -> [UInt8] {
     var xml = XMLText()
     if isV4 {
       try xml.empty("m:ref", ["xmlns:m": metadata, "id": url])

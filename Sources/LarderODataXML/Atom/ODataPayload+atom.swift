@@ -1,4 +1,4 @@
-public import LarderOData
+package import LarderOData
 
 extension ODataPayload {
   /// Reads an Atom or XML payload of any version: entry, feed, tombstones, property, references, service document,
@@ -9,7 +9,7 @@ extension ODataPayload {
   ///   - model: the service's model. It provides the types of values whose elements name none, and the properties that
   ///     are mapped to Atom.
   ///   - type: the qualified type of the entity, of the rows, or of the value, if the caller knows it.
-  public init(atom bytes: [UInt8], model: EdmModel? = nil, type: String? = nil) throws(AtomError) {
+  package init(atom bytes: [UInt8], model: EdmModel? = nil, type: String? = nil) throws(AtomError) {
     let sink = AtomCollector()
     var options = AtomOptions(model: model)
     options.expectedType = type.map { EdmTypeReference($0) }

@@ -1,4 +1,4 @@
-public import LarderCore
+package import LarderCore
 
 /// Writes XML: escapes characters where needed, and rejects those that XML 1.0 does not allow.
 struct XMLText {
@@ -72,18 +72,18 @@ struct XMLText {
 }
 
 /// The error of a value that cannot be written as Atom.
-public struct AtomWritingError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct AtomWritingError: Error, Sendable, Hashable, CustomStringConvertible {
   /// What cannot be written and what to do.
-  public let reason: String
+  package let reason: String
 
   /// What cannot be written and what to do.
-  public var description: String { "This cannot be written as Atom: \(reason)" }
+  package var description: String { "This cannot be written as Atom: \(reason)" }
 }
 
 extension AtomWritingError: LarderError {
   /// The stable number: 1.
-  public var errorIdentity: ErrorIdentity { ErrorIdentity(1, "AtomWritingError", .invalidInput) }
+  package var errorIdentity: ErrorIdentity { ErrorIdentity(1, "AtomWritingError", .invalidInput) }
 
   /// What cannot be written and what to do.
-  public var explanation: ErrorExplanation { ErrorExplanation(description, cure: "Write it as JSON, or leave it out.") }
+  package var explanation: ErrorExplanation { ErrorExplanation(description, cure: "Write it as JSON, or leave it out.") }
 }

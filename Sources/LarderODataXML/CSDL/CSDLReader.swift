@@ -1,25 +1,25 @@
-public import LarderOData
+package import LarderOData
 
 /// Reads CSDL XML of all versions (EDMX 1.0 to 4.01) in one streaming pass: bytes in, `EdmModel` out.
 ///
 /// Push the document in chunks of any size, then call ``finish()``. Problems that do not prevent reading are added to
 /// the model's diagnostics; all others throw `MetadataError` with line, column and element path. Use a reader for one
 /// document and in one task; after an error it throws that error again.
-public final class CSDLReader {
+package final class CSDLReader {
   private let limits: MetadataLimits
   private let reading = CSDLReading()
   private var parser: XMLPushParser?
 
   /// Creates a reader for one document.
-  public init(limits: MetadataLimits = MetadataLimits()) { self.limits = limits }
+  package init(limits: MetadataLimits = MetadataLimits()) { self.limits = limits }
 
   /// Parses the next bytes.
-  public func push(_ bytes: [UInt8]) throws(MetadataError) {
+  package func push(_ bytes: [UInt8]) throws(MetadataError) {
     try attempt { try $0.push(bytes) }
   }
 
   /// Ends the document and returns the model.
-  public func finish() throws(MetadataError) -> EdmModel {
+  package func finish() throws(MetadataError) -> EdmModel {
     try attempt { try $0.finish() }
     let model = EdmModel(
       version: reading.version ?? .v2, dataServiceVersion: reading.dataServiceVersion,

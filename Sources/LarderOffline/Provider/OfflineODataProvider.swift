@@ -25,7 +25,7 @@ import LarderStorage
 /// `notSupported` and the name of the feature. All errors are ``OfflineODataError``.
 public final class OfflineODataProvider: ODataStore {
   /// The root of the service.
-  public let root: ODataServiceRoot
+  package let root: ODataServiceRoot
   /// The store's parameters, without keys.
   public var parameters: OfflineODataParameters { given.shown }
 

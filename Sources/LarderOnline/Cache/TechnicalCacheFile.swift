@@ -1,22 +1,22 @@
-public import LarderHTTP
-public import LarderService
-public import LarderStorage
+package import LarderHTTP
+package import LarderService
+package import LarderStorage
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  package import FoundationEssentials
 #else
-  public import Foundation
+  package import Foundation
 #endif
 
 /// A technical cache's file as tools see it, to list, show or reset it. A store may have the file open at the same
 /// time.
-public struct TechnicalCacheFile: Sendable {
+package struct TechnicalCacheFile: Sendable {
   /// The file's path.
-  public let path: String
+  package let path: String
   private let key: StorageKey?
 
   /// Names a file and the key that it is encrypted with. Nothing is read yet.
-  public init(path: String, key: StorageKey? = nil) {
+  package init(path: String, key: StorageKey? = nil) {
     self.path = path
     self.key = key
   }
@@ -24,7 +24,7 @@ public struct TechnicalCacheFile: Sendable {
   /// The cache files in a folder, sorted by name, all with the same key; none if the folder does not exist.
   ///
   /// Throws ``OnlineStoreError/storage(_:)`` for a folder that cannot be read.
-  public static func files(
+  package static func files(
     in folder: String, key: StorageKey? = nil
   ) throws(OnlineStoreError) -> [TechnicalCacheFile] {
     guard FileManager.default.fileExists(atPath: folder) else { return [] }
@@ -36,25 +36,25 @@ public struct TechnicalCacheFile: Sendable {
   }
 
   /// One stored response, without its content.
-  public struct Entry: Sendable, Hashable {
+  package struct Entry: Sendable, Hashable {
     /// The literal request URL.
-    public let url: String
+    package let url: String
     /// The status code.
-    public let httpStatus: Int
+    package let httpStatus: Int
     /// The content's length in bytes.
-    public let payloadBytes: Int
+    package let payloadBytes: Int
     /// When the response was stored.
-    public let stored: Date
+    package let stored: Date
     /// When the response was last stored, confirmed or read, as far as that has been written to the file.
-    public let lastUsed: Date
+    package let lastUsed: Date
     /// The stored header fields.
-    public let fields: HTTPFields
+    package let fields: HTTPFields
     /// The service's link for later changes; nil if it gives none.
-    public let deltaLink: String?
+    package let deltaLink: String?
   }
 
   /// The root of the service that the file belongs to.
-  public func serviceRoot() async throws(OnlineStoreError) -> String? {
+  package func serviceRoot() async throws(OnlineStoreError) -> String? {
     try await read { (connection) throws(StorageError) in
       try connection.first("SELECT value FROM property WHERE name = 'root'") { (row) throws(StorageError) in
         String(decoding: try row.bytes(0), as: UTF8.self)
@@ -63,7 +63,7 @@ public struct TechnicalCacheFile: Sendable {
   }
 
   /// All stored responses, sorted by URL.
-  public func entries() async throws(OnlineStoreError) -> [Entry] {
+  package func entries() async throws(OnlineStoreError) -> [Entry] {
     try await read { (connection) throws(StorageError) in
       try connection.rows(
         "SELECT url, status, length(payload), stored, used, fields, delta_link FROM entry ORDER BY url, id"
@@ -79,7 +79,7 @@ public struct TechnicalCacheFile: Sendable {
 
   /// The stored responses for a URL, the most recently used first. There are several if clients or representations
   /// differ.
-  public func responses(to url: String) async throws(OnlineStoreError) -> [ODataSingleResponse] {
+  package func responses(to url: String) async throws(OnlineStoreError) -> [ODataSingleResponse] {
     try await read { (connection) throws(StorageError) in
       try connection.rows(
         "SELECT status, fields, payload FROM entry WHERE url = ? ORDER BY used DESC", .text(url)
@@ -96,7 +96,7 @@ public struct TechnicalCacheFile: Sendable {
   /// A file that is not a cache stays, and ``OnlineStoreError/storage(_:)`` (`foreignFile`) is thrown. If the file
   /// itself does not show whether it is a cache, for example because it is encrypted, its name decides: a cache's name
   /// ends with `.larder-cache`.
-  public func reset() async throws(OnlineStoreError) {
+  package func reset() async throws(OnlineStoreError) {
     do throws(StorageError) {
       let lock = try FileLock(path + ".lock")
       defer { lock.release() }

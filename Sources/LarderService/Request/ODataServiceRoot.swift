@@ -1,24 +1,24 @@
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  package import FoundationEssentials
 #else
-  public import Foundation
+  package import Foundation
 #endif
 
 /// The root URL of a service. It converts resource paths to URLs.
-public struct ODataServiceRoot: Sendable, Hashable {
+package struct ODataServiceRoot: Sendable, Hashable {
   /// The root with a trailing slash, without user information, query and fragment.
-  public let url: URL
+  package let url: URL
   /// The query options of the given root (`sap-client=100`): every relative request carries them.
-  public let query: String?
+  package let query: String?
   /// Scheme, host and port, to which credentials are sent.
-  public let origin: HTTPOrigin
+  package let origin: HTTPOrigin
 
   private let text: String
 
   /// Creates a root from an absolute `http` or `https` URL; a missing trailing slash is added.
   ///
   /// Throws ``ODataServiceError`` (`invalidRequest`) for other URLs and for one that contains a user name or password.
-  public init(_ url: URL) throws(ODataServiceError) {
+  package init(_ url: URL) throws(ODataServiceError) {
     let given = url.absoluteString
     let parts = URLParts(given)
     guard let origin = parts.origin else {
@@ -46,7 +46,7 @@ public struct ODataServiceRoot: Sendable, Hashable {
   /// Relative paths continue the root, a leading `/` starts at the host, and absolute URLs are used unchanged (RFC 3986
   /// §5.2). Illegal characters, including `#`, are percent-encoded once; valid escapes stay. Throws
   /// ``ODataServiceError`` (`invalidRequest`) if the result is not valid.
-  public func absoluteText(_ path: String) throws(ODataServiceError) -> String {
+  package func absoluteText(_ path: String) throws(ODataServiceError) -> String {
     let parts = URLParts(path)
     if parts.prefix.isEmpty {
       let start = path.hasPrefix("/") ? origin.text : text
@@ -68,7 +68,7 @@ public struct ODataServiceRoot: Sendable, Hashable {
   }
 
   /// The absolute URL of a resource path; see ``absoluteText(_:)``.
-  public func resolve(_ path: String) throws(ODataServiceError) -> URL {
+  package func resolve(_ path: String) throws(ODataServiceError) -> URL {
     let text = try absoluteText(path)
     guard let url = URL(string: text), url.host() != nil else {
       throw ODataServiceError(.invalidRequest("this is no URL"), operation: "resolve", url: path)
@@ -77,7 +77,7 @@ public struct ODataServiceRoot: Sendable, Hashable {
   }
 
   /// True if the URL has the service's own scheme, host and port: only there credentials, cookies and tokens are sent.
-  public func isSameOrigin(_ url: URL) -> Bool { URLParts(url.absoluteString).origin == origin }
+  package func isSameOrigin(_ url: URL) -> Bool { URLParts(url.absoluteString).origin == origin }
 
   /// The part of an absolute URL behind the root, as written in batches; nil if the URL is not under the root.
   package func relative(_ absolute: String) -> String? {
@@ -98,16 +98,16 @@ public struct ODataServiceRoot: Sendable, Hashable {
 }
 
 /// An origin: scheme, host and port (RFC 6454), in lower case and with the scheme's default port written out.
-public struct HTTPOrigin: Sendable, Hashable {
+package struct HTTPOrigin: Sendable, Hashable {
   /// `http` or `https`.
-  public let scheme: String
+  package let scheme: String
   /// The host as in a URL: brackets around an IPv6 address.
-  public let host: String
+  package let host: String
   /// The port.
-  public let port: Int
+  package let port: Int
 
   /// The origin as the beginning of a URL, without a slash.
-  public var text: String {
+  package var text: String {
     let usual = scheme == "https" ? 443 : 80
     return port == usual ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
   }

@@ -142,7 +142,7 @@ public struct ODataBatchResponse: Sendable {
 
 extension ODataVersion {
   /// Parses a version field, such as `4.01` or `2.0;NetFx`; nil for other texts (OData Protocol 4.01 §8.1.5).
-  public init?(header: String) {
+  package init?(header: String) {
     let number = header.prefix { $0 != ";" && $0 != " " }
     switch number {
     case "1.0", "1", "2.0", "2": self = .v2

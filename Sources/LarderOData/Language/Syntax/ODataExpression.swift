@@ -9,7 +9,7 @@ public struct ODataExpression: Sendable, Hashable {
   public var position: SourcePosition
 
   /// Makes an expression.
-  public init(_ kind: Kind, at position: SourcePosition = .none) {
+  package init(_ kind: Kind, at position: SourcePosition = .none) {
     self.kind = kind
     self.position = position
   }
@@ -61,7 +61,7 @@ public struct ODataConditionalBranch: Sendable, Hashable {
   public var value: ODataExpression
 
   /// Joins both.
-  public init(condition: ODataExpression, value: ODataExpression) {
+  package init(condition: ODataExpression, value: ODataExpression) {
     self.condition = condition
     self.value = value
   }
@@ -75,7 +75,7 @@ public struct ODataObjectMember: Sendable, Hashable {
   public var value: ODataExpression
 
   /// Joins both.
-  public init(name: String, value: ODataExpression) {
+  package init(name: String, value: ODataExpression) {
     self.name = name
     self.value = value
   }
@@ -90,7 +90,7 @@ public struct ODataEnumerationLiteral: Sendable, Hashable {
   public var members: String
 
   /// Joins both.
-  public init(typeName: String?, members: String) {
+  package init(typeName: String?, members: String) {
     self.typeName = typeName
     self.members = members
   }
@@ -106,7 +106,7 @@ public struct ODataTypeName: Sendable, Hashable {
   public var position: SourcePosition
 
   /// Makes a type's name.
-  public init(_ name: String, isCollection: Bool = false, at position: SourcePosition = .none) {
+  package init(_ name: String, isCollection: Bool = false, at position: SourcePosition = .none) {
     self.name = name
     self.isCollection = isCollection
     self.position = position

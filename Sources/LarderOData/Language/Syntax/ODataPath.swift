@@ -11,7 +11,7 @@ public struct ODataPath: Sendable, Hashable {
   public var position: SourcePosition
 
   /// Makes a path.
-  public init(root: Root = .implicit, _ segments: [ODataPathSegment], at position: SourcePosition = .none) {
+  package init(root: Root = .implicit, _ segments: [ODataPathSegment], at position: SourcePosition = .none) {
     self.root = root
     self.segments = segments
     self.position = position
@@ -46,7 +46,7 @@ public struct ODataPathSegment: Sendable, Hashable {
   public var position: SourcePosition
 
   /// Makes a step.
-  public init(_ kind: Kind, at position: SourcePosition = .none) {
+  package init(_ kind: Kind, at position: SourcePosition = .none) {
     self.kind = kind
     self.position = position
   }
@@ -102,7 +102,7 @@ public struct ODataArgument: Sendable, Hashable {
   public var value: ODataExpression
 
   /// Joins both.
-  public init(name: String? = nil, value: ODataExpression) {
+  package init(name: String? = nil, value: ODataExpression) {
     self.name = name
     self.value = value
   }
@@ -116,7 +116,7 @@ public struct ODataLambda: Sendable, Hashable {
   public var predicate: ODataExpression
 
   /// Joins both.
-  public init(variable: String, predicate: ODataExpression) {
+  package init(variable: String, predicate: ODataExpression) {
     self.variable = variable
     self.predicate = predicate
   }

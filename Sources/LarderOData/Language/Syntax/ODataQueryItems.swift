@@ -10,7 +10,7 @@ public struct ODataComputeItem: Sendable, Hashable {
   public var position: SourcePosition
 
   /// Joins both.
-  public init(_ expression: ODataExpression, as alias: String, at position: SourcePosition = .none) {
+  package init(_ expression: ODataExpression, as alias: String, at position: SourcePosition = .none) {
     self.expression = expression
     self.alias = alias
     self.position = position
@@ -25,7 +25,7 @@ public struct ODataOrderByItem: Sendable, Hashable {
   public var isDescending: Bool
 
   /// Joins both.
-  public init(_ expression: ODataExpression, isDescending: Bool = false) {
+  package init(_ expression: ODataExpression, isDescending: Bool = false) {
     self.expression = expression
     self.isDescending = isDescending
   }
@@ -39,7 +39,7 @@ public struct ODataSelectItem: Sendable, Hashable {
   public var options: ODataQueryOptions
 
   /// Joins both.
-  public init(_ path: ODataPath, options: ODataQueryOptions = ODataQueryOptions()) {
+  package init(_ path: ODataPath, options: ODataQueryOptions = ODataQueryOptions()) {
     self.path = path
     self.options = options
   }
@@ -53,7 +53,7 @@ public struct ODataExpandItem: Sendable, Hashable {
   public var options: ODataQueryOptions
 
   /// Joins both.
-  public init(_ path: ODataPath, options: ODataQueryOptions = ODataQueryOptions()) {
+  package init(_ path: ODataPath, options: ODataQueryOptions = ODataQueryOptions()) {
     self.path = path
     self.options = options
   }
@@ -77,7 +77,7 @@ public struct ODataAlias: Sendable, Hashable {
   public var position: SourcePosition
 
   /// Joins both.
-  public init(name: String, value: ODataExpression, at position: SourcePosition = .none) {
+  package init(name: String, value: ODataExpression, at position: SourcePosition = .none) {
     self.name = name
     self.value = value
     self.position = position
@@ -94,7 +94,7 @@ public struct ODataCustomOption: Sendable, Hashable {
   public var position: SourcePosition
 
   /// Joins both.
-  public init(name: String, value: String?, at position: SourcePosition = .none) {
+  package init(name: String, value: String?, at position: SourcePosition = .none) {
     self.name = name
     self.value = value
     self.position = position

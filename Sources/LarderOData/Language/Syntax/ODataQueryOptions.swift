@@ -7,7 +7,7 @@ public struct ODataQueryOptions: Sendable, Hashable {
   private var storage: Storage?
 
   /// No options.
-  public init() {}
+  package init() {}
 
   /// Whether no option is there.
   public var isEmpty: Bool { storage.map { $0.fields == Fields() } ?? true }

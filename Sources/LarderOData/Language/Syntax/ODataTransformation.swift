@@ -69,7 +69,7 @@ public struct ODataNestedSequence: Sendable, Hashable {
   public var alias: String
 
   /// Joins both.
-  public init(_ transformations: [ODataTransformation], as alias: String) {
+  package init(_ transformations: [ODataTransformation], as alias: String) {
     self.transformations = transformations
     self.alias = alias
   }
@@ -85,7 +85,7 @@ public struct ODataHierarchyReference: Sendable, Hashable {
   public var property: ODataPath
 
   /// Joins all.
-  public init(nodes: ODataPath, qualifier: String, property: ODataPath) {
+  package init(nodes: ODataPath, qualifier: String, property: ODataPath) {
     self.nodes = nodes
     self.qualifier = qualifier
     self.property = property
@@ -117,7 +117,7 @@ public struct ODataAggregateExpression: Sendable, Hashable {
   public var alias: String?
 
   /// Joins all.
-  public init(
+  package init(
     _ expression: ODataExpression, with method: String? = nil, from: [ODataAggregateFrom] = [], as alias: String? = nil
   ) {
     self.expression = expression
@@ -135,7 +135,7 @@ public struct ODataAggregateFrom: Sendable, Hashable {
   public var method: String?
 
   /// Joins both.
-  public init(_ properties: [ODataPath], with method: String? = nil) {
+  package init(_ properties: [ODataPath], with method: String? = nil) {
     self.properties = properties
     self.method = method
   }

@@ -8,7 +8,7 @@ public struct ODataURL: Sendable, Hashable {
   public var options: ODataQueryOptions
 
   /// Joins all.
-  public init(
+  package init(
     serviceRoot: String? = nil, _ resource: ODataResource, options: ODataQueryOptions = ODataQueryOptions()
   ) {
     self.serviceRoot = serviceRoot
@@ -43,7 +43,7 @@ public struct ODataContextFragment: Sendable, Hashable {
   public var item: String?
 
   /// Joins all.
-  public init(
+  package init(
     path: ODataPath, collectionOf: String? = nil, selectList: [ODataSelectListItem]? = nil, item: String? = nil
   ) {
     self.path = path
@@ -63,7 +63,7 @@ public struct ODataSelectListItem: Sendable, Hashable {
   public var nested: [ODataSelectListItem]?
 
   /// Joins all.
-  public init(path: ODataPath, isExpanded: Bool = false, nested: [ODataSelectListItem]? = nil) {
+  package init(path: ODataPath, isExpanded: Bool = false, nested: [ODataSelectListItem]? = nil) {
     self.path = path
     self.isExpanded = isExpanded
     self.nested = nested

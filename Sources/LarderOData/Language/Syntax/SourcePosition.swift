@@ -10,7 +10,7 @@ public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
   public var offset: Int? { place < 0 ? nil : Int(place) }
 
   /// Marks a place; places beyond 2 GiB are not kept.
-  public init(offset: Int?) { place = offset.flatMap { Int32(exactly: $0) } ?? -1 }
+  package init(offset: Int?) { place = offset.flatMap { Int32(exactly: $0) } ?? -1 }
 
   /// All positions are equal.
   public static func == (left: SourcePosition, right: SourcePosition) -> Bool { true }
