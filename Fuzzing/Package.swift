@@ -2,6 +2,10 @@
 import PackageDescription
 
 // A package of its own, so that users of Larder do not build the fuzzer. Its core is that of the tests: Core is a link to it.
+//
+// It calls package API of Larder. A package's identity is the name of its folder, in lower case.
+let larder = Context.packageDirectory.split(separator: "/").dropLast().last.map { $0.lowercased() } ?? ""
+
 let package = Package(
   name: "larder-fuzzing",
   platforms: [.macOS(.v15)],
@@ -11,7 +15,7 @@ let package = Package(
       name: "LanguageFuzzer", dependencies: [.product(name: "LarderOData", package: "larder")],
       swiftSettings: [
         .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("MemberImportVisibility"), .unsafeFlags(["-package-name", larder]),
       ])
   ]
 )

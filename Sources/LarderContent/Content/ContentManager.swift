@@ -24,7 +24,7 @@ public import LarderHTTP
 /// in a loop, and ``load(_:listener:)`` calls a listener.
 public final class ContentManager: Sendable {
   /// The underlying engine, for requests whose content is not parsed into a value.
-  package let engine: HTTPCache
+  public let engine: HTTPCache
 
   /// Creates a manager from a cache and a network transport.
   public init(cache: any Cache, transport: any HTTPTransport, options: HTTPCacheOptions = .init()) {
@@ -32,7 +32,7 @@ public final class ContentManager: Sendable {
   }
 
   /// Creates a manager with an engine that other code may use too.
-  package init(engine: HTTPCache) { self.engine = engine }
+  public init(engine: HTTPCache) { self.engine = engine }
 
   // MARK: Responses with a value
 

@@ -1,4 +1,4 @@
-package import LarderHTTP
+public import LarderHTTP
 import LarderStorage
 
 /// Handles HTTP requests with a cache and a network, by the rules of RFC 9111 for a private cache.
@@ -10,13 +10,13 @@ import LarderStorage
 /// ```
 ///
 /// Redirects are stored like other responses. They are not followed here.
-package final class HTTPCache: Sendable {
+public final class HTTPCache: Sendable {
   /// The cache that stores responses.
-  package let cache: any Cache
+  public let cache: any Cache
   /// The network.
-  package let transport: any HTTPTransport
+  public let transport: any HTTPTransport
   /// The options, as set at the beginning.
-  package let options: HTTPCacheOptions
+  public let options: HTTPCacheOptions
 
   /// False if the cache never stores anything.
   let keepsContent: Bool
@@ -32,7 +32,7 @@ package final class HTTPCache: Sendable {
   let sharedCache: (any SharedCache)?
 
   /// Creates an engine from a cache and a network transport.
-  package init(cache: any Cache, transport: any HTTPTransport, options: HTTPCacheOptions = .init()) {
+  public init(cache: any Cache, transport: any HTTPTransport, options: HTTPCacheOptions = .init()) {
     self.cache = cache
     self.transport = transport
     self.options = options
@@ -59,7 +59,7 @@ package final class HTTPCache: Sendable {
   ///   - request: the request; its `followsRedirects` is treated as false. Its own conditions and ranges are evaluated.
   ///   - policy: when stored responses are used.
   ///   - override: lifetimes that replace the server's.
-  package func answer(
+  public func answer(
     _ request: HTTPRequest, policy: ContentPolicy = .standard, override: FreshnessOverride = .none
   ) async throws(HTTPTransportError) -> CachedResponse {
     try await answer(request, policy, override, onForward: nil)
@@ -120,14 +120,14 @@ package final class HTTPCache: Sendable {
   /// Cancels all transfers and background validations, and waits until they have ended.
   ///
   /// Later requests still get responses, but nothing more is stored.
-  package func close() async { await calls.run { [self] () async throws(Never) in await transfers.close() } }
+  public func close() async { await calls.run { [self] () async throws(Never) in await transfers.close() } }
 
   /// Cancels all transfers and validations, and suspends the cache. The cache has no lock when this returns, so that
   /// the system may suspend the process. See the article "Suspension".
   ///
   /// Requests fail with `suspended` until ``resume()``. Concurrent calls of this function, ``resume()`` and ``close()``
   /// run one after another. Throws the cache's error; the cache is suspended all the same.
-  package func suspend() async throws(CacheError) {
+  public func suspend() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       await transfers.suspend()
       try await cache.suspend()
@@ -137,7 +137,7 @@ package final class HTTPCache: Sendable {
   /// Resumes the cache, so that requests are handled again. An engine that is not suspended stays as it is.
   ///
   /// Throws the cache's error; requests fail until the cache is resumed.
-  package func resume() async throws(CacheError) {
+  public func resume() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       try await cache.resume()
       guard transfers.isSuspended else { return }

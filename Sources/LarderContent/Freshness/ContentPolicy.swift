@@ -32,18 +32,18 @@ public enum ContentPolicy: Sendable, Hashable {
 ///
 /// It overrides `max-age`, `Expires`, heuristics and `no-cache`, but never `no-store`. Both times count from the
 /// creation or validation of the response.
-package struct FreshnessOverride: Sendable, Hashable {
+public struct FreshnessOverride: Sendable, Hashable {
   /// The age at which a response expires; nil leaves it to the server.
-  package var ttl: Duration?
+  public var ttl: Duration?
   /// The age from which a response is returned at once and validated at the same time; nil means `ttl`.
-  package var softTTL: Duration?
+  public var softTTL: Duration?
 
   /// Overrides the time to live, the soft time to live, or both; without arguments neither.
-  package init(ttl: Duration? = nil, softTTL: Duration? = nil) {
+  public init(ttl: Duration? = nil, softTTL: Duration? = nil) {
     self.ttl = ttl
     self.softTTL = softTTL
   }
 
   /// Leaves everything to the server.
-  package static let none = FreshnessOverride()
+  public static let none = FreshnessOverride()
 }
