@@ -55,16 +55,16 @@ package struct HTTPRedirection {
 
   private func resolve(_ location: String, against base: URL) throws(HTTPTransportError) -> URL {
     guard let target = URL(string: location, relativeTo: base)?.absoluteURL, let scheme = target.scheme?.lowercased()
-    else { throw .redirectRefused("its Location is no URL") }
-    guard scheme == "http" || scheme == "https" else { throw .redirectRefused("it leads to the scheme \(scheme)") }
+    else { throw .redirectRefused("the Location field is not a URL") }
+    guard scheme == "http" || scheme == "https" else { throw .redirectRefused("the new URL has the scheme \(scheme)") }
     if scheme == "http" && base.scheme?.lowercased() == "https" {
-      throw .redirectRefused("it leads from https to http")
+      throw .redirectRefused("the new URL uses http instead of https")
     }
     guard let host = target.host(percentEncoded: true), !host.isEmpty else {
-      throw .redirectRefused("its Location has no host")
+      throw .redirectRefused("the Location field has no host")
     }
     if target.user() != nil || target.password() != nil {
-      throw .redirectRefused("its Location carries credentials")
+      throw .redirectRefused("the Location field contains credentials")
     }
     return withFragment(of: base, target)
   }

@@ -50,7 +50,7 @@ struct StructuredFieldReader {
     skip()
     let item = try item()
     skip()
-    guard byte == nil else { throw failure("the item should end here") }
+    guard byte == nil else { throw failure("unexpected text after the item") }
     return item
   }
 
@@ -120,11 +120,11 @@ struct StructuredFieldReader {
     }
     guard digits > 0 else { throw failure("a digit is expected") }
     guard take(0x2E) else { return .integer(isNegative ? -magnitude : magnitude) }
-    guard digits <= 12 else { throw failure("a decimal has at most 12 digits before its point") }
+    guard digits <= 12 else { throw failure("a decimal has at most 12 digits before the point") }
     var fraction = 0
     while let next = byte, (0x30...0x39).contains(next) {
       fraction += 1
-      guard fraction <= 3 else { throw failure("a decimal has at most 3 digits behind its point") }
+      guard fraction <= 3 else { throw failure("a decimal has at most 3 digits after the point") }
       magnitude = magnitude * 10 + Int64(next - 0x30)
       offset += 1
     }
@@ -147,11 +147,11 @@ struct StructuredFieldReader {
       case 0x5C:
         offset += 1
         guard let escaped = byte, escaped == 0x22 || escaped == 0x5C else {
-          throw failure("\\ stands before \" or \\ only")
+          throw failure("\" or \\ is expected after \\")
         }
         content.append(escaped)
       case 0x20...0x7E: content.append(next)
-      default: throw failure("a string holds visible ASCII only")
+      default: throw failure("a string can contain only visible ASCII")
       }
       offset += 1
     }
@@ -230,7 +230,7 @@ struct StructuredFieldReader {
         }
         content.append(high << 4 | low)
       case 0x20...0x7E: content.append(next)
-      default: throw failure("a display string holds visible ASCII only")
+      default: throw failure("a display string can contain only visible ASCII")
       }
     }
     throw failure("the display string is not closed")

@@ -33,13 +33,13 @@ struct ObjectOpening: Sendable {
       // SQLite and the system report a read-only file with different errors, depending on what they tried to create
       // first.
       guard error.category == .cannotOpen, DatabaseFile(path).isReadOnly else { throw error }
-      throw .readOnly(path, "The file or its folder can only be read: \(error.message)")
+      throw .readOnly(path, "The file or its folder is read-only: \(error.message)")
     }
   }
 
   private func openWhole() async throws(StorageError) -> (Database, Memory) {
     let file = DatabaseFile(path)
-    guard !file.hasLostContent else { throw .damaged(path, "The file is empty, and was not") }
+    guard !file.hasLostContent else { throw .damaged(path, "The file has lost its content") }
     switch try file.content() {
     case .absent:
       try file.makeFolder()

@@ -166,6 +166,6 @@ extension ObjectGone: LarderError {
 
   /// Explains that the value is gone.
   public var explanation: ErrorExplanation {
-    ErrorExplanation("The server says that the value is gone.", cure: "Ask for another.")
+    ErrorExplanation("The server reports that the value no longer exists.", cure: "Read another key.")
   }
 }

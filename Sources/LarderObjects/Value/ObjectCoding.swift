@@ -15,9 +15,9 @@ public enum ObjectCoding: Int, Sendable, Hashable, CaseIterable {
 
   fileprivate var words: String {
     switch self {
-    case .bytes: "it was put as raw bytes"
-    case .json: "it was put as an encoded value"
-    case .own: "it was put as a value with a coding of its own"
+    case .bytes: "it was stored as raw bytes"
+    case .json: "it was stored as an encoded value"
+    case .own: "it was stored as a value with its own encoding"
     }
   }
 }

@@ -25,7 +25,7 @@ struct BatchParts: Sendable {
     var requests: [BatchRequest] = []
     for (request, outgoing) in members {
       if isChangeSet, request.isRead {
-        throw outgoing.error(.invalidRequest("a change set takes no reads; put it beside the change set"))
+        throw outgoing.error(.invalidRequest("a change set cannot contain reads; move the read out of the change set"))
       }
       requests.append(try part(request, outgoing))
     }
@@ -44,10 +44,12 @@ struct BatchParts: Sendable {
     switch outgoing.body {
     case .none: body = []
     case .bytes(let bytes): body = bytes
-    case .stream: throw outgoing.error(.invalidRequest("a batch takes no streamed content; send it by itself"))
+    case .stream:
+      throw outgoing.error(
+        .invalidRequest("a batch cannot contain streamed content; send the request without the batch"))
     }
     guard outgoing.isSameOrigin else {
-      throw outgoing.error(.invalidRequest("a batch takes requests to its own service only"))
+      throw outgoing.error(.invalidRequest("a batch can contain only requests to its own service"))
     }
     let absolute = outgoing.url.absoluteString
     let path = root.relative(absolute) ?? String(absolute.dropFirst(root.origin.text.count))
@@ -61,7 +63,7 @@ struct BatchParts: Sendable {
   ) throws(ODataServiceError) -> String? {
     if let given = request.contentID {
       guard usedIDs.insert(given).inserted else {
-        throw outgoing.error(.invalidRequest("the Content-ID \(given) stands twice in the batch"))
+        throw outgoing.error(.invalidRequest("the batch has two requests with the Content-ID \(given)"))
       }
       return given
     }

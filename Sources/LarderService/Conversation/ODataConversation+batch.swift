@@ -33,7 +33,7 @@ extension ODataConversation {
 
   private func batchParts(_ request: ODataBatchRequest) async throws(ODataServiceError) -> BatchParts {
     guard !request.items.isEmpty, request.items.allSatisfy({ !$0.requests.isEmpty }) else {
-      throw ODataServiceError(.invalidRequest("a batch or change set without requests"), operation: "batch")
+      throw ODataServiceError(.invalidRequest("the batch or one of its change sets is empty"), operation: "batch")
     }
     var parts = BatchParts(root: root)
     for item in request.items {
@@ -124,9 +124,9 @@ extension ODataConversation {
   }
 
   private func missing(_ request: OutgoingRequest) -> ODataServiceError {
-    let what =
-      "the batch's response has none to this request, which may have been executed; look before sending it again"
-    return request.error(.malformedAnswer(what))
+    let detail =
+      "the batch's response contains no response to this request; check whether the service executed it before you send it again"
+    return request.error(.malformedAnswer(detail))
   }
 
   private func changeSet(_ answers: [ODataBatchResponse.Answer]) -> ODataBatchResponse.Slot {

@@ -42,7 +42,7 @@ extension ODataConversation {
   ) throws(ODataServiceError) -> IncomingResponse {
     if let refusal, options.csrf == .never { return refusal }
     let answer = refusal.map { self.response($0, request) }
-    throw request.error(.csrf("the service refuses the token that it gave"), response: answer)
+    throw request.error(.csrf("the service rejected the token that it issued"), response: answer)
   }
 
   /// The service's token, fetched once for all callers that need it.
@@ -75,6 +75,6 @@ extension ODataConversation {
     }
     let url = root.url.absoluteString
     throw ODataServiceError(
-      .csrf("the service root gave none (\(statuses.joined(separator: ", ")))"), operation: "csrf", url: url)
+      .csrf("the service root returned none (\(statuses.joined(separator: ", ")))"), operation: "csrf", url: url)
   }
 }

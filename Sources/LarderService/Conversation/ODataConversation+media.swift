@@ -11,7 +11,8 @@ extension ODataConversation {
   ) async throws(ODataServiceError) -> ODataMediaResponse {
     guard request.isRead, offset >= 0 else {
       throw ODataServiceError(
-        .invalidRequest("only reads are streamed, from 0 or later"), operation: request.operationName, url: request.path
+        .invalidRequest("only reads can be streamed, from an offset of 0 or more"), operation: request.operationName,
+        url: request.path
       )
     }
     var outgoing = try await outgoing(request, operation: request.operationName)
@@ -71,7 +72,7 @@ public struct ODataMediaResponse: Sendable {
     // complete resource.
     guard start == asked, request.fields.contains("Range") else {
       incoming.stream?.cancel()
-      throw request.error(.malformedAnswer("field Content-Range: another part than the one asked for"))
+      throw request.error(.malformedAnswer("the field Content-Range is not the requested range"))
     }
     return asked
   }

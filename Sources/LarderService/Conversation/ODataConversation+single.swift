@@ -84,7 +84,7 @@ extension ODataConversation {
     case .none, .reference, .bytes, .stream: return nil
     }
     guard let type, model.structure(type)?.hasStream == true else { return nil }
-    return "a \(type) is made of its bytes; create it by createMedia(_:in:slug:), then update its values"
+    return "\(type) is a media entity; create it with createMedia(_:in:slug:), then update its values"
   }
 
   /// Sends a request, in Atom if the service does not support JSON.

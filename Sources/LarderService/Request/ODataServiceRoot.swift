@@ -27,14 +27,14 @@ public struct ODataServiceRoot: Sendable, Hashable {
     }
     guard !parts.hasUserInformation else {
       throw ODataServiceError(
-        .invalidRequest("a service root must not carry a user name; give the service an authentication instead"),
+        .invalidRequest("a service root must not contain a user name; use an Authentication instead"),
         operation: "root", url: given)
     }
     var path = parts.path.isEmpty ? "/" : parts.path
     if !path.hasSuffix("/") { path += "/" }
     text = parts.prefix + PercentEncoding.encoded(path, in: .path)
     guard let root = URL(string: text) else {
-      throw ODataServiceError(.invalidRequest("this is no URL"), operation: "root", url: given)
+      throw ODataServiceError(.invalidRequest("this is not a URL"), operation: "root", url: given)
     }
     self.url = root
     query = parts.query.flatMap { $0.isEmpty ? nil : PercentEncoding.encoded($0, in: .query) }
@@ -55,12 +55,12 @@ public struct ODataServiceRoot: Sendable, Hashable {
     if parts.isNetworkPath { return try absoluteText(origin.scheme + ":" + path) }
     guard parts.origin != nil else {
       throw ODataServiceError(
-        .invalidRequest("only http and https URLs with a proper host can be requested"), operation: "resolve", url: path
+        .invalidRequest("the URL must have the scheme http or https and a valid host"), operation: "resolve", url: path
       )
     }
     guard !parts.hasUserInformation else {
       throw ODataServiceError(
-        .invalidRequest("a URL must not carry a user name or password"), operation: "resolve", url: path)
+        .invalidRequest("the URL must not contain a user name or password"), operation: "resolve", url: path)
     }
     // After a host without a path, other text (a `#`) must not become part of the host.
     let path = parts.path.isEmpty || parts.path.hasPrefix("/") ? parts.path : "/" + parts.path
@@ -71,7 +71,7 @@ public struct ODataServiceRoot: Sendable, Hashable {
   public func resolve(_ path: String) throws(ODataServiceError) -> URL {
     let text = try absoluteText(path)
     guard let url = URL(string: text), url.host() != nil else {
-      throw ODataServiceError(.invalidRequest("this is no URL"), operation: "resolve", url: path)
+      throw ODataServiceError(.invalidRequest("this is not a URL"), operation: "resolve", url: path)
     }
     return url
   }

@@ -45,7 +45,7 @@ extension ODataStore {
     let response = try await execute(single: request)
     guard case .count(let count) = try response.payload() else {
       throw ODataServiceError(
-        .malformedAnswer("a count should be plain text"), operation: "read", method: .get, url: response.url)
+        .malformedAnswer("a count must be plain text"), operation: "read", method: .get, url: response.url)
     }
     return count
   }
@@ -134,7 +134,7 @@ extension ODataStore {
   private func unexpected(
     _ payload: ODataPayload, _ expected: String, _ response: ODataSingleResponse, _ request: ODataSingleRequest
   ) -> ODataServiceError {
-    let found =
+    let received =
       switch payload {
       case .entity: "an entity"
       case .collection: "a collection of entities"
@@ -146,7 +146,7 @@ extension ODataStore {
       case .error: "an error"
       }
     return ODataServiceError(
-      .malformedAnswer("\(found) where \(expected) should be; read it by another call"),
+      .malformedAnswer("expected \(expected), received \(received); use the function that reads \(received)"),
       operation: request.operationName, url: response.url, response: response)
   }
 }

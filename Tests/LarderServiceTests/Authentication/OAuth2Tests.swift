@@ -59,7 +59,7 @@ struct OAuth2Tests {
         }
         return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
       }
-      #expect(results == [fails ? "The token endpoint refused: invalid_client" : "Bearer A": 50])
+      #expect(results == [fails ? "The token endpoint rejected the request: invalid_client" : "Bearer A": 50])
       // Those who come after a failure may ask again; those who wait share one question.
       #expect(fails ? transport.requests.count < 50 : transport.requests.count == 1)
     }
