@@ -22,7 +22,7 @@ extension HTTPDate {
       endsInGMT(bytes, at: 25), let day = two(bytes, 5), let month = month(bytes, at: 8),
       let century = two(bytes, 12), let year = two(bytes, 14), let time = timeOfDay(bytes, at: 17)
     else { return nil }
-    return seconds(century * 100 + year, month, day, time)
+    return seconds(year: century * 100 + year, month: month, day: day, time: time)
   }
 
   /// Parses an asctime date: 24 bytes, the day with a space in place of a leading zero.
@@ -32,7 +32,7 @@ extension HTTPDate {
       let century = two(bytes, 20), let year = two(bytes, 22),
       let day = bytes[8] == 0x20 ? digit(bytes[9]) : two(bytes, 8)
     else { return nil }
-    return seconds(century * 100 + year, month, day, time)
+    return seconds(year: century * 100 + year, month: month, day: day, time: time)
   }
 
   /// Parses an rfc850-date: the day's whole name and a year of two digits.
@@ -48,10 +48,10 @@ extension HTTPDate {
     let thisYear = civil(days: floorDivide(now, 86_400)).year
     var year = thisYear - thisYear % 100 + short
     if year > thisYear + 50 { year -= 100 }
-    return seconds(year, month, day, time)
+    return seconds(year: year, month: month, day: day, time: time)
   }
 
-  private static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
+  private static func seconds(year: Int, month: Int, day: Int, time: Int) -> Int64? {
     guard day >= 1, day <= days(inMonth: month, year: year) else { return nil }
     return Int64(daysSince1970(year: year, month: month, day: day)) * 86_400 + Int64(time)
   }

@@ -26,7 +26,7 @@ struct ObjectChangeTests {
     for number in 0..<10_000 {
       buffer.add(RecordedChange(kind: .put, key: ObjectKey(stored: "\(number)"), labels: []))
       if number > 0, let change = buffer.next() { taken.append(change) }
-      #expect(buffer.keptCount < 32)
+      #expect(buffer.keyCount < 32)
     }
     #expect(taken == (0..<9999).map { .put(key: "\($0)") })
   }

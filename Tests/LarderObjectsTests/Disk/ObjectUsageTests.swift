@@ -18,7 +18,7 @@ struct ObjectUsageTests {
     let found = try await database.read { (connection) throws(StorageError) in
       (
         try connection.rows("SELECT id FROM object ORDER BY id") { (row) throws(StorageError) in try row.int64(0) },
-        try ObjectUsage.find(connection)?.next
+        try ObjectUsage.read(connection)?.next
       )
     }
     try await database.close()

@@ -5,7 +5,7 @@ import Testing
 @Suite("Objects: the memory tier as a state machine", .timeLimit(.minutes(5)))
 struct MemoryTierTests {
   private func tier(count: Int = 10, bytes: Int = 1000) -> MemoryTier {
-    MemoryTier(limit: .init(count: count, bytes: bytes), number: 0, last: 0)
+    MemoryTier(limit: .init(count: count, bytes: bytes), number: 0, lastRequest: 0)
   }
 
   private func key(_ text: String) -> ObjectKey { ObjectKey(stored: text) }
@@ -15,7 +15,7 @@ struct MemoryTierTests {
   }
 
   private func look(_ tier: inout MemoryTier, _ text: String, at number: UInt64, now: Int64 = 0) -> String {
-    switch tier.look(key(text), at: number, now: { now }) {
+    switch tier.lookUp(key(text), at: number, now: { now }) {
     case .hit(.decoded(let value)): "hit \((value as? Decoded<Int>)?.value ?? -1)"
     case .hit(.encoded): "hit encoded"
     case .miss(let token): "miss \(token)"
@@ -62,7 +62,7 @@ struct MemoryTierTests {
     #expect(look(&tier, "a", at: 5) == "bypass")
     #expect(tier.endCommit(succeeded: true) == 6)
     #expect(look(&tier, "a", at: 6) == "hit 3")
-    #expect(tier.takeMaintenanceTasks().contains(.tellMissed) == false)
+    #expect(tier.takeMaintenanceTasks().contains(.reportMissed) == false)
   }
 
   @Test("What was read while another key is committed comes into memory only while that lasts")
@@ -87,9 +87,9 @@ struct MemoryTierTests {
     #expect(look(&tier, "a", at: 2) == "hit 1")
     _ = tier.takeMaintenanceTasks()
     #expect(look(&tier, "a", at: 4) == "miss 4")
-    #expect(tier.takeMaintenanceTasks().contains(.tellMissed))
+    #expect(tier.takeMaintenanceTasks().contains(.reportMissed))
     #expect(look(&tier, "b", at: 4) == "miss 4")
-    #expect(tier.takeMaintenanceTasks().contains(.tellMissed) == false)
+    #expect(tier.takeMaintenanceTasks().contains(.reportMissed) == false)
     #expect(tier.count == 0)
   }
 
@@ -112,7 +112,7 @@ struct MemoryTierTests {
     #expect(tier.endCommit(succeeded: true) == 6)
     #expect(look(&tier, "a", at: 6) == "miss 6")
     #expect(look(&tier, "b", at: 6) == "hit 2")
-    var opened = MemoryTier(limit: .init(), number: 7, last: 0)
+    var opened = MemoryTier(limit: .init(), number: 7, lastRequest: 0)
     #expect(look(&opened, "a", at: 7) == "bypass")
     #expect(look(&opened, "a", at: 8) == "miss 8")
   }
@@ -204,7 +204,7 @@ struct MemoryTierTests {
     #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
     // What failed is not tried until somebody asks for something.
     #expect(begin(&tier, scheduled: true))
-    tier.giveBack(tier.takeCounts(1))
+    tier.returnCounts(tier.takeCounts(1))
     tier.endWritingCounts(succeeded: false)
     #expect(tier.takeMaintenanceTasks() == [])
     put(&tier, "new", 1, id: 9999)
@@ -219,7 +219,7 @@ struct MemoryTierTests {
     #expect(tier.takeMaintenanceTasks() == [.writeCounts, .scheduleCounts])
     for round in 0..<2 {
       #expect(begin(&tier, scheduled: round == 1))
-      tier.giveBack(tier.takeCounts(1))
+      tier.returnCounts(tier.takeCounts(1))
       tier.endWritingCounts(succeeded: false, triesAgain: true)
       // The timer of the start has not run before the second round.
       #expect(tier.takeMaintenanceTasks() == (round == 0 ? [] : .scheduleCounts))
@@ -237,7 +237,7 @@ struct MemoryTierTests {
 
   @Test("A store that evicts writes its counts sooner")
   func evictingCounts() {
-    var tier = MemoryTier(limit: .none, number: 0, last: 0, evicts: true)
+    var tier = MemoryTier(limit: .none, number: 0, lastRequest: 0, evicts: true)
     for id in 0..<MemoryTier.evictingCountLimit {
       #expect(!tier.takeMaintenanceTasks().contains(.writeCounts))
       tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0)
@@ -250,16 +250,16 @@ struct MemoryTierTests {
     var tier = tier(count: 2)
     tier.fill(key("a"), held(1, id: 7), missed: 0, at: 0)
     for _ in 0..<4 { _ = look(&tier, "a", at: 0) }
-    #expect(tier.pending(key("a"), 7).times == 5)
+    #expect(tier.pendingRequests(key("a"), 7).times == 5)
     #expect(tier.takeMaintenanceTasks().contains(.scheduleCounts))
     put(&tier, "b", 2, id: 8)
     put(&tier, "c", 3, id: 9)
     #expect(tier.keys.map(\.text) == ["c", "b"])
-    #expect(tier.pending(key("a"), 7).times == 5)
+    #expect(tier.pendingRequests(key("a"), 7).times == 5)
     _ = look(&tier, "b", at: tier.number)
     put(&tier, "b", 4, id: 8)
     _ = look(&tier, "b", at: tier.number)
-    #expect(tier.pending(key("b"), 8).times == 2)
+    #expect(tier.pendingRequests(key("b"), 8).times == 2)
     #expect(begin(&tier, scheduled: true))
     let taken = tier.takeCounts(100)
     #expect(taken.reduce(into: [:]) { $0[$1.id, default: 0] += $1.requests.times } == [7: 5, 8: 2])
@@ -267,12 +267,12 @@ struct MemoryTierTests {
     // On their way they are seen by who reads the row as it was, and not by who reads it as it is then.
     let last = try #require(taken.filter { $0.id == 8 }.map(\.requests.last).max())
     for _ in 0..<2 {
-      #expect(tier.pending(key("b"), 8).times == 2)
-      #expect(tier.pending(key("b"), 8, beyond: last).times == 0)
-      tier.keepWritten()
+      #expect(tier.pendingRequests(key("b"), 8).times == 2)
+      #expect(tier.pendingRequests(key("b"), 8, after: last).times == 0)
+      tier.retainWrittenCounts()
     }
     _ = look(&tier, "b", at: tier.number)
-    #expect(tier.takePending(key("b"), 8).times == 1)
+    #expect(tier.takePendingRequests(key("b"), 8).times == 1)
     #expect(tier.takeMaintenanceTasks() == [])
     tier.endWritingCounts(succeeded: true)
     _ = look(&tier, "b", at: tier.number)
@@ -304,7 +304,7 @@ struct MemoryTierTests {
       switch random.next(7) {
       case 0, 1, 2:
         let key = keys[random.next(4)]
-        switch tier.look(self.key(key), at: number, now: { 0 }) {
+        switch tier.lookUp(self.key(key), at: number, now: { 0 }) {
         case .hit(.decoded(let value)):
           let value = (value as? Decoded<Int>)?.value ?? -1
           #expect(value >= answered[key] ?? 0, "seed \(seed), step \(step): \(key)")

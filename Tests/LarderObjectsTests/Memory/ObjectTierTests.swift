@@ -37,9 +37,9 @@ struct ObjectTierTests {
     let store = try await rig.open()
     for number in 0..<20 { try await store.put(Friend(name: "\(number)", age: number), forKey: "\(number)") }
     for _ in 0..<3 { #expect(try await store.value(Friend.self, forKey: "7")?.age == 7) }
-    #expect(store.memory.held.count == 20)
+    #expect(store.memory.contents.count == 20)
     store.trimMemory()
-    #expect(store.memory.held == (0, 0))
+    #expect(store.memory.contents == (0, 0))
     #expect(try await store.value(Friend.self, forKey: "7")?.age == 7)
     #expect(store.memory.keys == ["7"])
     #expect(try await store.metadata(forKey: "7")?.timesRequested == 4)
@@ -68,7 +68,7 @@ struct ObjectTierTests {
 
     deinit {
       guard let store = Curious.store.withLock({ $0 }) else { return }
-      _ = store.memory.held
+      _ = store.memory.contents
       Curious.asked.add(1, ordering: .relaxed)
     }
   }
