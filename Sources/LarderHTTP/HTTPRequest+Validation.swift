@@ -26,8 +26,8 @@ extension HTTPRequest {
       throw .invalidRequest("only the transport can set Transfer-Encoding; remove the field")
     }
     if let length = body.length, length < 0 { throw .invalidRequest("the content's length is negative") }
-    if let said = fields[.contentLength] {
-      guard let length = Int(said), length >= 0, length == body.length ?? length else {
+    if let text = fields[.contentLength] {
+      guard let length = Int(text), length >= 0, length == body.length ?? length else {
         throw .invalidRequest(
           "Content-Length does not match the content; remove the field, because the transport sets it")
       }

@@ -136,7 +136,7 @@ extension ODataServiceError.Category {
   }
 
   private static func summary(status: Int, code: String?) -> String {
-    let words =
+    let explanation =
       switch status {
       case 304: "the service sent an unexpected response: the resource is unchanged"
       case 300..<400: "the service sent a redirect, which was not followed"
@@ -153,7 +153,7 @@ extension ODataServiceError.Category {
       default: "the service rejected the request"
       }
     let suffix = code.flatMap { isPlain($0) ? " [\($0)]" : nil } ?? ""
-    return "HTTP \(status): \(words)\(suffix)"
+    return "HTTP \(status): \(explanation)\(suffix)"
   }
 
   /// Whether a code looks like a code, and may be shown: services also put free text there.

@@ -19,22 +19,22 @@ public struct ODataServiceRoot: Sendable, Hashable {
   ///
   /// Throws ``ODataServiceError`` (`invalidRequest`) for other URLs and for one that contains a user name or password.
   public init(_ url: URL) throws(ODataServiceError) {
-    let given = url.absoluteString
-    let parts = URLParts(given)
+    let givenText = url.absoluteString
+    let parts = URLParts(givenText)
     guard let origin = parts.origin else {
       throw ODataServiceError(
-        .invalidRequest("a service root must be an absolute http or https URL"), operation: "root", url: given)
+        .invalidRequest("a service root must be an absolute http or https URL"), operation: "root", url: givenText)
     }
     guard !parts.hasUserInformation else {
       throw ODataServiceError(
         .invalidRequest("a service root must not contain a user name; use an Authentication instead"),
-        operation: "root", url: given)
+        operation: "root", url: givenText)
     }
     var path = parts.path.isEmpty ? "/" : parts.path
     if !path.hasSuffix("/") { path += "/" }
     text = parts.prefix + PercentEncoding.encoded(path, in: .path)
     guard let root = URL(string: text) else {
-      throw ODataServiceError(.invalidRequest("this is not a URL"), operation: "root", url: given)
+      throw ODataServiceError(.invalidRequest("this is not a URL"), operation: "root", url: givenText)
     }
     self.url = root
     query = parts.query.flatMap { $0.isEmpty ? nil : PercentEncoding.encoded($0, in: .query) }
@@ -85,9 +85,9 @@ public struct ODataServiceRoot: Sendable, Hashable {
   }
 
   private func joining(_ query: String?) -> String? {
-    guard let own = self.query else { return query }
-    guard let query, !query.isEmpty else { return own }
-    return query + "&" + own
+    guard let rootQuery = self.query else { return query }
+    guard let query, !query.isEmpty else { return rootQuery }
+    return query + "&" + rootQuery
   }
 
   private func encoded(_ path: String, _ query: String?) -> String {
@@ -130,13 +130,13 @@ public struct HTTPOrigin: Sendable, Hashable {
   init?(scheme: String, authority: Substring) {
     let scheme = scheme.lowercased()
     guard scheme == "http" || scheme == "https" else { return nil }
-    let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-    var host = place
+    let hostAndPort = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    var host = hostAndPort
     var port = scheme == "https" ? 443 : 80
-    let hostEnd = place.lastIndex(of: "]") ?? place.startIndex
-    if let colon = place[hostEnd...].lastIndex(of: ":") {
-      host = place[..<colon]
-      let digits = place[place.index(after: colon)...]
+    let hostEnd = hostAndPort.lastIndex(of: "]") ?? hostAndPort.startIndex
+    if let colon = hostAndPort[hostEnd...].lastIndex(of: ":") {
+      host = hostAndPort[..<colon]
+      let digits = hostAndPort[hostAndPort.index(after: colon)...]
       if !digits.isEmpty {
         guard let number = UInt16(digits) else { return nil }
         port = Int(number)

@@ -15,13 +15,13 @@ struct OAuth2StateMachineTests {
   func clientCredentials() {
     var machine = Machine(refreshToken: nil, hasClientCredentials: true, skew: .seconds(30))
     #expect(machine.next(now: .zero) == .request(.clientCredentials))
-    machine.received(Self.token("A", .seconds(3600)), askedAt: .seconds(10))
+    machine.received(Self.token("A", .seconds(3600)), requestedAt: .seconds(10))
     #expect(machine.next(now: .seconds(3579)) == .use("A"))
     #expect(machine.next(now: .seconds(3580)) == .request(.clientCredentials))
-    machine.received(Self.token("B", .seconds(2)), askedAt: .seconds(4000))
+    machine.received(Self.token("B", .seconds(2)), requestedAt: .seconds(4000))
     #expect(machine.next(now: .seconds(4001.7)) == .use("B"), "the skew is a tenth of a short life")
     #expect(machine.next(now: .seconds(4001.8)) == .request(.clientCredentials))
-    machine.received(Self.token("C"), askedAt: .seconds(5000))
+    machine.received(Self.token("C"), requestedAt: .seconds(5000))
     #expect(machine.next(now: .seconds(1e9)) == .use("C"), "no end is said")
   }
 
@@ -29,9 +29,9 @@ struct OAuth2StateMachineTests {
   func refresh() {
     var machine = Machine(refreshToken: "R1", hasClientCredentials: false, skew: .zero)
     #expect(machine.next(now: .zero) == .request(.refreshToken("R1")))
-    machine.received(Self.token("A", .seconds(10)), askedAt: .zero)
+    machine.received(Self.token("A", .seconds(10)), requestedAt: .zero)
     #expect(machine.next(now: .seconds(10)) == .request(.refreshToken("R1")), "the old one stays good")
-    machine.received(Self.token("B", .seconds(10), refresh: "R2"), askedAt: .seconds(10))
+    machine.received(Self.token("B", .seconds(10), refresh: "R2"), requestedAt: .seconds(10))
     #expect(machine.next(now: .seconds(20)) == .request(.refreshToken("R2")))
     machine.failed(.tokenEndpoint(code: "HTTP 503"))
     #expect(machine.next(now: .seconds(20)) == .request(.refreshToken("R2")), "that may pass")
@@ -42,7 +42,7 @@ struct OAuth2StateMachineTests {
   @Test("with client credentials a refresh token is not used, and a refusal is no end (RFC 6749 §4.4.3)")
   func noRefresh() {
     var machine = Machine(refreshToken: nil, hasClientCredentials: true, skew: .zero)
-    machine.received(Self.token("A", .seconds(10), refresh: "R"), askedAt: .zero)
+    machine.received(Self.token("A", .seconds(10), refresh: "R"), requestedAt: .zero)
     #expect(machine.next(now: .seconds(10)) == .request(.clientCredentials))
     machine.failed(.invalidGrant)
     #expect(machine.next(now: .seconds(10)) == .request(.clientCredentials))
@@ -51,7 +51,7 @@ struct OAuth2StateMachineTests {
   @Test("a 401 to the present token drops it; one to an older token does not")
   func rejected() {
     var machine = Machine(refreshToken: nil, hasClientCredentials: true, skew: .zero)
-    machine.received(Self.token("B"), askedAt: .zero)
+    machine.received(Self.token("B"), requestedAt: .zero)
     machine.rejected("A")
     #expect(machine.next(now: .zero) == .use("B"))
     machine.rejected("B")

@@ -15,7 +15,7 @@ struct RequestOrderTests {
     let change = order.enter([.alone("a")])
     let late = order.enter([.shared("a")])
     let elsewhere = order.enter([.alone("b")])
-    #expect([read, other, change, late, elsewhere].map { order.goes($0) } == [true, true, false, false, true])
+    #expect([read, other, change, late, elsewhere].map { order.canRun($0) } == [true, true, false, false, true])
     #expect(order.leave(read) == [])
     #expect(order.leave(other) == [change])
     #expect(order.leave(change) == [late])
@@ -30,7 +30,7 @@ struct RequestOrderTests {
     let first = order.enter([.alone("a")])
     let given = order.enter([.alone("a")])
     let last = order.enter([.alone("a")])
-    #expect(order.leave(given) == [] && !order.goes(last))
+    #expect(order.leave(given) == [] && !order.canRun(last))
     #expect(order.leave(first) == [last])
     // Those who share go as soon as nobody before them stands alone.
     let waiting = order.enter([.alone("a")])
@@ -76,7 +76,7 @@ struct RequestOrderTests {
               request.claims.contains { a.resource == $0.resource && !(a.isShared && $0.isShared) }
             }
           }
-          #expect(order.goes(request.ticket) == isFree)
+          #expect(order.canRun(request.ticket) == isFree)
         }
       }
       for request in live { _ = order.leave(request.ticket) }

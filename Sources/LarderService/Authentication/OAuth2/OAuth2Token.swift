@@ -27,7 +27,7 @@ enum OAuth2TokenEndpoint {
   static let maximumBytes = 1 << 20
 
   /// Sends a request and returns the members of the response's object, or throws the reason why there are none.
-  static func answer(_ transport: any HTTPTransport, _ request: HTTPRequest) async throws(AuthenticationFailure)
+  static func response(to request: HTTPRequest, over transport: any HTTPTransport) async throws(AuthenticationFailure)
     -> JSONNode
   {
     let status: Int
