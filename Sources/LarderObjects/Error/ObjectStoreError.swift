@@ -83,8 +83,8 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
 
   /// What happened, to which key, and how to fix it.
   public var description: String {
-    let place = key.map { " \"\($0)\"" } ?? ""
-    return "\(operation.rawValue)\(place): \(reason.text)"
+    let location = key.map { " \"\($0)\"" } ?? ""
+    return "\(operation.rawValue)\(location): \(reason.text)"
   }
 }
 
@@ -120,9 +120,9 @@ extension ObjectStoreError: LarderError {
 
   /// What happened, to which key, and how to fix it.
   public var explanation: ErrorExplanation {
-    let place = key.map { ", key \"\($0)\"" } ?? ""
+    let location = key.map { ", key \"\($0)\"" } ?? ""
     return ErrorExplanation(
-      "\(ErrorExplanation.clause(reason.text.message)) (\(operation.rawValue)\(place))", cure: reason.text.cure)
+      "\(ErrorExplanation.clause(reason.text.message)) (\(operation.rawValue)\(location))", cure: reason.text.cure)
   }
 }
 

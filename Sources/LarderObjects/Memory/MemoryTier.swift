@@ -275,13 +275,13 @@ struct MemoryTier: Sendable {
   mutating func dropPendingRequests(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
     let requests = takePendingRequests(key, id)
     // The row was replaced or deleted: no requests are pending for it.
-    _ = (countsInWrite.take(id), writtenCounts.take(id))
+    _ = (countsInWrite.remove(id), writtenCounts.remove(id))
     return requests
   }
 
   /// Removes the pending requests of a value and returns them, so that they are written.
   mutating func takePendingRequests(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
-    var requests = counts.take(id)
+    var requests = counts.remove(id)
     _ = entries.change(key) { entry in
       guard let current = entry, current.id == id else { return }
       requests.add(current.requests)
@@ -315,7 +315,7 @@ struct MemoryTier: Sendable {
   /// Returns counts that could not be written; the next write includes them.
   mutating func returnCounts(_ unwritten: [(id: Int64, requests: RequestCounts.Requests)]) {
     for count in unwritten {
-      _ = countsInWrite.take(count.id)
+      _ = countsInWrite.remove(count.id)
       counts.add(count.requests, count.id)
     }
   }

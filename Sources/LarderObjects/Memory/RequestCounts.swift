@@ -26,7 +26,7 @@ struct RequestCounts: Sendable {
 
   subscript(id: Int64) -> Requests { counts[id] ?? Requests() }
 
-  mutating func take(_ id: Int64) -> Requests { counts.removeValue(forKey: id) ?? Requests() }
+  mutating func remove(_ id: Int64) -> Requests { counts.removeValue(forKey: id) ?? Requests() }
 
   /// Begins a round: every existing count is written once, ordered by id, so that adjacent rows are written together.
   mutating func beginRound() { round = counts.keys.sorted(by: >) }

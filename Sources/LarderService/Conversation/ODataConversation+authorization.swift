@@ -88,7 +88,7 @@ extension ODataConversation {
     let path = URLParts(response.url.absoluteString).path
     let now = options.environment.unixSeconds
     state.withLock { state in
-      if state.cookies.take(fields, path: path, now: now) { state.csrf.sessionChanged() }
+      if state.cookies.storeCookies(fields, path: path, now: now) { state.csrf.sessionChanged() }
     }
   }
 }

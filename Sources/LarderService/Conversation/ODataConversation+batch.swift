@@ -80,16 +80,16 @@ extension ODataConversation {
     let isMultipart = response.fields[.contentType]?.lowercased().hasPrefix("multipart/") ?? false
     guard response.isSuccess || isMultipart else { throw rejection(response, outgoing) }
     learnVersion(response.fields)
-    let answers: BatchAnswers
+    let contents: BatchAnswers
     do throws(BatchError) {
-      answers = try BatchAnswers.read(
+      contents = try BatchAnswers.read(
         status: response.status, fields: response.fields, body: response.bytes, requests: exchange.written,
         stopsAtError: exchange.stopsAtError)
     } catch {
       throw outgoing.error(.malformedAnswer("\(error)"), cause: error, response: self.response(response, outgoing))
     }
     let responses: [BatchAnswer?]
-    switch answers {
+    switch contents {
     case .parts(let all): responses = all
     case .incomplete(let received, _): responses = received
     case .refused: throw rejection(response, outgoing)

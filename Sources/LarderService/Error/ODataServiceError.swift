@@ -97,8 +97,8 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   package var descriptionWithOptions: String { text(url.map(RedactedURL.withOptionNames)) }
 
   private func text(_ url: String?) -> String {
-    let place = url.map { " (\(method.map { $0.rawValue + " " } ?? "")\($0))" } ?? ""
-    return "\(operation)\(place): \(category.summary)"
+    let location = url.map { " (\(method.map { $0.rawValue + " " } ?? "")\($0))" } ?? ""
+    return "\(operation)\(location): \(category.summary)"
   }
 
   /// All that is known, including the service's own error: for developers, not for logs.
@@ -227,9 +227,9 @@ extension ODataServiceError: LarderError {
 
   /// What happened and what to do about it. Contains no payload, no credentials and no query.
   public var explanation: ErrorExplanation {
-    let place = url.map { ", \(method.map { $0.rawValue + " " } ?? "")\(RedactedURL.withoutQuery($0))" } ?? ""
+    let location = url.map { ", \(method.map { $0.rawValue + " " } ?? "")\(RedactedURL.withoutQuery($0))" } ?? ""
     let text = category.explanation
-    return ErrorExplanation("\(ErrorExplanation.clause(text.message)) (\(operation)\(place))", cure: text.cure)
+    return ErrorExplanation("\(ErrorExplanation.clause(text.message)) (\(operation)\(location))", cure: text.cure)
   }
 }
 

@@ -28,7 +28,8 @@ extension ODataSingleResponse {
     } catch let error as ODataServiceError {
       throw error
     } catch {
-      throw ODataServiceError(.malformedAnswer(PayloadForm.place(error)), operation: "decode", url: url, cause: error)
+      throw ODataServiceError(
+        .malformedAnswer(PayloadForm.location(error)), operation: "decode", url: url, cause: error)
     }
   }
 
@@ -43,7 +44,8 @@ extension ODataSingleResponse {
         }
         return messages
       } catch {
-        throw ODataServiceError(.malformedAnswer(PayloadForm.place(error)), operation: "decode", url: url, cause: error)
+        throw ODataServiceError(
+          .malformedAnswer(PayloadForm.location(error)), operation: "decode", url: url, cause: error)
       }
     }
   }
@@ -98,7 +100,7 @@ enum PayloadForm: Sendable, Hashable {
   }
 
   /// Where a reader stopped and why, without the payload's values.
-  static func place(_ error: any Error) -> String {
+  static func location(_ error: any Error) -> String {
     switch error {
     case let error as PayloadError:
       if case .inStreamError = error.problem {

@@ -34,7 +34,7 @@ struct CookieJar: Sendable, Equatable {
   ///   - path: the path of the requested URL, percent-encoded.
   ///   - now: seconds since 1970.
   /// - Returns: true if a session cookie got another value or was removed: the session has changed.
-  mutating func take(_ fields: [String], path: String, now: Int64) -> Bool {
+  mutating func storeCookies(_ fields: [String], path: String, now: Int64) -> Bool {
     var isNewSession = false
     for field in fields {
       guard let cookie = SetCookie(field, host: host, requestPath: path, now: now) else { continue }

@@ -118,7 +118,7 @@ public final class ODataRequestExecution: Sendable {
   /// one.
   private func advance(_ input: StateMachine.Input) {
     let startsDelivery = state.withLock { state in
-      state.pending += state.machine.take(input)
+      state.pending += state.machine.handle(input)
       guard !state.isDelivering, !state.pending.isEmpty else { return false }
       state.isDelivering = true
       return true

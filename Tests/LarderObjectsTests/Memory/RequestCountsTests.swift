@@ -15,7 +15,7 @@ struct RequestCountsTests {
     counts.beginRound()
     #expect(counts.takeCounts(2).map(\.id) == [1, 3])
     for id in [1, 7, 4] as [Int64] { counts.add(requests(1), id) }
-    #expect(counts.take(5).times == 1)
+    #expect(counts.remove(5).times == 1)
     let next = counts.takeCounts(2)
     #expect(next.map(\.id) == [7, 9] && next.first?.requests.times == 2)
     counts.add(requests(1), 9)
@@ -42,7 +42,7 @@ struct RequestCountsTests {
         let some = counts.takeCounts(limit)
         #expect(Set(some.map(\.id)).count == some.count, "seed \(seed)")
         for one in some { taken[one.id, default: 0] += one.requests.times }
-      case 1: taken[id, default: 0] += counts.take(id).times
+      case 1: taken[id, default: 0] += counts.remove(id).times
       default:
         counts.add(requests(2, Int64(moment)), id)
         added[id, default: 0] += 2

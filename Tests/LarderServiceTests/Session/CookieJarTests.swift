@@ -9,7 +9,7 @@ struct CookieJarTests {
     isSecure: Bool = true, later: Int64 = 0
   ) -> String? {
     var jar = CookieJar(host: host)
-    _ = jar.take(cookies, path: from, now: 1000)
+    _ = jar.storeCookies(cookies, path: from, now: 1000)
     return jar.field(path: to, isSecure: isSecure, now: 1000 + later)
   }
 
@@ -48,16 +48,16 @@ struct CookieJarTests {
       ("s=1", false), ("s=1", false), ("s=2", true), ("s=; Max-Age=0", true), ("lb=1; Max-Age=9", false),
       ("lb=2; Max-Age=9", false), ("lb=3; Max-Age=0", false),
     ]
-    for (cookie, isOther) in steps { #expect(jar.take([cookie], path: "/", now: 0) == isOther, "\(cookie)") }
+    for (cookie, isOther) in steps { #expect(jar.storeCookies([cookie], path: "/", now: 0) == isOther, "\(cookie)") }
   }
 
   @Test("a server cannot fill the memory")
   func bounded() {
     var jar = CookieJar(host: "h")
-    for number in 0..<1000 { _ = jar.take(["c\(number)=1"], path: "/", now: 0) }
+    for number in 0..<1000 { _ = jar.storeCookies(["c\(number)=1"], path: "/", now: 0) }
     #expect(jar.cookies.count == CookieJar.maximumCount)
     #expect(jar.cookies.last?.name == "c999")
-    _ = jar.take(["big=" + String(repeating: "x", count: 10_000)], path: "/", now: 0)
+    _ = jar.storeCookies(["big=" + String(repeating: "x", count: 10_000)], path: "/", now: 0)
     #expect(jar.cookies.last?.name == "c999")
   }
 }

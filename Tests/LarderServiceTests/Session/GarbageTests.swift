@@ -35,7 +35,7 @@ struct GarbageTests {
       _ = HTTPDate.unixTime(text)
       _ = RetryAfter.delay(text, unixTime: .max)
       _ = RetryAfter.delay(text, unixTime: .min)
-      _ = jar.take([text], path: text, now: .max)
+      _ = jar.storeCookies([text], path: text, now: .max)
       if let field = jar.field(path: "/s/P", isSecure: true, now: 0) {
         #expect(!field.utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 })
       }
