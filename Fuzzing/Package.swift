@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that users of Larder do not build the fuzzer. Its core is that of the tests: Core is a link to it.
+// A separate package, so that users of Larder do not build the fuzzer. Core is a link to the code that the tests use.
 let package = Package(
   name: "larder-fuzzing",
   platforms: [.macOS(.v15)],
