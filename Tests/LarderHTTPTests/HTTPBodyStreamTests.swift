@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Body streams", .timeLimit(.minutes(5)))
 struct HTTPBodyStreamTests {
-  /// Counts what a stream asks of its producer.
+  /// Counts the calls of a stream to its producer.
   final class Producer: Sendable {
     let asked = Atomic(0)
     let abandoned = Atomic(0)
@@ -33,7 +33,7 @@ struct HTTPBodyStreamTests {
     #expect(producer.asked.load(ordering: .relaxed) == 3)
   }
 
-  @Test("Content at hand is read on the reader's actor: no other work of it comes between")
+  @Test("Content in memory is read on the reader's actor without suspending")
   @MainActor
   func staysOnActor() async throws {
     var hasRun = false
@@ -45,7 +45,7 @@ struct HTTPBodyStreamTests {
     #expect(hasRun)
   }
 
-  @Test("Content that can be had at once is collected at once, and read in chunks otherwise")
+  @Test("Content that can be produced as a whole is collected as a whole, and otherwise read in chunks")
   func whole() async throws {
     let asked = Mutex("")
     func stream(failing: Bool = false) -> HTTPBodyStream {
@@ -81,7 +81,7 @@ struct HTTPBodyStreamTests {
     await #expect(throws: HTTPTransportError.other("broken")) { try await stream(failing: true).collect() }
   }
 
-  @Test("After the end the end stays, without asking again")
+  @Test("After its end, a stream stays ended and does not call its producer again")
   func endStays() async throws {
     let producer = Producer()
     var iterator = producer.stream([[1]]).makeAsyncIterator()
@@ -91,7 +91,7 @@ struct HTTPBodyStreamTests {
     #expect(producer.asked.load(ordering: .relaxed) == 2)
   }
 
-  @Test("After an error the error stays, and nothing is abandoned")
+  @Test("After an error, a stream throws the same error again and is not abandoned")
   func errorStays() async throws {
     let producer = Producer()
     let lost = HTTPTransportError.connectionLost(reason: "test")
@@ -105,7 +105,7 @@ struct HTTPBodyStreamTests {
     #expect(producer.abandoned.load(ordering: .relaxed) == 0)
   }
 
-  @Test("A producer that throws as its task was cancelled has ended by itself: it is not abandoned too")
+  @Test("A producer that throws because its task was cancelled is not abandoned as well")
   func cancelledProducer() async throws {
     let abandoned = Atomic(0)
     let (pauses, pause) = AsyncStream.makeStream(of: Void.self)
@@ -123,7 +123,7 @@ struct HTTPBodyStreamTests {
     pause.finish()
   }
 
-  @Test("A second reader is refused, not given silence")
+  @Test("A second reader gets an error, not an empty stream")
   func secondReader() async throws {
     let stream = HTTPBodyStream([1, 2])
     var first = stream.makeAsyncIterator()
@@ -133,7 +133,7 @@ struct HTTPBodyStreamTests {
     await #expect(throws: HTTPTransportError.bodyConsumed) { try await stream.collect() }
   }
 
-  @Test("Leaving early abandons once, although the stream lives on")
+  @Test("Leaving early abandons the stream once, even if the stream is still referenced")
   func leavingEarly() async throws {
     let producer = Producer()
     let stream = producer.stream([[1], [2]])
@@ -147,7 +147,7 @@ struct HTTPBodyStreamTests {
     #expect(producer.asked.load(ordering: .relaxed) == 1)
   }
 
-  @Test("A stream that nobody reads is abandoned when it is dropped")
+  @Test("An unread stream is abandoned when it is released")
   func dropped() {
     let producer = Producer()
     do { _ = producer.stream([[1]]) }
@@ -166,7 +166,7 @@ struct HTTPBodyStreamTests {
   }
 
   @Test(
-    "The limit holds, whether the length was said or not",
+    "The limit applies with and without a declared length",
     arguments: [(nil, 3, false), (nil, 4, true), (5, 4, false), (4, 4, true), (2, 3, false), (nil, 0, false)]
       as [(Int?, Int, Bool)])
   func limits(said: Int?, limit: Int, fits: Bool) async throws {
@@ -180,7 +180,7 @@ struct HTTPBodyStreamTests {
     }
   }
 
-  @Test("A length that is a lie reserves no memory", arguments: [Int.max, -1])
+  @Test("A wrong length reserves no memory", arguments: [Int.max, -1])
   func absurdLength(length: Int) async throws {
     #expect(try await Producer().stream([[7]], length: length).collect() == [7])
   }

@@ -9,7 +9,7 @@ import Testing
 struct BatchTests {
   static let raw = ODataRequestBody.bytes(Array(#"{"ID":1}"#.utf8), contentType: "application/json")
 
-  /// An answer in multipart, a part a text: `200 {…}`, or several for a change set.
+  /// A multipart response. Each part is given as a text, `200 {…}`, or as several for a change set.
   static func multipart(_ parts: [[String]]) -> FakeAnswer {
     func part(_ text: String, _ boundary: String) -> String {
       let status = text.prefix(3)
@@ -52,7 +52,7 @@ struct BatchTests {
     }
   }
 
-  @Test("multipart for V2: relative URLs, MERGE, Content-IDs of changes, each answer in its slot")
+  @Test("multipart for V2: relative URLs, MERGE, Content-IDs of changes, each response in its slot")
   func multipartV2() async throws {
     let transport = FakeTransport([
       Self.multipart([
@@ -81,7 +81,7 @@ struct BatchTests {
     #expect(!sent.body.text.contains("Authorization"))
   }
 
-  @Test("a failed change set is one failure; what the service did not come to is said")
+  @Test("a failed change set is one failure; parts that the service did not process are reported")
   func failures() async throws {
     let transport = FakeTransport([
       Self.multipart([["200 {}"], ["400 {\"error\":{\"code\":\"F\",\"message\":\"m\"}}"]])
@@ -98,7 +98,7 @@ struct BatchTests {
     }
   }
 
-  @Test("an answer that is missing in the middle moves no other into its place: each carries the URL that it is of")
+  @Test("a missing response does not shift the others: each response has the URL of its request")
   func missing() async throws {
     func part(_ id: Int, _ text: String) -> String {
       "--b\r\nContent-Type: application/http\r\nContent-ID: \(id)\r\n\r\nHTTP/1.1 \(text.prefix(3)) X\r\n"
@@ -120,7 +120,7 @@ struct BatchTests {
     #expect(slots[2]?.failure?.payload?.code == "N" && slots[2]?.failure?.url?.hasSuffix("/C") == true)
   }
 
-  @Test("JSON for 4.01: answers by id in any order; multipart from then on where JSON is refused")
+  @Test("JSON for 4.01: responses by id in any order; multipart from then on if the service rejects JSON")
   func json() async throws {
     let answer =
       #"{"responses":[{"id":"4","status":200,"body":{"b":2}},{"id":"1","atomicityGroup":"g","status":201},"#
@@ -142,7 +142,7 @@ struct BatchTests {
     #expect(types == ["applicati", "multipart", "multipart"])
   }
 
-  @Test("in JSON a reference to another request says so")
+  @Test("in JSON, a request names the request that it refers to")
   func dependsOn() async throws {
     let transport = FakeTransport([FakeAnswer(500)])
     let service = try conversation(transport) { $0.version = .v401 }
@@ -153,7 +153,9 @@ struct BatchTests {
     #expect(transport.requests.first?.body.text.contains(#""dependsOn":["new"]"#) == true)
   }
 
-  @Test("a batch with changes is sent once, one of reads is repeated; a refusal of the whole is an error for all")
+  @Test(
+    "a batch with changes is sent once, a batch of reads is repeated; if the batch is rejected as a whole, the error is thrown"
+  )
   func repetition() async throws {
     let once = FakeTransport([FakeAnswer(503)])
     let error = await serviceError { _ = try await conversation(once) { $0.version = .v2 }.send(Self.mixed) }
@@ -167,7 +169,7 @@ struct BatchTests {
   }
 
   @Test(
-    "answers that are no batch, or not this one, are malformed",
+    "responses that are not a batch, or not to this batch, are malformed",
     arguments: [
       FakeAnswer(200, [.contentType: "text/html"], "<html>"), .json("{}"), .json("["),
       FakeAnswer(202, [.contentType: "multipart/mixed"], "--b--"), Self.multipart([["200 {}"], ["200 {}"]]),
@@ -183,7 +185,7 @@ struct BatchTests {
     }
   }
 
-  @Test("what no batch can carry is refused before anything is sent")
+  @Test("requests that a batch cannot contain are rejected before anything is sent")
   func invalid() async throws {
     let transport = FakeTransport([])
     let service = try conversation(transport) { $0.version = .v2 }

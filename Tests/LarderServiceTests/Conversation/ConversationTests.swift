@@ -15,7 +15,7 @@ struct ConversationTests {
     <EntitySet Name="P" EntityType="S.P"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
-  @Test("a read tells both families its highest version, until it knows the service's")
+  @Test("a read sends the highest versions of both families until the service's version is known")
   func versions() async throws {
     let transport = FakeTransport { _, index throws(HTTPTransportError) in
       .json("{\"value\":[]}", index == 0 ? ["OData-Version": "4.0"] : [:])
@@ -32,7 +32,7 @@ struct ConversationTests {
       ])
   }
 
-  @Test("the metadata is read once for twenty callers, and says the version")
+  @Test("the metadata is read once for twenty callers, and gives the version")
   func metadataOnce() async throws {
     let transport = FakeTransport { _, _ throws(HTTPTransportError) in
       for _ in 0..<50 { await Task.yield() }
@@ -48,7 +48,7 @@ struct ConversationTests {
     #expect(service.knownVersion == .v4)
   }
 
-  @Test("metadata that cannot be read is an error with its place, and is asked for again")
+  @Test("unreadable metadata is an error with its position, and is requested again")
   func badMetadata() async throws {
     let transport = FakeTransport([FakeAnswer(200, [:], "<edmx"), FakeAnswer(200, [:], Self.metadataV4)])
     let service = try conversation(transport)
@@ -61,7 +61,7 @@ struct ConversationTests {
     #expect(try await service.metadata().version == .v4)
   }
 
-  @Test("a refusal carries the status and the service's words, its description neither query nor message")
+  @Test("a rejection contains the status and the service's message; its description contains neither query nor message")
   func refusal() async throws {
     let transport = FakeTransport([
       .json(#"{"error":{"code":"SY/530","message":{"lang":"en","value":"Ann Smith has no such order"}}}"#, status: 404)
@@ -78,7 +78,7 @@ struct ConversationTests {
     #expect(error?.debugDescription.contains("xyz") == false)
   }
 
-  @Test("304 is an answer to a conditional read, and an error to any other")
+  @Test("304 is a response to a conditional read, and an error for any other request")
   func notModified() async throws {
     let transport = FakeTransport([FakeAnswer(304), FakeAnswer(304)])
     let service = try conversation(transport)
@@ -90,7 +90,7 @@ struct ConversationTests {
     #expect(error?.httpStatus == 304)
   }
 
-  @Test("reads are repeated after failures that may pass, with waits on the injected clock")
+  @Test("reads are repeated after temporary failures, with waits on the injected clock")
   func retries() async throws {
     let clock = TestClock()
     let transport = FakeTransport([
@@ -113,7 +113,7 @@ struct ConversationTests {
   }
 
   @Test(
-    "a change that may have been done is not said to be undone by a later try that tells nothing of it",
+    "a change that may have been executed is not reported as failed because of a later attempt that does not show its outcome",
     arguments: [
       (FakeAnswer.failure(.connectionLost(reason: "x")), FakeAnswer.failure(.cannotConnect(host: "h", reason: "")), 0),
       (.failure(.connectionLost(reason: "x")), FakeAnswer(429), 0), (FakeAnswer(502), FakeAnswer(401), 502),
@@ -135,7 +135,7 @@ struct ConversationTests {
     #expect(transport.requests.count > 1)
   }
 
-  @Test("a condition that fails behind a try that may have been done is none of another's")
+  @Test("a failed condition after an attempt that may have been executed is not reported as another client's change")
   func keepsDoubtOfCondition() async throws {
     let transport = FakeTransport([FakeAnswer(503), FakeAnswer(412)])
     let service = try conversation(transport, clock: TestClock())
@@ -154,7 +154,7 @@ struct ConversationTests {
     }
   }
 
-  @Test("a service that refuses JSON is asked for Atom, from then on")
+  @Test("a service that rejects JSON is sent requests for Atom from then on")
   func atom() async throws {
     let transport = FakeTransport([FakeAnswer(415), FakeAnswer(200), FakeAnswer(200)])
     let service = try conversation(transport)
@@ -167,7 +167,7 @@ struct ConversationTests {
       ])
   }
 
-  @Test("methods: PATCH is MERGE for V2; tunnelling always, and after 405 where it is automatic")
+  @Test("methods: PATCH is MERGE for V2; tunnelling always, and automatically after 405")
   func methods() async throws {
     let raw = ODataRequestBody.bytes(Array("{}".utf8), contentType: "application/json")
     for (version, method) in [(ODataVersion.v2, "MERGE"), (.v3, "PATCH"), (.v4, "PATCH"), (.v401, "PATCH")] {
@@ -195,7 +195,7 @@ struct ConversationTests {
       ])
   }
 
-  @Test("a media resource is streamed, from where the reader left it, and never taken whole")
+  @Test("a media resource is streamed from the given offset, and never read into memory as a whole")
   func media() async throws {
     let transport = FakeTransport([
       FakeAnswer(200, [.contentType: "image/png"], "abcdef"),
@@ -221,7 +221,7 @@ struct ConversationTests {
   }
 
   @Test(
-    "a part that was not asked for is not taken for the whole (RFC 9110 §15.3.7)",
+    "a part that was not requested is not mistaken for the complete resource (RFC 9110 §15.3.7)",
     arguments: ["bytes 0-2/6", "bytes 0-5/6", "bytes 3-5/6"])
   func unaskedPart(range: String) async throws {
     let answer = FakeAnswer(206, ["Content-Range": range, .contentType: "application/json"], "{}")
@@ -233,7 +233,7 @@ struct ConversationTests {
     }
   }
 
-  @Test("an answer beyond the limit is an error, not memory")
+  @Test("a response beyond the limit is an error and is not read into memory")
   func tooLarge() async throws {
     let transport = FakeTransport([FakeAnswer(200, [:], String(repeating: "x", count: 101))])
     let service = try conversation(transport) { $0.maximumPayloadBytes = 100 }
@@ -244,7 +244,7 @@ struct ConversationTests {
     }
   }
 
-  @Test("messages that accompany an answer are read from either header")
+  @Test("messages that accompany a response are read from either header")
   func messages() async throws {
     let transport = FakeTransport([
       .json("{}", ["sap-message": #"{"code":"A/1","message":"Saved","severity":"info","details":[]}"#]),
@@ -258,7 +258,7 @@ struct ConversationTests {
     #expect(throws: ODataServiceError.self) { try bad.messages }
   }
 
-  @Test("a media entity is not made of values where the model tells that it is one (Protocol 4.01 §11.4.7.1)")
+  @Test("a media entity cannot be created from values if the model marks it as one (Protocol 4.01 §11.4.7.1)")
   func mediaEntities() async throws {
     let model = Self.metadataV4.replacingOccurrences(of: #"Name="P"><Key>"#, with: #"Name="P" HasStream="true"><Key>"#)
     let transport = FakeTransport([
@@ -274,7 +274,7 @@ struct ConversationTests {
     }
     #expect(transport.requests.count == 1)
     _ = try await service.send(.createMedia(.bytes([1], contentType: "image/x"), in: "P"))
-    // Bytes of the caller's own are sent as they are.
+    // Bytes of the caller are sent unchanged.
     _ = try await service.send(
       ODataSingleRequest(.create, "P", body: .bytes(Array("{}".utf8), contentType: "application/json")))
     #expect(transport.requests.count == 3)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderService
 
-@Suite("What is written and what is read", .timeLimit(.minutes(5)))
+@Suite("Payloads of requests and responses", .timeLimit(.minutes(5)))
 struct PayloadTests {
   static let model = """
     <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
@@ -22,7 +22,7 @@ struct PayloadTests {
     <FunctionImport Name="Sum" Function="S.Sum"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
-  @Test("entities, properties, parameters and references go out in the service's own form")
+  @Test("entities, properties, parameters and references are written in the format of the service's version")
   func bodies() async throws {
     let transport = FakeTransport { request, _ throws(HTTPTransportError) in
       request.url.path().hasSuffix("$metadata")
@@ -101,7 +101,7 @@ struct PayloadTests {
   }
 }
 
-@Suite("A service that speaks Atom alone", .timeLimit(.minutes(5)))
+@Suite("A service that supports only Atom", .timeLimit(.minutes(5)))
 struct AtomServiceTests {
   static let model = """
     <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices \
@@ -133,7 +133,9 @@ struct AtomServiceTests {
     return FakeAnswer(request.method == .post ? 201 : 200, [.contentType: "application/atom+xml"], Self.entry)
   }
 
-  @Test("a change refused for its JSON is sent as an entry; later requests begin with Atom; answers are read")
+  @Test(
+    "a change that is rejected because of its JSON is sent as an Atom entry; later requests use Atom; responses are parsed"
+  )
   func change() async throws {
     let service = try conversation(Self.transport)
     let entity = ODataEntity(properties: [ODataProperty("ID", .int32(7))])
@@ -157,7 +159,7 @@ struct AtomServiceTests {
     }
   }
 
-  @Test("its errors are read out of XML")
+  @Test("errors are parsed from XML")
   func errors() async throws {
     let service = try conversation(Self.transport) { $0.fallsBackToAtom = false }
     let error = await serviceError { _ = try await service.send(.read("P")) }

@@ -2,7 +2,7 @@ import Foundation
 import LarderHTTP
 import Synchronization
 
-/// A transport in memory: a closure answers, every request is recorded.
+/// A transport in memory. A closure creates the responses, and every request is recorded.
 final class FakeTransport: HTTPTransport {
   typealias Handler = @Sendable (_ request: HTTPRequest, _ index: Int) async throws(HTTPTransportError) -> FakeAnswer
 
@@ -11,7 +11,7 @@ final class FakeTransport: HTTPTransport {
 
   init(_ handler: @escaping Handler) { self.handler = handler }
 
-  /// Answers in turn; past the end 599.
+  /// Returns the responses in their order, then 599.
   convenience init(_ answers: [FakeAnswer]) {
     self.init { _, index throws(HTTPTransportError) in
       guard index < answers.count else { return FakeAnswer(599) }
@@ -22,7 +22,7 @@ final class FakeTransport: HTTPTransport {
 
   var requests: [HTTPRequest] { log.withLock { $0 } }
 
-  /// What was sent, one line each: method, path and query, and the named fields that were there.
+  /// The sent requests, one line each: method, path and query, and the given fields that are present.
   func trace(_ names: HTTPFieldName...) -> [String] {
     requests.map { request in
       let parts = request.url.absoluteString.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)

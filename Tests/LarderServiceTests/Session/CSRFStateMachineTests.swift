@@ -2,9 +2,9 @@ import Testing
 
 @testable import LarderService
 
-@Suite("The token against request forgery", .timeLimit(.minutes(5)))
+@Suite("The CSRF token", .timeLimit(.minutes(5)))
 struct CSRFStateMachineTests {
-  @Test("automatic: nothing before the service asks, then always")
+  @Test("automatic: no token until the service requires one, then always")
   func automatic() {
     var machine = CSRFStateMachine(mode: .automatic)
     #expect(machine.beforeSending() == .send(token: nil))
@@ -20,7 +20,7 @@ struct CSRFStateMachineTests {
     #expect(machine.beforeSending() == .fetch)
   }
 
-  @Test("always: fetched before the first change; never: a refusal is the answer")
+  @Test("always: the token is fetched before the first change; never: a rejection is returned")
   func otherModes() {
     var always = CSRFStateMachine(mode: .always)
     #expect(always.beforeSending() == .fetch)
@@ -31,7 +31,7 @@ struct CSRFStateMachineTests {
     #expect(never.afterRejection(of: nil, isReplay: false) == .deliver)
   }
 
-  @Test("what is a refusal, and what is a token")
+  @Test("which responses are rejections, and which fields are tokens")
   func fields() {
     #expect(CSRFStateMachine.isRejection(status: 403, field: "Required"))
     #expect(CSRFStateMachine.isRejection(status: 403, field: "required"))
