@@ -41,7 +41,7 @@ struct MemoryTierTests {
     #expect(look(&tier, "a", at: 0) == "hit 1")
   }
 
-  @Test("What was read before a commit does not come into memory after it")
+  @Test("A value that was read before a commit is not added to memory after it")
   func lateFill() {
     var tier = tier()
     #expect(look(&tier, "a", at: 0) == "miss 0")
@@ -50,7 +50,7 @@ struct MemoryTierTests {
     #expect(look(&tier, "a", at: 2) == "miss 2")
   }
 
-  @Test("A key being changed is read from the file, others from memory")
+  @Test("A key that is being changed is read from the file, others from memory")
   func committing() {
     var tier = tier()
     put(&tier, "a", 1, id: 1)
@@ -65,7 +65,7 @@ struct MemoryTierTests {
     #expect(tier.takeMaintenanceTasks().contains(.reportMissed) == false)
   }
 
-  @Test("What was read while another key is committed comes into memory only while that lasts")
+  @Test("A value that was read during the commit of another key is added to memory only during that commit")
   func fillWhileCommitting() {
     var tier = tier()
     _ = tier.beginCommit(.keys([key("a"): nil]), at: 0)
@@ -78,7 +78,7 @@ struct MemoryTierTests {
     #expect(look(&tier, "c", at: 2) == "miss 2")
   }
 
-  @Test("While another process commits, nothing is taken from memory; after it, everything is forgotten and told")
+  @Test("While another process commits, memory is not used; after it, everything is discarded and reported as missed")
   func foreignCommit() {
     var tier = tier()
     put(&tier, "a", 1)
@@ -93,7 +93,7 @@ struct MemoryTierTests {
     #expect(tier.count == 0)
   }
 
-  @Test("A commit after another process's forgets what is older than that")
+  @Test("A commit after one of another process discards older values")
   func commitAfterForeign() {
     var tier = tier()
     put(&tier, "a", 1)
@@ -103,7 +103,7 @@ struct MemoryTierTests {
     #expect(look(&tier, "b", at: 10) == "hit 2")
   }
 
-  @Test("A writer that died in its commit leaves an odd number: nothing is taken from memory until the next commit")
+  @Test("A writer that ended during its commit leaves an odd number: memory is not used until the next commit")
   func deadWriter() {
     var tier = tier()
     put(&tier, "a", 1)
@@ -117,7 +117,7 @@ struct MemoryTierTests {
     #expect(look(&opened, "a", at: 8) == "miss 8")
   }
 
-  @Test("A commit that failed leaves its keys out")
+  @Test("After a failed commit, its keys are not in memory")
   func failedCommit() {
     var tier = tier()
     put(&tier, "a", 1)
@@ -131,7 +131,7 @@ struct MemoryTierTests {
     #expect(look(&tier, "a", at: 8) == "miss 8")
   }
 
-  @Test("The limits of count and cost: what was used the longest ago goes; a quarter is the most of one value")
+  @Test("The limits of count and cost: the least recently used values are evicted; one value may use at most a quarter")
   func limits() {
     var tier = tier(count: 3, bytes: 100)
     for (number, text) in ["a", "b", "c"].enumerated() { put(&tier, text, number, id: Int64(number)) }
@@ -147,7 +147,7 @@ struct MemoryTierTests {
     #expect(tier.cost == 75)
   }
 
-  @Test("An expired value is a miss from its moment on")
+  @Test("A value is a miss from its expiry time on")
   func expiry() {
     var tier = tier()
     tier.fill(key("a"), held(1, expires: 10), missed: 0, at: 0)
@@ -155,7 +155,7 @@ struct MemoryTierTests {
     #expect(look(&tier, "a", at: 0, now: 10) == "miss 0")
   }
 
-  @Test("Counts past the limit ask once for their writing, until it has begun")
+  @Test("Counts past the limit request one write until it has begun")
   func manyCounts() {
     var tier = tier(count: 2)
     for id in 0..<MemoryTier.countLimit + 2 { tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0) }
@@ -163,7 +163,7 @@ struct MemoryTierTests {
     tier.fill(key("one more"), held(1, id: -1), missed: 0, at: 0)
     #expect(!tier.takeMaintenanceTasks().contains(.writeCounts))
     #expect(begin(&tier, scheduled: false) && !begin(&tier, scheduled: false))
-    // Those that there were are one round; what comes meanwhile waits for the end.
+    // The existing counts are one round; counts that arrive in the meantime wait for its end.
     var taken = 0
     while true {
       let some = tier.takeCounts(1000)
@@ -175,7 +175,7 @@ struct MemoryTierTests {
     #expect(taken == MemoryTier.countLimit + 3)
     #expect(tier.takeMaintenanceTasks() == [])
     tier.endWritingCounts(succeeded: true)
-    // The one timer that was asked for at the start has not run yet.
+    // The timer that was requested at the start has not fired yet.
     #expect(tier.takeMaintenanceTasks() == [])
     #expect(begin(&tier, scheduled: true))
     #expect(tier.takeCounts(1000).count == 17)
@@ -185,7 +185,9 @@ struct MemoryTierTests {
     #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
   }
 
-  @Test("However many slices a writing has, and whatever is asked for meanwhile: one timer, and one writing at a time")
+  @Test(
+    "There is one timer and one write at a time, however many slices a write has and whatever is requested in the meantime"
+  )
   func oneWriting() {
     var tier = tier(count: 5000, bytes: 5000)
     for id in 0..<3000 { put(&tier, "\(id)", 1, id: Int64(id)) }
@@ -193,7 +195,7 @@ struct MemoryTierTests {
     #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
     #expect(begin(&tier, scheduled: true))
     for slice in 0..<6 {
-      // All are asked for again between two slices.
+      // All values are requested again between two slices.
       let ids = tier.takeCounts(500).map(\.id)
       #expect(ids.count == 500 && ids.first == Int64(slice * 500) && ids == ids.sorted(), "\(slice)")
       for id in 0..<3000 { _ = look(&tier, "\(id)", at: tier.number) }
@@ -202,7 +204,7 @@ struct MemoryTierTests {
     #expect(tier.takeCounts(500).isEmpty && tier.takeMaintenanceTasks() == [])
     tier.endWritingCounts(succeeded: true)
     #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
-    // What failed is not tried until somebody asks for something.
+    // A failed write is not repeated until the next request.
     #expect(begin(&tier, scheduled: true))
     tier.returnCounts(tier.takeCounts(1))
     tier.endWritingCounts(succeeded: false)
@@ -212,7 +214,7 @@ struct MemoryTierTests {
     #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
   }
 
-  @Test("While another process has the lock, a timer tries again, not each request; and no count is forgotten")
+  @Test("While another process holds the lock, a timer retries, not each request, and no count is lost")
   func lockedByAnother() {
     var tier = tier(count: 2)
     for id in 0..<MemoryTier.countLimit + 2 { tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0) }
@@ -221,14 +223,14 @@ struct MemoryTierTests {
       #expect(begin(&tier, scheduled: round == 1))
       tier.returnCounts(tier.takeCounts(1))
       tier.endWritingCounts(succeeded: false, triesAgain: true)
-      // The timer of the start has not run before the second round.
+      // The timer from the start has not fired before the second round.
       #expect(tier.takeMaintenanceTasks() == (round == 0 ? [] : .scheduleCounts))
       tier.fill(key("more \(round)"), held(1, id: Int64(-1 - round)), missed: 0, at: 0)
       #expect(tier.takeMaintenanceTasks() == [])
     }
     #expect(begin(&tier, scheduled: true))
     #expect(tier.takeCounts(100_000).count == MemoryTier.countLimit + 4)
-    // Nothing is left to be tried again: the next request asks as at first.
+    // No retry is pending: the next request schedules a write as at first.
     tier.endWritingCounts(succeeded: false, triesAgain: true)
     #expect(tier.takeMaintenanceTasks() == [])
     tier.fill(key("last"), held(1, id: -9), missed: 0, at: 0)
@@ -245,7 +247,7 @@ struct MemoryTierTests {
     #expect(tier.takeMaintenanceTasks() == .writeCounts)
   }
 
-  @Test("Requests are counted once each, whatever becomes of the value in memory")
+  @Test("Each request is counted once, whatever happens to the value in memory")
   func counts() throws {
     var tier = tier(count: 2)
     tier.fill(key("a"), held(1, id: 7), missed: 0, at: 0)
@@ -264,7 +266,7 @@ struct MemoryTierTests {
     let taken = tier.takeCounts(100)
     #expect(taken.reduce(into: [:]) { $0[$1.id, default: 0] += $1.requests.times } == [7: 5, 8: 2])
     #expect(tier.takeCounts(100).isEmpty)
-    // On their way they are seen by who reads the row as it was, and not by who reads it as it is then.
+    // Counts in the middle of a write are added for readers of the row's previous state, not for readers of its new state.
     let last = try #require(taken.filter { $0.id == 8 }.map(\.requests.last).max())
     for _ in 0..<2 {
       #expect(tier.pendingRequests(key("b"), 8).times == 2)
@@ -280,9 +282,10 @@ struct MemoryTierTests {
   }
 
   @Test(
-    "Any interleaving of readers, own commits and foreign ones: never an old value after a new one", arguments: 1...20)
+    "In any interleaving of readers and commits of this and other processes, no old value is read after a new one",
+    arguments: 1...20)
   func interleavings(seed: UInt64) {
-    // The file is a dictionary; readers take the steps look, read, fill at moments that chance decides.
+    // The file is a dictionary; readers look up, read and fill at random times.
     var random = Shuffler(seed)
     var tier = tier(count: 3)
     var (number, file): (UInt64, [String: Int]) = (0, [:])
@@ -296,7 +299,7 @@ struct MemoryTierTests {
       var hasRead = false
     }
     var readers: [Reader] = []
-    /// The newest version of each key that anybody has been answered.
+    /// The newest version of each key that any reader has received.
     var answered: [String: Int] = [:]
     var own: (key: String, value: Int)?
     var ownIsCommitted = false
@@ -327,7 +330,7 @@ struct MemoryTierTests {
           tier.fill(self.key(reader.key), held(value, id: 1), missed: reader.token, at: number)
         }
       case 5:
-        // A commit of this process, in its three moments; `put` returns, and so promises, at the last.
+        // A commit of this process in three steps; `put` returns after the last one.
         if let change = own {
           if !ownIsCommitted {
             file[change.key] = change.value
@@ -338,7 +341,7 @@ struct MemoryTierTests {
             own = nil
           }
         } else if number & 1 == 0 || random.next(4) == 0 {
-          // An odd number here is a foreign writer that has died.
+          // An odd number here means that a writer of another process has ended.
           version += 1
           own = (keys[random.next(4)], version)
           ownIsCommitted = false
@@ -346,7 +349,7 @@ struct MemoryTierTests {
           number = tier.beginCommit(.keys(change), at: number)
         }
       default:
-        // A foreign commit, or its death, while this process holds no lock.
+        // A commit of another process, or its end during it, while this process holds no lock.
         guard own == nil else { continue }
         if number & 1 == 0 {
           number += 1
@@ -362,7 +365,7 @@ struct MemoryTierTests {
   }
 }
 
-/// Numbers from a seed.
+/// Random numbers from a seed.
 struct Shuffler {
   private var state: UInt64
 

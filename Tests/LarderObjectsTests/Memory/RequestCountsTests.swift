@@ -3,11 +3,11 @@ import Testing
 
 @testable import LarderObjects
 
-@Suite("Objects: counts of requests that the file does not know", .timeLimit(.minutes(1)))
+@Suite("Objects: request counts that are not in the file yet", .timeLimit(.minutes(1)))
 struct RequestCountsTests {
   private func requests(_ times: Int64, _ last: Int64 = 0) -> RequestCounts.Requests { .init(times: times, last: last) }
 
-  @Test("they are taken in rounds by id; what is added to one that has had its turn waits for the next round")
+  @Test("counts are taken in rounds by id; requests added to a taken count belong to the next round")
   func rounds() {
     var counts = RequestCounts()
     for id in [9, 3, 7, 1, 5] as [Int64] { counts.add(requests(1), id) }
@@ -28,7 +28,7 @@ struct RequestCountsTests {
     #expect(counts.takeCounts(0).isEmpty && counts.count == 1)
   }
 
-  @Test("random adding and taking: none is lost, none is counted twice", arguments: 1...8)
+  @Test("random adding and taking: no request is lost or counted twice", arguments: 1...8)
   func model(seed: UInt64) {
     var random = PrintedSeed(seed: seed)
     var counts = RequestCounts()

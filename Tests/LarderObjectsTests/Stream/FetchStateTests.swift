@@ -14,7 +14,7 @@ struct FetchStateTests {
     }
   }
 
-  @Test("Callers join, wait, and are told in the order in which they came")
+  @Test("Callers join, wait, and are resumed in the order in which they joined")
   func shared() {
     var state = State()
     let callers = (0..<3).compactMap { _ in state.join() }
@@ -28,7 +28,7 @@ struct FetchStateTests {
     #expect(state.finish("again").isEmpty)
   }
 
-  @Test("The last to leave cancels it, and nobody joins it any more")
+  @Test("The fetch is cancelled when the last caller leaves, and no caller can join it then")
   func abandoned() {
     var state = State()
     let callers = (0..<2).compactMap { _ in state.join() }
@@ -44,7 +44,7 @@ struct FetchStateTests {
     #expect(state.finish("late").isEmpty)
   }
 
-  @Test("Leaving after the end cancels nothing")
+  @Test("Leaving after the end has no effect")
   func leavingLate() {
     var state = State()
     #expect(state.join() != nil)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderObjects
 
-/// A server moved by hand: each question waits until it is answered.
+/// A server that the test controls: each request waits until the test responds.
 final class HandDrivenFetch: Sendable {
   private struct State {
     var questions: [CheckedContinuation<Int, any Error>] = []
@@ -16,7 +16,7 @@ final class HandDrivenFetch: Sendable {
 
   private let state = Mutex(State())
 
-  /// How often it was asked.
+  /// The number of requests.
   var count: Int { state.withLock { $0.count } }
   var cancelled: Int { state.withLock { $0.cancelled } }
 
@@ -35,7 +35,7 @@ final class HandDrivenFetch: Sendable {
     }
   }
 
-  /// The next question, when it is asked.
+  /// Waits for the next request.
   func question() async -> CheckedContinuation<Int, any Error> {
     await withCheckedContinuation { waiter in
       let question = state.withLock { state in
@@ -49,7 +49,7 @@ final class HandDrivenFetch: Sendable {
 
 struct NoNetwork: Error {}
 
-@Suite("Objects: the value that is here, then the server's", .timeLimit(.minutes(5)))
+@Suite("Objects: the stored value, then the server's", .timeLimit(.minutes(5)))
 struct ObjectStreamTests {
   private func steps(_ stream: ObjectStream<Int>) async -> [String] {
     var steps: [String] = []
@@ -75,7 +75,7 @@ struct ObjectStreamTests {
   }
 
   @Test(
-    "The outcomes: both, only the cache, only the server, none, gone",
+    "The outcomes: both values, only the stored one, only the server's, none, gone",
     arguments: [
       (1, .success(2), ["cached 1", "fetched 2"], 2),
       (1, .failure(NoNetwork()), ["cached 1", "failed NoNetwork()"], 1),
@@ -92,7 +92,7 @@ struct ObjectStreamTests {
     try await rig.with { (store) async throws in #expect(try await store.value(Int.self, forKey: "a") == after) }
   }
 
-  @Test("The cached value comes before the server has answered; labels and lifetime are the fetched value's")
+  @Test("The cached value is delivered before the server responds; labels and lifetime apply to the fetched value")
   func order() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -107,13 +107,13 @@ struct ObjectStreamTests {
       #expect(try await store.values(Int.self, label: "x") == [2])
       rig.clock.advance(5)
       #expect(try await store.value(Int.self, forKey: "a") == nil)
-      // Expired is absent: only the server's comes.
+      // An expired value is absent: only the server's is delivered.
       #expect(await steps(store.stream(forKey: "a") { 3 }) == ["fetched 3"])
     }
   }
 
   @Test(
-    "A value that is put and deleted while the server is asked stays deleted; one that expires meanwhile is replaced",
+    "A value that is put and deleted during the fetch stays deleted; one that expires during the fetch is replaced",
     arguments: ["delete", "with others", "all", "many", "expiry", "none"])
   func comeAndGone(_ way: String) async throws {
     let rig = try ObjectRig()
@@ -121,7 +121,7 @@ struct ObjectStreamTests {
       let server = HandDrivenFetch()
       async let told = steps(store.stream(forKey: "a") { try await server.ask() })
       let question = await server.question()
-      // Another's change in between, which is told as `missed`, hides nothing.
+      // A change of another process in between, reported as `missed`, hides nothing.
       try await rig.with { other in try await other.put(1, forKey: "another's") }
       store.refresh()
       try await store.put(1, forKey: "a", expires: way == "expiry" ? rig.clock.now.addingTimeInterval(1) : nil)
@@ -146,7 +146,7 @@ struct ObjectStreamTests {
     }
   }
 
-  @Test("A value that is deleted while the server is asked stays deleted, also where it would have expired by then")
+  @Test("A value that is deleted during the fetch stays deleted, even if it would have expired by then")
   func deletedBeforeExpiry() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -162,7 +162,7 @@ struct ObjectStreamTests {
     }
   }
 
-  @Test("What is put or deleted while the server is asked stands, whatever the server says")
+  @Test("A put or delete during the fetch is kept, whatever the server returns")
   func newer() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -190,7 +190,7 @@ struct ObjectStreamTests {
     }
   }
 
-  @Test("A value that expires while the server is asked gives way to the server's")
+  @Test("A value that expires during the fetch is replaced by the server's")
   func expiresMeanwhile() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -206,7 +206,7 @@ struct ObjectStreamTests {
     }
   }
 
-  @Test("A fetch that nobody wants any more stores nothing, even where it ignores its cancellation")
+  @Test("A fetch without callers stores nothing, even if it ignores its cancellation")
   func abandoned() async throws {
     try await ObjectRig().with { (store) async throws in
       let server = HandDrivenFetch()
@@ -220,7 +220,7 @@ struct ObjectStreamTests {
       async let steps = steps(stream)
       let new = await server.question()
       old.resume(returning: 2)
-      // Made after whatever the old fetch would make.
+      // Applied after all changes that the old fetch could make.
       for _ in 0..<20 { try await store.put(0, forKey: "another") }
       #expect(try await store.value(Int.self, forKey: "a") == 1)
       new.resume(returning: 3)
@@ -229,7 +229,7 @@ struct ObjectStreamTests {
     }
   }
 
-  @Test("Callers of one key share one fetch; another key and a later caller have their own")
+  @Test("Concurrent callers with one key share one fetch; another key or a later caller starts a new one")
   func sharing() async throws {
     try await ObjectRig().with { (store) async throws in
       let server = HandDrivenFetch()
@@ -252,7 +252,7 @@ struct ObjectStreamTests {
     }
   }
 
-  @Test("The fetch goes on while one caller wants it, and is cancelled with the last")
+  @Test("The fetch continues while it has a caller, and is cancelled when the last one leaves")
   func leaving() async throws {
     try await ObjectRig().with { (store) async throws in
       let server = HandDrivenFetch()
@@ -268,7 +268,7 @@ struct ObjectStreamTests {
       #expect(server.cancelled == 0)
       stays = nil
       #expect(server.cancelled == 1)
-      // Who comes now is not given the cancelled one.
+      // A caller from now on does not join the cancelled fetch.
       async let next = steps(stream)
       await server.question().resume(returning: 4)
       #expect(await next == ["cached 1", "fetched 4"])
@@ -292,7 +292,9 @@ struct ObjectStreamTests {
     }
   }
 
-  @Test("A value here of another type counts as none: the server's heals it, its failure shows what is wrong")
+  @Test(
+    "A stored value of another type counts as none: the server's replaces it; if the fetch fails, the read error is thrown"
+  )
   func undecodable() async throws {
     try await ObjectRig().with { (store) async throws in
       try await store.put("text", forKey: "a")
@@ -303,7 +305,7 @@ struct ObjectStreamTests {
     }
   }
 
-  @Test("A value that cannot be kept is told, and then why")
+  @Test("A fetched value that cannot be stored is delivered, and then the reason is thrown")
   func notKept() async throws {
     try await ObjectRig().with(ObjectStoreOptions(valueByteLimit: 2)) { (store) async throws in
       let found = await steps(store.stream(forKey: "a") { 12345 })
@@ -313,7 +315,7 @@ struct ObjectStreamTests {
     }
   }
 
-  @Test("Closing ends what is under way, and a stream of a closed store throws")
+  @Test("Closing ends running fetches, and a stream of a closed store throws")
   func closing() async throws {
     let store = try await ObjectRig().open()
     let server = HandDrivenFetch()
