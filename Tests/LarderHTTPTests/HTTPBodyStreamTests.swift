@@ -6,14 +6,14 @@ import Testing
 struct HTTPBodyStreamTests {
   /// Counts the calls of a stream to its producer.
   final class Producer: Sendable {
-    let asked = Atomic(0)
+    let calls = Atomic(0)
     let abandoned = Atomic(0)
 
     func stream(_ chunks: [[UInt8]], length: Int? = nil, failing error: HTTPTransportError? = nil) -> HTTPBodyStream {
       HTTPBodyStream(
         length: length,
         next: {
-          let index = self.asked.add(1, ordering: .relaxed).oldValue
+          let index = self.calls.add(1, ordering: .relaxed).oldValue
           if index < chunks.count { return chunks[index] }
           if let error { throw error }
           return nil
@@ -30,7 +30,7 @@ struct HTTPBodyStreamTests {
       stream.cancel()
     }
     #expect(producer.abandoned.load(ordering: .relaxed) == 0)
-    #expect(producer.asked.load(ordering: .relaxed) == 3)
+    #expect(producer.calls.load(ordering: .relaxed) == 3)
   }
 
   @Test("Content in memory is read on the reader's actor without suspending")
@@ -47,17 +47,17 @@ struct HTTPBodyStreamTests {
 
   @Test("Content that can be produced as a whole is collected as a whole, and otherwise read in chunks")
   func whole() async throws {
-    let asked = Mutex("")
+    let calls = Mutex("")
     func stream(failing: Bool = false) -> HTTPBodyStream {
       let chunks = Mutex([[UInt8]]([[1], [2]]))
       return HTTPBodyStream(
         length: 2,
         next: {
-          asked.withLock { $0 += "n" }
+          calls.withLock { $0 += "n" }
           return chunks.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         },
         whole: {
-          asked.withLock { $0 += "w" }
+          calls.withLock { $0 += "w" }
           if failing { throw HTTPTransportError.other("broken") }
           return [1, 2]
         })
@@ -65,19 +65,19 @@ struct HTTPBodyStreamTests {
     let read = stream()
     #expect(try await read.collect() == [1, 2])
     await #expect(throws: HTTPTransportError.bodyConsumed) { try await read.collect() }
-    #expect(asked.withLock { $0 } == "w")
+    #expect(calls.withLock { $0 } == "w")
     var iterator = read.makeAsyncIterator()
     await #expect(throws: HTTPTransportError.bodyConsumed) { try await iterator.next() }
     let begun = stream()
     iterator = begun.makeAsyncIterator()
     #expect(try await iterator.next() == [1])
     await #expect(throws: HTTPTransportError.bodyConsumed) { try await begun.collect() }
-    #expect(asked.withLock { $0 } == "wn")
+    #expect(calls.withLock { $0 } == "wn")
     let cancelled = stream()
     cancelled.cancel()
     await #expect(throws: HTTPTransportError.cancelled) { try await cancelled.collect() }
     await #expect(throws: HTTPTransportError.bodyTooLarge(limit: 1)) { try await stream().collect(upTo: 1) }
-    #expect(asked.withLock { $0 } == "wn")
+    #expect(calls.withLock { $0 } == "wn")
     await #expect(throws: HTTPTransportError.other("broken")) { try await stream(failing: true).collect() }
   }
 
@@ -88,7 +88,7 @@ struct HTTPBodyStreamTests {
     #expect(try await iterator.next() == [1])
     #expect(try await iterator.next() == nil)
     #expect(try await iterator.next() == nil)
-    #expect(producer.asked.load(ordering: .relaxed) == 2)
+    #expect(producer.calls.load(ordering: .relaxed) == 2)
   }
 
   @Test("After an error, a stream throws the same error again and is not abandoned")
@@ -101,7 +101,7 @@ struct HTTPBodyStreamTests {
       await #expect(throws: lost) { try await iterator.next() }
       await #expect(throws: lost) { try await iterator.next() }
     }
-    #expect(producer.asked.load(ordering: .relaxed) == 2)
+    #expect(producer.calls.load(ordering: .relaxed) == 2)
     #expect(producer.abandoned.load(ordering: .relaxed) == 0)
   }
 
@@ -144,7 +144,7 @@ struct HTTPBodyStreamTests {
     #expect(producer.abandoned.load(ordering: .relaxed) == 1)
     stream.cancel()
     #expect(producer.abandoned.load(ordering: .relaxed) == 1)
-    #expect(producer.asked.load(ordering: .relaxed) == 1)
+    #expect(producer.calls.load(ordering: .relaxed) == 1)
   }
 
   @Test("An unread stream is abandoned when it is released")

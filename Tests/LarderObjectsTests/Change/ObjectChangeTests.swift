@@ -46,7 +46,7 @@ struct ObjectChangeTests {
   }
 
   /// Reads the changes reported so far; `end` is the key that was put last.
-  private func told(_ changes: ObjectChanges, until end: ObjectChange) async -> [ObjectChange] {
+  private func reportedChanges(_ changes: ObjectChanges, until end: ObjectChange) async -> [ObjectChange] {
     var all: [ObjectChange] = []
     for await change in changes {
       if change == end { break }
@@ -77,7 +77,7 @@ struct ObjectChangeTests {
       #expect(await labelled.next() == .put(key: "d"))
       try await store.put(1, forKey: "end")
       #expect(
-        await told(all, until: .put(key: "end")) == [
+        await reportedChanges(all, until: .put(key: "end")) == [
           .put(key: "b"), .deleted(key: "c"), .put(key: "a"), .put(key: "d"),
         ])
       try await store.deleteAll()
@@ -102,7 +102,7 @@ struct ObjectChangeTests {
         try objects.delete(forKey: "b")
       }
       try await store.put(1, forKey: "end")
-      #expect(await told(changes, until: .put(key: "end")) == [.deleted(key: "b"), .put(key: "a")])
+      #expect(await reportedChanges(changes, until: .put(key: "end")) == [.deleted(key: "b"), .put(key: "a")])
     }
   }
 
@@ -131,17 +131,17 @@ struct ObjectChangeTests {
     do {
       let changes = store.changes()
       #expect(!store.observers.isEmpty)
-      let waits = Task { await self.told(changes, until: .missed) }
+      let waits = Task { await self.reportedChanges(changes, until: .missed) }
       waits.cancel()
       #expect(await waits.value == [])
     }
     #expect(store.observers.isEmpty)
     let changes = store.changes()
-    let ends = Task { await self.told(changes, until: .missed) }
+    let ends = Task { await self.reportedChanges(changes, until: .missed) }
     try await store.put(1, forKey: "a")
     try await store.close()
     #expect(await ends.value == [.put(key: "a")])
-    #expect(await told(store.changes(), until: .missed) == [])
+    #expect(await reportedChanges(store.changes(), until: .missed) == [])
   }
 
   @Test("The buffer stores the newest change of each key, in the order in which the keys first changed")

@@ -10,8 +10,8 @@ import Testing
 struct ObjectSharingTests {
   /// Another process opens the file, counts the values and closes it.
   private func expectCount(_ count: Int, _ rig: ObjectRig) async throws {
-    let said = try await ObjectProcess.lines(.look, rig.path, 0)
-    #expect(said == ["holds \(count)"])
+    let lines = try await ObjectProcess.lines(.look, rig.path, 0)
+    #expect(lines == ["holds \(count)"])
   }
 
   @Test("The values that two stores of a process put exist after another process has opened and closed the file")
@@ -68,11 +68,11 @@ struct ObjectSharingTests {
   func noticing() async throws {
     let rig = try ObjectRig()
     let (first, second) = (try await rig.open(), try await rig.open())
-    let looks: [@Sendable () async throws -> Void] = [
+    let reads: [@Sendable () async throws -> Void] = [
       { _ = try await second.count() }, { _ = try await second.metadata(forKey: "a") },
       { _ = try await second.keys() }, { _ = try await second.size() },
     ]
-    for look in looks {
+    for look in reads {
       var changes = second.changes().makeAsyncIterator()
       try await first.put(1, forKey: "a")
       try await look()
@@ -107,12 +107,12 @@ struct ObjectSharingTests {
   @Test("Processes that open a new file at the same time all use it, and no increment is lost")
   func firstOpeningOfProcesses() async throws {
     let rig = try ObjectRig()
-    let said = try await withThrowingTaskGroup(of: [String].self) { group in
+    let lines = try await withThrowingTaskGroup(of: [String].self) { group in
       for _ in 0..<4 { group.addTask { try await ObjectProcess.lines(.count, rig.path, 10) } }
       return try await group.reduce(into: []) { $0 += $1 }
     }
-    #expect(said.count == 40)
-    #expect(Set(said).count == 40)
+    #expect(lines.count == 40)
+    #expect(Set(lines).count == 40)
     let count = try await rig.with { store in try await store.value(Int.self, forKey: "count") }
     #expect(count == 40)
   }

@@ -51,13 +51,13 @@ struct ObjectExpiryTests {
       rig.clock.advance(1)
       let changes = store.changes()
       try await store.put(1, forKey: "a")
-      var told = 0
+      var reported = 0
       var iterator = changes.makeAsyncIterator()
       while let change = await iterator.next() {
         if case .put = change { continue }
         guard case .expired = change else { throw Unexpected(change: change) }
-        told += 1
-        if told == 64 { break }
+        reported += 1
+        if reported == 64 { break }
       }
       try await store.put(1, forKey: "a")
       #expect(await iterator.next() == .put(key: "a"))

@@ -21,10 +21,10 @@ struct ObjectReadOnlyTests {
   }
 
   @Test(
-    "A store that was closed well does not open where nothing can be written, says why, and is as it was afterwards")
+    "A properly closed store does not open in a read-only folder, reports why, and opens unchanged afterwards")
   func closed() async throws {
     guard let folder = try SealedFolder() else {
-      print("nothing can be mounted here, and root may write everywhere: not tried")
+      print("skipped: nothing can be mounted here, and root can write to read-only folders")
       return
     }
     let path = folder.file("objects")
@@ -51,7 +51,7 @@ struct ObjectReadOnlyTests {
   @Test("Opening a new store in a read-only folder fails as read-only, and leaves no file")
   func new() async throws {
     guard let folder = try SealedFolder() else {
-      print("nothing can be mounted here, and root may write everywhere: not tried")
+      print("skipped: nothing can be mounted here, and root can write to read-only folders")
       return
     }
     try #require(folder.seal())

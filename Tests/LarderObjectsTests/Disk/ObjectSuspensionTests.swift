@@ -173,7 +173,7 @@ struct ObjectSuspensionTests {
   func mixture() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open()
-    let made = try await withThrowingTaskGroup(of: Int?.self) { group in
+    let applied = try await withThrowingTaskGroup(of: Int?.self) { group in
       for number in 0..<200 {
         group.addTask { @concurrent in
           switch number % 10 {
@@ -187,12 +187,12 @@ struct ObjectSuspensionTests {
           return nil
         }
       }
-      var made: Set<String> = []
-      for try await number in group { if let number { made.insert("\(number)") } }
-      return made
+      var applied: Set<String> = []
+      for try await number in group { if let number { applied.insert("\(number)") } }
+      return applied
     }
     try await store.resume()
-    #expect(Set(try await store.keys()) == made)
+    #expect(Set(try await store.keys()) == applied)
     try await store.close()
   }
 }

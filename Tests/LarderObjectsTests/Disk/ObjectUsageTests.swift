@@ -64,7 +64,7 @@ struct ObjectUsageTests {
   @Test("An id is never reused, even if the newest value or all values were deleted and the file was closed in between")
   func idsOnce() async throws {
     let rig = try ObjectRig()
-    var seen: Set<Int64> = []
+    var usedIDs: Set<Int64> = []
     for round in 0..<6 {
       try await rig.with { (store) async throws in
         for number in 0..<3 {
@@ -72,13 +72,13 @@ struct ObjectUsageTests {
         }
       }
       let new = try await ids(rig)
-      #expect(seen.isDisjoint(with: new.all.suffix(3)))
-      seen.formUnion(new.all)
-      #expect(try #require(new.next) > (seen.max() ?? 0))
+      #expect(usedIDs.isDisjoint(with: new.all.suffix(3)))
+      usedIDs.formUnion(new.all)
+      #expect(try #require(new.next) > (usedIDs.max() ?? 0))
       try await rig.with { (store) async throws in
         if round < 3 { try await store.delete(forKey: "\(round) 2") } else { try await store.deleteAll() }
       }
-      #expect(try #require(try await ids(rig).next) > (seen.max() ?? 0))
+      #expect(try #require(try await ids(rig).next) > (usedIDs.max() ?? 0))
     }
   }
 }

@@ -71,7 +71,8 @@ struct WritingPaceTests {
   }
 
   @Test(
-    "The main actor, an actor, tasks and transactions change one store at once; nothing is lost and each read sees it")
+    "The main actor, another actor, tasks and transactions change one store concurrently; no change is lost, and each read sees it"
+  )
   func everywhere() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -138,7 +139,7 @@ struct WritingPaceTests {
     }
   }
 
-  @Test("While the sqlite3 program holds the lock, a quick put waits for it too")
+  @Test("While another SQLite connection holds the lock, a quick put waits for it too")
   func otherProgram() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in

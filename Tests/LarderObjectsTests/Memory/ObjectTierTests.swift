@@ -61,7 +61,7 @@ struct ObjectTierTests {
   /// A value that reads its store in its deinitializer.
   private final class Curious: Codable, Sendable {
     static let store = Mutex<ObjectStore?>(nil)
-    static let asked = Atomic(0)
+    static let readCount = Atomic(0)
     let number: Int
 
     init(_ number: Int) { self.number = number }
@@ -69,7 +69,7 @@ struct ObjectTierTests {
     deinit {
       guard let store = Curious.store.withLock({ $0 }) else { return }
       _ = store.memory.contents
-      Curious.asked.add(1, ordering: .relaxed)
+      Curious.readCount.add(1, ordering: .relaxed)
     }
   }
 
@@ -86,7 +86,7 @@ struct ObjectTierTests {
     try await store.put(Curious(1), forKey: "1")
     try await store.close()
     Curious.store.withLock { $0 = nil }
-    #expect(Curious.asked.load(ordering: .relaxed) >= 12)
+    #expect(Curious.readCount.load(ordering: .relaxed) >= 12)
   }
 
   @Test("Counts are written a while after the first request, and a released store loses only later ones")

@@ -33,7 +33,7 @@ struct RequestCountsTests {
     var random = PrintedSeed(seed: seed)
     var counts = RequestCounts()
     var (added, taken): ([Int64: Int64], [Int64: Int64]) = ([:], [:])
-    for moment in 0..<3000 {
+    for number in 0..<3000 {
       let id = Int64.random(in: 0..<60, using: &random)
       switch Int.random(in: 0..<12, using: &random) {
       case 0:
@@ -44,7 +44,7 @@ struct RequestCountsTests {
         for one in some { taken[one.id, default: 0] += one.requests.times }
       case 1: taken[id, default: 0] += counts.remove(id).times
       default:
-        counts.add(requests(2, Int64(moment)), id)
+        counts.add(requests(2, Int64(number)), id)
         added[id, default: 0] += 2
       }
     }

@@ -8,7 +8,7 @@ import Testing
 /// A server that the test controls: each request waits until the test responds.
 final class HandDrivenFetch: Sendable {
   private struct State {
-    var questions: [CheckedContinuation<Int, any Error>] = []
+    var requests: [CheckedContinuation<Int, any Error>] = []
     var waiting: [CheckedContinuation<CheckedContinuation<Int, any Error>, Never>] = []
     var count = 0
     var cancelled = 0
@@ -20,15 +20,15 @@ final class HandDrivenFetch: Sendable {
   var count: Int { state.withLock { $0.count } }
   var cancelled: Int { state.withLock { $0.cancelled } }
 
-  func ask() async throws -> Int {
+  func fetch() async throws -> Int {
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { question in
+      try await withCheckedThrowingContinuation { request in
         let waiter = state.withLock { state in
           state.count += 1
-          if state.waiting.isEmpty { state.questions.append(question) }
+          if state.waiting.isEmpty { state.requests.append(request) }
           return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
         }
-        waiter?.resume(returning: question)
+        waiter?.resume(returning: request)
       }
     } onCancel: {
       state.withLock { $0.cancelled += 1 }
@@ -36,13 +36,13 @@ final class HandDrivenFetch: Sendable {
   }
 
   /// Waits for the next request.
-  func question() async -> CheckedContinuation<Int, any Error> {
+  func request() async -> CheckedContinuation<Int, any Error> {
     await withCheckedContinuation { waiter in
-      let question = state.withLock { state in
-        if state.questions.isEmpty { state.waiting.append(waiter) }
-        return state.questions.isEmpty ? nil : state.questions.removeFirst()
+      let request = state.withLock { state in
+        if state.requests.isEmpty { state.waiting.append(waiter) }
+        return state.requests.isEmpty ? nil : state.requests.removeFirst()
       }
-      if let question { waiter.resume(returning: question) }
+      if let request { waiter.resume(returning: request) }
     }
   }
 }
@@ -98,10 +98,12 @@ struct ObjectStreamTests {
     try await rig.with { (store) async throws in
       try await store.put(1, forKey: "a")
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a", labels: ["x"], lifetime: .seconds(5)) { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a", labels: ["x"], lifetime: .seconds(5)) {
+        try await server.fetch()
+      }
       var iterator = stream.makeAsyncIterator()
       guard case .cached(1) = try await iterator.next() else { throw NoNetwork() }
-      await server.question().resume(returning: 2)
+      await server.request().resume(returning: 2)
       guard case .fetched(2) = try await iterator.next() else { throw NoNetwork() }
       #expect(try await iterator.next() == nil)
       #expect(try await store.values(Int.self, label: "x") == [2])
@@ -119,8 +121,8 @@ struct ObjectStreamTests {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
       let server = HandDrivenFetch()
-      async let told = steps(store.stream(forKey: "a") { try await server.ask() })
-      let question = await server.question()
+      async let delivered = steps(store.stream(forKey: "a") { try await server.fetch() })
+      let request = await server.request()
       // A change of another process in between, reported as `missed`, hides nothing.
       try await rig.with { other in try await other.put(1, forKey: "another's") }
       store.refresh()
@@ -139,8 +141,8 @@ struct ObjectStreamTests {
       case "expiry": rig.clock.advance(2)
       default: break
       }
-      question.resume(returning: 7)
-      #expect(await told == ["fetched 7"])
+      request.resume(returning: 7)
+      #expect(await delivered == ["fetched 7"])
       let expected = way == "none" ? 1 : way == "expiry" ? 7 : nil
       #expect(try await store.value(Int.self, forKey: "a") == expected)
     }
@@ -152,12 +154,12 @@ struct ObjectStreamTests {
     try await rig.with { (store) async throws in
       try await store.put(1, forKey: "a", expires: rig.clock.now.addingTimeInterval(1))
       let server = HandDrivenFetch()
-      async let told = steps(store.stream(forKey: "a") { try await server.ask() })
-      let question = await server.question()
+      async let delivered = steps(store.stream(forKey: "a") { try await server.fetch() })
+      let request = await server.request()
       #expect(try await store.delete(forKey: "a"))
       rig.clock.advance(2)
-      question.resume(returning: 7)
-      #expect(await told == ["cached 1", "fetched 7"])
+      request.resume(returning: 7)
+      #expect(await delivered == ["cached 1", "fetched 7"])
       #expect(try await store.value(Int.self, forKey: "a") == nil)
     }
   }
@@ -167,24 +169,24 @@ struct ObjectStreamTests {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
       try await store.put(1, forKey: "a")
       async let first = steps(stream)
-      var question = await server.question()
+      var request = await server.request()
       try await store.put(2, forKey: "a")
-      question.resume(returning: 10)
+      request.resume(returning: 10)
       #expect(await first == ["cached 1", "fetched 10"])
       #expect(try await store.value(Int.self, forKey: "a") == 2)
       async let second = steps(stream)
-      question = await server.question()
+      request = await server.request()
       try await store.put(2, forKey: "a")
-      question.resume(throwing: ObjectGone())
+      request.resume(throwing: ObjectGone())
       #expect(await second == ["cached 2", "gone a"])
       #expect(try await store.value(Int.self, forKey: "a") == 2)
       async let third = steps(stream)
-      question = await server.question()
+      request = await server.request()
       try await store.delete(forKey: "a")
-      question.resume(returning: 11)
+      request.resume(returning: 11)
       #expect(await third == ["cached 2", "fetched 11"])
       #expect(try await store.value(Int.self, forKey: "a") == nil)
     }
@@ -196,11 +198,11 @@ struct ObjectStreamTests {
     try await rig.with { (store) async throws in
       let server = HandDrivenFetch()
       try await store.put(1, forKey: "a", expires: rig.clock.now.addingTimeInterval(1))
-      async let steps = steps(store.stream(Int.self, forKey: "a") { try await server.ask() })
-      let question = await server.question()
+      async let steps = steps(store.stream(Int.self, forKey: "a") { try await server.fetch() })
+      let request = await server.request()
       rig.clock.advance(2)
       try await store.put(0, forKey: "another")
-      question.resume(returning: 2)
+      request.resume(returning: 2)
       #expect(await steps == ["cached 1", "fetched 2"])
       #expect(try await store.value(Int.self, forKey: "a") == 2)
     }
@@ -210,15 +212,15 @@ struct ObjectStreamTests {
   func abandoned() async throws {
     try await ObjectRig().with { (store) async throws in
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
       try await store.put(1, forKey: "a")
       do {
         var leaves = stream.makeAsyncIterator()
         _ = try await leaves.next()
       }
-      let old = await server.question()
+      let old = await server.request()
       async let steps = steps(stream)
-      let new = await server.question()
+      let new = await server.request()
       old.resume(returning: 2)
       // Applied after all changes that the old fetch could make.
       for _ in 0..<20 { try await store.put(0, forKey: "another") }
@@ -233,20 +235,20 @@ struct ObjectStreamTests {
   func sharing() async throws {
     try await ObjectRig().with { (store) async throws in
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
       var iterators = (0..<10).map { _ in stream.makeAsyncIterator() }
       try await store.put(1, forKey: "a")
       for index in iterators.indices {
         guard case .cached(1) = try await iterators[index].next() else { throw NoNetwork() }
       }
-      await server.question().resume(returning: 2)
+      await server.request().resume(returning: 2)
       for index in iterators.indices {
         guard case .fetched(2) = try await iterators[index].next() else { throw NoNetwork() }
       }
       #expect(server.count == 1)
       #expect(store.fetches.count == 0)
       async let later = steps(stream)
-      await server.question().resume(returning: 3)
+      await server.request().resume(returning: 3)
       #expect(await later == ["cached 2", "fetched 3"])
       #expect(server.count == 2)
     }
@@ -256,7 +258,7 @@ struct ObjectStreamTests {
   func leaving() async throws {
     try await ObjectRig().with { (store) async throws in
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
       try await store.put(1, forKey: "a")
       var stays: ObjectStream<Int>.Iterator? = stream.makeAsyncIterator()
       _ = try await stays?.next()
@@ -264,15 +266,15 @@ struct ObjectStreamTests {
         var leaves = stream.makeAsyncIterator()
         _ = try await leaves.next()
       }
-      let question = await server.question()
+      let request = await server.request()
       #expect(server.cancelled == 0)
       stays = nil
       #expect(server.cancelled == 1)
       // A caller from now on does not join the cancelled fetch.
       async let next = steps(stream)
-      await server.question().resume(returning: 4)
+      await server.request().resume(returning: 4)
       #expect(await next == ["cached 1", "fetched 4"])
-      question.resume(throwing: CancellationError())
+      request.resume(throwing: CancellationError())
     }
   }
 
@@ -280,13 +282,13 @@ struct ObjectStreamTests {
   func cancellation() async throws {
     try await ObjectRig().with { (store) async throws in
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
       let stays = Task { await steps(stream) }
-      let question = await server.question()
+      let request = await server.request()
       let leaves = Task { await steps(stream) }
       leaves.cancel()
       #expect(await leaves.value == [])
-      question.resume(returning: 1)
+      request.resume(returning: 1)
       #expect(await stays.value == ["fetched 1"])
       #expect(server.count == 1)
     }
@@ -308,9 +310,9 @@ struct ObjectStreamTests {
   @Test("A fetched value that cannot be stored is delivered, and then the reason is thrown")
   func notKept() async throws {
     try await ObjectRig().with(ObjectStoreOptions(valueByteLimit: 2)) { (store) async throws in
-      let found = await steps(store.stream(forKey: "a") { 12345 })
-      #expect(found.first == "fetched 12345")
-      #expect(found.count == 2 && found[1].contains("2 are allowed"))
+      let delivered = await steps(store.stream(forKey: "a") { 12345 })
+      #expect(delivered.first == "fetched 12345")
+      #expect(delivered.count == 2 && delivered[1].contains("2 are allowed"))
       #expect(await steps(store.stream(forKey: "") { 1 }) == ["invalid key"])
     }
   }
@@ -319,12 +321,12 @@ struct ObjectStreamTests {
   func closing() async throws {
     let store = try await ObjectRig().open()
     let server = HandDrivenFetch()
-    let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+    let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
     let steps = Task { await self.steps(stream) }
-    let question = await server.question()
+    let request = await server.request()
     try await store.close()
     #expect(server.cancelled == 1)
-    question.resume(throwing: CancellationError())
+    request.resume(throwing: CancellationError())
     #expect(await steps.value == ["absent a CancellationError()"])
     #expect(await self.steps(stream) == ["closed"])
   }

@@ -14,7 +14,7 @@ struct OAuth2Tests {
       scope: scope)
   }
 
-  static let granted = FakeAnswer.json(#"{"access_token":"A","token_type":"Bearer","expires_in":3600}"#)
+  static let granted = FakeResponse.json(#"{"access_token":"A","token_type":"Bearer","expires_in":3600}"#)
 
   @Test("the client authenticates in the field, in the form, or not at all (RFC 6749 §2.3.1)")
   func proofs() async throws {
@@ -68,16 +68,16 @@ struct OAuth2Tests {
   @Test("a cancelled caller does not affect the others, who get the token")
   func cancelledWaiter() async throws {
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
-    let asked = Tally("requests for a token")
+    let tokenRequests = Tally("requests for a token")
     let transport = FakeTransport { _, _ throws(HTTPTransportError) in
-      asked.add()
+      tokenRequests.add()
       for await _ in gate {}
       return Self.granted
     }
     let authentication = OAuth2Authentication(clientCredentials: try Self.client(.none), transport: transport)
     let leaver = Task { try await authentication.authorization() }
     let stayer = Task { try await authentication.authorization() }
-    try await asked.wait(for: 1)
+    try await tokenRequests.wait(for: 1)
     leaver.cancel()
     await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
     open.finish()
@@ -87,10 +87,10 @@ struct OAuth2Tests {
   @Test("a refresh continues if its only caller is cancelled: its token is stored and used")
   func cancelledRefresh() async throws {
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
-    let asked = Tally("requests for a token")
+    let tokenRequests = Tally("requests for a token")
     let kept = Mutex<[String]>([])
     let transport = FakeTransport { _, _ throws(HTTPTransportError) in
-      asked.add()
+      tokenRequests.add()
       for await _ in gate {}
       if Task.isCancelled { throw .cancelled }
       return .json(#"{"access_token":"A","token_type":"Bearer","expires_in":3600,"refresh_token":"R2"}"#)
@@ -99,7 +99,7 @@ struct OAuth2Tests {
       refreshToken: "R1", identity: "ann", client: try Self.client(.none), transport: transport,
       onRefreshToken: { token in kept.withLock { $0.append(token) } })
     let leaver = Task { try await authentication.authorization() }
-    try await asked.wait(for: 1)
+    try await tokenRequests.wait(for: 1)
     leaver.cancel()
     await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
     open.finish()
@@ -178,9 +178,9 @@ struct OAuth2Tests {
       client: try Self.client(.none, scope: "x"),
       deviceEndpoint: try #require(URL(string: "https://id.example/device")),
       transport: transport, environment: clock.environment())
-    let invitation = try await flow.start()
-    #expect(invitation.userCode == "WDJB-MJHT" && invitation.lifetime == .seconds(600))
-    #expect(try await flow.token(for: invitation).accessToken == "A")
+    let prompt = try await flow.start()
+    #expect(prompt.userCode == "WDJB-MJHT" && prompt.lifetime == .seconds(600))
+    #expect(try await flow.token(for: prompt).accessToken == "A")
     #expect(clock.sleeps == [.seconds(5), .seconds(5), .seconds(10)])
     #expect(
       transport.requests.last?.body.text
@@ -200,8 +200,8 @@ struct OAuth2Tests {
     let flow = try OAuth2DeviceFlow(
       client: try Self.client(.none), deviceEndpoint: try #require(URL(string: "https://id.example/device")),
       transport: transport, environment: clock.environment())
-    let invitation = try await flow.start()
-    await #expect(throws: AuthenticationFailure.deviceCodeExpired) { try await flow.token(for: invitation) }
+    let prompt = try await flow.start()
+    await #expect(throws: AuthenticationFailure.deviceCodeExpired) { try await flow.token(for: prompt) }
     #expect(clock.sleeps == [.seconds(5), .seconds(5), .seconds(5)])
   }
 

@@ -11,7 +11,7 @@ struct CredentialTests {
   @Test("credentials, cookies and the fields of the options are sent only to the service's origin")
   func sameOrigin() async throws {
     let transport = FakeTransport { _, index throws(HTTPTransportError) in
-      FakeAnswer(200, index == 0 ? [.setCookie: "s=1; Path=/"] : [:])
+      FakeResponse(200, index == 0 ? [.setCookie: "s=1; Path=/"] : [:])
     }
     let service = try conversation(
       transport, authentication: try BasicAuthentication(user: "Ann", password: "pässword")
@@ -59,7 +59,7 @@ struct CredentialTests {
 
   @Test("printing a response shows the length of its content")
   func printed() async throws {
-    let transport = FakeTransport([FakeAnswer(200, [:], "\u{1}\u{2}secret")])
+    let transport = FakeTransport([FakeResponse(200, [:], "\u{1}\u{2}secret")])
     let response = try await conversation(transport).send(.read("P"))
     var dumped = ""
     dump(response, to: &dumped)
@@ -70,12 +70,12 @@ struct CredentialTests {
 
   @Test("after a 401 the token is renewed and the request repeated once; a second 401 is returned")
   func renewal() async throws {
-    let asked = Mutex<[String?]>([])
+    let rejectedTokens = Mutex<[String?]>([])
     let authentication = BearerAuthentication(identity: "ann") { rejected in
-      asked.withLock { $0.append(rejected) }
+      rejectedTokens.withLock { $0.append(rejected) }
       return rejected == nil ? "old" : "new"
     }
-    let transport = FakeTransport([FakeAnswer(401), FakeAnswer(200), FakeAnswer(401), FakeAnswer(401)])
+    let transport = FakeTransport([FakeResponse(401), FakeResponse(200), FakeResponse(401), FakeResponse(401)])
     let service = try conversation(transport, authentication: authentication)
     _ = try await service.send(.read("P"))
     let error = await serviceError { _ = try await service.send(.read("P")) }
@@ -84,13 +84,13 @@ struct CredentialTests {
       return
     }
     #expect(error?.httpStatus == 401)
-    #expect(asked.withLock { $0 } == [nil, "old", nil, "old"])
+    #expect(rejectedTokens.withLock { $0 } == [nil, "old", nil, "old"])
     #expect(transport.requests.count == 4)
   }
 
   @Test("a rejected fixed token is not sent again")
   func fixedToken() async throws {
-    let transport = FakeTransport([FakeAnswer(401, [.wwwAuthenticate: "Bearer error=\"invalid_token\""])])
+    let transport = FakeTransport([FakeResponse(401, [.wwwAuthenticate: "Bearer error=\"invalid_token\""])])
     let service = try conversation(transport, authentication: BearerAuthentication(token: "t"))
     let error = await serviceError { _ = try await service.send(.read("P")) }
     #expect(transport.requests.count == 1)
@@ -103,18 +103,18 @@ struct CredentialTests {
     return FakeTransport { request, _ throws(HTTPTransportError) in
       if request.method == .get || request.method == .head {
         guard request.fields[.csrfToken] == "Fetch" else { return .json("{}") }
-        if refusingHead, request.method == .head { return FakeAnswer(405) }
+        if refusingHead, request.method == .head { return FakeResponse(405) }
         for _ in 0..<50 { await Task.yield() }
         let number = fetched.withLock { count in
           count += 1
           return min(count, tokens.count) - 1
         }
-        return FakeAnswer(200, [.csrfToken: tokens[number], .setCookie: "SAP_SESSIONID=\(number); Path=/"])
+        return FakeResponse(200, [.csrfToken: tokens[number], .setCookie: "SAP_SESSIONID=\(number); Path=/"])
       }
       guard let token = request.fields[.csrfToken], token == tokens.last, request.fields[.cookie] != nil else {
-        return FakeAnswer(403, [.csrfToken: "Required"])
+        return FakeResponse(403, [.csrfToken: "Required"])
       }
-      return FakeAnswer(201)
+      return FakeResponse(201)
     }
   }
 
@@ -182,12 +182,12 @@ struct CredentialTests {
   @Test("it is an error if a service returns no token or rejects its own; mode never returns the plain 403")
   func failures() async throws {
     let silent = FakeTransport { request, _ throws(HTTPTransportError) in
-      request.method == .post ? FakeAnswer(403, [.csrfToken: "Required"]) : FakeAnswer(404)
+      request.method == .post ? FakeResponse(403, [.csrfToken: "Required"]) : FakeResponse(404)
     }
     let first = await serviceError { _ = try await conversation(silent).send(Self.change) }
     #expect(first?.description.contains("HEAD 404, GET 404") == true)
     let stubborn = FakeTransport { request, _ throws(HTTPTransportError) in
-      request.method == .post ? FakeAnswer(403, [.csrfToken: "Required"]) : FakeAnswer(200, [.csrfToken: "T"])
+      request.method == .post ? FakeResponse(403, [.csrfToken: "Required"]) : FakeResponse(200, [.csrfToken: "T"])
     }
     let second = await serviceError { _ = try await conversation(stubborn).send(Self.change) }
     guard case .csrf? = second?.category else {

@@ -26,8 +26,8 @@ struct PayloadTests {
   func bodies() async throws {
     let transport = FakeTransport { request, _ throws(HTTPTransportError) in
       request.url.path().hasSuffix("$metadata")
-        ? FakeAnswer(200, [.contentType: "application/xml"], Self.model)
-        : FakeAnswer(204)
+        ? FakeResponse(200, [.contentType: "application/xml"], Self.model)
+        : FakeResponse(204)
     }
     let service = try conversation(transport)
     let entity = ODataEntity(properties: [ODataProperty("ID", .int32(1))])
@@ -119,18 +119,18 @@ struct AtomServiceTests {
 
   static let transport = FakeTransport { request, _ throws(HTTPTransportError) in
     if request.url.path().hasSuffix("$metadata") {
-      return FakeAnswer(200, [.contentType: "application/xml"], Self.model)
+      return FakeResponse(200, [.contentType: "application/xml"], Self.model)
     }
     let isJSON = (request.fields[.contentType] ?? request.fields[.accept])?.contains("json") ?? true
     if isJSON {
-      return FakeAnswer(
+      return FakeResponse(
         415, [.contentType: "application/xml"],
         """
         <m:error xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"><m:code>C</m:code>\
         <m:message xml:lang="en">No JSON here</m:message></m:error>
         """)
     }
-    return FakeAnswer(request.method == .post ? 201 : 200, [.contentType: "application/atom+xml"], Self.entry)
+    return FakeResponse(request.method == .post ? 201 : 200, [.contentType: "application/atom+xml"], Self.entry)
   }
 
   @Test(
@@ -140,11 +140,11 @@ struct AtomServiceTests {
     let service = try conversation(Self.transport)
     let entity = ODataEntity(properties: [ODataProperty("ID", .int32(7))])
     let response = try await service.send(.create(entity, in: "P"))
-    guard case .entity(let made) = try response.payload(model: try await service.metadata()) else {
+    guard case .entity(let created) = try response.payload(model: try await service.metadata()) else {
       Issue.record("no entity")
       return
     }
-    #expect(made["ID"] == .int32(7))
+    #expect(created["ID"] == .int32(7))
     let sent = try #require(Self.transport.requests.last)
     #expect(sent.fields[.contentType] == "application/atom+xml" && sent.body.text.contains("<entry"))
     let before = Self.transport.requests.count

@@ -8,8 +8,8 @@ struct RedirectedChangeTests {
   static func portal() -> FakeTransport {
     FakeTransport { request, _ throws(HTTPTransportError) in
       request.followsRedirects
-        ? FakeAnswer(200, [.contentType: "text/html"], "<html>log in</html>")
-        : FakeAnswer(302, [.location: "https://login.example/"])
+        ? FakeResponse(200, [.contentType: "text/html"], "<html>log in</html>")
+        : FakeResponse(302, [.location: "https://login.example/"])
     }
   }
 
