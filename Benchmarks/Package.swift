@@ -1,16 +1,16 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that users of Larder do not build the benchmarks.
+// A separate package, so that users of Larder do not build the benchmarks.
 let package = Package(
   name: "larder-benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "larder", path: "..")],
   targets: [
-    // The named limit of the cache: SQLite itself, called without anything between.
+    // SQLite, called directly: the baseline of the comparisons.
     .systemLibrary(
       name: "CBenchSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
-    // What the stores with a key are compared by.
+    // Compares stores with and without a key.
     .target(
       name: "KeyCost",
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that users of Larder do not build the fuzzer. Its core is that of the tests: Core is a link to it.
+// A separate package, so that users of Larder do not build the fuzzer. Core is a link to the code that the tests use.
 //
 // It calls package API of Larder. A package's identity is the name of its folder, in lower case.
 let larder = Context.packageDirectory.split(separator: "/").dropLast().last.map { $0.lowercased() } ?? ""

@@ -1,4 +1,4 @@
-//! JSON of an API by a listener; offline whatever is stored, however old.
+//! Reads JSON of an API with a listener. Without a network, it uses the cached content, however old it is.
 
 import Foundation
 import Larder
@@ -21,14 +21,14 @@ query.policy = CommandLine.arguments.last == "offline" ? .cacheOnly : .staleWhen
 let execution = manager.load(
   query,
   listener: ContentListener(
-    intermediate: { print("known:", $0.value.map(\.title)) },
+    intermediate: { print("cached:", $0.value.map(\.title)) },
     final: { response in
       let age = response.age.map { ", \($0) seconds old" } ?? ""
-      print("now:", response.value.map(\.title), "from \(response.origin)\(age)")
+      print("current:", response.value.map(\.title), "from \(response.origin)\(age)")
     },
     failed: { error in
       if case .notCached = error.kind { print("never read before") } else { print("failed:", error) }
     }))
-// In an application nobody waits here; `execution.cancel()` ends the query when its screen closes.
+// An application does not wait here. It calls `execution.cancel()` when the screen closes.
 await execution.finished()
 await manager.close()

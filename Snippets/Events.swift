@@ -1,4 +1,4 @@
-//! The same course as an AsyncSequence of events.
+//! The steps of a request to an online store, as an AsyncSequence of events.
 
 import Foundation
 import Larder
@@ -14,8 +14,8 @@ try await store.open()
 
 for await event in store.schedule(.read(CommandLine.arguments[3])).events {
   switch event {
-  case .requestCacheResponse(let step): print("known:", step.response?.single?.payloadBytes.count ?? 0, "bytes")
-  case .requestServerResponse(let step): print("now:", step.response?.single?.payloadBytes.count ?? 0, "bytes")
+  case .requestCacheResponse(let step): print("cached:", step.response?.single?.payloadBytes.count ?? 0, "bytes")
+  case .requestServerResponse(let step): print("server:", step.response?.single?.payloadBytes.count ?? 0, "bytes")
   case .requestFailed(let step): print("failed:", step.error.map { "\($0)" } ?? "")
   case .requestStarted, .requestFinished: break
   }

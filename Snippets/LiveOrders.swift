@@ -1,10 +1,10 @@
-//! The orders of a service on a screen: a list that follows each download and each change.
+//! The orders of a service on a screen: the list is updated after each download and each change.
 
 import Foundation
 import Larder
 import LarderURLSession
 
-// What the screen shows of an order. `nonisolated`, for a new project of Xcode isolates to the main actor what does not say otherwise.
+// The properties that the screen shows. `nonisolated`: new Xcode projects isolate types to the main actor by default.
 nonisolated struct Order: Decodable, Sendable, Identifiable {
   var id: String
   var note: String
@@ -18,7 +18,7 @@ nonisolated struct Order: Decodable, Sendable, Identifiable {
 #if canImport(SwiftUI)
   import SwiftUI
 
-  // A view makes its live result when it is made itself: a default value of the property knows no provider.
+  // The initializer creates the live result, because a default value of the property cannot use the provider.
   struct OrderList: View {
     @State private var orders: OfflineODataLiveResult<[Order]>
 
@@ -38,12 +38,12 @@ guard CommandLine.arguments.count == 2, let root = URL(string: CommandLine.argum
   exit(2)
 }
 
-// No folder is named: the file is where the platform keeps the data of applications.
+// Without a folder, the file is in the folder of the platform for the data of applications.
 let provider = try OfflineODataProvider(serviceRoot: root, transport: try URLSessionTransport())
 try await provider.add(OfflineODataDefiningQuery("orders", "A_SalesOrder"))
 try await provider.open()
 
-// Without views: each element is the whole answer. An optional type is for what may be missing.
+// Without views: each element is the complete result. The type is optional if the entity may not exist.
 for try await order in try provider.live(Order?.self, "A_SalesOrder('1')") {
   print(order?.note ?? "there is no such order")
   break

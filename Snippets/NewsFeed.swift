@@ -1,13 +1,13 @@
-//! A news feed: the articles of last time at once, the new ones when the server has answered.
+//! A news feed: shows the cached articles at once, then those of the server.
 
 import Foundation
 import Larder
 
-/// Shows what each call brings. One listener may serve any number of requests.
+/// Shows the articles of each call. One listener can serve any number of requests.
 final class NewsFeed: ODataRequestListener {
   func requestCacheResponse(_ execution: ODataRequestExecution) {
-    // nil the first time: nothing was read yet.
-    if let known = execution.response?.single { show(known, as: "known") }
+    // nil if the cache has no response for this request.
+    if let cached = execution.response?.single { show(cached, as: "cached") }
   }
 
   func requestServerResponse(_ execution: ODataRequestExecution) {
@@ -16,7 +16,7 @@ final class NewsFeed: ODataRequestListener {
   }
 
   func requestFailed(_ execution: ODataRequestExecution) {
-    // What the cache has shown stays on the screen.
+    // The cached articles stay on the screen.
     print("not refreshed:", execution.error.map { "\($0)" } ?? "")
   }
 

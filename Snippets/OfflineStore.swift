@@ -1,4 +1,4 @@
-//! A service used without a network: a copy of its orders in a file, asked by OData URLs, brought up to date when there is one.
+//! Uses a service without a network: downloads its orders to a file, queries them with OData URLs, and updates the copy later.
 
 import Foundation
 import Larder
@@ -8,7 +8,7 @@ guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.argum
   exit(2)
 }
 
-// What the application has of an order.
+// The properties of an order that the application uses.
 struct Order: Decodable, Sendable {
   var number: String
   var currency: String?
@@ -23,24 +23,25 @@ let provider = try OfflineODataProvider(
   serviceRoot: root, transport: try CurlTransport(),
   parameters: OfflineODataParameters(storeName: "orders", storePath: CommandLine.arguments[2]))
 
-// What is copied: the orders with their items. Any number of such queries, added and removed at any time.
+// A defining query says what is downloaded: the orders with their items. Queries can be added and removed at any time.
 try await provider.add(OfflineODataDefiningQuery("orders", "A_SalesOrder?$expand=to_Item"))
 
-// The first time metadata and rows are fetched; later this needs no network.
+// The first call downloads the metadata and the rows. Later calls need no network.
 try await provider.open()
 
-// Questions are those of the service, and so are the answers.
+// Reads use the same URLs as the service, and return the same results.
 let newest = try await provider.read([Order].self, "A_SalesOrder?$orderby=SalesOrder desc&$top=5") ?? []
 for order in newest { print(order.number, order.currency ?? "-") }
-let dear = try await provider.readJSON("A_SalesOrderItem?$filter=NetAmount gt 1000M&$select=SalesOrderItem,NetAmount")
-print(String(decoding: dear.bytes, as: UTF8.self))
+let expensive = try await provider.readJSON(
+  "A_SalesOrderItem?$filter=NetAmount gt 1000M&$select=SalesOrderItem,NetAmount")
+print(String(decoding: expensive.bytes, as: UTF8.self))
 
-// With a network: what has changed, by the best way that the service offers.
+// With a network: downloads the changes, with the best method that the service supports.
 do {
   for outcome in try await provider.download().queries {
     print("\(outcome.name): \(outcome.way?.rawValue ?? "-"), \(outcome.rows) rows")
   }
 } catch OfflineODataError.communicationError(_, let message) {
-  print("not brought up to date: \(message)")
+  print("not updated: \(message)")
 }
 try await provider.close()

@@ -1,9 +1,9 @@
-//! A cache of one's own: four functions are enough, here over a dictionary in memory.
+//! A custom cache needs four functions. This one uses a dictionary in memory.
 
 import LarderContent
 import Synchronization
 
-/// Keeps small responses until it has a hundred, then begins anew.
+/// Stores up to a hundred small responses, then starts again empty.
 final class SmallCache: Cache {
   private let entries = Mutex<[String: CacheEntry]>([:])
 
@@ -13,11 +13,11 @@ final class SmallCache: Cache {
 
   func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
     guard entry.length <= 100_000 else { throw .tooLarge(limit: 100_000) }
-    // The content may be in a file that goes when this entry does: what is kept is a copy.
-    let kept = CacheEntry(metadata: entry.metadata, bytes: try await entry.read(0..<entry.length))
+    // The content may be in a file that is deleted with this entry, so the cache stores a copy.
+    let copy = CacheEntry(metadata: entry.metadata, bytes: try await entry.read(0..<entry.length))
     entries.withLock { entries in
       if entries.count >= 100 { entries = [:] }
-      entries[key] = kept
+      entries[key] = copy
     }
   }
 
@@ -30,11 +30,11 @@ final class SmallCache: Cache {
   }
 }
 
-// The rest comes with the protocol: a writer that takes in content of any length, and updates of the metadata. Where the
-// entries lie elsewhere, `CacheMetadata` turns to bytes by `encoded()` and back by `init(encoded:)`.
+// The protocol provides the rest: a writer for content of any length, and updates of the metadata. If you store entries
+// elsewhere, `CacheMetadata.encoded()` converts the metadata to bytes, and `init(encoded:)` reads them.
 let cache = SmallCache()
 let writer = try await cache.makeWriter()
 try await writer.append(Array("Hello".utf8))
 let metadata = CacheMetadata(url: "http://example.com/", status: 200, requestTime: 0, responseTime: 0)
 _ = try await writer.commit(metadata, forKey: "http://example.com/")
-print(try await cache.entry(forKey: "http://example.com/")?.getData().count ?? 0, "bytes kept")
+print(try await cache.entry(forKey: "http://example.com/")?.getData().count ?? 0, "bytes stored")

@@ -1,4 +1,4 @@
-//! Master data that changes seldom: read once while there is a network, then from the cache alone.
+//! Master data that rarely changes: read once with a network, then only from the cache.
 
 import Foundation
 import Larder
@@ -15,14 +15,14 @@ try await store.open()
 
 let countries = "Countries?$select=Code,Name&$orderby=Name"
 
-// While there is a network: each read refreshes what the cache holds.
+// With a network, each read updates the cache.
 do {
   _ = try await store.readEntitySet(countries)
 } catch {
   print("not refreshed: \(error)")
 }
 
-// From here on nothing is sent. A miss is an answer too: `notCached`.
+// From here on nothing is sent. A read that is not in the cache throws `notCached`.
 try store.setPassive(true)
 do {
   for country in try await store.readEntitySet(countries).entities {
@@ -32,6 +32,6 @@ do {
   print(error)
 }
 
-// Back on the network.
+// Sends requests again.
 try store.setPassive(false)
 try await store.close()

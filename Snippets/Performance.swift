@@ -59,12 +59,12 @@ func save(_ photos: [Photo], in store: ObjectStore) async throws {
 @concurrent
 func names(in store: ObjectStore) async throws -> [String] {
   var names: [String] = []
-  var place: ObjectCursor?
+  var cursor: ObjectCursor?
   repeat {
-    let page = try await store.page(Photo.self, .keys(prefix: "photo/"), limit: 500, after: place)
+    let page = try await store.page(Photo.self, .keys(prefix: "photo/"), limit: 500, after: cursor)
     names += page.items.map(\.value.name)
-    place = page.next
-  } while place != nil
+    cursor = page.next
+  } while cursor != nil
   return names
 }
 

@@ -1,8 +1,8 @@
-//! OData queries: built from typed fields, printed for either version, read back, put in one form.
+//! OData queries: built from typed fields, printed for V4 or V2, parsed, and printed in canonical form.
 
 import LarderOData
 
-// The entities of a service, as far as the program asks for them.
+// The entity types of a service, with the properties that the program uses.
 struct Product: ODataDescribed {
   static let odataTypeName = "Shop.Product"
   struct Fields: ODataFields {
@@ -27,16 +27,16 @@ struct Review: ODataDescribed {
   }
 }
 
-// Conditions compose; what a user typed stays one text, whatever it holds.
+// Conditions can be combined. Text from the user is always one literal, whatever characters it contains.
 let typed = CommandLine.arguments.dropFirst().first ?? "O'Neil & sons"
-let dear = ODataFilter<Product> { $0.price > 100 }
+let expensive = ODataFilter<Product> { $0.price > 100 }
 let liked = ODataFilter<Product> { $0.reviews.any { $0.stars >= 4 } }
-let found = ODataFilter<Product> { $0.name.contains(typed) || $0.category.name == typed }
-print(try (dear && !liked && found).text())
+let matching = ODataFilter<Product> { $0.name.contains(typed) || $0.category.name == typed }
+print(try (expensive && !liked && matching).text())
 
 // A whole query, for V4 and for V2.
 let query = ODataQuery<Product>("Products")
-  .filter(dear && found)
+  .filter(expensive && matching)
   .orderBy { [$0.price.descending, $0.name.ascending] }
   .expand { $0.category.select { $0.name } }
   .select { $0.name }
@@ -44,10 +44,10 @@ let query = ODataQuery<Product>("Products")
 print(try query.text())
 print(try query.text(.v2))
 
-// Without a type, by names.
+// Without types, with property names.
 print(try ODataFilter { $0["Price"] > 100 && $0["Category"]["Name"].contains("x") }.text())
 
-// Read a URL, look at it, print it in its canonical form.
+// Parses a URL, reads its options, and prints it in its canonical form.
 let parser = ODataParser()
 let printer = ODataPrinter()
 do {
@@ -55,6 +55,6 @@ do {
   print(url.options.top ?? 0, try printer.print(printer.canonical(url)))
   _ = try parser.relativeURL("Products?$filter=Price%20gt")
 } catch {
-  // The place, the line with a caret, what was expected.
+  // Prints the position, the line with a caret, and what was expected.
   print(error)
 }

@@ -1,4 +1,5 @@
-//! Two users share a device: what the one has changed waits, encrypted, until that user comes back; the other never sees it.
+//! Two users share a device. The pending changes of one user are kept encrypted until that user returns; the other user cannot
+//! read them.
 
 import Foundation
 import Larder
@@ -8,12 +9,12 @@ guard CommandLine.arguments.count == 4, let root = URL(string: CommandLine.argum
   exit(2)
 }
 
-// A key of this user's alone, as the platform's key store would give it.
+// A key that only this user has. An application gets it from the platform's key store.
 let secret = ProcessInfo.processInfo.environment["USER_KEY"] ?? ""
 var parameters = OfflineODataParameters(
   storeName: "orders", storePath: CommandLine.arguments[2],
   storeEncryptionKey: try StorageKey(passphrase: secret.utf8), currentUser: CommandLine.arguments[3])
-// Another's store in the place is kept for him as it is. It needs neither his key nor a network.
+// Another user's store in this folder is kept unchanged. This needs neither that user's key nor a network.
 parameters.onUserSwitch = .setAside()
 
 let provider = try OfflineODataProvider(serviceRoot: root, transport: try CurlTransport(), parameters: parameters)
@@ -21,12 +22,12 @@ try await provider.add(OfflineODataDefiningQuery("orders", "A_SalesOrder"))
 do {
   try await provider.open()
   print(
-    try await provider.readCount("A_SalesOrder"), "orders;", try await provider.readCount("RequestQueue"), "waiting")
+    try await provider.readCount("A_SalesOrder"), "orders;", try await provider.readCount("RequestQueue"), "pending")
   try await provider.close()
 } catch OfflineODataError.preconditionFailed(let errorCode, let errorMessage) {
   switch OfflineODataErrorName(rawValue: errorCode) {
   case .wrongEncryptionKey: print("That is not your key.")
-  case .storeInUse: print("Somebody is still at work.")
+  case .storeInUse: print("The store is in use.")
   default: print(errorMessage)
   }
 }

@@ -1,7 +1,7 @@
-"""PyPI's odata-query, timed on demand.
+"""Measures PyPI's odata-query.
 
-Reads one line from standard input, a number of rounds, a tab and a $filter, and answers with the seconds of processor
-time that as many parses of it took. The lexer and parser are made once, and a first parse is not timed.
+Each line of standard input is a count, a tab and a $filter. For each line, prints the processor time of that many parses
+in seconds. The lexer and parser are created once, and the first parse is not measured.
 """
 
 import sys

@@ -1,14 +1,14 @@
-"""PyPI's diskcache with full durability, timed on demand.
+"""Measures PyPI's diskcache with full durability.
 
 usage: objects.py FOLDER BYTES
 
-Reads one command a line from standard input and answers each with the seconds that it took:
+Each line of standard input is a command. For each line, prints the time of the command in seconds:
 
   put N       N values, one transaction each
-  replace N   the same under keys that have a value
-  together N  N values by 32 threads
+  replace N   N values under existing keys, one transaction each
+  together N  N values by 32 concurrent threads, one transaction each
   batch N     N values in one transaction
-  get N       N look-ups of 1,000 keys in turn
+  get N       N lookups of 1,000 keys in turn
 """
 
 import sys
@@ -44,11 +44,11 @@ def main():
             first = new
             new += count
 
-            def some(thread):
+            def put_share(thread):
                 for index in range(first + thread, first + count, 32):
                     cache.set(f"new/{index + 1}", value, retry=True)
 
-            threads = [threading.Thread(target=some, args=(number,)) for number in range(32)]
+            threads = [threading.Thread(target=put_share, args=(number,)) for number in range(32)]
             for thread in threads:
                 thread.start()
             for thread in threads:

@@ -1,9 +1,9 @@
-"""Hits a second of two Python HTTP caches on a SQLite file, over one local answer.
+"""Measures hits per second of two Python HTTP caches on a SQLite file, for one response of a local server.
 
 usage: peers.py BYTES SECONDS
 
-Prints one JSON object: {"hishel": hits/s, "requests-cache": hits/s, ...}. Every timed call is a cache hit: the server
-counts its requests, and the run fails if one of them reached it.
+Prints one JSON object: {"hishel": hits/s, "requests-cache": hits/s, ...}. Every measured request is a cache hit: the
+server counts its requests, and the run fails if one of them reached it.
 """
 
 import json
@@ -34,8 +34,8 @@ class Origin(BaseHTTPRequestHandler):
         pass
 
 
-def hits_a_second(name, get, url, size, seconds):
-    """Fills the cache with one request, then counts the hits of a span of time."""
+def hits_per_second(name, get, url, size, seconds):
+    """Stores one response, then counts the hits in a period of time."""
     assert len(get(url)) == size
     for _ in range(50):
         get(url)
@@ -48,7 +48,7 @@ def hits_a_second(name, get, url, size, seconds):
         count += 20
     spent = time.perf_counter() - begin
     if Origin.requests != before:
-        sys.exit(f"{name}: {Origin.requests - before} of the timed calls were no hits")
+        sys.exit(f"{name}: {Origin.requests - before} of the measured requests were not hits")
     return count / spent
 
 
@@ -67,15 +67,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         storage = hishel.SqliteStorage(database_path=str(Path(folder) / "hishel.db"))
         client = hishel.httpx.CacheClient(storage=storage)
-        rates["hishel"] = hits_a_second("hishel", lambda address: client.get(address).content, url, size, seconds)
+        rates["hishel"] = hits_per_second("hishel", lambda address: client.get(address).content, url, size, seconds)
         client.close()
         storage = hishel.SqliteStorage(database_path=str(Path(folder) / "hishel-rules.db"))
         client = hishel.httpx.CacheClient(storage=storage, rfc=True)
-        rates["hishel, rules of RFC 9111"] = hits_a_second(
+        rates["hishel, rules of RFC 9111"] = hits_per_second(
             "hishel", lambda address: client.get(address).content, url, size, seconds)
         client.close()
         session = requests_cache.CachedSession(str(Path(folder) / "requests-cache"), backend="sqlite")
-        rates["requests-cache"] = hits_a_second(
+        rates["requests-cache"] = hits_per_second(
             "requests-cache", lambda address: session.get(address).content, url, size, seconds)
         session.close()
     print(json.dumps(rates))

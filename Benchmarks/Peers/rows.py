@@ -1,10 +1,10 @@
-"""A V4 service with one entity set of a million rows in files, for the offline store's benchmark.
+"""A V4 service with one entity set, whose rows are in files, for the benchmark of the offline store.
 
 usage: rows.py FOLDER ROWS
 
-Writes pages of JSON into FOLDER where they are not there yet, prints the port, and serves until its input ends.
-`/service/Rows` is paged by the server; with `Prefer: odata.track-changes` the last page has a delta link, and each delta
-has ten times as many changed rows as the one before: 10 to 100,000.
+Writes pages of JSON to FOLDER if they do not exist, prints the port, and runs until its standard input is closed.
+`/service/Rows` uses server-driven paging. With `Prefer: odata.track-changes` the last page has a delta link. Each delta has
+ten times as many changed rows as the previous one: 10 to 100,000.
 """
 
 import http.server
@@ -42,7 +42,7 @@ METADATA = b"""<?xml version="1.0" encoding="utf-8"?>
 
 
 def row(number, change=0):
-    """The row of a number: spread, but the same in every run."""
+    """The row with a number: pseudorandom values, the same in every run."""
     mixed = (number * 2654435761 + change * 40503) & 0xFFFFFFFF
     low, high = mixed & 0xFFFF, mixed >> 16
     note = "null" if mixed % 5 == 0 else f'"{WORDS[high & 15]} {WORDS[low & 15]} of {WORDS[low >> 12]}"'
@@ -85,12 +85,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         query = query.replace("%24", "$")
         tracks = "track-changes" in self.headers.get("Prefer", "")
         if path == "/service/$metadata":
-            return self.answer(METADATA, "application/xml")
+            return self.respond(METADATA, "application/xml")
         if path != "/service/Rows":
-            return self.answer(b'{"error":{"code":"404","message":"There is only Rows."}}', status=404)
+            return self.respond(b'{"error":{"code":"404","message":"The only entity set is Rows."}}', status=404)
         delta = re.search(r"\$deltatoken=(\d+)", query)
         if delta:
-            return self.answer(self.delta(int(delta[1])))
+            return self.respond(self.delta(int(delta[1])))
         token = re.search(r"\$skiptoken=(\d+)", query)
         self.page(int(token[1]) if token else 0, tracks or "tracked" in query)
 
@@ -100,9 +100,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             end = b',"@odata.deltaLink":"Rows?$deltatoken=0"}' if tracks else b"}"
         with open(page(self.folder, place, self.rows), "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            if not end and tracks:  # The preference is of the first request; later pages remember it.
+            if not end and tracks:  # Only the first request has the preference; the links of later pages carry it.
                 body = file.read()
-                return self.answer(body[:-2] + b'&tracked=1"}', applied=True)
+                return self.respond(body[:-2] + b'&tracked=1"}', applied=True)
             self.head(size + len(end), applied=tracks)
             self.wfile.flush()
             sent = 0
@@ -126,7 +126,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Preference-Applied", "odata.track-changes")
         self.end_headers()
 
-    def answer(self, body, kind="application/json;odata.metadata=minimal", status=200, applied=False):
+    def respond(self, body, kind="application/json;odata.metadata=minimal", status=200, applied=False):
         self.head(len(body), kind, status, applied)
         self.wfile.write(body)
 

@@ -1,4 +1,4 @@
-"""The proxies that are compared, each in front of the same server, with as many workers as there are cores."""
+"""The compared proxies, each in front of the same server, with as many workers as there are cores."""
 
 import os
 import shutil
@@ -42,7 +42,7 @@ def nginx(folder, http, server):
     folder = Path(folder)
     folder.mkdir()
     port = free_port()
-    # Workers of a master that root started would be another user, who cannot enter a temporary folder.
+    # If root starts nginx, its workers run as another user, who cannot read a temporary folder.
     user = "user root;" if os.geteuid() == 0 else ""
     configuration = folder / "nginx.conf"
     configuration.write_text(NGINX.format(folder=folder, cores=CORES, port=port, http=http, server=server, user=user))
@@ -51,12 +51,12 @@ def nginx(folder, http, server):
 
 
 def nginx_files(folder, files):
-    """A server of plain files that are fresh for an hour."""
+    """nginx as a server of plain files, which are fresh for an hour."""
     return nginx(folder, "", f'location / {{ root {files}; add_header Cache-Control "max-age=3600"; }}')
 
 
 def nginx_proxy(folder, upstream):
-    """nginx's proxy_cache, its folder beside the others'."""
+    """nginx with proxy_cache."""
     cache = (
         f"proxy_cache_path {folder}/cache levels=1:2 keys_zone=cache:10m inactive=1h use_temp_path=off;"
         f"upstream origin {{ server {upstream.removeprefix('http://')}; keepalive 16; }}")

@@ -1,4 +1,4 @@
-"""A caching reverse proxy as a Python program would have it: Starlette under uvicorn, httpx, hishel's rules of RFC 9111.
+"""A typical caching reverse proxy in Python: Starlette under uvicorn, httpx, and hishel with the rules of RFC 9111.
 
     hishel_proxy.py UPSTREAM PORT FOLDER WORKERS
 """
@@ -27,10 +27,10 @@ def make():
     async def forward(request):
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         fields = [(name, value) for name, value in request.headers.raw if name not in HOP_BY_HOP | {b"host"}]
-        answer = await client.request(request.method, upstream + path, headers=fields, content=await request.body())
-        response = Response(answer.content, answer.status_code)
+        upstream_response = await client.request(request.method, upstream + path, headers=fields, content=await request.body())
+        response = Response(upstream_response.content, upstream_response.status_code)
         response.raw_headers = [
-            (name.lower(), value) for name, value in answer.headers.raw if name.lower() not in HOP_BY_HOP]
+            (name.lower(), value) for name, value in upstream_response.headers.raw if name.lower() not in HOP_BY_HOP]
         return response
 
     return Starlette(routes=[Route("/{path:path}", forward, methods=["GET", "HEAD", "POST", "PUT", "DELETE"])])

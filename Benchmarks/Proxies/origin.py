@@ -1,8 +1,8 @@
-"""The server behind the proxies: counts what reaches it.
+"""The server behind the proxies. It counts the requests that it receives.
 
     /fixed/N     N bytes, fresh for an hour
-    /slow/N      the same, after a pause that lets a hundred clients ask meanwhile
-    /count       how many requests came so far, this one left out
+    /slow/N      N bytes, fresh for an hour, after a second in which all clients send their requests
+    /count       the number of requests so far, without those for /count
 """
 
 import sys
@@ -24,14 +24,14 @@ class Origin(BaseHTTPRequestHandler):
     def do_GET(self):
         _, kind, *rest = self.path.split("/")
         if kind == "count":
-            return self.answer(str(Origin.requests).encode(), "no-store")
+            return self.respond(str(Origin.requests).encode(), "no-store")
         with Origin.lock:
             Origin.requests += 1
         if kind == "slow":
             time.sleep(1)
-        self.answer(b"x" * int(rest[0]), "max-age=3600")
+        self.respond(b"x" * int(rest[0]), "max-age=3600")
 
-    def answer(self, body, cache_control):
+    def respond(self, body, cache_control):
         self.send_response(200)
         self.send_header("Content-Type", "application/octet-stream")
         self.send_header("Content-Length", str(len(body)))

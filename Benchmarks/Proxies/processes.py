@@ -1,4 +1,4 @@
-"""Servers as child processes: started, asked what they cost, and ended whatever happens to the benchmark."""
+"""Starts servers as child processes, measures them, and ends them even if the benchmark fails."""
 
 import atexit
 import ctypes
@@ -17,7 +17,7 @@ running = []
 
 
 def free_port():
-    """A port of the loopback interface that nothing uses, below those that clients are given."""
+    """An unused port of the loopback interface, below the ephemeral ports of clients."""
     while True:
         port = random.randrange(20000, 32000)
         with socket.socket() as probe:
@@ -26,7 +26,7 @@ def free_port():
 
 
 class Server:
-    """A process and its children, all in one group, that listen on one port."""
+    """A process and its children in one process group, which listen on one port."""
 
     def __init__(self, arguments, port, log, environment=None):
         self.port = port
@@ -52,20 +52,20 @@ class Server:
         sys.exit(f"{name} does not listen on port {self.port}:\n{self.log.read_text(errors='replace')[-4000:]}")
 
     def pids(self):
-        """The processes of the group."""
+        """The process ids of the group."""
         group = str(self.process.pid)
         return [int(path.parent.name) for path in Path("/proc").glob("[0-9]*/stat") if group_of(path) == group]
 
     def cpu_seconds(self):
-        """Processor time that the group has used so far."""
+        """The processor time that the group has used so far."""
         return sum(cpu_ticks(pid) for pid in self.pids()) / TICKS
 
     def peak_memory(self):
-        """The largest resident size of any one process of the group, in bytes."""
+        """The largest peak resident size of a process of the group, in bytes."""
         return max(high_water(pid) for pid in self.pids())
 
     def end(self):
-        """Ends the group, gently first; returns the exit status of its first process."""
+        """Ends the group, first with SIGTERM, then with SIGKILL. Returns the exit status of its first process."""
         if self in running:
             running.remove(self)
         send(self.process.pid, signal.SIGTERM)

@@ -58,7 +58,7 @@ extension LarderError {
   /// Nil: the message says why.
   public var failureReason: String? { nil }
 
-  /// Nil: there is no book of help.
+  /// Nil: there is no help book.
   public var helpAnchor: String? { nil }
 
   /// The code of `NSError`, as `CustomNSError` would give it: FoundationEssentials has no such protocol. Without more, the domain is
@@ -149,7 +149,7 @@ extension CancellationError: @retroactive LocalizedError, LarderError {
 
   /// What happened and what to do about it.
   public var explanation: ErrorExplanation {
-    ErrorExplanation("The call was cancelled.", cure: "Call it again if it is still wanted.")
+    ErrorExplanation("The call was cancelled.", cure: "Repeat the call if you still need its result.")
   }
 }
 

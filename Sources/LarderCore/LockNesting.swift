@@ -29,8 +29,8 @@
       precondition(
         pthread_getspecific(key) == nil,
         """
-        A lock was entered in the closure of another lock. Something was called or released there: return it from the \
-        closure, and call or release it afterwards.
+        A lock was entered in the closure of another lock. The closure called or released a value: return that value from \
+        the closure, and call or release it afterwards.
         """)
     }
 

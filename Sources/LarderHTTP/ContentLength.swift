@@ -9,10 +9,10 @@ extension HTTPFields {
     for value in values(of: .contentLength) {
       for element in value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
         guard let number = HTTPFields.digits(element) else {
-          throw .protocolViolation("its Content-Length is no number of bytes (RFC 9112 §6.3)")
+          throw .protocolViolation("Content-Length is not a number of bytes (RFC 9112 §6.3)")
         }
         guard length == nil || length == number else {
-          throw .protocolViolation("its Content-Length says two lengths (RFC 9112 §6.3)")
+          throw .protocolViolation("Content-Length has two different values (RFC 9112 §6.3)")
         }
         length = number
       }

@@ -19,20 +19,20 @@ extension HTTPDate {
   /// Parses an IMF-fixdate: 29 bytes.
   private static func fixed(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard weekday(bytes, at: 0), bytes[4] == 0x20, bytes[7] == 0x20, bytes[11] == 0x20, bytes[16] == 0x20,
-      endsInGMT(bytes, at: 25), let day = two(bytes, 5), let month = month(bytes, at: 8),
-      let century = two(bytes, 12), let year = two(bytes, 14), let time = timeOfDay(bytes, at: 17)
+      endsInGMT(bytes, at: 25), let day = twoDigits(bytes, 5), let month = month(bytes, at: 8),
+      let century = twoDigits(bytes, 12), let year = twoDigits(bytes, 14), let time = timeOfDay(bytes, at: 17)
     else { return nil }
-    return seconds(century * 100 + year, month, day, time)
+    return seconds(year: century * 100 + year, month: month, day: day, time: time)
   }
 
   /// Parses an asctime date: 24 bytes, the day with a space in place of a leading zero.
   private static func asctime(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard weekday(bytes, at: 0), bytes[3] == 0x20, bytes[7] == 0x20, bytes[10] == 0x20, bytes[19] == 0x20,
       let month = month(bytes, at: 4), let time = timeOfDay(bytes, at: 11),
-      let century = two(bytes, 20), let year = two(bytes, 22),
-      let day = bytes[8] == 0x20 ? digit(bytes[9]) : two(bytes, 8)
+      let century = twoDigits(bytes, 20), let year = twoDigits(bytes, 22),
+      let day = bytes[8] == 0x20 ? digit(bytes[9]) : twoDigits(bytes, 8)
     else { return nil }
-    return seconds(century * 100 + year, month, day, time)
+    return seconds(year: century * 100 + year, month: month, day: day, time: time)
   }
 
   /// Parses an rfc850-date: the day's whole name and a year of two digits.
@@ -42,16 +42,16 @@ extension HTTPDate {
     }
     let start = comma + 2
     guard bytes[comma + 1] == 0x20, bytes[start + 2] == 0x2D, bytes[start + 6] == 0x2D, bytes[start + 9] == 0x20,
-      endsInGMT(bytes, at: start + 18), let day = two(bytes, start), let month = month(bytes, at: start + 3),
-      let short = two(bytes, start + 7), let time = timeOfDay(bytes, at: start + 10)
+      endsInGMT(bytes, at: start + 18), let day = twoDigits(bytes, start), let month = month(bytes, at: start + 3),
+      let short = twoDigits(bytes, start + 7), let time = timeOfDay(bytes, at: start + 10)
     else { return nil }
     let thisYear = civil(days: floorDivide(now, 86_400)).year
     var year = thisYear - thisYear % 100 + short
     if year > thisYear + 50 { year -= 100 }
-    return seconds(year, month, day, time)
+    return seconds(year: year, month: month, day: day, time: time)
   }
 
-  private static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
+  private static func seconds(year: Int, month: Int, day: Int, time: Int) -> Int64? {
     guard day >= 1, day <= days(inMonth: month, year: year) else { return nil }
     return Int64(daysSince1970(year: year, month: month, day: day)) * 86_400 + Int64(time)
   }
@@ -62,25 +62,26 @@ extension HTTPDate {
   }
 
   /// Two digits.
-  private static func two(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> Int? {
+  private static func twoDigits(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> Int? {
     guard let tens = digit(bytes[index]), let ones = digit(bytes[index + 1]) else { return nil }
     return tens * 10 + ones
   }
 
   /// `hh:mm:ss` in seconds.
   private static func timeOfDay(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
-    guard bytes[index + 2] == 0x3A, bytes[index + 5] == 0x3A, let hour = two(bytes, index),
-      let minute = two(bytes, index + 3), let second = two(bytes, index + 6), hour < 24, minute < 60, second <= 60
+    guard bytes[index + 2] == 0x3A, bytes[index + 5] == 0x3A, let hour = twoDigits(bytes, index),
+      let minute = twoDigits(bytes, index + 3), let second = twoDigits(bytes, index + 6), hour < 24, minute < 60,
+      second <= 60
     else { return nil }
     return hour * 3600 + minute * 60 + min(second, 59)
   }
 
   private static func endsInGMT(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
-    bytes[index] == 0x20 && three(bytes, index + 1) == 0x676D74
+    bytes[index] == 0x20 && threeLetters(bytes, index + 1) == 0x676D74
   }
 
   /// Three letters in lower case as one number; 0 if one is not a letter.
-  private static func three(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> UInt32 {
+  private static func threeLetters(_ bytes: UnsafeBufferPointer<UInt8>, _ index: Int) -> UInt32 {
     var number: UInt32 = 0
     for byte in bytes[index..<(index + 3)] {
       let letter = byte | 0x20
@@ -91,7 +92,7 @@ extension HTTPDate {
   }
 
   private static func month(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int? {
-    switch three(bytes, index) {
+    switch threeLetters(bytes, index) {
     case 0x6A616E: 1
     case 0x666562: 2
     case 0x6D6172: 3
@@ -109,7 +110,7 @@ extension HTTPDate {
   }
 
   private static func weekday(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
-    switch three(bytes, index) {
+    switch threeLetters(bytes, index) {
     case 0x6D6F6E, 0x747565, 0x776564, 0x746875, 0x667269, 0x736174, 0x73756E: true
     default: false
     }

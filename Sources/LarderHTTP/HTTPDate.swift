@@ -4,7 +4,7 @@ package enum HTTPDate {
   /// Seconds since 1970 in UTC, from any form that servers send; nil for a text that is no date.
   package static func unixTime(_ text: String) -> Int64? {
     var date = Fields()
-    for token in text.utf8.split(whereSeparator: isDelimiter) { date.take(Array(token)) }
+    for token in text.utf8.split(whereSeparator: isDelimiter) { date.assign(Array(token)) }
     return date.unixTime
   }
 
@@ -15,15 +15,15 @@ package enum HTTPDate {
     var year: Int?
 
     /// Assigns a token to the first field that is still empty and that it fits.
-    mutating func take(_ token: [UInt8]) {
-      if time == nil, let found = HTTPDate.time(token) {
-        time = found
-      } else if day == nil, let found = HTTPDate.number(token, digits: 1...2) {
-        day = found
-      } else if month == nil, let found = HTTPDate.month(token) {
-        month = found
-      } else if year == nil, let found = HTTPDate.number(token, digits: 2...4) {
-        year = found
+    mutating func assign(_ token: [UInt8]) {
+      if time == nil, let value = HTTPDate.time(token) {
+        time = value
+      } else if day == nil, let value = HTTPDate.number(token, digits: 1...2) {
+        day = value
+      } else if month == nil, let value = HTTPDate.month(token) {
+        month = value
+      } else if year == nil, let value = HTTPDate.number(token, digits: 2...4) {
+        year = value
       }
     }
 

@@ -86,11 +86,11 @@ public struct HTTPFields: Hashable, Sendable, ExpressibleByDictionaryLiteral, Se
   /// Setting a value replaces all fields of that name, at the position of the first; setting `nil` removes them.
   public subscript(name: HTTPFieldName) -> String? {
     get {
-      var found: String?
+      var joined: String?
       for field in fields where field.name == name {
-        found = found.map { $0 + ", " + field.value } ?? field.value
+        joined = joined.map { $0 + ", " + field.value } ?? field.value
       }
-      return found
+      return joined
     }
     set {
       guard let newValue else {

@@ -16,7 +16,7 @@ package struct HTTPRedirection {
   /// The number of redirects that are followed for one request.
   package static let limit = 20
 
-  private var followed = 0
+  private var followedCount = 0
 
   /// Creates the state of a request that has not been redirected yet.
   package init() {}
@@ -29,8 +29,8 @@ package struct HTTPRedirection {
       return nil
     }
     let target = try resolve(location, against: request.url)
-    followed += 1
-    if followed > HTTPRedirection.limit { throw .tooManyRedirects }
+    followedCount += 1
+    if followedCount > HTTPRedirection.limit { throw .tooManyRedirects }
     var next = request
     next.url = target
     if case .requested = request.certificateAudience { next.certificateAudience = .origin(request.url) }
@@ -40,7 +40,7 @@ package struct HTTPRedirection {
       for name in HTTPRedirection.contentFields { next.fields[name] = nil }
     }
     if HTTPRedirection.origin(target) != HTTPRedirection.origin(request.url) {
-      next.fields = HTTPFields(next.fields.filter { HTTPRedirection.goesAnywhere($0.name) })
+      next.fields = HTTPFields(next.fields.filter { HTTPRedirection.isSentToAnyOrigin($0.name) })
     }
     return next
   }
@@ -55,16 +55,16 @@ package struct HTTPRedirection {
 
   private func resolve(_ location: String, against base: URL) throws(HTTPTransportError) -> URL {
     guard let target = URL(string: location, relativeTo: base)?.absoluteURL, let scheme = target.scheme?.lowercased()
-    else { throw .redirectRefused("its Location is no URL") }
-    guard scheme == "http" || scheme == "https" else { throw .redirectRefused("it leads to the scheme \(scheme)") }
+    else { throw .redirectRefused("the Location field is not a URL") }
+    guard scheme == "http" || scheme == "https" else { throw .redirectRefused("the new URL has the scheme \(scheme)") }
     if scheme == "http" && base.scheme?.lowercased() == "https" {
-      throw .redirectRefused("it leads from https to http")
+      throw .redirectRefused("the new URL uses http instead of https")
     }
     guard let host = target.host(percentEncoded: true), !host.isEmpty else {
-      throw .redirectRefused("its Location has no host")
+      throw .redirectRefused("the Location field has no host")
     }
     if target.user() != nil || target.password() != nil {
-      throw .redirectRefused("its Location carries credentials")
+      throw .redirectRefused("the Location field contains credentials")
     }
     return withFragment(of: base, target)
   }
@@ -90,7 +90,7 @@ package struct HTTPRedirection {
 
   /// Whether a field may be sent to another origin. Any other may be a credential (`X-API-Key`,
   /// `Ocp-Apim-Subscription-Key`, …).
-  private static func goesAnywhere(_ name: HTTPFieldName) -> Bool {
+  private static func isSentToAnyOrigin(_ name: HTTPFieldName) -> Bool {
     let name = name.canonicalName
     if contentFields.contains(where: { $0.canonicalName == name }) { return true }
     return name.hasPrefix("accept") || name.hasPrefix("if-")
@@ -118,27 +118,27 @@ extension HTTPRequest {
   /// - Parameters:
   ///   - response: returns the response that a returned value contains.
   ///   - passed: called with each redirect response that is followed, after its content was discarded.
-  package func followingRedirects<Answer>(
-    response: (Answer) -> HTTPResponse, passed: (Answer) -> Void = { _ in }, environment: LarderEnvironment = .system,
-    _ send: (HTTPRequest) async throws(HTTPTransportError) -> Answer
-  ) async throws(HTTPTransportError) -> Answer {
+  package func followingRedirects<Result>(
+    response: (Result) -> HTTPResponse, passed: (Result) -> Void = { _ in }, environment: LarderEnvironment = .system,
+    _ send: (HTTPRequest) async throws(HTTPTransportError) -> Result
+  ) async throws(HTTPTransportError) -> Result {
     let deadline = timeouts.total.map { environment.uptime() + $0 }
     var redirection = HTTPRedirection()
     var request = self
     while true {
-      let answer = try await send(request)
-      let found = response(answer)
-      guard let next = try redirection.next(after: request, status: found.status, fields: found.fields) else {
-        return answer
+      let result = try await send(request)
+      let received = response(result)
+      guard let next = try redirection.next(after: request, status: received.status, fields: received.fields) else {
+        return result
       }
-      await found.body.drainWhereShort()
+      await received.body.drainWhereShort()
       if Task.isCancelled { throw .cancelled }
-      passed(answer)
+      passed(result)
       request = next
       if let deadline {
-        let left = deadline - environment.uptime()
-        if left <= .zero { throw .timeout(phase: "total") }
-        request.timeouts.total = left
+        let remaining = deadline - environment.uptime()
+        if remaining <= .zero { throw .timeout(phase: "total") }
+        request.timeouts.total = remaining
       }
     }
   }

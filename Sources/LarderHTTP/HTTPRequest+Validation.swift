@@ -14,32 +14,35 @@ extension HTTPRequest {
   package func validate() throws(HTTPTransportError) {
     try validateURL()
     guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(HTTPFieldName.isTokenByte) else {
-      throw .invalidRequest("the method is no token (RFC 9110 §9.1)")
+      throw .invalidRequest("the method is not a token (RFC 9110 §9.1)")
     }
-    if method.rawValue == "CONNECT" { throw .invalidRequest("CONNECT is the transport's own") }
-    if method == .head && body.length != 0 { throw .invalidRequest("HEAD carries no content") }
+    if method.rawValue == "CONNECT" { throw .invalidRequest("CONNECT is reserved for the transport") }
+    if method == .head && body.length != 0 { throw .invalidRequest("a HEAD request cannot have content") }
     for field in fields {
-      if !field.name.isValid { throw .invalidRequest("a field name is no token (RFC 9110 §5.6.2)") }
-      if !field.isValid { throw .invalidRequest("the value of \(field.name) holds CR, LF or NUL") }
+      if !field.name.isValid { throw .invalidRequest("a field name is not a token (RFC 9110 §5.6.2)") }
+      if !field.isValid { throw .invalidRequest("the value of \(field.name) contains CR, LF or NUL") }
     }
-    if fields.contains("Transfer-Encoding") { throw .invalidRequest("Transfer-Encoding is the transport's own") }
+    if fields.contains("Transfer-Encoding") {
+      throw .invalidRequest("only the transport can set Transfer-Encoding; remove the field")
+    }
     if let length = body.length, length < 0 { throw .invalidRequest("the content's length is negative") }
-    if let said = fields[.contentLength] {
-      guard let length = Int(said), length >= 0, length == body.length ?? length else {
-        throw .invalidRequest("Content-Length does not fit the content; leave it to the transport")
+    if let text = fields[.contentLength] {
+      guard let length = Int(text), length >= 0, length == body.length ?? length else {
+        throw .invalidRequest(
+          "Content-Length does not match the content; remove the field, because the transport sets it")
       }
     }
   }
 
   private func validateURL() throws(HTTPTransportError) {
     guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
-      throw .invalidRequest("its URL must be absolute and of the scheme http or https")
+      throw .invalidRequest("the URL must be absolute and have the scheme http or https")
     }
     guard let host = url.host(percentEncoded: true), !host.isEmpty else {
-      throw .invalidRequest("its URL has no host")
+      throw .invalidRequest("the URL has no host")
     }
     if url.user() != nil || url.password() != nil {
-      throw .invalidRequest("its URL carries credentials; put them into the Authorization field")
+      throw .invalidRequest("the URL contains credentials; move them to the Authorization field")
     }
   }
 }

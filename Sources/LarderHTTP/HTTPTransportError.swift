@@ -36,18 +36,18 @@ public enum HTTPTransportError: Error, Hashable, Sendable, CustomStringConvertib
   /// Safe to show to users: it contains host names, never URLs or content.
   public var description: String {
     switch self {
-    case .invalidRequest(let what): "The request cannot be sent: \(what)"
-    case .hostNotFound(let host): "The host \(host) is not known. Check its name and the network."
-    case .cannotConnect(let host, let reason): "No connection to \(host): \(reason)"
-    case .tls(let host, let reason): "No secure connection to \(host): \(reason)"
-    case .timeout(let phase): "The server took too long (\(phase) time-out)."
-    case .connectionLost(let reason): "The connection broke off: \(reason)"
-    case .protocolViolation(let what): "The server's answer is not proper HTTP: \(what)"
-    case .tooManyRedirects: "The server redirects in circles."
+    case .invalidRequest(let detail): "The request cannot be sent: \(detail)"
+    case .hostNotFound(let host): "The host \(host) was not found. Check its name and the network."
+    case .cannotConnect(let host, let reason): "Cannot connect to \(host): \(reason)"
+    case .tls(let host, let reason): "Cannot establish a secure connection to \(host): \(reason)"
+    case .timeout(let phase): "The request timed out (\(phase) timeout)."
+    case .connectionLost(let reason): "The connection was lost: \(reason)"
+    case .protocolViolation(let detail): "The server's response is not valid HTTP: \(detail)"
+    case .tooManyRedirects: "The server sent too many redirects."
     case .redirectRefused(let reason): "The server's redirect was not followed: \(ErrorExplanation.sentence(reason))"
-    case .bodyTooLarge(let limit): "The answer is larger than the \(limit) bytes allowed."
-    case .bodyConsumed: "The content has been read already; it can be read once."
-    case .notSupported(let what): "Not supported by this transport: \(what)"
+    case .bodyTooLarge(let limit): "The response is larger than the limit of \(limit) bytes."
+    case .bodyConsumed: "The content has already been read; it can be read only once."
+    case .notSupported(let feature): "Not supported by this transport: \(feature)"
     case .cancelled: "The request was cancelled."
     case .other(let reason): "The request failed: \(reason)"
     case .suspended: "The cache is suspended."
@@ -93,27 +93,28 @@ extension HTTPTransportError: LarderError {
     }
   }
 
-  /// What happened and what to do about it; names hosts, never URLs or content.
+  /// What happened and what to do about it. Contains host names, never URLs or content.
   public var explanation: ErrorExplanation {
     switch self {
     case .invalidRequest: ErrorExplanation(description, cure: "Correct the request.")
     case .hostNotFound(let host):
-      ErrorExplanation("The host \(host) is not known.", cure: "Check its name and the network.")
-    case .cannotConnect: ErrorExplanation(description, cure: "Check the address and the network, and try again later.")
+      ErrorExplanation("The host \(host) was not found.", cure: "Check its name and the network.")
+    case .cannotConnect: ErrorExplanation(description, cure: "Check the URL and the network, and try again later.")
     case .tls: ErrorExplanation(description, cure: "Check the server's name, and which certificates are trusted.")
-    case .timeout: ErrorExplanation(description, cure: "Try again, or allow more time.")
+    case .timeout: ErrorExplanation(description, cure: "Try again, or set a longer timeout.")
     case .connectionLost: ErrorExplanation(description, cure: "Try again.")
     case .protocolViolation:
-      ErrorExplanation(description, cure: "Check the address, or report it to the server's operator.")
+      ErrorExplanation(description, cure: "Check the URL, or report the problem to the operator of the server.")
     case .tooManyRedirects:
-      ErrorExplanation(description, cure: "Check the address, or report it to the server's operator.")
+      ErrorExplanation(description, cure: "Check the URL, or report the problem to the operator of the server.")
     case .redirectRefused:
-      ErrorExplanation(description, cure: "Use the address that the server redirects to, if it is trusted.")
-    case .bodyTooLarge: ErrorExplanation(description, cure: "Allow more, or read the content as a stream.")
+      ErrorExplanation(description, cure: "If you trust the new URL, send the request to it directly.")
+    case .bodyTooLarge: ErrorExplanation(description, cure: "Raise the limit, or read the content as a stream.")
     case .bodyConsumed:
-      ErrorExplanation("The content has been read already.", cure: "Keep it, or send the request again.")
-    case .cancelled: ErrorExplanation(description, cure: "Send it again if it is still wanted.")
-    case .notSupported: ErrorExplanation(description, cure: "Use another transport, or do without it.")
+      ErrorExplanation(
+        "The content has already been read.", cure: "Store the content when you read it, or send the request again.")
+    case .cancelled: ErrorExplanation(description, cure: "Send the request again if you still need it.")
+    case .notSupported: ErrorExplanation(description, cure: "Use another transport, or do not use this feature.")
     case .other: ErrorExplanation(description, cure: "Try again.")
     case .suspended: ErrorExplanation(description, cure: "Call resume() when the application is active again.")
     }

@@ -38,8 +38,8 @@ package enum StructuredField {
     package subscript(name: String) -> Value? {
       get { entries.first { $0.name == name }?.value }
       set {
-        let found = entries.firstIndex { $0.name == name }
-        switch (newValue, found) {
+        let index = entries.firstIndex { $0.name == name }
+        switch (newValue, index) {
         case (let value?, let index?): entries[index].value = value
         case (let value?, nil): entries.append(Parameter(name: name, value: value))
         case (nil, let index?): entries.remove(at: index)

@@ -17,7 +17,7 @@ struct StructuredFieldReader {
     StructuredFieldError(reason: reason, offset: offset)
   }
 
-  private mutating func take(_ expected: UInt8) -> Bool {
+  private mutating func consume(_ expected: UInt8) -> Bool {
     guard byte == expected else { return false }
     offset += 1
     return true
@@ -39,7 +39,7 @@ struct StructuredFieldReader {
       members.append(try member())
       skip(tabs: true)
       guard byte != nil else { break }
-      guard take(0x2C) else { throw failure("a comma is expected") }
+      guard consume(0x2C) else { throw failure("a comma is expected") }
       skip(tabs: true)
       guard byte != nil else { throw failure("the list ends with a comma") }
     }
@@ -50,16 +50,16 @@ struct StructuredFieldReader {
     skip()
     let item = try item()
     skip()
-    guard byte == nil else { throw failure("the item should end here") }
+    guard byte == nil else { throw failure("unexpected text after the item") }
     return item
   }
 
   private mutating func member() throws(StructuredFieldError) -> StructuredField.Member {
-    guard take(0x28) else { return .item(try item()) }
+    guard consume(0x28) else { return .item(try item()) }
     var inner: [StructuredField.Item] = []
     while true {
       skip()
-      if take(0x29) { return .innerList(inner, try parameters()) }
+      if consume(0x29) { return .innerList(inner, try parameters()) }
       inner.append(try item())
       guard byte == 0x20 || byte == 0x29 else { throw failure("a space or ) is expected") }
     }
@@ -72,14 +72,14 @@ struct StructuredFieldReader {
   }
 
   private mutating func parameters() throws(StructuredFieldError) -> StructuredField.Parameters {
-    var found: StructuredField.Parameters = []
-    while take(0x3B) {
+    var parameters: StructuredField.Parameters = []
+    while consume(0x3B) {
       try count()
       skip()
       let name = try key()
-      found[name] = take(0x3D) ? try value() : .boolean(true)
+      parameters[name] = consume(0x3D) ? try value() : .boolean(true)
     }
-    return found
+    return parameters
   }
 
   private mutating func key() throws(StructuredFieldError) -> String {
@@ -109,7 +109,7 @@ struct StructuredFieldReader {
 
   /// Reads a number (§4.2.4): at most 15 digits, or 12 and 3 behind a point.
   private mutating func number() throws(StructuredFieldError) -> StructuredField.Value {
-    let isNegative = take(0x2D)
+    let isNegative = consume(0x2D)
     var magnitude: Int64 = 0
     var digits = 0
     while let next = byte, (0x30...0x39).contains(next) {
@@ -119,12 +119,12 @@ struct StructuredFieldReader {
       offset += 1
     }
     guard digits > 0 else { throw failure("a digit is expected") }
-    guard take(0x2E) else { return .integer(isNegative ? -magnitude : magnitude) }
-    guard digits <= 12 else { throw failure("a decimal has at most 12 digits before its point") }
+    guard consume(0x2E) else { return .integer(isNegative ? -magnitude : magnitude) }
+    guard digits <= 12 else { throw failure("a decimal has at most 12 digits before the point") }
     var fraction = 0
     while let next = byte, (0x30...0x39).contains(next) {
       fraction += 1
-      guard fraction <= 3 else { throw failure("a decimal has at most 3 digits behind its point") }
+      guard fraction <= 3 else { throw failure("a decimal has at most 3 digits after the point") }
       magnitude = magnitude * 10 + Int64(next - 0x30)
       offset += 1
     }
@@ -147,11 +147,11 @@ struct StructuredFieldReader {
       case 0x5C:
         offset += 1
         guard let escaped = byte, escaped == 0x22 || escaped == 0x5C else {
-          throw failure("\\ stands before \" or \\ only")
+          throw failure("\" or \\ is expected after \\")
         }
         content.append(escaped)
       case 0x20...0x7E: content.append(next)
-      default: throw failure("a string holds visible ASCII only")
+      default: throw failure("a string can contain only visible ASCII")
       }
       offset += 1
     }
@@ -166,8 +166,8 @@ struct StructuredFieldReader {
 
   private mutating func boolean() throws(StructuredFieldError) -> Bool {
     offset += 1
-    if take(0x31) { return true }
-    guard take(0x30) else { throw failure("?0 or ?1 is expected") }
+    if consume(0x31) { return true }
+    guard consume(0x30) else { throw failure("?0 or ?1 is expected") }
     return false
   }
 
@@ -216,7 +216,7 @@ struct StructuredFieldReader {
   /// Reads a display string (§4.2.10): UTF-8 with lower-case percent encoding.
   private mutating func displayString() throws(StructuredFieldError) -> String {
     offset += 1
-    guard take(0x22) else { throw failure("\" is expected") }
+    guard consume(0x22) else { throw failure("\" is expected") }
     var content: [UInt8] = []
     while let next = byte {
       offset += 1
@@ -230,7 +230,7 @@ struct StructuredFieldReader {
         }
         content.append(high << 4 | low)
       case 0x20...0x7E: content.append(next)
-      default: throw failure("a display string holds visible ASCII only")
+      default: throw failure("a display string can contain only visible ASCII")
       }
     }
     throw failure("the display string is not closed")

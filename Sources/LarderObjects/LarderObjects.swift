@@ -151,7 +151,7 @@ public final class ObjectStore: Sendable {
   public func put<Value: Codable & Sendable>(
     _ value: Value, forKey key: String, labels: some Collection<String> = [String](), expires: Date? = nil
   ) async throws(ObjectStoreError) {
-    let new = try encode(value, key, labels, expires, .put)
+    let new = try encode(value, forKey: key, labels: labels, expires: expires, for: .put)
     try await change(.put, key: key, weight: new.encoded.bytes.count) { table in try table.put(new) }
   }
 
@@ -188,9 +188,9 @@ public final class ObjectStore: Sendable {
   /// Throws `closed`, `storage`.
   @discardableResult
   public func deleteAll(notUpdatedSince date: Date) async throws(ObjectStoreError) -> Int {
-    let moment = Timestamp.of(date)
+    let timestamp = Timestamp.of(date)
     return try await change(.delete) { table in
-      try table.deleteAll("SELECT id FROM object WHERE updated < ?", .integer(moment))
+      try table.deleteAll("SELECT id FROM object WHERE updated < ?", .integer(timestamp))
     }
   }
 
@@ -216,10 +216,10 @@ public final class ObjectStore: Sendable {
 
   /// Checks and encodes a value for the file.
   func encode<Value: Codable & Sendable>(
-    _ value: Value, _ key: String, _ labels: some Collection<String>, _ expires: Date?,
-    _ operation: ObjectStoreError.Operation
+    _ value: Value, forKey key: String, labels: some Collection<String>, expires: Date?,
+    for operation: ObjectStoreError.Operation
   ) throws(ObjectStoreError) -> NewObject {
-    try NewObject(value, key, labels, expires, limits: options, operation)
+    try NewObject(value, forKey: key, labels: labels, expires: expires, limits: options, for: operation)
   }
 
   // MARK: Memory
@@ -264,7 +264,7 @@ public final class ObjectStore: Sendable {
         state.use = .open
         return exchange(&state.opened, with: opened)
       }
-      withExtendedLifetime(former) { observers.tell([.missed]) }
+      withExtendedLifetime(former) { observers.report([.missed]) }
     }
   }
 

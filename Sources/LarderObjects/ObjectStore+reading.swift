@@ -20,9 +20,9 @@ extension ObjectStore {
     // A lookup and the read that follows use the same opening of the file.
     let opened = opened
     let memory = opened.memory
-    switch memory.look(key) {
-    case .hit(.decoded(let held)):
-      if let held = held as? Decoded<Value> { return held.value }
+    switch memory.lookUp(key) {
+    case .hit(.decoded(let decoded)):
+      if let decoded = decoded as? Decoded<Value> { return decoded.value }
       // The requested type differs from the type that was put or last read: decoding the bytes decides whether it fits.
       return try row(key, operation, opened).map { (object) throws(ObjectStoreError) in
         try object.value(type, key, operation)
@@ -31,20 +31,21 @@ extension ObjectStore {
       let value = try object.value(type, key, operation)
       memory.decode(key, id: object.id, to: Decoded(value))
       return value
-    case .miss(let token): return try read(type, key, operation, opened, missed: token)
-    case .bypass: return try read(type, key, operation, opened, missed: nil)
+    case .miss(let token): return try readFile(type, key, for: operation, in: opened, missed: token)
+    case .bypass: return try readFile(type, key, for: operation, in: opened, missed: nil)
     }
   }
 
-  private func read<Value: Codable & Sendable>(
-    _ type: Value.Type, _ key: ObjectKey, _ operation: ObjectStoreError.Operation, _ opened: OpenObjects,
+  /// Reads the value from the file, and puts it into memory if `token` is not nil and still current.
+  private func readFile<Value: Codable & Sendable>(
+    _ type: Value.Type, _ key: ObjectKey, for operation: ObjectStoreError.Operation, in opened: OpenObjects,
     missed token: UInt64?
   ) throws(ObjectStoreError) -> Value? {
     guard let object = try row(key, operation, opened) else { return nil }
     let value = try object.value(type, key, operation)
     let cost = Memory.cost(key, object.encoded)
-    let held = MemoryEntry(id: object.id, expires: object.expires, cost: cost, content: .decoded(Decoded(value)))
-    opened.memory.fill(key, held, missed: token)
+    let entry = MemoryEntry(id: object.id, expires: object.expires, cost: cost, content: .decoded(Decoded(value)))
+    opened.memory.fill(key, entry, missed: token)
     return value
   }
 
@@ -52,18 +53,18 @@ extension ObjectStore {
   private func row(
     _ key: ObjectKey, _ operation: ObjectStoreError.Operation, _ opened: OpenObjects
   ) throws(ObjectStoreError) -> StoredObject? {
-    let found = try point(operation, key, opened.database) { (connection) throws(StorageError) in
+    let object = try pointRead(opened.database, key, for: operation) { (connection) throws(StorageError) in
       try connection.first(StoredObject.query, .text(key.text)) { (row) throws(StorageError) in
         try StoredObject(row, key: key.text)
       }
     }
-    guard let found, !found.isExpired(opened.memory.now) else { return nil }
-    return found
+    guard let object, !object.isExpired(opened.memory.now) else { return nil }
+    return object
   }
 
   /// Runs point reads, which block for a short time.
-  private func point<Value>(
-    _ operation: ObjectStoreError.Operation, _ key: ObjectKey?, _ database: Database,
+  private func pointRead<Value>(
+    _ database: Database, _ key: ObjectKey?, for operation: ObjectStoreError.Operation,
     _ body: (Connection) throws(StorageError) -> Value
   ) throws(ObjectStoreError) -> Value {
     do throws(StorageError) { return try database.readNow(body) } catch {
@@ -91,7 +92,7 @@ extension ObjectStore {
     let memory = opened.memory
     memory.refresh()
     let now = memory.now()
-    return try point(.read, key, opened.database) { (connection) throws(StorageError) in
+    return try pointRead(opened.database, key, for: .read) { (connection) throws(StorageError) in
       try connection.first(
         "SELECT \(ObjectMetadata.columns) FROM object WHERE key = ? AND (expires IS NULL OR expires > ?)",
         .text(key.text), .integer(now)
@@ -120,11 +121,11 @@ extension ObjectStore {
     do throws(StorageError) {
       // Both queries read the same state of the file.
       return try await database.read { (connection) throws(StorageError) in
-        let all = try ObjectUsage.find(connection)
+        let total = try ObjectUsage.read(connection)
         let expired = try connection.first(ObjectTable.expiredUsage, .integer(now)) { (row) throws(StorageError) in
           (try row.int64(0), try row.int64(1))
         }
-        let (count, size) = ((all?.objects ?? 0) &- (expired?.0 ?? 0), (all?.bytes ?? 0) &- (expired?.1 ?? 0))
+        let (count, size) = ((total?.objects ?? 0) &- (expired?.0 ?? 0), (total?.bytes ?? 0) &- (expired?.1 ?? 0))
         return (Int(clamping: count), Int(clamping: size))
       }
     } catch { throw ObjectStoreError(.read, error) }

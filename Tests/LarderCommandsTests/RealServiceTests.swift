@@ -43,6 +43,6 @@ struct RealServiceTests {
     try service.restart()
     #expect(offline.status == .done, "\(offline.diagnostics)")
     #expect(offline.output.split(separator: "\n").filter { $0.contains("(V") && $0.contains("after ") }.count == 3)
-    #expect(offline.output.contains("No connection to 127.0.0.1"))
+    #expect(offline.output.contains("Cannot connect to 127.0.0.1"))
   }
 }

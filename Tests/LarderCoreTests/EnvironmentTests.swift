@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The environment of the stores", .timeLimit(.minutes(1)))
 struct EnvironmentTests {
-  @Test("gives the date in whole units, rounded down, also before 1970 and outside of what an integer holds")
+  @Test("returns the date in whole units, rounded down, also before 1970 and outside the range of an integer")
   func units() {
     var environment = LarderEnvironment.system
     func at(_ seconds: Double) -> [Int64] {
@@ -19,7 +19,7 @@ struct EnvironmentTests {
     #expect(at(-.infinity)[2] == .min)
   }
 
-  @Test("makes a UUID of version 4 (RFC 9562 §5.4) from its random numbers")
+  @Test("creates a version 4 UUID (RFC 9562 §5.4) from its random numbers")
   func uuid() {
     var environment = LarderEnvironment.system
     let numbers = Mutex<[UInt64]>([0, .max])

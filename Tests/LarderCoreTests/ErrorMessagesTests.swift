@@ -2,8 +2,8 @@ import Foundation
 import LarderCore
 import Testing
 
-/// What a person reads of each error of the package.
-@Suite("Messages of errors", .timeLimit(.minutes(1)))
+/// The texts of the package's errors that a person reads.
+@Suite("Error messages", .timeLimit(.minutes(1)))
 struct ErrorMessagesTests {
   @Test("Foundation shows the message, the cure and the stable number of each error", arguments: ErrorSamples.kinds)
   func foundation(_ kind: ErrorSamples.Kind) throws {
@@ -17,7 +17,7 @@ struct ErrorMessagesTests {
     }
   }
 
-  /// The error as interfaces of Objective-C see it. The compile check for Apple platforms knows no conversion, and a cast is one there.
+  /// The error as an `NSError`. On Apple platforms a cast converts it; the compile check for these platforms has no other conversion.
   private func bridged(_ error: any Error) throws -> NSError {
     #if canImport(Darwin)
       try #require((error as AnyObject) as? NSError)
@@ -26,14 +26,14 @@ struct ErrorMessagesTests {
     #endif
   }
 
-  @Test("Each text is made of whole sentences, and none runs into the next", arguments: ErrorSamples.kinds)
+  @Test("Each text consists of whole sentences, with a mark between them", arguments: ErrorSamples.kinds)
   func sentences(_ kind: ErrorSamples.Kind) {
     for error in kind.samples {
       let text = error.explanation
       for part in [text.message, text.cure] {
         #expect(Sentences.faults(of: part) == [], "\(kind.domain) \(error.errorCode): \(part)")
       }
-      // What `print` shows: its first line, which may hold the cure too.
+      // The first line of what `print` shows, which may contain the cure too.
       let line = String("\(error)".prefix { $0 != "\n" })
       #expect(Sentences.faults(within: line) == [], "\(kind.domain) \(error.errorCode): \(line)")
       if let range = line.range(of: " " + text.cure) {
@@ -42,7 +42,7 @@ struct ErrorMessagesTests {
     }
   }
 
-  @Test("The numbers of a type are those of the documentation, each with a sample", arguments: ErrorSamples.kinds)
+  @Test("The numbers of a type are those of the documentation, and each has a sample", arguments: ErrorSamples.kinds)
   func numbers(_ kind: ErrorSamples.Kind) throws {
     let codes = Set(kind.samples.map(\.errorCode)).subtracting(kind.statuses)
     guard kind.count > 0 else { return }
@@ -55,7 +55,7 @@ struct ErrorMessagesTests {
   }
 
   @Test(
-    "Faults of texts are found",
+    "Mistakes in texts are detected",
     arguments: [
       "no capital.", "No end", "Two ends..", "It broke off.: why.", "The log Check the path.", "It is a Int.",
       "Two  blanks.",
@@ -76,7 +76,7 @@ struct ErrorMessagesTests {
 
 /// The rules for texts of whole sentences.
 enum Sentences {
-  /// What is wrong with a text of whole sentences.
+  /// The mistakes in a text of whole sentences.
   static func faults(of text: String, cures: [String] = []) -> [String] {
     var faults = faults(within: text)
     if let first = text.first, first.isLowercase { faults.append("begins with a small letter") }
@@ -90,11 +90,11 @@ enum Sentences {
     return faults
   }
 
-  /// What is wrong anywhere in a text.
+  /// The mistakes anywhere in a text.
   static func faults(within text: String) -> [String] {
     let patterns = [
       #"\.\."#: "a full stop twice", #"\.[:,;)]"#: "a full stop before another mark", "  ": "two blanks",
-      // Addresses of IP version 6 begin with two colons.
+      // IPv6 addresses begin with two colons.
       " (?!::)[.,;:]": "a blank before a mark",
       #"\b[Aa] (Edm\.)?[AEIO]"#: "'a' where 'an' belongs", #"\bis not a \w+ but [A-Z]"#: "a sentence inside another",
       "(Optional|Error)\\(": "a description for developers", " in folder Check": "runs into the next sentence",

@@ -12,7 +12,7 @@ import Testing
 /// The properties that an application reads from the error of any store.
 @Suite("Properties of errors", .timeLimit(.minutes(1)))
 struct ErrorPropertyTests {
-  /// The same failure, as each store reports it.
+  /// One failure, as each store reports it.
   private static func reported(_ error: HTTPTransportError, as name: OfflineODataErrorName) -> [any LarderError] {
     [
       error, ContentError(.transport(error), url: url), ODataServiceError(.communication(error), operation: "read"),
@@ -30,7 +30,7 @@ struct ErrorPropertyTests {
     }
   }
 
-  @Test("A time-out is transient and not offline")
+  @Test("A timeout is transient and not offline")
   func timeout() {
     for error in Self.reported(.timeout(phase: "idle"), as: .timeout) {
       #expect(error.isTransient && !error.isOffline && error.errorCategory == .timeout, "\(type(of: error))")
@@ -68,7 +68,7 @@ struct ErrorPropertyTests {
     #expect(service.exchange?.url?.contains("u:p@") == false)
   }
 
-  @Test("Each error has a name of its own within its type", arguments: ErrorSamples.kinds)
+  @Test("Each error has a unique name within its type", arguments: ErrorSamples.kinds)
   func names(_ kind: ErrorSamples.Kind) {
     var names: [String: Int] = [:]
     for error in kind.samples {

@@ -16,12 +16,12 @@ import Testing
   @testable import LarderServer
 #endif
 
-/// An error of each case of each public type, with particulars that end in a full stop and ones that do not.
+/// An error of each case of each public type, with details with and without a full stop at their end.
 enum ErrorSamples {
   /// The errors of one type.
   struct Kind: Sendable, CustomTestStringConvertible {
     let domain: String
-    /// The numbers from 1 on; 0 where another test looks at them.
+    /// The highest number, counted from 1; 0 if another test checks the numbers.
     let count: Int
     /// The numbers that are HTTP statuses.
     let statuses: Set<Int>
@@ -37,7 +37,7 @@ enum ErrorSamples {
     var testDescription: String { domain }
   }
 
-  /// Particulars: as the layers below word them.
+  /// Details, as the lower layers write them.
   private static let particulars = ["the reason", "It has a full stop.", "is there not?", "a path of /tmp/x.y"]
 
   private static func each<Failure>(_ make: (String) -> [Failure]) -> [Failure] { particulars.flatMap(make) }
@@ -223,7 +223,7 @@ enum ErrorSamples {
 
   private struct User: Codable { var name: String }
 
-  /// What decoders and encoders throw for values of other types.
+  /// Errors that decoders and encoders throw for values of other types.
   private static let codings: [any Error] = {
     let texts = [#"{"name":1}"#, "{}", #"{"name":null}"#, "x", #""text""#]
     return texts.compactMap { (text: String) -> (any Error)? in

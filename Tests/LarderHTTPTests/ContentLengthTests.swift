@@ -8,7 +8,7 @@ struct ContentLengthTests {
   }
 
   @Test(
-    "a number, or the same number several times, is a length",
+    "one number, or the same number several times, is a valid length",
     arguments: [
       ([], nil), (["0"], 0), (["5"], 5), ([" 5\t"], 5), (["007"], 7), (["5, 5"], 5), (["5", "5"], 5),
       (["5,5", " 5 "], 5),

@@ -1,7 +1,7 @@
 import LarderHTTP
 import Testing
 
-@Suite("Which fields are credentials", .timeLimit(.minutes(5)))
+@Suite("Credential fields", .timeLimit(.minutes(5)))
 struct CredentialFieldsTests {
   @Test(
     "by name and by pattern, in any case",
@@ -21,7 +21,7 @@ struct CredentialFieldsTests {
     #expect(CredentialFields().contains(HTTPFieldName(name)) == isCredential)
   }
 
-  @Test("a program adds names and removes them; what was said last counts")
+  @Test("names can be added and removed; the last call applies")
   func changes() {
     var fields = CredentialFields()
     fields.insert("X-Who")

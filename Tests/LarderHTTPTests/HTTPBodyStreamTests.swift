@@ -4,16 +4,16 @@ import Testing
 
 @Suite("Body streams", .timeLimit(.minutes(5)))
 struct HTTPBodyStreamTests {
-  /// Counts what a stream asks of its producer.
+  /// Counts the calls of a stream to its producer.
   final class Producer: Sendable {
-    let asked = Atomic(0)
+    let calls = Atomic(0)
     let abandoned = Atomic(0)
 
     func stream(_ chunks: [[UInt8]], length: Int? = nil, failing error: HTTPTransportError? = nil) -> HTTPBodyStream {
       HTTPBodyStream(
         length: length,
         next: {
-          let index = self.asked.add(1, ordering: .relaxed).oldValue
+          let index = self.calls.add(1, ordering: .relaxed).oldValue
           if index < chunks.count { return chunks[index] }
           if let error { throw error }
           return nil
@@ -30,10 +30,10 @@ struct HTTPBodyStreamTests {
       stream.cancel()
     }
     #expect(producer.abandoned.load(ordering: .relaxed) == 0)
-    #expect(producer.asked.load(ordering: .relaxed) == 3)
+    #expect(producer.calls.load(ordering: .relaxed) == 3)
   }
 
-  @Test("Content at hand is read on the reader's actor: no other work of it comes between")
+  @Test("Content in memory is read on the reader's actor without suspending")
   @MainActor
   func staysOnActor() async throws {
     var hasRun = false
@@ -45,19 +45,19 @@ struct HTTPBodyStreamTests {
     #expect(hasRun)
   }
 
-  @Test("Content that can be had at once is collected at once, and read in chunks otherwise")
+  @Test("Content that can be produced as a whole is collected as a whole, and otherwise read in chunks")
   func whole() async throws {
-    let asked = Mutex("")
+    let calls = Mutex("")
     func stream(failing: Bool = false) -> HTTPBodyStream {
       let chunks = Mutex([[UInt8]]([[1], [2]]))
       return HTTPBodyStream(
         length: 2,
         next: {
-          asked.withLock { $0 += "n" }
+          calls.withLock { $0 += "n" }
           return chunks.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         },
         whole: {
-          asked.withLock { $0 += "w" }
+          calls.withLock { $0 += "w" }
           if failing { throw HTTPTransportError.other("broken") }
           return [1, 2]
         })
@@ -65,33 +65,33 @@ struct HTTPBodyStreamTests {
     let read = stream()
     #expect(try await read.collect() == [1, 2])
     await #expect(throws: HTTPTransportError.bodyConsumed) { try await read.collect() }
-    #expect(asked.withLock { $0 } == "w")
+    #expect(calls.withLock { $0 } == "w")
     var iterator = read.makeAsyncIterator()
     await #expect(throws: HTTPTransportError.bodyConsumed) { try await iterator.next() }
     let begun = stream()
     iterator = begun.makeAsyncIterator()
     #expect(try await iterator.next() == [1])
     await #expect(throws: HTTPTransportError.bodyConsumed) { try await begun.collect() }
-    #expect(asked.withLock { $0 } == "wn")
+    #expect(calls.withLock { $0 } == "wn")
     let cancelled = stream()
     cancelled.cancel()
     await #expect(throws: HTTPTransportError.cancelled) { try await cancelled.collect() }
     await #expect(throws: HTTPTransportError.bodyTooLarge(limit: 1)) { try await stream().collect(upTo: 1) }
-    #expect(asked.withLock { $0 } == "wn")
+    #expect(calls.withLock { $0 } == "wn")
     await #expect(throws: HTTPTransportError.other("broken")) { try await stream(failing: true).collect() }
   }
 
-  @Test("After the end the end stays, without asking again")
+  @Test("After its end, a stream stays ended and does not call its producer again")
   func endStays() async throws {
     let producer = Producer()
     var iterator = producer.stream([[1]]).makeAsyncIterator()
     #expect(try await iterator.next() == [1])
     #expect(try await iterator.next() == nil)
     #expect(try await iterator.next() == nil)
-    #expect(producer.asked.load(ordering: .relaxed) == 2)
+    #expect(producer.calls.load(ordering: .relaxed) == 2)
   }
 
-  @Test("After an error the error stays, and nothing is abandoned")
+  @Test("After an error, a stream throws the same error again and is not abandoned")
   func errorStays() async throws {
     let producer = Producer()
     let lost = HTTPTransportError.connectionLost(reason: "test")
@@ -101,11 +101,11 @@ struct HTTPBodyStreamTests {
       await #expect(throws: lost) { try await iterator.next() }
       await #expect(throws: lost) { try await iterator.next() }
     }
-    #expect(producer.asked.load(ordering: .relaxed) == 2)
+    #expect(producer.calls.load(ordering: .relaxed) == 2)
     #expect(producer.abandoned.load(ordering: .relaxed) == 0)
   }
 
-  @Test("A producer that throws as its task was cancelled has ended by itself: it is not abandoned too")
+  @Test("A producer that throws because its task was cancelled is not abandoned as well")
   func cancelledProducer() async throws {
     let abandoned = Atomic(0)
     let (pauses, pause) = AsyncStream.makeStream(of: Void.self)
@@ -123,7 +123,7 @@ struct HTTPBodyStreamTests {
     pause.finish()
   }
 
-  @Test("A second reader is refused, not given silence")
+  @Test("A second reader gets an error, not an empty stream")
   func secondReader() async throws {
     let stream = HTTPBodyStream([1, 2])
     var first = stream.makeAsyncIterator()
@@ -133,7 +133,7 @@ struct HTTPBodyStreamTests {
     await #expect(throws: HTTPTransportError.bodyConsumed) { try await stream.collect() }
   }
 
-  @Test("Leaving early abandons once, although the stream lives on")
+  @Test("Leaving early abandons the stream once, even if the stream is still referenced")
   func leavingEarly() async throws {
     let producer = Producer()
     let stream = producer.stream([[1], [2]])
@@ -144,10 +144,10 @@ struct HTTPBodyStreamTests {
     #expect(producer.abandoned.load(ordering: .relaxed) == 1)
     stream.cancel()
     #expect(producer.abandoned.load(ordering: .relaxed) == 1)
-    #expect(producer.asked.load(ordering: .relaxed) == 1)
+    #expect(producer.calls.load(ordering: .relaxed) == 1)
   }
 
-  @Test("A stream that nobody reads is abandoned when it is dropped")
+  @Test("An unread stream is abandoned when it is released")
   func dropped() {
     let producer = Producer()
     do { _ = producer.stream([[1]]) }
@@ -166,7 +166,7 @@ struct HTTPBodyStreamTests {
   }
 
   @Test(
-    "The limit holds, whether the length was said or not",
+    "The limit applies with and without a declared length",
     arguments: [(nil, 3, false), (nil, 4, true), (5, 4, false), (4, 4, true), (2, 3, false), (nil, 0, false)]
       as [(Int?, Int, Bool)])
   func limits(said: Int?, limit: Int, fits: Bool) async throws {
@@ -180,7 +180,7 @@ struct HTTPBodyStreamTests {
     }
   }
 
-  @Test("A length that is a lie reserves no memory", arguments: [Int.max, -1])
+  @Test("A wrong length reserves no memory", arguments: [Int.max, -1])
   func absurdLength(length: Int) async throws {
     #expect(try await Producer().stream([[7]], length: length).collect() == [7])
   }

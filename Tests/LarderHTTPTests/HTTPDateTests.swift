@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Dates of fields (RFC 9110 §5.6.7)", .timeLimit(.minutes(5)))
 struct HTTPDateTests {
-  /// 2026-01-15T00:00:00Z: what two-digit years are read at.
+  /// 2026-01-15T00:00:00Z, the current time for two-digit years.
   static let now: Int64 = 1_768_435_200
 
   @Test(
@@ -22,7 +22,7 @@ struct HTTPDateTests {
       ("Sun, 21 Nov 2286 04:46:39 GMT", 10_000_039_599),
       ("Thu Aug 18 02:01:18 2050", 2_544_400_878),
       ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
-      // A leap second has no number of its own.
+      // A leap second counts as the second before it.
       ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_799),
       // The day's name is not compared with the date.
       ("Mon, 06 Nov 1994 08:49:37 GMT", 784_111_777),
@@ -32,7 +32,7 @@ struct HTTPDateTests {
   }
 
   @Test(
-    "anything else is no date",
+    "anything else is not a date",
     arguments: [
       "", "0", "-1", "now", "Thu, 18 Aug 2050 02:01:18 UTC", "Thu, 18 Aug 2050 02:01:18 AEST",
       "Thu, 18 Aug 2050 02:01:18", "Thu, 18 Aug 50 02:01:18 GMT", "Thu 18 Aug 2050 02:01:18 GMT",
@@ -50,27 +50,28 @@ struct HTTPDateTests {
   }
 
   @Test(
-    "a two-digit year more than 50 years ahead lies in the past",
+    "a two-digit year more than 50 years in the future is read as a past year",
     arguments: [("50", 2050), ("76", 2076), ("77", 1977), ("99", 1999), ("00", 2000), ("26", 2026)])
   func twoDigits(short: String, year: Int) throws {
     let seconds = try #require(HTTPDate.strictUnixTime("Monday, 01-Jun-\(short) 00:00:00 GMT", now: Self.now))
     #expect(HTTPDate.text(seconds).contains(" Jun \(year) "))
   }
 
-  @Test("written dates are read back, over 8,000 years", arguments: [1, 86_399, 1_234_567, 31_556_952])
+  @Test(
+    "formatted dates are parsed as the same dates, over 8,000 years", arguments: [1, 86_399, 1_234_567, 31_556_952])
   func roundTrip(step: Int64) {
     for index in Int64(-1000)..<8000 {
       let seconds = index &* step
       let text = HTTPDate.text(seconds)
       #expect(text.utf8.count == 29)
       #expect(HTTPDate.strictUnixTime(text, now: 0) == seconds)
-      // The lenient reader begins in 1601 and agrees from there on.
+      // The lenient parser accepts years from 1601 on, and returns the same times.
       if seconds > -11_000_000_000 { #expect(HTTPDate.unixTime(text) == seconds) }
     }
   }
 
   @Test(
-    "the form that is sent",
+    "the format that is sent",
     arguments: [
       (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
       (Int64.max, "Fri, 31 Dec 9999 23:59:59 GMT"), (Int64.min, "Sat, 01 Jan 0000 00:00:00 GMT"),
@@ -79,7 +80,7 @@ struct HTTPDateTests {
     #expect(HTTPDate.text(seconds) == text)
   }
 
-  @Test("years of two digits at any clock, whatever it says", arguments: [Int64.min / 2000, -1, 0, Int64.max / 2000])
+  @Test("two-digit years do not trap at any current time", arguments: [Int64.min / 2000, -1, 0, Int64.max / 2000])
   func anyClock(now: Int64) {
     _ = HTTPDate.strictUnixTime("Sunday, 06-Nov-94 08:49:37 GMT", now: now)
   }

@@ -10,7 +10,7 @@ struct HTTPFieldBytesTests {
     #expect(field.bytes == Array(text.utf8))
   }
 
-  @Test("A byte that is no UTF-8 is one character, beside text that is")
+  @Test("A byte that is not UTF-8 becomes one character, next to valid text")
   func latin() {
     let field = HTTPField(name: "X", bytes: [0x61, 0xE4, 0x62, 0xC3, 0xA4, 0xE4])
     #expect(Array(field.value.unicodeScalars) == ["a", "\u{10FEE4}", "b", "\u{E4}", "\u{10FEE4}"])
@@ -18,7 +18,7 @@ struct HTTPFieldBytesTests {
     #expect(field.bytes == [0x61, 0xE4, 0x62, 0xC3, 0xA4, 0xE4])
   }
 
-  @Test("Every sequence of two bytes comes back, also before and behind others")
+  @Test("Every sequence of two bytes is restored, also before and after other text")
   func pairs() {
     for first in UInt8.min...UInt8.max {
       for second in UInt8.min...UInt8.max {
@@ -29,7 +29,7 @@ struct HTTPFieldBytesTests {
   }
 
   @Test(
-    "What stands for a byte, overlong forms, surrogates and cut sequences come back",
+    "Escape characters, overlong forms, surrogates and truncated sequences are restored",
     arguments: [
       Array("\u{10FE80}\u{10FEFF}".utf8), [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0xF4, 0x90, 0x80, 0x80],
       [0xF0, 0x9F, 0x98], [0xFF, 0xFE], [0xF4, 0x8F, 0xBA],

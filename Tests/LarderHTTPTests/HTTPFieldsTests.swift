@@ -4,7 +4,7 @@ import Testing
 @Suite("Header fields", .timeLimit(.minutes(5)))
 struct HTTPFieldsTests {
   @Test(
-    "Names are equal up to the case of ASCII letters (RFC 9110 §5.1)",
+    "Names are equal without regard to the case of ASCII letters (RFC 9110 §5.1)",
     arguments: [
       ("ETag", "etag", true), ("X-CSRF-Token", "x-csrf-TOKEN", true), ("ETag", "E-Tag", false),
       ("K", "\u{212A}", false), ("Ä", "ä", false), ("", "", true),
@@ -26,7 +26,7 @@ struct HTTPFieldsTests {
   }
 
   @Test(
-    "A value cannot break out of its line (RFC 9110 §5.5)",
+    "A value cannot end its line (RFC 9110 §5.5)",
     arguments: [
       ("plain", true), ("Grüße", true), ("", true), ("a\tb", true), ("a\r\nb", false), ("a\nb", false), ("a\0", false),
     ])
@@ -34,7 +34,7 @@ struct HTTPFieldsTests {
     #expect(HTTPField(name: "A", value: value).isValid == valid)
   }
 
-  @Test("Several fields of a name are read joined or one by one, and keep their order")
+  @Test("Several fields of one name can be read joined or separately, and keep their order")
   func repeated() {
     var fields: HTTPFields = ["Set-Cookie": "a=1", "Vary": "Accept", "set-cookie": "b=2"]
     fields.append(.vary, "Cookie")
@@ -44,7 +44,7 @@ struct HTTPFieldsTests {
     #expect(fields.count == 4)
   }
 
-  @Test("Setting replaces all of a name at the place of the first")
+  @Test("Setting a value replaces all fields of its name, at the position of the first")
   func setting() {
     var fields: HTTPFields = ["A": "1", "B": "2", "a": "3", "C": "4", "A": "5"]
     fields["a"] = "9"
@@ -58,7 +58,7 @@ struct HTTPFieldsTests {
     #expect(fields["A"] == "9" && fields["E"] == "yes")
   }
 
-  @Test("Equality sees values and order")
+  @Test("Equality compares values and order")
   func equality() {
     #expect((["A": "1", "B": "2"] as HTTPFields) != ["B": "2", "A": "1"])
     #expect((["A": "x"] as HTTPFields) != ["A": "X"])

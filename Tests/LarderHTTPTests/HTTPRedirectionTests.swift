@@ -50,7 +50,7 @@ struct HTTPRedirectionTests {
   }
 
   @Test(
-    "Credentials stay with their origin: scheme, host and port",
+    "Credentials are sent only to their origin: scheme, host and port",
     arguments: [
       ("https://a.example/", "https://A.example:443/b", true), ("https://a.example/", "https://b.example/", false),
       ("https://a.example/", "https://a.example:444/", false), ("http://a.example/", "https://a.example/", false),
@@ -63,7 +63,7 @@ struct HTTPRedirectionTests {
   }
 
   @Test(
-    "Only fields that can be no credential go to another origin; any stays on its own",
+    "Only fields that cannot be credentials are sent to another origin; all are sent to the same origin",
     arguments: [
       ("X-API-Key", false), ("APIKey", false), ("Ocp-Apim-Subscription-Key", false), ("X-Auth-Token", false),
       ("Proxy-Authorization", false), ("sap-client", false), ("Referer", false), ("Accept-Language", true),
@@ -80,7 +80,7 @@ struct HTTPRedirectionTests {
   }
 
   @Test(
-    "What is not safe to follow is refused",
+    "Unsafe redirects are rejected",
     arguments: [
       "http://a.example/", "ftp://a.example/", "file:///etc/passwd", "javascript:alert(1)", "https://u:p@a.example/",
       "https:///x",
@@ -94,13 +94,13 @@ struct HTTPRedirectionTests {
     }
   }
 
-  @Test("An answer that is no redirect, or has no Location, is an answer", arguments: [200, 300, 304, 305, 404])
+  @Test("A response that is not a redirect, or has no Location, is returned", arguments: [200, 300, 304, 305, 404])
   func answers(status: Int) throws {
     #expect(try next(request("http://a.example/"), status, "/b") == nil)
     #expect(try next(request("http://a.example/"), 302, nil) == nil)
   }
 
-  @Test("Twenty redirects are followed, the next is too many")
+  @Test("Twenty redirects are followed, and the next one is an error")
   func limit() throws {
     var redirection = HTTPRedirection()
     var request = try request("http://a.example/0")
@@ -113,7 +113,7 @@ struct HTTPRedirectionTests {
     }
   }
 
-  @Test("The total time-out covers all of them, and a short content is read so that the connection stays")
+  @Test("The total timeout covers all redirects, and short content is read so that the connection can be reused")
   func following() async throws {
     var request = try request("http://a.example/0")
     request.timeouts.total = .seconds(60)
@@ -135,10 +135,10 @@ struct HTTPRedirectionTests {
   }
 }
 
-@Suite("What a request may be", .timeLimit(.minutes(5)))
+@Suite("Validation of requests", .timeLimit(.minutes(5)))
 struct HTTPRequestValidationTests {
   @Test(
-    "A URL is absolute, http or https, with a host and without credentials",
+    "A URL must be absolute, http or https, with a host and without credentials",
     arguments: ["/a", "ftp://a/", "file:///etc/passwd", "http:///a", "http://u:p@a/", "http://u@a/", "a"])
   func urls(text: String) throws {
     let request = HTTPRequest(url: try #require(URL(string: text)))
@@ -160,12 +160,12 @@ struct HTTPRequestValidationTests {
     ]
   }()
 
-  @Test("What could smuggle bytes is refused", arguments: bad)
+  @Test("Requests that could smuggle bytes are rejected", arguments: bad)
   func smuggling(request: HTTPRequest) {
     #expect(throws: HTTPTransportError.self) { try request.validate() }
   }
 
-  @Test("Ordinary requests pass")
+  @Test("Ordinary requests are valid")
   func ordinary() throws {
     let url = try #require(URL(string: "https://a.example:8443/b?$filter=x#f"))
     try HTTPRequest(method: .merge, url: url, fields: ["Content-Length": "1"], body: .text("x")).validate()

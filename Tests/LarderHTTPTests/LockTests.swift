@@ -1,9 +1,9 @@
 import LarderCore
 import Testing
 
-@Suite("The lock of the project", .timeLimit(.minutes(5)))
+@Suite("Locks", .timeLimit(.minutes(5)))
 struct LockTests {
-  /// Enters a lock when it goes.
+  /// Enters a lock in its deinitializer.
   private final class Caller: Sendable {
     let lock: Holder
     init(_ lock: Holder) { self.lock = lock }
@@ -14,7 +14,7 @@ struct LockTests {
     let state = Locked<Caller?>(nil)
   }
 
-  @Test("What leaves the state is returned, and its end may enter the lock")
+  @Test("A value removed from the state is returned, and its deinitializer may enter the lock")
   func returned() {
     let holder = Holder()
     _ = holder.state.withLock { exchange(&$0, with: Caller(holder)) }
@@ -23,7 +23,7 @@ struct LockTests {
     #expect(holder.state.withLock { $0 == nil })
   }
 
-  @Test("One that is released under the lock ends the process; in debug builds so does one that enters any other lock")
+  @Test("Releasing such a value under its lock ends the process; in debug builds, so does entering any other lock")
   func released() async {
     await #expect(processExitsWith: .failure) {
       let (holder, other) = (Holder(), Holder())
@@ -35,7 +35,7 @@ struct LockTests {
     }
   }
 
-  @Test("Work that is done by one thread at a time may enter locks")
+  @Test("The closure of Exclusive may enter locks")
   func work() {
     let work = Exclusive(0)
     let state = Locked(0)

@@ -19,13 +19,13 @@ struct StructuredFieldTests {
     ("  1  ", .integer(1)),
   ]
 
-  @Test("items of each type are read", arguments: items)
+  @Test("items of each type are parsed", arguments: items)
   func item(text: String, value: Value) throws {
     #expect(try StructuredField.item(text) == StructuredField.Item(value))
   }
 
   @Test(
-    "what the grammar does not allow is an error",
+    "text that the grammar does not allow is an error",
     arguments: [
       "", " ", "1000000000000000", "1.", "1.1234", "1234567890123.1", "-", "--1", ".5", "\"open", "\"a\\b\"", "\"ü\"",
       "\"\t\"", "?2", "?", ":a", ":a*b:", ":aa=a:", "@1.5", "@", "%\"%C3%BC\"", "%\"%c3\"", "%\"%zz\"", "%x", "ü",
@@ -36,7 +36,7 @@ struct StructuredFieldTests {
     #expect(throws: StructuredFieldError.self) { try StructuredField.item(text) }
   }
 
-  @Test("lists hold items and inner lists with parameters (§3.1)")
+  @Test("lists contain items and inner lists with parameters (§3.1)")
   func list() throws {
     let members = try StructuredField.list("a;q=1.5;last;q=2 ,\t(\"x\" y;z=?0 );p=:AQ==:, 3")
     #expect(
@@ -58,14 +58,14 @@ struct StructuredFieldTests {
     #expect(throws: StructuredFieldError.self) { try StructuredField.list(text) }
   }
 
-  @Test("an error says where it is")
+  @Test("an error contains its position")
   func place() {
     let error = #expect(throws: StructuredFieldError.self) { try StructuredField.list("abc, (d e") }
     #expect(error?.offset == 9)
     #expect(error?.description.hasPrefix("Structured field, byte 9: ") == true)
   }
 
-  @Test("hostile texts end in an error, at once")
+  @Test("hostile texts fail quickly")
   func hostile() {
     let texts = [
       String(repeating: "(", count: 1_000_000), String(repeating: "a,", count: 500_000) + "a",
@@ -75,7 +75,7 @@ struct StructuredFieldTests {
     for text in texts { #expect(throws: StructuredFieldError.self) { try StructuredField.list(text) } }
   }
 
-  @Test("what is printed is read back as the same", arguments: items.map(\.1))
+  @Test("printed values are parsed as the same values", arguments: items.map(\.1))
   func roundTrip(value: Value) throws {
     let member = StructuredField.Member.innerList(
       [.init(value, [.init(name: "a", value: value), .init(name: "*b", value: .boolean(true))])],
@@ -95,7 +95,7 @@ struct StructuredFieldTests {
   }
 
   @Test(
-    "what has no form is not printed (§4.1)",
+    "values without a textual form are not printed (§4.1)",
     arguments: [
       Value.integer(1_000_000_000_000_000), .integer(.min), .decimal(thousandths: .max), .string("ü"), .string("\n"),
       .token(""), .token("1a"), .token("a b"), .date(.max),
@@ -113,7 +113,7 @@ struct StructuredFieldTests {
     }
   }
 
-  @Test("random bytes are read or refused, and what is read can be printed and read again")
+  @Test("random bytes are parsed or rejected, and parsed values can be printed and parsed again")
   func random() throws {
     var generator = PrintedSeed(for: "StructuredFieldTests.random")
     let alphabet = Array("ab1.-;=, \t()\"\\?:@%*/ü0A".unicodeScalars)

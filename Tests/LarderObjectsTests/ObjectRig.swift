@@ -7,14 +7,14 @@ import Synchronization
 
 @testable import LarderCrashRig
 
-/// A store in a folder of its own, with a clock that stands still until it is moved, and no counts written by themselves.
+/// A store in a temporary folder, with a clock that the test advances, and without automatic writes of counts.
 final class ObjectRig: Sendable {
   let folder: TemporaryFolder
   let clock: ObjectClock
   private let isPlain: Bool
   let delayed = Mutex<[@Sendable () -> Void]>([])
 
-  /// `isPlain`: no file of it is ever encrypted.
+  /// `isPlain`: whether its files are never encrypted.
   init(clock: ObjectClock = ObjectClock(), isPlain: Bool = false) throws {
     self.clock = clock
     self.isPlain = isPlain
@@ -23,7 +23,7 @@ final class ObjectRig: Sendable {
 
   var path: String { folder.file("objects") }
 
-  /// The key of every store that a rig opens, and of those of other processes.
+  /// The key of every store that a rig opens in this process and in others.
   var key: StorageKey? { get throws { isPlain ? nil : try RigKey.fromEnvironment() } }
 
   func open(_ options: ObjectStoreOptions = ObjectStoreOptions()) async throws -> ObjectStore {
@@ -38,7 +38,7 @@ final class ObjectRig: Sendable {
     return environment
   }
 
-  /// Runs what waits for the moment at which counts are written.
+  /// Runs the work that is scheduled for writing counts.
   func runDelayed() {
     let all = delayed.withLock { delayed in
       defer { delayed = [] }
@@ -47,7 +47,7 @@ final class ObjectRig: Sendable {
     for work in all { work() }
   }
 
-  /// Opens a store, works with it, and closes it.
+  /// Opens a store, runs a closure with it, and closes it.
   func with<Result>(
     _ options: ObjectStoreOptions = ObjectStoreOptions(), _ body: (ObjectStore) async throws -> Result
   ) async throws -> Result {
@@ -58,7 +58,7 @@ final class ObjectRig: Sendable {
   }
 }
 
-/// A clock moved by hand.
+/// A clock that the test advances.
 final class ObjectClock: Sendable {
   private let seconds = Mutex(1_000_000.0)
 
@@ -74,7 +74,7 @@ struct Friend: Codable, Sendable, Hashable {
   var met: Date?
 }
 
-/// A value with a coding of its own.
+/// A value with a custom coding.
 struct Point: ByteStorable, Hashable {
   var x: UInt8
   var y: UInt8
@@ -91,7 +91,7 @@ struct Point: ByteStorable, Hashable {
   func storedBytes() throws -> [UInt8] { [x, y] }
 }
 
-/// The reason of the error that `body` throws; nil where it throws none or another.
+/// The reason of the error that `body` throws; nil if it throws none or another type.
 func reason(_ body: () async throws -> Void) async -> ObjectStoreError? {
   do {
     try await body()

@@ -1,6 +1,6 @@
 import CBenchSQLite
 
-/// A point read by a prepared statement over SQLite's C calls: the limit that the technical cache is held against.
+/// A point read with a prepared statement of SQLite's C interface: the baseline of the technical cache.
 final class BareSQLite {
   private var database: OpaquePointer?
   private var statement: OpaquePointer?
@@ -8,7 +8,7 @@ final class BareSQLite {
   private var scope: [UInt8] = []
   private var variant: [UInt8] = []
 
-  /// Opens a cache's own file beside the store and prepares the read of the one row of `url` by its whole key.
+  /// Opens the cache's file while the store uses it, and prepares a read of the row of `url` by its complete key.
   init(path: String, url: String) throws {
     self.url = url
     guard sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK else {
@@ -36,7 +36,7 @@ final class BareSQLite {
     return statement
   }
 
-  /// The row's payload, copied out as a reader of it would.
+  /// A copy of the row's payload, as a reader needs it.
   func read() throws -> [UInt8] {
     defer { sqlite3_reset(statement) }
     sqlite3_bind_text(statement, 1, url, -1, transient)
@@ -55,7 +55,7 @@ private func blob(_ statement: OpaquePointer?, _ column: Int32) -> [UInt8] {
 
 private nonisolated(unsafe) let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-/// What stopped a benchmark.
+/// The error that ends a benchmark.
 struct BenchmarkError: Error, CustomStringConvertible {
   let description: String
 

@@ -4,14 +4,14 @@ import LarderOnline
 import LarderService
 import Synchronization
 
-// How long a cached answer takes, from the request to `requestCacheResponse`, beside a bare SQLite read of the same row
-// in the same run, pair by pair: the machine's speed drifts, the ratio much less.
+// Measures the time from a request to `requestCacheResponse`, and compares it with a bare SQLite read of the same row. Both
+// sides alternate: the speed of the machine changes, but the ratio changes much less.
 //
 //   CacheBenchmark [BYTES] [ROUNDS] [PEERS]
-//   CacheBenchmark encrypted [ANSWERS]
+//   CacheBenchmark encrypted [RESPONSES]
 //
-// PEERS is what Peers/peers.py printed in this run: {"hishel": hits a second, ...}. `encrypted` compares a cache with a key to
-// one without. Ends with 1 where a limit is missed.
+// PEERS is the output of Peers/peers.py in this run: {"hishel": hits per second, ...}. `encrypted` compares a cache with a key
+// with one without. Exits with 1 if a limit is missed.
 
 @main
 struct CacheBenchmark {
@@ -21,9 +21,9 @@ struct CacheBenchmark {
     let rounds = arguments.dropFirst().first ?? 20
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("larder-bench-\(UUID().uuidString)")
     if CommandLine.arguments.dropFirst().first == "encrypted" {
-      let held = try await EncryptedPart(folder: folder, count: arguments.first ?? 5000).run()
+      let isMet = try await EncryptedPart(folder: folder, count: arguments.first ?? 5000).run()
       try? FileManager.default.removeItem(at: folder)
-      if !held { exit(1) }
+      if !isMet { exit(1) }
       return
     }
     let (awaited, ratio) = try await run(bytes: bytes, rounds: rounds, folder: folder)
@@ -32,16 +32,16 @@ struct CacheBenchmark {
     for (name, rate) in try JSONDecoder().decode([String: Double].self, from: Data(peers.utf8)).sorted(by: {
       $0.key < $1.key
     }) {
-      print("  \(name): \(Int(rate)) hits a second; ours is \(two(1 / awaited / rate)) times that")
+      print("  \(name): \(Int(rate)) hits per second; Larder reaches \(two(1 / awaited / rate)) times that")
     }
-    print(ratio <= limit ? "  held: at most \(Int(limit)) times" : "  MISSED: at most \(Int(limit)) times")
+    print(ratio <= limit ? "  limit met: at most \(Int(limit)) times" : "  limit MISSED: at most \(Int(limit)) times")
     if ratio > limit { exit(1) }
   }
 
-  /// The most that the median ratio may be.
+  /// The maximum of the median ratio.
   static let limit = 5.0
 
-  /// Prints the ratios; gives the seconds of one awaited passive read, and the median ratio.
+  /// Prints the ratios. Returns the seconds of one awaited passive read, and the median ratio.
   static func run(bytes: Int, rounds: Int, folder: URL) async throws -> (awaited: Double, ratio: Double) {
     let filler = String(repeating: "x", count: max(0, bytes - 34))
     let payload = Array(#"{"value":[{"ID":1,"Name":"\#(filler)"}]}"#.utf8)
@@ -74,7 +74,7 @@ struct CacheBenchmark {
         request to requestCacheResponse  \(microseconds(best.store)) us (best round)
         ratio, round by round            min \(two(ratios[0]))  median \(two(ratios[ratios.count / 2]))  \
       max \(two(ratios[ratios.count - 1]))   (limit: \(Int(limit)))
-        passive execute, awaited         \(microseconds(awaited)) us, \(Int(1 / awaited)) hits a second
+        passive execute, awaited         \(microseconds(awaited)) us, \(Int(1 / awaited)) hits per second
       """)
     try await store.close()
     return (awaited, ratios[ratios.count / 2])
@@ -91,7 +91,7 @@ struct CacheBenchmark {
   static func timeBare(_ bare: BareSQLite, times: Int, expecting count: Int) throws -> Double {
     let begin = ContinuousClock.now
     for _ in 0..<times {
-      guard try bare.read().count == count else { throw BenchmarkError("the bare read is not the row") }
+      guard try bare.read().count == count else { throw BenchmarkError("the bare read returned another row") }
     }
     return seconds(begin.duration(to: .now)) / Double(times)
   }
@@ -101,12 +101,12 @@ struct CacheBenchmark {
     var total = 0.0
     for _ in 0..<times {
       let listener = Stopwatch()
-      await withCheckedContinuation { done in
-        listener.finished(done)
+      await withCheckedContinuation { continuation in
+        listener.resumeWhenFinished(continuation)
         listener.begin()
         store.schedule(.read("Rows?$top=30"), listener: listener)
       }
-      guard listener.count == count else { throw BenchmarkError("a timed call was no hit") }
+      guard listener.count == count else { throw BenchmarkError("a measured request was not a cache hit") }
       total += listener.seconds
     }
     return total / Double(times)
@@ -119,37 +119,39 @@ struct CacheBenchmark {
   }
 }
 
-/// Hears one request and keeps when its cached answer came.
+/// Listens to one request and records the time of its cached response.
 final class Stopwatch: ODataRequestListener {
   private struct Times {
     var begin = ContinuousClock.now
-    var answered: ContinuousClock.Instant?
+    var response: ContinuousClock.Instant?
     var count = 0
-    var done: CheckedContinuation<Void, Never>?
+    var continuation: CheckedContinuation<Void, Never>?
   }
   private let times = Mutex(Times())
 
   var seconds: Double {
-    times.withLock { times in times.answered.map { larderSeconds(times.begin.duration(to: $0)) } ?? .infinity }
+    times.withLock { times in times.response.map { larderSeconds(times.begin.duration(to: $0)) } ?? .infinity }
   }
   var count: Int { times.withLock { $0.count } }
 
-  func finished(_ continuation: CheckedContinuation<Void, Never>) { times.withLock { $0.done = continuation } }
+  func resumeWhenFinished(_ continuation: CheckedContinuation<Void, Never>) {
+    times.withLock { $0.continuation = continuation }
+  }
   func begin() { times.withLock { $0.begin = .now } }
 
   func requestCacheResponse(_ execution: ODataRequestExecution) {
     let now = ContinuousClock.now
     let count = execution.response?.single?.payloadBytes.count ?? 0
     times.withLock {
-      $0.answered = now
+      $0.response = now
       $0.count = count
     }
   }
 
   func requestFinished(_ execution: ODataRequestExecution) {
     times.withLock { times in
-      defer { times.done = nil }
-      return times.done
+      defer { times.continuation = nil }
+      return times.continuation
     }?.resume()
   }
 }

@@ -4,25 +4,25 @@ import LarderHTTP
 import LarderOnline
 import LarderService
 
-/// What a key costs the technical cache: the same requests through one without and one with.
+/// The cost of encryption for the technical cache: the same requests with and without a key.
 struct EncryptedPart {
   let folder: URL
-  /// How many answers are kept.
+  /// The number of stored responses.
   let count: Int
   private static let rounds = 9
 
   private let works = [
-    KeyCost.Work("first reads, each answer kept", limit: 1.25),
-    KeyCost.Work("a hit of each, cache opened anew", limit: 1.45),
-    KeyCost.Work("2,000 reads with their 304, a fifth of them of new answers", limit: 1.25),
+    KeyCost.Work("first reads, with each response stored", limit: 1.25),
+    KeyCost.Work("a hit of each, after opening the cache again", limit: 1.45),
+    KeyCost.Work("2,000 reads with a 304, a fifth of them with new responses", limit: 1.25),
   ]
 
   init(folder: URL, count: Int) { (self.folder, self.count) = (folder, count) }
 
-  /// True where every limit held. The times are of one request.
+  /// Returns true if all limits are met. The times are those of one request.
   func run() async throws -> Bool {
     var cost = KeyCost()
-    try await cost.compare("technical cache of \(count) answers", works, rounds: EncryptedPart.rounds) {
+    try await cost.compare("technical cache of \(count) responses", works, rounds: EncryptedPart.rounds) {
       round, isKeyed in
       let place = folder.appendingPathComponent("\(round)-\(isKeyed)").path
       defer { try? FileManager.default.removeItem(atPath: place) }
@@ -40,34 +40,34 @@ struct EncryptedPart {
         useCache: true, cachePath: place, maximumCacheSize: 64 << 20, cacheEncryptionKey: key))
     try await store.open()
     let load = try await KeyCost.seconds(of: count) {
-      for number in 0..<count { try await ask(store, number) }
-      // With what the last connection moves from the log into the file.
+      for number in 0..<count { try await read(store, number) }
+      // Includes the checkpoint that the last connection writes.
       try await store.close()
     }
-    // Pages that SQLite held are gone, those of the operating system are there.
+    // The page cache of SQLite is empty now, the one of the operating system is not.
     try await store.open()
     try store.setPassive(true)
-    let scan = try await KeyCost.seconds(of: count) { for number in 0..<count { try await ask(store, number) } }
+    let scan = try await KeyCost.seconds(of: count) { for number in 0..<count { try await read(store, number) } }
     try store.setPassive(false)
     let mixed = try await KeyCost.seconds(of: 2000) {
       for turn in 0..<400 {
-        for step in 0..<4 { try await ask(store, (turn * 4 + step) * 7 % count) }
-        try await ask(store, count + turn)
+        for step in 0..<4 { try await read(store, (turn * 4 + step) * 7 % count) }
+        try await read(store, count + turn)
       }
     }
     try await store.close()
     return [load, scan, mixed]
   }
 
-  private func ask(_ store: OnlineODataStore, _ number: Int) async throws {
+  private func read(_ store: OnlineODataStore, _ number: Int) async throws {
     let response = try await store.execute(.read("Rows?$skip=\(number)"))
     guard response.single?.payloadBytes.count == MixedOrigin.length(number) else {
-      throw BenchmarkError("\(number) is not what was kept")
+      throw BenchmarkError("the response to request \(number) has the wrong length")
     }
   }
 }
 
-/// A server in the process of answers of several lengths, by the number in their URL.
+/// A server in this process. The number in a URL determines the length of the response.
 private struct MixedOrigin: HTTPTransport {
   private static let lengths = [1024, 4 << 10, 10 << 10, 30 << 10, 1024, 2048]
   private static let beginning = Array(#"{"value":[{"ID":1,"Name":""#.utf8)

@@ -1,6 +1,6 @@
 import LarderHTTP
 
-/// A server in the process that answers at once: what is timed is the store, not a network.
+/// A server in this process that responds at once, so that only the store is measured.
 struct Origin: HTTPTransport {
   let payload: [UInt8]
 

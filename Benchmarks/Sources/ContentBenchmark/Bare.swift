@@ -2,7 +2,7 @@ import Foundation
 import LarderHTTP
 import Synchronization
 
-/// A dictionary under a lock, with keys built as a cache must build them: URL normalised, no credentials.
+/// A dictionary with a lock. Like a cache, it normalizes the URLs of its keys and checks requests for credentials.
 final class BareDictionary: Sendable {
   private let contents: Mutex<[String: [UInt8]]>
   private let credentials: [HTTPFieldName] = [.authorization, .cookie, "Proxy-Authorization", "X-API-Key"]
@@ -13,13 +13,13 @@ final class BareDictionary: Sendable {
     self.contents = Mutex(contents)
   }
 
-  func look(_ request: HTTPRequest) -> [UInt8]? {
+  func lookUp(_ request: HTTPRequest) -> [UInt8]? {
     guard !request.fields.contains(where: { credentials.contains($0.name) }) else { return nil }
     let key = Self.key(request.url)
     return contents.withLock { $0[key] }
   }
 
-  /// Scheme and host in lower case, no fragment.
+  /// The URL with scheme and host in lower case, without the fragment.
   private static func key(_ url: URL) -> String {
     let text = url.absoluteString
     var slashes = 0
@@ -37,7 +37,7 @@ final class BareDictionary: Sendable {
   }
 }
 
-/// Plain files, each read by the system's calls alone.
+/// Plain files, read with system calls only.
 struct BareFiles {
   private let paths: [String]
 
@@ -55,7 +55,7 @@ struct BareFiles {
     guard file >= 0 else { throw BenchmarkError("cannot open \(paths[index % paths.count])") }
     defer { close(file) }
     var status = stat()
-    guard fstat(file, &status) == 0 else { throw BenchmarkError("no size") }
+    guard fstat(file, &status) == 0 else { throw BenchmarkError("cannot read the size of a file") }
     let size = Int(status.st_size)
     return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       count = max(0, Foundation.read(file, buffer.baseAddress, size))

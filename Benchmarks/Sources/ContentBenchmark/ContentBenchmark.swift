@@ -2,14 +2,15 @@ import Foundation
 import KeyCost
 import LarderContent
 
-// What a fresh hit of the content cache costs in the process: from memory beside a dictionary, from a file beside reading
-// that file, from SQLite beside PyPI's hishel. Rounds of both sides in turn: the machine's speed drifts, the ratio much less.
+// Measures fresh hits of the content cache in the process, and compares hits from memory with a dictionary, hits from a file
+// with reading that file, and hits from SQLite with PyPI's hishel. Both sides alternate: the speed of the machine changes, but
+// the ratio changes much less.
 //
 //   ContentBenchmark [PEERS]
 //   ContentBenchmark encrypted
 //
-// PEERS is what Peers/peers.py printed in this run: {"hishel": hits a second, ...}. `encrypted` compares caches with a key
-// to caches without. Ends with 1 where a limit is missed.
+// PEERS is the output of Peers/peers.py in this run: {"hishel": hits per second, ...}. `encrypted` compares caches with a key
+// with caches without. Exits with 1 if a limit is missed.
 
 @main
 struct ContentBenchmark {
@@ -26,7 +27,7 @@ struct ContentBenchmark {
       return
     }
     let rates = try JSONDecoder().decode([String: Double].self, from: Data(argument.utf8))
-    // First, as close to the peers' run as can be.
+    // First, to be as close to the run of the peers as possible.
     try await sqlite(in: folder, rates, &verdicts)
     try await memory(&verdicts)
     for bytes in [1024, 16 << 10, 100_000, 1 << 20] { try await files(bytes, in: folder, &verdicts) }
@@ -42,15 +43,15 @@ struct ContentBenchmark {
     let bare = BareDictionary(resources)
     let times = 256
     let pair = try await Pair.measure(times: times) {
-      for request in resources.cycle(times) where bare.look(request)?.count != bytes {
+      for request in resources.cycle(times) where bare.lookUp(request)?.count != bytes {
         throw BenchmarkError("the dictionary has no \(request.url)")
       }
     } ours: {
       try await resources.hits(engine, times, expecting: .memory)
     }
     let limit = max(10e-6, 3 * pair.bare)
-    print("memory, \(bytes) bytes, engine and body: \(pair.text("dictionary look-up with key"))")
-    print(verdicts.judge("hit from memory", pair.ours <= limit, "\(microseconds(limit)) us"))
+    print("memory, \(bytes) bytes, engine and body: \(pair.text("dictionary lookup with key"))")
+    print(verdicts.check("hit from memory", pair.ours <= limit, "\(microseconds(limit)) us"))
   }
 
   static func files(_ bytes: Int, in folder: URL, _ verdicts: inout Verdicts) async throws {
@@ -61,12 +62,14 @@ struct ContentBenchmark {
     try await resources.fill(engine, expecting: .disk)
     let bare = try BareFiles(resources, in: folder.appendingPathComponent("bare-\(bytes)"))
     let pair = try await Pair.measure(times: times) {
-      for index in 0..<times where try bare.read(index).count != bytes { throw BenchmarkError("the file is not whole") }
+      for index in 0..<times where try bare.read(index).count != bytes {
+        throw BenchmarkError("the file was not read completely")
+      }
     } ours: {
       try await resources.hits(engine, times, expecting: .disk)
     }
     print("file, \(bytes) bytes, engine and body: \(pair.text("open, read, close"))")
-    print(verdicts.judge("hit from a file of \(bytes) bytes", pair.ratio <= 2, "2 times"))
+    print(verdicts.check("hit from a file of \(bytes) bytes", pair.ratio <= 2, "2 times"))
     await engine.close()
   }
 
@@ -80,17 +83,17 @@ struct ContentBenchmark {
     try await resources.fill(engine, expecting: .disk)
     let alone = try await Pair.measure(times: times, {}) { try await resources.hits(engine, times, expecting: .disk) }
     print(
-      "SQLite, \(bytes) bytes, engine and body: \(Int(1 / alone.ours)) hits a second, \(microseconds(alone.ours)) us")
+      "SQLite, \(bytes) bytes, engine and body: \(Int(1 / alone.ours)) hits per second, \(microseconds(alone.ours)) us")
     for (name, rate) in rates.sorted(by: { $0.key < $1.key }) {
       let times = 1 / alone.ours / rate
-      print("  \(name): \(Int(rate)) hits a second; ours is \(two(times)) times that")
-      if name == "hishel" { print(verdicts.judge("SQLite against hishel", times >= 20, "at least 20 times")) }
+      print("  \(name): \(Int(rate)) hits per second; Larder reaches \(two(times)) times that")
+      if name == "hishel" { print(verdicts.check("SQLite against hishel", times >= 20, "at least 20 times")) }
     }
     await engine.close()
   }
 }
 
-/// Times of both sides, and the ratio of each round.
+/// The times of both sides, and the ratio of each round.
 struct Pair {
   var bare: Double
   var ours: Double
@@ -98,8 +101,8 @@ struct Pair {
 
   var ratio: Double { ratios[ratios.count / 2] }
 
-  /// Runs both sides in turn, about a millisecond each, so that few rounds are cut by another process's turn; the first
-  /// tenth warms caches and branch predictors and does not count.
+  /// Runs both sides alternately, about a millisecond each, so that the scheduler interrupts few rounds. The first tenth is a
+  /// warm-up and does not count.
   static func measure(
     times: Int, rounds: Int = 400, _ bare: () throws -> Void, ours: () async throws -> Void
   ) async throws -> Pair {
@@ -120,31 +123,31 @@ struct Pair {
     return Pair(bare: median(bareTimes), ours: median(ourTimes), ratios: ratios)
   }
 
-  func text(_ what: String) -> String {
+  func text(_ other: String) -> String {
     """
 
-      \(what) \(microseconds(bare)) us, hit \(microseconds(ours)) us (medians)
-      ratio, round by round: median \(two(ratio)), a tenth below \(two(ratios[ratios.count / 10])), \
-      a tenth above \(two(ratios[ratios.count - 1 - ratios.count / 10]))
+      \(other) \(microseconds(bare)) us, hit \(microseconds(ours)) us (medians)
+      ratio, round by round: median \(two(ratio)), 10th percentile \(two(ratios[ratios.count / 10])), \
+      90th percentile \(two(ratios[ratios.count - 1 - ratios.count / 10]))
     """
   }
 }
 
-/// Which limits held.
+/// The limits that were missed.
 struct Verdicts {
   var missed: [String] = []
 
-  mutating func judge(_ what: String, _ good: Bool, _ limit: String) -> String {
-    if !good { missed.append(what) }
-    return "  limit: \(limit)  \(good ? "ok" : "MISSED")"
+  mutating func check(_ name: String, _ isMet: Bool, _ limit: String) -> String {
+    if !isMet { missed.append(name) }
+    return "  limit: \(limit)  \(isMet ? "ok" : "MISSED")"
   }
 
   var summary: String {
-    missed.isEmpty ? "every limit in the process held" : "missed: \(missed.joined(separator: ", "))"
+    missed.isEmpty ? "all limits in the process are met" : "missed: \(missed.joined(separator: ", "))"
   }
 }
 
-/// What stopped a benchmark.
+/// The error that ends a benchmark.
 struct BenchmarkError: Error, CustomStringConvertible {
   let description: String
 

@@ -3,7 +3,7 @@ import KeyCost
 import LarderContent
 import LarderHTTP
 
-/// What a key costs the caches: the same requests through one without and one with.
+/// The cost of encryption for the caches: the same requests with and without a key.
 enum EncryptedPart {
   static func run(in folder: URL, _ cost: inout KeyCost) async throws {
     for kind in Kind.allCases {
@@ -17,10 +17,10 @@ enum EncryptedPart {
 
   private enum Kind: CaseIterable { case files, sqlite }
 
-  /// The times are of one request. Large contents are shown beside: they cost what the cipher costs.
+  /// The times are those of one request. Large content has no limit: its cost is that of the cipher.
   private static let works = [
     KeyCost.Work("stores of 600 resources", limit: 1.25),
-    KeyCost.Work("a hit of each, cache opened anew", limit: 1.45),
+    KeyCost.Work("a hit of each, after opening the cache again", limit: 1.45),
     KeyCost.Work("3,000 requests, a fifth of them stores", limit: 1.25),
     KeyCost.Work("hits of 1 MiB", limit: nil),
   ]
@@ -50,43 +50,43 @@ enum EncryptedPart {
     var times: [Double] = []
     times += [
       try await KeyCost.seconds(of: 600) {
-        try await with(kind, folder, key) { try await ask($0, 0..<600, from: .network) }
+        try await with(kind, folder, key) { try await request($0, 0..<600, from: .network) }
       }
     ]
     try await with(kind, folder, key) { engine in
-      times += [try await KeyCost.seconds(of: 600) { try await ask(engine, 0..<600, from: .disk) }]
+      times += [try await KeyCost.seconds(of: 600) { try await request(engine, 0..<600, from: .disk) }]
       let mixed = try await KeyCost.seconds(of: 3000) {
         for turn in 0..<600 {
-          for step in 0..<4 { try await ask(engine, (turn * 4 + step) * 7 % 600, from: .disk) }
-          try await ask(engine, 1000 + turn, from: .network)
+          for step in 0..<4 { try await request(engine, (turn * 4 + step) * 7 % 600, from: .disk) }
+          try await request(engine, 1000 + turn, from: .network)
         }
       }
-      for number in 0..<8 { try await ask(engine, MixedWeb.largeFrom + number, from: .network) }
+      for number in 0..<8 { try await request(engine, MixedWeb.largeFrom + number, from: .network) }
       let large = try await KeyCost.seconds(of: 64) {
-        for number in 0..<64 { try await ask(engine, MixedWeb.largeFrom + number % 8, from: .disk) }
+        for number in 0..<64 { try await request(engine, MixedWeb.largeFrom + number % 8, from: .disk) }
       }
       times += [mixed, large]
     }
     return times
   }
 
-  private static func ask(_ engine: HTTPCache, _ numbers: Range<Int>, from origin: ContentOrigin) async throws {
-    for number in numbers { try await ask(engine, number, from: origin) }
+  private static func request(_ engine: HTTPCache, _ numbers: Range<Int>, from origin: ContentOrigin) async throws {
+    for number in numbers { try await request(engine, number, from: origin) }
   }
 
-  private static func ask(_ engine: HTTPCache, _ number: Int, from origin: ContentOrigin) async throws {
-    let answer = try await engine.answer(try MixedWeb.request(number))
-    let body = try await answer.response.body.collect()
-    guard answer.origin == origin, body.count == MixedWeb.length(number) else {
-      throw BenchmarkError("\(number) came from \(answer.origin), with \(body.count) bytes")
+  private static func request(_ engine: HTTPCache, _ number: Int, from origin: ContentOrigin) async throws {
+    let response = try await engine.answer(try MixedWeb.request(number))
+    let body = try await response.response.body.collect()
+    guard response.origin == origin, body.count == MixedWeb.length(number) else {
+      throw BenchmarkError("the response to request \(number) came from \(response.origin), with \(body.count) bytes")
     }
   }
 }
 
-/// A server in the process of resources of several lengths: pages, scripts and pictures.
+/// A server in this process with resources of several lengths: pages, scripts and pictures.
 private struct MixedWeb: HTTPTransport {
   private static let lengths = [1024, 4 << 10, 16 << 10, 16 << 10, 40 << 10, 100_000]
-  /// From this number on they have 1 MiB.
+  /// Resources from this number on have 1 MiB.
   static let largeFrom = 100_000
   private let filling = [UInt8](repeating: 0x78, count: 1 << 20)
 

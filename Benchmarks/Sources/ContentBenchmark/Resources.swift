@@ -2,7 +2,7 @@ import Foundation
 import LarderContent
 import LarderHTTP
 
-/// Resources of one size, a server of them in the process, and requests in turn.
+/// Resources of one size, a server for them in this process, and requests for them.
 struct Resources {
   let requests: [HTTPRequest]
   let origin: Origin
@@ -21,25 +21,26 @@ struct Resources {
     (0..<times).lazy.map { requests[$0 % requests.count] }
   }
 
-  /// Stores each, and makes sure that hits come from where they should.
+  /// Stores each resource, and checks that hits come from the expected place.
   func fill(_ engine: HTTPCache, expecting place: ContentOrigin) async throws {
     for request in requests { _ = try await engine.answer(request).response.body.collect() }
     try await hits(engine, requests.count, expecting: place)
   }
 
-  /// Asks so often, and reads each body.
+  /// Sends `times` requests, and reads each body.
   func hits(_ engine: HTTPCache, _ times: Int, expecting place: ContentOrigin) async throws {
     for index in 0..<times {
-      let answer = try await engine.answer(requests[index % requests.count])
-      let body = try await answer.response.body.collect()
-      guard answer.origin == place, body.count == origin.content.count else {
-        throw BenchmarkError("a timed call was no hit from \(place): \(answer.origin), \(body.count) bytes")
+      let response = try await engine.answer(requests[index % requests.count])
+      let body = try await response.response.body.collect()
+      guard response.origin == place, body.count == origin.content.count else {
+        throw BenchmarkError(
+          "a measured request was not a hit from \(place), but \(body.count) bytes from \(response.origin)")
       }
     }
   }
 }
 
-/// A server in the process that answers at once.
+/// A server in this process that responds at once.
 struct Origin: HTTPTransport {
   let content: [UInt8]
 

@@ -1,50 +1,50 @@
 import Foundation
 
-/// What a key costs: the same work on a store without one and on one with one, in turn, in one process.
+/// Measures the cost of encryption: the same work on a store with and without a key, alternately, in one process.
 ///
-/// Processor time of all threads of the process, which other programs change little; the median of the rounds' ratios
-/// counts.
+/// It measures the processor time of all threads of the process, on which other programs have little effect. The result
+/// is the median of the rounds' ratios.
 public struct KeyCost {
-  /// One kind of work, and how many times the processor time of a plain store it may take; nil where it is shown beside.
+  /// One kind of work. `limit` is the maximum ratio to the processor time of a store without a key; nil for no limit.
   public struct Work: Sendable {
     let name: String
     let limit: Double?
 
-    /// Names a work.
+    /// Creates a kind of work.
     public init(_ name: String, limit: Double?) { (self.name, self.limit) = (name, limit) }
   }
 
   private var missed: [String] = []
 
-  /// Nothing measured yet.
+  /// Creates a comparison without results.
   public init() {}
 
-  /// Measures so many rounds of both sides; who comes first changes from round to round, and one more before them warms up.
+  /// Measures both sides in each round, in alternating order, after a warm-up round, and prints the results.
   ///
-  /// - Parameter measure: does all works on a store of its own, with a key or without, and gives the seconds of each, in the
-  ///   order of `works`.
+  /// - Parameter measure: does all kinds of work on a new store, with or without a key, and returns the seconds of each, in
+  ///   the order of `works`.
   public mutating func compare(
-    _ what: String, _ works: [Work], rounds: Int,
+    _ subject: String, _ works: [Work], rounds: Int,
     _ measure: (_ round: Int, _ isKeyed: Bool) async throws -> [Double]
   ) async throws {
     var times: [[(plain: Double, encrypted: Double)]] = works.map { _ in [] }
     for round in 0...max(1, rounds) {
-      var found: [Bool: [Double]] = [:]
+      var seconds: [Bool: [Double]] = [:]
       for isKeyed in round % 2 == 0 ? [false, true] : [true, false] {
-        found[isKeyed] = try await measure(round, isKeyed)
+        seconds[isKeyed] = try await measure(round, isKeyed)
       }
-      guard round > 0, let plain = found[false], let encrypted = found[true] else { continue }
+      guard round > 0, let plain = seconds[false], let encrypted = seconds[true] else { continue }
       for index in works.indices { times[index].append((plain[index], encrypted[index])) }
     }
-    for (work, pairs) in zip(works, times) { tell("\(what), \(work.name)", work.limit, pairs) }
+    for (work, pairs) in zip(works, times) { report("\(subject), \(work.name)", work.limit, pairs) }
   }
 
-  private mutating func tell(_ name: String, _ limit: Double?, _ pairs: [(plain: Double, encrypted: Double)]) {
+  private mutating func report(_ name: String, _ limit: Double?, _ pairs: [(plain: Double, encrypted: Double)]) {
     let ratios = pairs.map { $0.encrypted / $0.plain }.sorted()
     let (plain, ratio) = (pairs.map(\.plain).sorted()[pairs.count / 2], ratios[ratios.count / 2])
     print(
       """
-      \(name): plain \(text(plain)), encrypted/plain \(two(ratio)) \
+      \(name): without a key \(text(plain)), ratio with/without \(two(ratio)) \
       (\(two(ratios[0])) to \(two(ratios[ratios.count - 1])))
       """)
     guard let limit else { return }
@@ -52,20 +52,20 @@ public struct KeyCost {
     print("  limit: \(two(limit)) times  \(ratio <= limit ? "ok" : "MISSED")")
   }
 
-  /// True where every limit held, which is printed.
+  /// Prints whether all limits are met. Returns true if they are.
   public func end() -> Bool {
-    print(missed.isEmpty ? "every limit of encryption held" : "missed: \(missed.joined(separator: "; "))")
+    print(missed.isEmpty ? "all limits of encryption are met" : "missed: \(missed.joined(separator: "; "))")
     return missed.isEmpty
   }
 
-  /// The seconds of the processor that one of so many repetitions took.
+  /// The processor time of one of `repetitions` repetitions, in seconds.
   public static func seconds(of repetitions: Int = 1, _ body: () async throws -> Void) async throws -> Double {
-    let before = used()
+    let before = processorTime()
     try await body()
-    return (used() - before) / Double(repetitions)
+    return (processorTime() - before) / Double(repetitions)
   }
 
-  private static func used() -> Double {
+  private static func processorTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

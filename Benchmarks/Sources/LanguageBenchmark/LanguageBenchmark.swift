@@ -1,14 +1,14 @@
 import Foundation
 import LarderOData
 
-/// Reading and binding URLs of OData: `LanguageBenchmark PYTHON PEER`. Ends with 1 where a limit is missed.
+/// Measures parsing and binding of OData URLs: `LanguageBenchmark PYTHON PEER`. Exits with 1 if a limit is missed.
 @main
 enum LanguageBenchmark {
-  /// 200 bytes, as a program sends them.
+  /// A typical URL of 200 bytes.
   static let url =
     "Products?$filter=Price%20gt%2010.5%20and%20contains(Name,'tea')%20and%20(Rating%20ge%203%20or%20"
     + "Discontinued%20eq%20false)&$expand=Category($select=Name),Supplier($filter=Active)&$orderby=Price%20desc"
-  /// The filter alone, not encoded: the peer takes it so.
+  /// Only the filter, not percent-encoded, because the peer does not decode it.
   static let filter = "Price gt 10.5 and contains(Name,'tea') and (Rating ge 3 or Discontinued eq false)"
   static let rounds = 21
 
@@ -30,19 +30,19 @@ enum LanguageBenchmark {
       parsed.append(try time(2000) { _ = try parser.relativeURL(url) })
       both.append(try time(2000) { _ = try binder.bind(try parser.relativeURL(url)) })
       let ours = try time(5000) { _ = try plain.filter(filter) }
-      let theirs = try peer.time(50, filter) / 50
+      let peerTime = try peer.time(50, filter) / 50
       filters.append(ours)
-      ratios.append(theirs / ours)
+      ratios.append(peerTime / ours)
     }
-    print("processor time, median of \(rounds) (least to greatest)")
+    print("processor time, median of \(rounds) (minimum to maximum)")
     print("a URL of \(url.utf8.count) bytes: parsed \(micro(parsed)); parsed and bound \(micro(both)), limit 20 us")
     print("its filter: parsed \(micro(filters)); odata-query takes \(text(ratios)) times as long, limit at least 50")
     let missed = median(both) > 20e-6 || median(ratios) < 50
-    print(missed ? "a limit is MISSED" : "all limits held")
+    print(missed ? "a limit is MISSED" : "all limits are met")
     exit(missed ? 1 : 0)
   }
 
-  /// Seconds that the processor spends on one call, of so many: nothing here waits, and others on the machine do not count.
+  /// The processor time of one call in seconds, as the mean of `count` calls. Other work on the machine has little effect on it.
   static func time(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
     let start = processorTime()
     for _ in 0..<count { try body() }
@@ -59,7 +59,7 @@ enum LanguageBenchmark {
 
   private static func micro(_ values: [Double]) -> String { "\(text(values.map { $0 * 1e6 })) us" }
 
-  /// Median, least and greatest.
+  /// Median, minimum and maximum.
   private static func text(_ values: [Double]) -> String {
     func short(_ value: Double) -> String { String(format: value < 100 ? "%.1f" : "%.0f", value) }
     return "\(short(median(values))) (\(short(values.min() ?? 0)) to \(short(values.max() ?? 0)))"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// PyPI's `odata-query` in a process of its own, which times what it is told to do.
+/// PyPI's `odata-query` in a separate process, which measures the requested parses.
 final class LanguagePeer {
   struct Ended: Error {}
 
@@ -16,13 +16,13 @@ final class LanguagePeer {
     try process.run()
   }
 
-  /// Ends with its input.
+  /// The process ends when its standard input is closed.
   deinit {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()
   }
 
-  /// The seconds of processor time that so many parses of a filter took there.
+  /// The processor time of `count` parses of a filter in the peer, in seconds.
   func time(_ count: Int, _ filter: String) throws -> Double {
     try input.fileHandleForWriting.write(contentsOf: Data("\(count)\t\(filter)\n".utf8))
     var line = Data()

@@ -1,8 +1,8 @@
 import CBenchSQLite
 
-/// Keys and values in a table, over SQLite's C calls with prepared statements: the named limit of the object store.
+/// A table of keys and values, with prepared statements of SQLite's C interface: the baseline of the object store.
 ///
-/// WAL and `synchronous=FULL`, as the store has; a row is a number, a key and a value, and nothing else.
+/// It uses WAL and `synchronous=FULL`, as the store does. A row consists of a number, a key and a value.
 final class BareTable {
   private var database: OpaquePointer?
   private var upsert: OpaquePointer?
@@ -29,7 +29,7 @@ final class BareTable {
     sqlite3_close_v2(database)
   }
 
-  /// One durable value: a statement that is its own transaction.
+  /// Writes one value durably: the statement is its own transaction.
   func put(_ value: [UInt8], _ key: String) throws {
     defer { sqlite3_reset(upsert) }
     bind(upsert, 1, key)
@@ -37,14 +37,14 @@ final class BareTable {
     guard sqlite3_step(upsert) == SQLITE_DONE else { throw BenchmarkError("put: \(message)") }
   }
 
-  /// Several in one transaction.
+  /// Runs several writes in one transaction.
   func batch(_ body: () throws -> Void) throws {
     try step(begin)
     try body()
     try step(commit)
   }
 
-  /// The value's bytes, copied out as a reader of it would.
+  /// A copy of the value's bytes, as a reader needs it.
   func get(_ key: String) throws -> [UInt8] {
     defer { sqlite3_reset(select) }
     bind(select, 1, key)
@@ -56,11 +56,11 @@ final class BareTable {
 
   private var message: String { String(cString: sqlite3_errmsg(database)) }
 
-  private func bind(_ statement: OpaquePointer?, _ place: Int32, _ text: String) {
+  private func bind(_ statement: OpaquePointer?, _ index: Int32, _ text: String) {
     var text = text
     text.withUTF8 { bytes in
       bytes.withMemoryRebound(to: CChar.self) {
-        _ = sqlite3_bind_text(statement, place, $0.baseAddress, Int32($0.count), transient)
+        _ = sqlite3_bind_text(statement, index, $0.baseAddress, Int32($0.count), transient)
       }
     }
   }
@@ -84,7 +84,7 @@ final class BareTable {
 
 private nonisolated(unsafe) let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-/// What stopped a benchmark.
+/// The error that ends a benchmark.
 struct BenchmarkError: Error, CustomStringConvertible {
   let description: String
 

@@ -2,7 +2,7 @@ import Foundation
 import KeyCost
 import LarderObjects
 
-/// What a key costs an object store, without its memory tier: the same puts and reads on one without and on one with.
+/// The cost of encryption for an object store without a memory tier: the same puts and reads with and without a key.
 struct EncryptedPart {
   let folder: URL
   let count: Int
@@ -10,13 +10,13 @@ struct EncryptedPart {
 
   private let works = [
     KeyCost.Work("puts in transactions of 10,000", limit: 1.25),
-    KeyCost.Work("each value once, store opened anew", limit: 1.45),
+    KeyCost.Work("each value once, after opening the store again", limit: 1.45),
     KeyCost.Work("1,000 durable puts with four reads each", limit: 1.25),
   ]
 
   init(folder: URL, count: Int) { (self.folder, self.count) = (folder, count) }
 
-  /// True where every limit held. The times are of one put or read; values are of 1 kB.
+  /// Returns true if all limits are met. The times are those of one put or read of 1 kB.
   func run() async throws -> Bool {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -40,10 +40,10 @@ struct EncryptedPart {
           for number in start..<min(count, start + 10_000) { try changes.put(value, forKey: "key/\(number)") }
         }
       }
-      // With what the last connection moves from the log into the file.
+      // Includes the checkpoint that the last connection writes.
       try await first.close()
     }
-    // Pages that SQLite held are gone, those of the operating system are there.
+    // The page cache of SQLite is empty now, the one of the operating system is not.
     let store = try await ObjectStore(path: path, key: key, options: options)
     let scan = try await KeyCost.seconds(of: count) { for number in 0..<count { try await get(number, store) } }
     let mixed = try await KeyCost.seconds(of: 5000) {
@@ -58,7 +58,7 @@ struct EncryptedPart {
 
   private func get(_ number: Int, _ store: ObjectStore) async throws {
     guard try await store.value([UInt8].self, forKey: "key/\(number)")?.count == 1024 else {
-      throw BenchmarkError("no value of \(number)")
+      throw BenchmarkError("there is no value with the number \(number)")
     }
   }
 }

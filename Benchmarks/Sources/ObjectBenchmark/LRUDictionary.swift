@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A dictionary under a lock that lets go of what was used the longest ago: what one would write in place of a memory tier.
+/// A dictionary with a lock that evicts the least recently used value: the baseline of the memory tier.
 final class LRUDictionary<Value: Sendable>: Sendable {
   private struct Node {
     let key: String
@@ -53,7 +53,7 @@ final class LRUDictionary<Value: Sendable>: Sendable {
         if state.newest >= 0 { state.nodes[state.newest].newer = place } else { state.oldest = place }
         state.newest = place
       } else {
-        // The oldest makes room.
+        // Evicts the oldest value.
         place = state.oldest
         state.places[state.nodes[place].key] = nil
         state.touch(place)

@@ -1,15 +1,16 @@
 import Foundation
 import LarderObjects
 
-// What the object store costs beside what it is made of: durable puts and reads from disk beside bare SQLite with the same
-// durability, reads from memory beside a dictionary under a lock, and all of it beside PyPI's diskcache. Rounds of both sides
-// in turn: the machine's speed drifts, the ratio much less.
+// Compares the object store with its building blocks: durable puts and reads from disk with bare SQLite of the same
+// durability, reads from memory with a dictionary and a lock, and all of them with PyPI's diskcache. Both sides alternate: the
+// speed of the machine changes, but the ratio changes much less.
 //
 //   ObjectBenchmark FOLDER PYTHON PEER
 //   ObjectBenchmark encrypted FOLDER [VALUES]
 //
-// FOLDER should lie on the disk that is meant, not in memory; what is made in it is removed. PYTHON has diskcache, PEER is
-// Peers/objects.py. `encrypted` compares a store with a key to one without. Ends with 1 where a limit is missed.
+// FOLDER should be on the disk to measure, not in memory; files created in it are removed. PYTHON is an interpreter with
+// diskcache, PEER is Peers/objects.py. `encrypted` compares a store with a key with one without. Exits with 1 if a limit is
+// missed.
 
 @main
 struct ObjectBenchmark {
@@ -31,7 +32,7 @@ struct ObjectBenchmark {
     if missed { exit(1) }
   }
 
-  /// Prints the ratios; true where a limit is missed.
+  /// Prints the ratios. Returns true if a limit is missed.
   static func run(in folder: URL, python: String, peer: String) async throws -> Bool {
     defer { try? FileManager.default.removeItem(at: folder) }
     var verdicts = Verdicts()
@@ -48,7 +49,7 @@ struct ObjectBenchmark {
   }
 }
 
-/// A value of about a kilobyte when it is encoded.
+/// A value of about one kilobyte when encoded.
 struct Profile: Codable, Sendable, Equatable {
   var id: Int
   var name: String
@@ -63,7 +64,7 @@ struct Profile: Codable, Sendable, Equatable {
   }
 }
 
-/// The sides and what is timed.
+/// The compared sides and the measurements.
 struct Bench {
   static let bytes = 1024
   private static let count = 1000
@@ -77,7 +78,7 @@ struct Bench {
   init(_ folder: URL) async throws {
     let path = folder.appending(path: "object.store").path
     store = try await ObjectStore(path: path)
-    // The same file without a memory tier.
+    // A store on the same file without a memory tier.
     uncached = try await ObjectStore(
       path: path, options: ObjectStoreOptions(memory: .none, warmUpCount: 0))
     bare = try BareTable(path: folder.appending(path: "bare.sqlite").path)
@@ -107,11 +108,11 @@ struct Bench {
         try await ours(ourNew - times + 1...ourNew)
       }
     }
-    verdicts.judge(
+    verdicts.check(
       "durable put of 1 kB, new key", try await new(30) { try await Bench.putNew($0, value, in: store) },
       against: "bare SQLite", atLeast: 0.8)
 
-    // Other bytes each time: SQLite writes nothing where a row stays as it is.
+    // Different bytes each time: SQLite writes nothing if a row does not change.
     var (bareRound, ourRound) = (0, 0)
     let old = try await Rounds.measure(30, each: times) {
       bareRound += 1
@@ -122,13 +123,13 @@ struct Bench {
       let value = value.map { $0 &+ UInt8(truncatingIfNeeded: ourRound) }
       try await Bench.replace(Array(keys.prefix(times)), with: value, in: store)
     }
-    verdicts.judge("durable put of 1 kB, replaced", old, against: "bare SQLite", atLeast: 0.8)
+    verdicts.check("durable put of 1 kB, replaced", old, against: "bare SQLite", atLeast: 0.8)
 
-    // Its thread is not kept waiting for the disk: a way to another one and back, which bare SQLite does not go.
+    // The main thread never waits for the disk: a put switches to another thread and back, which bare SQLite does not do.
     let main = try await new(15) { range in
       for number in range { try await store.put(value, forKey: "new/\(number)") }
     }
-    verdicts.tell("durable put of 1 kB, new key, by the main actor", main, against: "bare SQLite")
+    verdicts.report("durable put of 1 kB, new key, by the main actor", main, against: "bare SQLite")
 
     let batch = 10_000
     let many = try await Rounds.measure(10, each: batch) {
@@ -143,10 +144,10 @@ struct Bench {
       ourNew += batch
       try await putBatch(first + 1...first + batch)
     }
-    verdicts.judge("10,000 puts in a transaction", many, against: "bare SQLite", atLeast: 0.7)
+    verdicts.check("10,000 puts in a transaction", many, against: "bare SQLite", atLeast: 0.7)
   }
 
-  /// One after another, by a task of the concurrency pool, as bare SQLite by a thread that may wait.
+  /// Puts values one after another, by a task of the concurrency pool, whose thread may block, as that of bare SQLite.
   @concurrent
   private static func putNew(_ numbers: ClosedRange<Int>, _ value: [UInt8], in store: ObjectStore) async throws {
     for number in numbers { try await store.put(value, forKey: "new/\(number)") }
@@ -166,15 +167,17 @@ struct Bench {
 
   func disk(_ verdicts: inout Verdicts) async throws {
     let raw = try await Rounds.measure(50, each: keys.count) {
-      for key in keys where try bare.get(key).count != Bench.bytes { throw BenchmarkError("not the row") }
+      for key in keys where try bare.get(key).count != Bench.bytes {
+        throw BenchmarkError("bare SQLite returned another row")
+      }
     } ours: {
       for key in keys {
         guard try await uncached.value([UInt8].self, forKey: key)?.count == Bench.bytes else {
-          throw BenchmarkError("not the value")
+          throw BenchmarkError("the store returned another value")
         }
       }
     }
-    verdicts.judge("get from disk, 1 kB of bytes", raw, against: "bare SQLite", atLeast: 1 / 1.5)
+    verdicts.check("get from disk, 1 kB of bytes", raw, against: "bare SQLite", atLeast: 1 / 1.5)
 
     let profiles = keys.indices.map { Profile($0) }
     let encoder = JSONEncoder()
@@ -189,17 +192,17 @@ struct Bench {
     let decoded = try await Rounds.measure(30, each: names.count) {
       for (index, name) in names.enumerated() {
         guard try decoder.decode(Profile.self, from: Data(bare.get(name))).id == index else {
-          throw BenchmarkError("not the row")
+          throw BenchmarkError("bare SQLite returned another row")
         }
       }
     } ours: {
       for (index, name) in names.enumerated() {
         guard try await uncached.value(Profile.self, forKey: name)?.id == index else {
-          throw BenchmarkError("not the value")
+          throw BenchmarkError("the store returned another value")
         }
       }
     }
-    verdicts.judge("get from disk, decoded", decoded, against: "bare SQLite and JSONDecoder", atLeast: 1 / 1.5)
+    verdicts.check("get from disk, decoded", decoded, against: "bare SQLite and JSONDecoder", atLeast: 1 / 1.5)
   }
 
   // MARK: Against a dictionary
@@ -211,21 +214,23 @@ struct Bench {
       _ = try await store.value([UInt8].self, forKey: key)
     }
     let times = 10
-    let looks = try await Rounds.measure(100, each: keys.count * times) {
+    let lookups = try await Rounds.measure(100, each: keys.count * times) {
       for _ in 0..<times {
-        for key in keys where dictionary[key]?.count != Bench.bytes { throw BenchmarkError("not in the dictionary") }
+        for key in keys where dictionary[key]?.count != Bench.bytes {
+          throw BenchmarkError("the dictionary returned another value")
+        }
       }
     } ours: {
       try await hits(times)
     }
-    verdicts.judge("get from memory", looks, against: "locked dictionary with LRU", atLeast: 0.3)
+    verdicts.check("get from memory", lookups, against: "locked dictionary with LRU", atLeast: 0.3)
   }
 
   private func hits(_ times: Int) async throws {
     for _ in 0..<times {
       for key in keys {
         guard try await store.value([UInt8].self, forKey: key)?.count == Bench.bytes else {
-          throw BenchmarkError("not the value")
+          throw BenchmarkError("the store returned another value")
         }
       }
     }
@@ -236,26 +241,26 @@ struct Bench {
   func peer(_ peer: DiskCachePeer, _ verdicts: inout Verdicts) async throws {
     var number = 1_000_000
     func compare(
-      _ what: String, _ rounds: Int, _ command: String, _ count: Int, ours: () async throws -> Void
+      _ name: String, rounds: Int, _ command: String, count: Int, ours: () async throws -> Void
     ) async throws {
       let result = try await Rounds.timed(
         rounds, each: count, bare: { try peer.time(command, count) }, ours: ours)
-      verdicts.judge(what, result, against: "diskcache", atLeast: 5)
+      verdicts.check(name, result, against: "diskcache", atLeast: 5)
     }
-    try await compare("durable put against diskcache", 20, "put", 100) {
+    try await compare("durable put against diskcache", rounds: 20, "put", count: 100) {
       number += 100
       try await Bench.putNew(number - 99...number, value, in: store)
     }
-    // What is possible at most: both wait for the disk once.
+    // The upper bound: both wait for the disk once.
     var bareNumber = number
-    let most = try await Rounds.timed(20, each: 100, bare: { try peer.time("put", 100) }) {
+    let upperBound = try await Rounds.timed(20, each: 100, bare: { try peer.time("put", 100) }) {
       for _ in 0..<100 {
         bareNumber += 1
         try bare.put(value, "most/\(bareNumber)")
       }
     }
-    verdicts.tell("durable put of bare SQLite in place of ours", most, against: "diskcache")
-    try await compare("durable put of 32 callers at once against diskcache", 10, "together", 320) {
+    verdicts.report("durable put of bare SQLite instead of the store", upperBound, against: "diskcache")
+    try await compare("durable put of 32 concurrent callers against diskcache", rounds: 10, "together", count: 320) {
       number += 320
       let first = number - 320
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -267,10 +272,10 @@ struct Bench {
         try await group.waitForAll()
       }
     }
-    try await compare("10,000 puts against diskcache", 4, "batch", 10_000) {
+    try await compare("10,000 puts against diskcache", rounds: 4, "batch", count: 10_000) {
       number += 10_000
       try await putBatch(number - 9_999...number)
     }
-    try await compare("get against diskcache", 20, "get", 5000) { try await hits(5) }
+    try await compare("get against diskcache", rounds: 20, "get", count: 5000) { try await hits(5) }
   }
 }

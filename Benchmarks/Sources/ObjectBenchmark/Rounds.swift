@@ -1,17 +1,17 @@
 import Foundation
 
-/// Times of both sides, one figure a round.
+/// The times of both sides, one value for each round.
 struct Rounds {
   private var bare: [Double] = []
   private var ours: [Double] = []
 
-  /// How often ours is as fast as the other side, by round, in order.
+  /// The speed of the store relative to the other side in each round, in ascending order.
   private var speeds: [Double] { zip(bare, ours).map { $0 / $1 }.sorted() }
 
-  /// The median of the rounds' ratios: 0.5 where ours takes twice as long.
+  /// The median of the rounds' ratios: 0.5 if the store takes twice as long.
   var speed: Double { speeds[speeds.count / 2] }
 
-  /// Runs both sides in turn; who begins changes from round to round. The first round warms up and does not count.
+  /// Runs both sides in each round, in alternating order. The first round is a warm-up and does not count.
   static func measure(
     _ rounds: Int, each times: Int, bare: () throws -> Void, ours: () async throws -> Void
   ) async throws -> Rounds {
@@ -22,7 +22,7 @@ struct Rounds {
     }
   }
 
-  /// The same where the other side times itself.
+  /// Runs both sides like ``measure(_:each:bare:ours:)``, if the other side measures its own time.
   static func timed(
     _ rounds: Int, each times: Int, bare: () throws -> Double, ours: () async throws -> Void
   ) async throws -> Rounds {
@@ -51,12 +51,12 @@ struct Rounds {
     Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
   }
 
-  /// Both medians, and the ratio with the range of its middle eight tenths.
-  func text(_ what: String) -> String {
+  /// Both medians, and the ratio with its range from the 10th to the 90th percentile.
+  func text(_ other: String) -> String {
     let speeds = speeds
     return """
-        \(what) \(microseconds(Rounds.median(bare))) us, ours \(microseconds(Rounds.median(ours))) us (medians); \
-      ours is \(two(speed)) times as fast (\(two(speeds[speeds.count / 10])) to \
+        \(other) \(microseconds(Rounds.median(bare))) us, Larder \(microseconds(Rounds.median(ours))) us (medians); \
+      Larder is \(two(speed)) times as fast (\(two(speeds[speeds.count / 10])) to \
       \(two(speeds[speeds.count - 1 - speeds.count / 10])))
       """
   }
@@ -64,23 +64,23 @@ struct Rounds {
   private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 }
 
-/// Which limits held.
+/// The limits that were missed.
 struct Verdicts {
   private(set) var missed: [String] = []
 
   /// Prints figures without a limit.
-  func tell(_ what: String, _ rounds: Rounds, against: String) { print("\(what):\n\(rounds.text(against))") }
+  func report(_ name: String, _ rounds: Rounds, against: String) { print("\(name):\n\(rounds.text(against))") }
 
-  /// Prints figures and whether the ratio holds its limit.
-  mutating func judge(_ what: String, _ rounds: Rounds, against: String, atLeast limit: Double) {
-    print("\(what):\n\(rounds.text(against))")
-    let good = rounds.speed >= limit
-    if !good { missed.append(what) }
-    print("  limit: at least \(two(limit)) times  \(good ? "ok" : "MISSED")")
+  /// Prints figures, and whether the ratio meets its limit.
+  mutating func check(_ name: String, _ rounds: Rounds, against: String, atLeast limit: Double) {
+    print("\(name):\n\(rounds.text(against))")
+    let isMet = rounds.speed >= limit
+    if !isMet { missed.append(name) }
+    print("  limit: at least \(two(limit)) times  \(isMet ? "ok" : "MISSED")")
   }
 
   var summary: String {
-    missed.isEmpty ? "every limit of the object store held" : "missed: \(missed.joined(separator: "; "))"
+    missed.isEmpty ? "all limits of the object store are met" : "missed: \(missed.joined(separator: "; "))"
   }
 }
 

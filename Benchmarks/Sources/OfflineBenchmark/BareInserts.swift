@@ -1,10 +1,10 @@
 import CBenchSQLite
 import Foundation
 
-/// Prepared inserts of rows that are parsed already, into the same tables and indexes as the store's: the named limit of a
-/// download.
+/// Prepared inserts of parsed rows into the same tables and indexes as those of the store: the baseline of the download
+/// benchmark.
 enum BareInserts {
-  /// Copies the rows of a store's file into a new one and gives the seconds that inserting took, reading left out.
+  /// Copies the rows of a store's file into a new one. Returns the seconds that the inserts took, without the reads.
   static func seconds(from source: String, to target: String, columns: [String]) throws -> (seconds: Double, rows: Int)
   {
     let store = try BareSQLite(path: source)
@@ -39,7 +39,7 @@ enum BareInserts {
   }
 }
 
-/// Rows in memory: cells, and the bytes of texts one behind the other.
+/// Rows in memory: their cells, and the bytes of all texts in one array.
 struct ParsedRows {
   private enum Cell {
     case null
@@ -87,7 +87,7 @@ struct ParsedRows {
           case .null: sqlite3_bind_null(statement, column)
           case .integer(let number): sqlite3_bind_int64(statement, column, number)
           case .real(let number): sqlite3_bind_double(statement, column, number)
-          // A nil destructor is SQLITE_STATIC: the bytes stay where they are until the step is done.
+          // A nil destructor is SQLITE_STATIC: the bytes stay valid until the step is done.
           case .text(let offset, let length):
             sqlite3_bind_text(statement, column, texts.map { $0 + offset }, length, nil)
           }

@@ -6,14 +6,14 @@ struct BenchmarkError: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// SQLite itself, by its C calls and nothing between.
+/// SQLite, called directly through its C interface.
 final class BareSQLite {
   let connection: OpaquePointer
 
-  /// Opens a file. The collations of the store's columns compare by bytes here: tables can be made with them, and
-  /// whoever orders by such a column gets another order than the store's.
+  /// Opens a file. Registers the collations of the store's columns, so that tables can be created with them. They compare
+  /// bytes, so `ORDER BY` such a column gives another order than in the store.
   ///
-  /// - Parameter isGuest: the file is another's, and there: nothing is changed by opening it.
+  /// - Parameter isGuest: whether a store has the file open. Opening then changes nothing.
   init(path: String, isGuest: Bool = false) throws {
     var opened: OpaquePointer?
     let flags = isGuest ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
@@ -70,7 +70,7 @@ private func compareBytes(
   return order != 0 ? order : count - otherCount
 }
 
-/// The table of a store's file that holds the rows.
+/// The table of a store's file that contains the rows.
 struct RowTable {
   let name: String
   let definition: String

@@ -3,13 +3,13 @@ import Foundation
 import LarderOData
 import LarderOffline
 
-/// Changes made one by one, each durable when its call returns, beside bare inserts of as many rows committed one by one
-/// with the same durability; then their upload in batches.
+/// Changes one by one, each durable when its call returns, compared with bare inserts of as many rows, committed one by
+/// one with the same durability. Then the upload of the changes in batches.
 struct ChangePart {
   let count: Int
   private static let changesPerBatch = 250
 
-  /// Measures on a disk, and where there is one, in a folder in memory. True where every limit held.
+  /// Measures on disk and, if `/dev/shm` exists, in memory. Returns true if all limits are met.
   func run(_ folder: String) async throws -> Bool {
     var folders = [("on disk", folder)]
     if FileManager.default.isWritableFile(atPath: "/dev/shm") { folders.append(("in memory", "/dev/shm")) }
@@ -19,17 +19,17 @@ struct ChangePart {
       try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(atPath: work) }
       for (name, value, limit) in try await ratios(work, place) {
-        let held = value <= limit
-        if !held { missed.append(name) }
-        print("\(name): \(two(value))  (limit: at most \(two(limit)))\(held ? "" : "  MISSED")")
+        let isMet = value <= limit
+        if !isMet { missed.append(name) }
+        print("\(name): \(two(value))  (limit: at most \(two(limit)))\(isMet ? "" : "  MISSED")")
       }
     }
-    print(missed.isEmpty ? "every limit of changes held" : "missed: \(missed.joined(separator: "; "))")
+    print(missed.isEmpty ? "all limits of changes are met" : "missed: \(missed.joined(separator: "; "))")
     return missed.isEmpty
   }
 
   private func ratios(_ work: String, _ place: String) async throws -> [(String, Double, Double)] {
-    var (made, changed): ([Double], [Double]) = ([], [])
+    var (creationRatios, updateRatios): ([Double], [Double]) = ([], [])
     var (requests, listed) = (0.0, 0.0)
     for round in 1...3 {
       let folder = "\(work)/\(round)"
@@ -41,8 +41,8 @@ struct ChangePart {
       var keys: [String] = []
       let creating = try await seconds { try await create(store, &keys) }
       let updating = try await seconds { try await update(store, keys) }
-      made.append(creating / bare)
-      changed.append(updating / bare)
+      creationRatios.append(creating / bare)
+      updateRatios.append(updating / bare)
       print(
         "  \(place), round \(round): \(count) bare inserts \(two(bare)) s, creations \(two(creating)) s, "
           + "updates \(two(updating)) s")
@@ -62,20 +62,20 @@ struct ChangePart {
       try await store.close()
     }
     return [
-      ("creations \(place), of the time of bare inserts (median)", median(made), 10),
-      ("updates \(place), of the time of bare inserts (median)", median(changed), 10),
-      ("requests of an upload \(place), of those that the size of batches implies", requests, 1.3),
-      ("the queue \(place) with what depends on each, of the time without", listed, 3),
+      ("creations \(place): time relative to bare inserts (median)", median(creationRatios), 10),
+      ("updates \(place): time relative to bare inserts (median)", median(updateRatios), 10),
+      ("requests of an upload \(place), relative to changes / batch size", requests, 1.3),
+      ("reading the queue \(place) with dependent requests: time relative to reading it without", listed, 3),
     ]
   }
 
-  /// How much longer the list of the queue takes with the requests that depend on each.
+  /// How much longer reading the queue takes if each request is expanded with those that depend on it.
   private func listing(_ store: OfflineODataProvider, _ place: String) async throws -> Double {
     var times: [Double] = []
-    for question in ["RequestQueue", "RequestQueue?$expand=DependentRequests"] {
+    for query in ["RequestQueue", "RequestQueue?$expand=DependentRequests"] {
       var bytes = 0
-      times.append(try await seconds { bytes = try await store.readJSON(question).bytes.count })
-      print("  \(place): \(question) of \(2 * count) requests \(two(times.last ?? 0)) s, \(bytes) bytes")
+      times.append(try await seconds { bytes = try await store.readJSON(query).bytes.count })
+      print("  \(place): \(query) of \(2 * count) requests \(two(times.last ?? 0)) s, \(bytes) bytes")
     }
     return times[1] / times[0]
   }
@@ -92,8 +92,8 @@ struct ChangePart {
         ODataProperty("Name", .string("order \(number)")), ODataProperty("Total", .decimal(12)),
         ODataProperty("Note", .string("a note")), ODataProperty("Count", .int32(Int32(number))),
       ])
-      let made = try await store.create(order, in: "Orders")
-      guard case .int64(let key)? = made?["ID"] else { throw BenchmarkError("an order has no key") }
+      let created = try await store.create(order, in: "Orders")
+      guard case .int64(let key)? = created?["ID"] else { throw BenchmarkError("an order has no key") }
       keys.append("Orders(\(key))")
     }
   }

@@ -2,14 +2,14 @@ import Foundation
 import LarderCurl
 import LarderOffline
 
-/// The rows, and how a store of them is made.
+/// The entity set of the benchmark, and the creation of stores for it.
 enum Rows {
   static let columns = [
     "ID", "Name", "City", "Category", "Price", "Weight", "Stock", "IsActive", "Created", "Released", "Code", "Note",
   ]
 
   static func provider(root: String, folder: String, key: StorageKey? = nil) throws -> OfflineODataProvider {
-    guard let url = URL(string: root) else { throw BenchmarkError("no URL") }
+    guard let url = URL(string: root) else { throw BenchmarkError("\(root) is not a URL") }
     return try OfflineODataProvider(
       serviceRoot: url, transport: try CurlTransport(),
       parameters: OfflineODataParameters(
@@ -19,7 +19,7 @@ enum Rows {
 
 /// A download of all rows, and deltas after it.
 enum DownloadPart {
-  static func whole(root: String, folder: String, probes: Bool) async throws -> [String: Double] {
+  static func full(root: String, folder: String, probes: Bool) async throws -> [String: Double] {
     let provider = try Rows.provider(root: root, folder: folder)
     try await provider.add(OfflineODataDefiningQuery("rows", "Rows"))
     let probe = LockProbe()
@@ -27,10 +27,10 @@ enum DownloadPart {
     let begin = ContinuousClock.now
     try await provider.open()
     let seconds = inSeconds(begin.duration(to: .now))
-    let answer = try await provider.readJSON("Rows/$count")
-    let rows = Double(String(decoding: answer.bytes, as: UTF8.self)) ?? 0
+    let result = try await provider.readJSON("Rows/$count")
+    let rows = Double(String(decoding: result.bytes, as: UTF8.self)) ?? 0
     let waits = probes ? probe.end() : []
-    guard !probes || !waits.isEmpty else { throw BenchmarkError("the probe never got the file") }
+    guard !probes || !waits.isEmpty else { throw BenchmarkError("the probe never got the write lock") }
     try await provider.close()
     return [
       "seconds": seconds, "rows": rows, "memory": peakMegabytes(), "file": megabytes(folder + "/store.larder"),
@@ -39,7 +39,7 @@ enum DownloadPart {
     ]
   }
 
-  /// The milliseconds of each delta by the number of its rows.
+  /// The time of each delta in milliseconds, by the number of its rows.
   static func deltas(root: String, folder: String) async throws -> [String: Double] {
     let provider = try Rows.provider(root: root, folder: folder)
     try await provider.open()
@@ -56,7 +56,7 @@ enum DownloadPart {
     return times
   }
 
-  /// The most memory that this process had.
+  /// The peak memory of this process.
   static func peakMegabytes() -> Double {
     let text = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""

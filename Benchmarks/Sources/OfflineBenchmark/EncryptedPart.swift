@@ -3,14 +3,14 @@ import KeyCost
 import LarderOData
 import LarderOffline
 
-/// What a key costs an offline store: the same download, questions and changes on one without and on one with.
+/// The cost of encryption for an offline store: the same download, queries and changes with and without a key.
 struct EncryptedPart {
   let python: String
   let folder: String
   let rows: Int
   private static let rounds = 5
 
-  /// True where every limit held.
+  /// Returns true if all limits are met.
   func run() async throws -> Bool {
     let work = folder + "/encrypted-\(ProcessInfo.processInfo.processIdentifier)"
     defer { try? FileManager.default.removeItem(atPath: work) }
@@ -28,8 +28,8 @@ struct EncryptedPart {
 
   private let works = [
     KeyCost.Work("the first download", limit: 1.25),
-    KeyCost.Work("a question that goes through all rows, store opened anew", limit: 1.45),
-    KeyCost.Work("1,000 changes on the disk, with three reads by key and a short question each", limit: 1.25),
+    KeyCost.Work("a query that scans all rows, after opening the store again", limit: 1.45),
+    KeyCost.Work("1,000 changes on the disk, with three reads by key and a short query each", limit: 1.25),
   ]
 
   init(python: String, folder: String, rows: Int) {
@@ -42,27 +42,29 @@ struct EncryptedPart {
     try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
     let load = try await KeyCost.seconds {
       try await store.open()
-      // With what the last connection moves from the log into the file.
+      // Includes the checkpoint that the last connection writes.
       try await store.close()
     }
-    // Pages that SQLite held are gone, those of the operating system are there.
+    // The page cache of SQLite is empty now, the one of the operating system is not.
     try await store.open()
     let scan = try await KeyCost.seconds(of: 3) { for _ in 0..<3 { try await self.scan(store) } }
     let mixed = try await KeyCost.seconds {
       for turn in 0..<1000 { try await change(turn, store) }
     }
     let count = try await store.readJSON("Rows/$count").bytes
-    guard String(decoding: count, as: UTF8.self) == "\(rows)" else { throw BenchmarkError("not \(rows) rows") }
+    guard String(decoding: count, as: UTF8.self) == "\(rows)" else {
+      throw BenchmarkError("the store does not have \(rows) rows")
+    }
     try await store.close()
     return [load, scan, mixed]
   }
 
   private func scan(_ store: OfflineODataProvider) async throws {
-    let question = "Rows?$filter=Category%20eq%20'drills'%20and%20Weight%20gt%20500&$orderby=Stock%20desc,ID&$top=20"
-    guard try await !store.readJSON(question).bytes.isEmpty else { throw BenchmarkError("no answer") }
+    let query = "Rows?$filter=Category%20eq%20'drills'%20and%20Weight%20gt%20500&$orderby=Stock%20desc,ID&$top=20"
+    guard try await !store.readJSON(query).bytes.isEmpty else { throw BenchmarkError("the query returned nothing") }
   }
 
-  /// Rows by chance, the same in every run.
+  /// Reads and changes pseudorandom rows, the same in every run.
   private func change(_ turn: Int, _ store: OfflineODataProvider) async throws {
     for step in 0..<3 {
       let number = (turn * 7919 + step * 104_729) % rows + 1

@@ -1,17 +1,17 @@
 import CBenchSQLite
 import Foundation
 
-/// How long others wait for the write lock of a file: what an application sees that writes while a download runs.
+/// Measures how long another connection waits for the write lock of a file while a download runs.
 ///
-/// It asks for the lock again and again, without a busy handler, and keeps how long it was refused without a break. So a
-/// slice of a download counts with the wait for the next gap, and what is measured is never less than the time held.
+/// It tries to take the lock repeatedly, without a busy handler, and records the time until it succeeds. The result is
+/// never shorter than the time for which a slice of the download holds the lock.
 final class LockProbe: @unchecked Sendable {
   // Every access is under the lock.
   private let lock = NSLock()
   private var waits: [Double] = []
   private var isDone = false
 
-  /// Probes on a thread of its own, from when the file has a log until ``end()``.
+  /// Probes on a separate thread, from the creation of the file's log until ``end()``.
   func begin(path: String) {
     Thread.detachNewThread { [self] in
       while !FileManager.default.fileExists(atPath: path + "-wal") {
@@ -34,7 +34,7 @@ final class LockProbe: @unchecked Sendable {
     }
   }
 
-  /// The waits, in order of size, in milliseconds.
+  /// The waits in milliseconds, in ascending order.
   func end() -> [Double] {
     lock.withLock {
       isDone = true
@@ -43,7 +43,7 @@ final class LockProbe: @unchecked Sendable {
   }
 }
 
-/// The value below which a share of all lies.
+/// The value that a share of all values does not exceed.
 func percentile(_ values: [Double], _ share: Double) -> Double {
   guard !values.isEmpty else { return 0 }
   return values[min(values.count - 1, Int(Double(values.count) * share))]

@@ -1,12 +1,14 @@
 import Foundation
 
-// The offline store with a million rows beside SQLite itself. The server of the rows is a process of its own, and so is
-// each side: what one keeps in memory does not count for the other.
+// Compares the offline store with SQLite, for a million rows. The server of the rows and both sides are separate processes,
+// so that their memory is measured separately.
 //
-//   OfflineBenchmark PYTHON FOLDER ROWS     all of it; ends with 1 where a limit is missed
-//   OfflineBenchmark changes FOLDER COUNT   changes made one by one, and their upload; the same
-//   OfflineBenchmark encrypted PYTHON FOLDER ROWS   a store with a key beside one without; the same
-//   OfflineBenchmark part NAME FOLDER …     one part, as the first form calls it; prints JSON
+//   OfflineBenchmark PYTHON FOLDER ROWS             all parts
+//   OfflineBenchmark changes FOLDER COUNT           changes one by one, and their upload
+//   OfflineBenchmark encrypted PYTHON FOLDER ROWS   a store with a key, compared with one without
+//   OfflineBenchmark part NAME FOLDER …             one part, as the first form starts it; prints JSON
+//
+// Exits with 1 if a limit is missed.
 
 @main
 struct OfflineBenchmark {
@@ -39,12 +41,12 @@ struct OfflineBenchmark {
 
   private static func part(_ name: String, _ rest: [String]) async throws -> [String: Double] {
     switch name {
-    case "download": try await DownloadPart.whole(root: rest[1], folder: rest[0], probes: false)
-    case "probe": try await DownloadPart.whole(root: rest[1], folder: rest[0], probes: true)
+    case "download": try await DownloadPart.full(root: rest[1], folder: rest[0], probes: false)
+    case "probe": try await DownloadPart.full(root: rest[1], folder: rest[0], probes: true)
     case "deltas": try await DownloadPart.deltas(root: rest[1], folder: rest[0])
     case "bare": try bare(folder: rest[0])
-    case "questions": try await QuestionPart.run(root: rest[1], folder: rest[0])
-    default: throw BenchmarkError("there is no part \(name)")
+    case "queries": try await QueryPart.run(root: rest[1], folder: rest[0])
+    default: throw BenchmarkError("unknown part \(name)")
     }
   }
 
@@ -57,14 +59,14 @@ struct OfflineBenchmark {
   }
 }
 
-/// Runs the parts in processes of their own and judges what they say.
+/// Runs each part in a separate process, and compares the results with the limits.
 struct Driver {
   let python: String
   let folder: String
   let rows: Int
   private static let rounds = 3
 
-  /// True where every limit held.
+  /// Returns true if all limits are met.
   func run() async throws -> Bool {
     let work = folder + "/offline-\(ProcessInfo.processInfo.processIdentifier)"
     try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: true)
@@ -72,11 +74,11 @@ struct Driver {
     let server = try RowServer(python: python, folder: folder + "/rows", rows: rows)
     defer { server.stop() }
     var missed: [String] = []
-    func judge(_ what: String, _ value: Double, _ unit: String, _ limit: Double, atLeast: Bool) {
-      let held = atLeast ? value >= limit : value <= limit
-      if !held { missed.append(what) }
+    func check(_ name: String, _ value: Double, unit: String = "", limit: Double, atLeast: Bool) {
+      let isMet = atLeast ? value >= limit : value <= limit
+      if !isMet { missed.append(name) }
       print(
-        "\(what): \(two(value))\(unit)  (limit: at \(atLeast ? "least" : "most") \(two(limit)))\(held ? "" : "  MISSED")"
+        "\(name): \(two(value))\(unit)  (limit: at \(atLeast ? "least" : "most") \(two(limit)))\(isMet ? "" : "  MISSED")"
       )
     }
     var ratios: [Double] = []
@@ -92,20 +94,21 @@ struct Driver {
       ratios.append(bareSeconds / ourSeconds)
       memory = max(memory, ours["memory"] ?? .infinity)
       print(
-        "  round \(round + 1): download to queryable \(two(ourSeconds)) s, bare inserts \(two(bareSeconds)) s, "
+        "  round \(round + 1): download until queries can be run \(two(ourSeconds)) s, bare inserts \(two(bareSeconds)) s, "
           + "peak memory \(two(ours["memory"] ?? 0)) MB, file \(two(ours["file"] ?? 0)) MB")
     }
-    judge("download, of the speed of bare inserts (median)", median(ratios), "", 0.6, atLeast: true)
-    judge("peak memory while downloading", memory, " MB", 100, atLeast: false)
+    check("download: speed relative to bare inserts (median)", median(ratios), limit: 0.6, atLeast: true)
+    check("peak memory of the download", memory, unit: " MB", limit: 100, atLeast: false)
 
-    let questions = try part("questions", work, server.root)
-    let query = questions["query"] ?? .infinity
-    judge("filter, order and top 20, of the time of hand-written SQL", query, "", 1.3, atLeast: false)
-    judge(
-      "100,000 rows decoded to structs, of the time of C calls", questions["decode"] ?? .infinity, "", 1.5,
+    let queries = try part("queries", work, server.root)
+    check(
+      "filter, order and top 20: time relative to hand-written SQL", queries["query"] ?? .infinity, limit: 1.3,
       atLeast: false)
-    judge("100,000 rows as JSON, of the speed of json_object", questions["json"] ?? 0, "", 0.8, atLeast: true)
-    for name in questions.keys.sorted() where name.hasSuffix(" ms") { print("  \(name): \(two(questions[name] ?? 0))") }
+    check(
+      "100,000 rows decoded to structs: time relative to C calls", queries["decode"] ?? .infinity, limit: 1.5,
+      atLeast: false)
+    check("100,000 rows as JSON: speed relative to json_object", queries["json"] ?? 0, limit: 0.8, atLeast: true)
+    for name in queries.keys.sorted() where name.hasSuffix(" ms") { print("  \(name): \(two(queries[name] ?? 0))") }
 
     let deltas = try part("deltas", work, server.root)
     for (name, value) in deltas.sorted(by: { $0.value < $1.value }) {
@@ -114,12 +117,13 @@ struct Driver {
 
     try clear(work)
     let probe = try part("probe", work, server.root)
-    judge(
-      "others wait for the write lock while a download runs, p99", probe["p99"] ?? .infinity, " ms", 50, atLeast: false)
+    check(
+      "wait of another connection for the write lock during a download, p99", probe["p99"] ?? .infinity, unit: " ms",
+      limit: 50, atLeast: false)
     print(
       "  p50 \(two(probe["p50"] ?? 0)) ms, longest \(two(probe["longest"] ?? 0)) ms of \(Int(probe["count"] ?? 0)) waits"
     )
-    print(missed.isEmpty ? "every limit of the offline store held" : "missed: \(missed.joined(separator: "; "))")
+    print(missed.isEmpty ? "all limits of the offline store are met" : "missed: \(missed.joined(separator: "; "))")
     return missed.isEmpty
   }
 
@@ -143,7 +147,7 @@ struct Driver {
   }
 }
 
-/// `Peers/rows.py`: it lives as long as its input is open.
+/// `Peers/rows.py`, which runs until its standard input is closed.
 final class RowServer {
   let root: String
   private let process = Process()
@@ -157,7 +161,7 @@ final class RowServer {
     process.standardOutput = output
     try process.run()
     let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-    guard let port = Int(line.filter(\.isNumber)) else { throw BenchmarkError("the server of rows did not start") }
+    guard let port = Int(line.filter(\.isNumber)) else { throw BenchmarkError("the row server did not start") }
     root = "http://127.0.0.1:\(port)/service/"
   }
 

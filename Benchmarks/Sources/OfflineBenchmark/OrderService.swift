@@ -2,7 +2,7 @@ import Foundation
 import LarderHTTP
 import LarderOffline
 
-/// A service of orders in this process, which takes batches and gives keys, and keeps nothing.
+/// A service of orders in this process. It accepts batches, assigns keys, and stores nothing.
 final class OrderService: HTTPTransport {
   let identity = "orders"
 
@@ -15,32 +15,32 @@ final class OrderService: HTTPTransport {
 
   func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
     let path = request.url.absoluteString
-    if path.hasSuffix("$metadata") { return answer(request, 200, "application/xml", OrderService.metadata) }
+    if path.hasSuffix("$metadata") { return response(to: request, 200, "application/xml", OrderService.metadata) }
     guard path.hasSuffix("$batch") else {
-      return answer(request, 200, "application/json", "{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}")
+      return response(to: request, 200, "application/json", "{\"@odata.context\":\"$metadata#Orders\",\"value\":[]}")
     }
-    guard case .bytes(let bytes) = request.body else { return answer(request, 400, "text/plain", "") }
-    return answer(request, 200, "multipart/mixed; boundary=b", batch(String(decoding: bytes, as: UTF8.self)))
+    guard case .bytes(let bytes) = request.body else { return response(to: request, 400, "text/plain", "") }
+    return response(to: request, 200, "multipart/mixed; boundary=b", batch(String(decoding: bytes, as: UTF8.self)))
   }
 
-  /// Each request is answered 201 with the key, its Content-ID, or 204.
+  /// The response to a batch: for each request 201 with its Content-ID as the key, or 204.
   private func batch(_ text: String) -> String {
     var result = ""
     var name = ""
     for line in text.split(separator: "\r\n") {
       if line.lowercased().hasPrefix("content-id:") { name = line.dropFirst(11).trimmingCharacters(in: .whitespaces) }
-      let isMade = line.hasPrefix("POST ")
-      guard isMade || line.hasPrefix("PATCH ") else { continue }
-      let body = isMade ? "{\"ID\":\(name)}" : ""
+      let isCreation = line.hasPrefix("POST ")
+      guard isCreation || line.hasPrefix("PATCH ") else { continue }
+      let body = isCreation ? "{\"ID\":\(name)}" : ""
       result +=
-        "--b\r\nContent-Type: application/http\r\nContent-ID: \(name)\r\n\r\nHTTP/1.1 \(isMade ? 201 : 204) Done\r\n"
+        "--b\r\nContent-Type: application/http\r\nContent-ID: \(name)\r\n\r\nHTTP/1.1 \(isCreation ? 201 : 204) Done\r\n"
       result +=
         "Content-Type: application/json\r\nOData-Version: 4.0\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)\r\n"
     }
     return result + "--b--\r\n"
   }
 
-  private func answer(_ request: HTTPRequest, _ status: Int, _ type: String, _ body: String) -> HTTPResponse {
+  private func response(to request: HTTPRequest, _ status: Int, _ type: String, _ body: String) -> HTTPResponse {
     HTTPResponse(
       status: status, fields: [.contentType: type, "OData-Version": "4.0"], url: request.url,
       body: HTTPBodyStream(Array(body.utf8)))

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Watches a fuzzer from a thread of its own: a text that takes very long is said, and ends the process. The text that is read stands in a
-/// file, which outlives a crash.
+/// Watches a fuzzer from a separate thread. If a text takes more than 20 seconds, it prints the text and ends the process. The
+/// current text is written to a file, so that it is known after a crash.
 final class FuzzWatch: Sendable {
   private struct State {
     var item: FuzzCase?

@@ -1,7 +1,7 @@
 import Foundation
 import LarderOData
 
-/// Fuzzes the OData language: `LanguageFuzzer SECONDS [SEED]`, in the project's folder. Ends with 1 where something is wrong.
+/// Fuzzes the OData language: `LanguageFuzzer SECONDS [SEED]`, in the project's folder. Exits with 1 if it found a failure.
 @main
 enum LanguageFuzzer {
   static func main() async throws {
@@ -10,25 +10,25 @@ enum LanguageFuzzer {
       print("usage: LanguageFuzzer SECONDS [SEED]")
       exit(2)
     }
-    let asked = arguments.dropFirst().first
-    guard let seed = asked.map({ UInt64($0) }) ?? UInt64.random(in: 0 ... .max) else {
-      print("LanguageFuzzer: the seed '\(asked ?? "")' is no number")
+    let seedText = arguments.dropFirst().first
+    guard let seed = seedText.map({ UInt64($0) }) ?? UInt64.random(in: 0 ... .max) else {
+      print("LanguageFuzzer: the seed '\(seedText ?? "")' is not a number")
       exit(2)
     }
     print("seed \(seed)")
     let failures = try await texts(seconds: seconds, seed: seed) + depth() + growth()
-    print(failures == 0 ? "nothing wrong" : "\(failures) things wrong; repeat with SEED=\(seed)")
+    print(failures == 0 ? "no failures" : "\(failures) failures; repeat with SEED=\(seed)")
     exit(failures == 0 ? 0 : 1)
   }
 
-  /// Random texts, mutants and trees.
+  /// Parses random texts, mutated texts and random trees. Returns the number of failures.
   private static func texts(seconds: Double, seed: UInt64) throws -> Int {
     let here = URL(filePath: FileManager.default.currentDirectoryPath)
     var corpus = try FuzzCorpus.read(here.appending(path: "Fuzzing/Corpus"))
     corpus += try FuzzCorpus.read(here.appending(path: "Fuzzing/FailCases"))
     let cases = FuzzCorpus.grammarCases(
       here.deletingLastPathComponent().appending(path: "shared/odata/abnf-cases.json"))
-    if cases == nil { print("../shared/odata/abnf-cases.json is absent: the seed corpus is the project's own") }
+    if cases == nil { print("../shared/odata/abnf-cases.json does not exist: only the corpus of the project is used") }
     let watch = FuzzWatch()
     var run = FuzzRun(corpus: corpus + (cases ?? []))
     run.willRead = { watch.begin($0) }
@@ -42,7 +42,7 @@ enum LanguageFuzzer {
   private static func depth() async throws -> Int {
     var failures = 0
     for family in FuzzDepth.families {
-      // Said before, as a stack that overflows says nothing.
+      // Printed first, because nothing can be printed after a stack overflow.
       print("depth: \(family)")
       guard let complaint = try await onSmallStack({ FuzzDepth.complaint(family) }) else { continue }
       failures += 1
@@ -63,7 +63,7 @@ enum LanguageFuzzer {
       let ratio = FuzzGrowth.ratio(family, bytes: 256 << 10, enough: 2.4)
       if ratio < 3 { continue }
       failures += 1
-      print("WRONG \(family): twice the text takes \(ratio) times the time")
+      print("WRONG \(family): a text of twice the length takes \(ratio) times as long")
     }
     return failures
   }

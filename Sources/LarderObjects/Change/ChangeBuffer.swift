@@ -2,29 +2,29 @@
 struct ChangeBuffer: Sendable {
   private let limit: Int
   private var order: [ObjectKey] = []
-  private var taken = 0
+  private var takenCount = 0
   private var changes: [ObjectKey: ObjectChange] = [:]
   private var hasMissed = false
 
   init(limit: Int) { self.limit = limit }
 
-  /// For tests: how many keys the buffer keeps, including keys that were already taken.
-  var keptCount: Int { order.count }
+  /// For tests: how many keys the buffer contains, including keys that were already taken.
+  var keyCount: Int { order.count }
 
   /// Adds a change. Past the limit, a single ``ObjectChange/missed`` replaces all buffered changes.
-  mutating func add(_ told: RecordedChange) {
+  mutating func add(_ recorded: RecordedChange) {
     // An observer that must read everything again does not need single keys before that.
     guard !hasMissed else { return }
-    guard let key = told.key else {
-      miss()
+    guard let key = recorded.key else {
+      replaceByMissed()
       return
     }
-    if changes.updateValue(told.change, forKey: key) == nil { order.append(key) }
-    if changes.count > limit { miss() }
+    if changes.updateValue(recorded.change, forKey: key) == nil { order.append(key) }
+    if changes.count > limit { replaceByMissed() }
   }
 
-  private mutating func miss() {
-    (order, taken, changes, hasMissed) = ([], 0, [:], true)
+  private mutating func replaceByMissed() {
+    (order, takenCount, changes, hasMissed) = ([], 0, [:], true)
   }
 
   /// Removes the next change and returns it.
@@ -33,13 +33,13 @@ struct ChangeBuffer: Sendable {
       hasMissed = false
       return .missed
     }
-    guard taken < order.count else { return nil }
-    let change = changes.removeValue(forKey: order[taken])
-    taken += 1
+    guard takenCount < order.count else { return nil }
+    let change = changes.removeValue(forKey: order[takenCount])
+    takenCount += 1
     // Taken keys are removed here too, for an observer that never catches up completely.
-    if taken >= max(16, order.count / 2) || taken == order.count {
-      order.removeFirst(taken)
-      taken = 0
+    if takenCount >= max(16, order.count / 2) || takenCount == order.count {
+      order.removeFirst(takenCount)
+      takenCount = 0
     }
     return change
   }

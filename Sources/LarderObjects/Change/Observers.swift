@@ -7,11 +7,11 @@ enum Observed: Sendable {
   case label(ObjectKey)
   case everything
 
-  func contains(_ told: RecordedChange) -> Bool {
-    guard let changed = told.key else { return true }
+  func contains(_ change: RecordedChange) -> Bool {
+    guard let changed = change.key else { return true }
     return switch self {
     case .key(let key): changed == key
-    case .label(let label): told.labels.contains(label)
+    case .label(let label): change.labels.contains(label)
     case .everything: true
     }
   }
@@ -60,12 +60,12 @@ final class Observers: Sendable {
   }
 
   /// Notifies the observers of changes. Only one caller at a time reports the changes of commits.
-  func tell(_ all: [RecordedChange]) {
-    guard !all.isEmpty, !isEmpty else { return }
+  func report(_ changes: [RecordedChange]) {
+    guard !changes.isEmpty, !isEmpty else { return }
     let entries = state.withLock { state in state.observers.values.map { ($0.observer, $0.observed) } }
     for (observer, observed) in entries {
       guard let observer else { continue }
-      for told in all where observed.contains(told) { observer.add(told) }
+      for change in changes where observed.contains(change) { observer.add(change) }
     }
   }
 
@@ -85,10 +85,10 @@ final class Observers: Sendable {
 final class ChangeObserver: Sendable {
   private struct State {
     var buffer = ChangeBuffer(limit: ObjectStore.observedChangeLimit)
-    var waiting: [(id: Int, continuation: CheckedContinuation<ObjectChange?, Never>)] = []
-    var nextWaiting = 0
+    var waiters: [(id: Int, continuation: CheckedContinuation<ObjectChange?, Never>)] = []
+    var lastWaiterID = 0
     var isFinished = false
-    var hasSeenDelete = false
+    var hasRecordedDelete = false
     var number: Int?
   }
 
@@ -101,26 +101,26 @@ final class ChangeObserver: Sendable {
 
   func setNumber(_ number: Int) { state.withLock { $0.number = number } }
 
-  func add(_ told: RecordedChange) {
+  func add(_ recorded: RecordedChange) {
     let ready = state.withLock { state -> (CheckedContinuation<ObjectChange?, Never>, ObjectChange)? in
-      state.buffer.add(told)
-      if told.isDelete { state.hasSeenDelete = true }
-      guard !state.waiting.isEmpty, let change = state.buffer.next() else { return nil }
-      return (state.waiting.removeFirst().continuation, change)
+      state.buffer.add(recorded)
+      if recorded.isDelete { state.hasRecordedDelete = true }
+      guard !state.waiters.isEmpty, let change = state.buffer.next() else { return nil }
+      return (state.waiters.removeFirst().continuation, change)
     }
     if let (continuation, change) = ready { continuation.resume(returning: change) }
   }
 
   /// True if a delete of an observed value was recorded, whether it was taken or not.
-  var hasSeenDelete: Bool { state.withLock { $0.hasSeenDelete } }
+  var hasRecordedDelete: Bool { state.withLock { $0.hasRecordedDelete } }
 
   func finish() {
-    let waiting = state.withLock { state in
+    let waiters = state.withLock { state in
       state.isFinished = true
-      defer { state.waiting = [] }
-      return state.waiting
+      defer { state.waiters = [] }
+      return state.waiters
     }
-    for one in waiting { one.continuation.resume(returning: nil) }
+    for waiter in waiters { waiter.continuation.resume(returning: nil) }
   }
 
   /// The next change. Nil if the store is closed or the task is cancelled.
@@ -128,15 +128,15 @@ final class ChangeObserver: Sendable {
     // A cancelled task ends even if changes are pending.
     if Task.isCancelled { return nil }
     let id = state.withLock { state in
-      state.nextWaiting += 1
-      return state.nextWaiting
+      state.lastWaiterID += 1
+      return state.lastWaiterID
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let ready = state.withLock { state -> ObjectChange?? in
           if let change = state.buffer.next() { return change }
           if state.isFinished { return .some(nil) }
-          state.waiting.append((id, continuation))
+          state.waiters.append((id, continuation))
           return nil
         }
         if let ready {
@@ -153,8 +153,8 @@ final class ChangeObserver: Sendable {
 
   private func cancel(_ id: Int) {
     let continuation = state.withLock { state -> CheckedContinuation<ObjectChange?, Never>? in
-      guard let place = state.waiting.firstIndex(where: { $0.id == id }) else { return nil }
-      return state.waiting.remove(at: place).continuation
+      guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+      return state.waiters.remove(at: index).continuation
     }
     continuation?.resume(returning: nil)
   }

@@ -29,17 +29,17 @@ struct ObjectOpening: Sendable {
   }
 
   private func openFile() async throws(StorageError) -> (Database, Memory) {
-    do throws(StorageError) { return try await openWhole() } catch {
+    do throws(StorageError) { return try await openDatabase() } catch {
       // SQLite and the system report a read-only file with different errors, depending on what they tried to create
       // first.
       guard error.category == .cannotOpen, DatabaseFile(path).isReadOnly else { throw error }
-      throw .readOnly(path, "The file or its folder can only be read: \(error.message)")
+      throw .readOnly(path, "The file or its folder is read-only: \(error.message)")
     }
   }
 
-  private func openWhole() async throws(StorageError) -> (Database, Memory) {
+  private func openDatabase() async throws(StorageError) -> (Database, Memory) {
     let file = DatabaseFile(path)
-    guard !file.hasLostContent else { throw .damaged(path, "The file is empty, and was not") }
+    guard !file.hasLostContent else { throw .damaged(path, "The file has lost its content") }
     switch try file.content() {
     case .absent:
       try file.makeFolder()
@@ -61,7 +61,7 @@ struct ObjectOpening: Sendable {
           try row.int64(0)
         }
       }
-      let memory = try await waiting(on: database) { () throws(StorageError) in
+      let memory = try await onWriterThread(of: database) { () throws(StorageError) in
         let memory = Memory(
           limit: options.memory, evicts: options.disk != nil, counter: try counter(), lastRequest: last ?? 0,
           environment: environment)
@@ -88,11 +88,12 @@ struct ObjectOpening: Sendable {
   }
 
   /// Runs work on a thread that may wait for another process.
-  private func waiting<Value: Sendable>(
-    on database: Database, _ body: @escaping @Sendable () throws(StorageError) -> Value
+  private func onWriterThread<Value: Sendable>(
+    of database: Database, _ body: @escaping @Sendable () throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
-    let result = await withCheckedContinuation { (done: CheckedContinuation<Result<Value, StorageError>, Never>) in
-      database.whereWriting { _ in done.resume(returning: Result { () throws(StorageError) in try body() }) }
+    let result = await withCheckedContinuation {
+      (continuation: CheckedContinuation<Result<Value, StorageError>, Never>) in
+      database.whereWriting { _ in continuation.resume(returning: Result { () throws(StorageError) in try body() }) }
     }
     return try result.get()
   }

@@ -18,19 +18,19 @@ extension ObjectTable {
   func delete(_ ids: [Int64]) throws(StorageError) { for id in ids { _ = try delete(id: id) } }
 
   /// Records that the value just put was used, and deletes others until the file is within its limits.
-  func makeRoom(keeping kept: Int64) throws(StorageError) {
-    try followRequestNumbers()
+  func makeRoom(keeping keptID: Int64) throws(StorageError) {
+    try adoptLatestRequestNumber()
     try connection.run(
       """
       INSERT INTO request VALUES(?, 0, ?) ON CONFLICT(object) DO UPDATE SET last = max(last, excluded.last)
-      """, .integer(kept), .integer(memory.nextRequestNumber()))
-    while try isOverLimit() { if try !deleteNext(keeping: kept) { return } }
+      """, .integer(keptID), .integer(memory.nextRequestNumber()))
+    while try isOverLimit() { if try !evictNext(keeping: keptID) { return } }
   }
 
   /// Deletes up to `limit` values while the file is over its limits. Returns false if it is within them.
   func trim(_ limit: Int) throws(StorageError) -> Bool {
     for _ in 0..<limit {
-      guard try isOverLimit(), try deleteNext(keeping: 0) else { return false }
+      guard try isOverLimit(), try evictNext(keeping: 0) else { return false }
     }
     return true
   }
@@ -42,16 +42,16 @@ extension ObjectTable {
   }
 
   /// Deletes the next value in the order of eviction. Returns false if there is none but `kept`.
-  private func deleteNext(keeping kept: Int64) throws(StorageError) -> Bool {
+  private func evictNext(keeping keptID: Int64) throws(StorageError) -> Bool {
     if try purge(1) > 0 { return true }
-    var found = try next(keeping: kept)
-    if found == nil {
-      try rowsForAll()
-      found = try next(keeping: kept)
+    var candidate = try nextToEvict(keeping: keptID)
+    if candidate == nil {
+      try addMissingRequestRows()
+      candidate = try nextToEvict(keeping: keptID)
     }
     var promoted: Set<Int64> = []
-    while let (id, key) = found {
-      let pending = takePending(key, id)
+    while let (id, key) = candidate {
+      let pending = takePendingRequests(key, id)
       // A value is moved back only once, so that requests that continue to arrive cannot keep this loop running
       // forever.
       guard pending.times > 0, promoted.insert(id).inserted else {
@@ -60,24 +60,24 @@ extension ObjectTable {
       }
       // The value was used since: it moves to its later place in the order, and is considered again there if necessary.
       try write([(id, pending)])
-      found = try next(keeping: kept)
+      candidate = try nextToEvict(keeping: keptID)
     }
     return false
   }
 
-  private func next(keeping kept: Int64) throws(StorageError) -> (id: Int64, key: ObjectKey)? {
+  private func nextToEvict(keeping keptID: Int64) throws(StorageError) -> (id: Int64, key: ObjectKey)? {
     let order = limits.disk?.eviction == .leastRequested ? "times, last" : "last"
     return try connection.first(
       """
       SELECT object.id, object.key FROM request CROSS JOIN object ON object.id = request.object
       WHERE request.object <> ? ORDER BY \(order) LIMIT 1
-      """, .integer(kept)
+      """, .integer(keptID)
     ) { (row) throws(StorageError) in (id: try row.int64(0), key: ObjectKey(stored: try row.text(1))) }
   }
 
   /// Adds the missing rows of `request`. Values put while the file had no limits have none: they count as used before
   /// all others.
-  func rowsForAll() throws(StorageError) {
+  func addMissingRequestRows() throws(StorageError) {
     try connection.run("INSERT OR IGNORE INTO request SELECT id, 0, 0 FROM object")
   }
 

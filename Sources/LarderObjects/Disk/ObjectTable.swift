@@ -19,17 +19,17 @@ final class ObjectTable {
   var usageBefore: ObjectUsage?
   /// True if the newest row does not store the current usage.
   var isUsageStale = false
-  var followsRequestNumbers = false
+  var hasLatestRequestNumber = false
   /// The first failure of the file. The transaction ends with it, even if its body catches it.
   var failure: StorageError?
 
   /// What memory may hold after the commit, by key; nil for a value that memory must not hold.
-  private var changed: [ObjectKey: MemoryEntry?] = [:]
+  private var changedEntries: [ObjectKey: MemoryEntry?] = [:]
   private(set) var changesEverything = false
   /// The changes to report to observers, in order.
-  var told: [RecordedChange] = []
+  var recordedChanges: [RecordedChange] = []
   /// Counts taken out of memory. They are returned to memory if the transaction fails.
-  var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
+  var takenCounts: [(id: Int64, requests: RequestCounts.Requests)] = []
 
   init(_ connection: Connection, now: Int64, limits: ObjectStoreOptions, memory: Memory, isObserved: Bool) {
     self.connection = connection
@@ -60,11 +60,11 @@ final class ObjectTable {
     if let added = try insert(new, size, labels) {
       id = added
       try add(new.labels, new.key, id)
-      tell(.put, new.key, new.labels)
+      record(.put, new.key, new.labels)
     } else {
       id = try replace(new, size, labels)
     }
-    note(new, id)
+    recordEntry(new, id)
     if limits.disk != nil { try makeRoom(keeping: id) }
   }
 
@@ -76,7 +76,7 @@ final class ObjectTable {
     let id = usage.next
     usage.add(1, size)
     usage.next = id &+ 1
-    let carried = ObjectUsage.isCarried(by: size) ? usage : nil
+    let storedUsage = ObjectUsage.isStoredInRow(ofSize: size) ? usage : nil
     try connection.run(
       """
       INSERT INTO object(
@@ -84,13 +84,13 @@ final class ObjectTable {
       VALUES(?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO NOTHING
       """, .integer(id), .text(new.key.text), .integer(now), .integer(now), .integer(new.expires),
       .integer(Int64(new.encoded.coding.rawValue)), .integer(Checksum.of(new.encoded.bytes)), .integer(size),
-      .integer(carried?.objects), .integer(carried?.bytes), .integer(carried?.next), .blob(labels),
+      .integer(storedUsage?.objects), .integer(storedUsage?.bytes), .integer(storedUsage?.next), .blob(labels),
       .blob(new.encoded.bytes))
     guard connection.changes > 0 else { return nil }
     usageBefore?.next = usage.next
     objects &+= 1
     bytes &+= size
-    isUsageStale = carried == nil
+    isUsageStale = storedUsage == nil
     return id
   }
 
@@ -108,17 +108,17 @@ final class ObjectTable {
       """, .integer(now), .integer(new.expires), .integer(Int64(new.encoded.coding.rawValue)),
       .integer(Checksum.of(new.encoded.bytes)), .integer(size), .blob(labels), .blob(new.encoded.bytes),
       .integer(old.id))
-    try changeCarrier(old, size)
+    try updateUsageStorage(old, size)
     if hasExpired {
       try connection.run("UPDATE object SET created = ? WHERE id = ?", .integer(now), .integer(old.id))
       try forgetRequests(new.key, old.id)
     }
-    note(objects: 0, bytes: size &- old.size)
+    addUsage(objects: 0, bytes: size &- old.size)
     if old.labels != new.labels {
       try remove(old.labels, new.key)
       try add(new.labels, new.key, old.id)
     }
-    tell(.put, new.key, new.labels, before: old.labels)
+    record(.put, new.key, new.labels, before: old.labels)
     return old.id
   }
 
@@ -135,22 +135,22 @@ final class ObjectTable {
     }
   }
 
-  private func note(_ new: NewObject, _ id: Int64) {
+  private func recordEntry(_ new: NewObject, _ id: Int64) {
     let cost = Memory.cost(new.key, new.encoded)
-    guard memory.fits(cost) else { return note(new.key, nil) }
-    note(new.key, MemoryEntry(id: id, expires: new.expires, cost: cost, content: .decoded(new.value)))
+    guard memory.fits(cost) else { return recordEntry(new.key, nil) }
+    recordEntry(new.key, MemoryEntry(id: id, expires: new.expires, cost: cost, content: .decoded(new.value)))
   }
 
   /// Records what memory may hold of one key. Beyond a share of the memory's contents, everything is read again
   /// instead, which costs less than recording each key.
-  private func note(_ key: ObjectKey, _ held: MemoryEntry?) {
+  private func recordEntry(_ key: ObjectKey, _ entry: MemoryEntry?) {
     guard !changesEverything else { return }
-    changed.updateValue(held, forKey: key)
-    if changed.count > max(1000, limits.memory.count / 4) { noteEverything() }
+    changedEntries.updateValue(entry, forKey: key)
+    if changedEntries.count > max(1000, limits.memory.count / 4) { recordEverythingChanged() }
   }
 
-  private func noteEverything() {
-    changed = [:]
+  private func recordEverythingChanged() {
+    changedEntries = [:]
     changesEverything = true
   }
 
@@ -178,38 +178,39 @@ final class ObjectTable {
     let old = try connection.first(
       "DELETE FROM object WHERE key = ? RETURNING id, size, expires, labels", .text(key.text)
     ) { (row) throws(StorageError) in try OldRow(row) }
-    return try old.map { (old) throws(StorageError) in try clear(key, old, kind) } ?? false
+    return try old.map { (old) throws(StorageError) in try finishDeletion(key, old, kind) } ?? false
   }
 
   /// Deletes a value by its row's id, because the key of a damaged row may not be text. Returns false if there is none,
   /// or an expired one.
   func delete(id: Int64, _ kind: RecordedChange.Kind = .deleted) throws(StorageError) -> Bool {
     try readUsage()
-    let found = try connection.first(
+    let deleted = try connection.first(
       "DELETE FROM object WHERE id = ? RETURNING id, size, expires, labels, key", .integer(id)
     ) { (row) throws(StorageError) in (try OldRow(row), ObjectKey(stored: try row.text(4))) }
-    guard let (old, key) = found else { return false }
-    return try clear(key, old, kind)
+    guard let (old, key) = deleted else { return false }
+    return try finishDeletion(key, old, kind)
   }
 
   /// Deletes what belongs to a deleted row, and records the change.
-  private func clear(_ key: ObjectKey, _ old: OldRow, _ kind: RecordedChange.Kind) throws(StorageError) -> Bool {
-    note(objects: -1, bytes: 0 &- old.size)
+  private func finishDeletion(_ key: ObjectKey, _ old: OldRow, _ kind: RecordedChange.Kind) throws(StorageError) -> Bool
+  {
+    addUsage(objects: -1, bytes: 0 &- old.size)
     try remove(old.labels, key)
     if old.labels.isDamaged || key.text.unicodeScalars.contains("\u{FFFD}") {
       // The labels are unknown, so their rows are searched in the whole table.
       try connection.run("DELETE FROM label WHERE object = ?", .integer(old.id))
     }
     try forgetRequests(key, old.id)
-    note(key, nil)
+    recordEntry(key, nil)
     let hasExpired = old.expires.map { $0 <= now } ?? false
-    tell(hasExpired ? .expired : kind, key, old.labels)
+    record(hasExpired ? .expired : kind, key, old.labels)
     return !hasExpired
   }
 
   private func forgetRequests(_ key: ObjectKey, _ id: Int64) throws(StorageError) {
-    let requests = memory.dropPending(key, id)
-    if requests.times > 0 { taken.append((id, requests)) }
+    let requests = memory.dropPendingRequests(key, id)
+    if requests.times > 0 { takenCounts.append((id, requests)) }
     try connection.run("DELETE FROM request WHERE object = ?", .integer(id))
   }
 
@@ -231,42 +232,44 @@ final class ObjectTable {
     let expired = try connection.first(ObjectTable.expiredUsage, .integer(now)) { (row) throws(StorageError) in
       try row.int64(0)
     }
-    if isObserved { try tellEverything() }
+    if isObserved { try recordDeletionOfAll() }
     for table in ["object", "label", "request"] { try connection.run("DELETE FROM \(table)") }
-    note(objects: 0 &- before.objects, bytes: 0 &- before.bytes)
+    addUsage(objects: 0 &- before.objects, bytes: 0 &- before.bytes)
     isUsageStale = true
-    noteEverything()
+    recordEverythingChanged()
     return Int(clamping: before.objects &- (expired ?? 0))
   }
 
   /// The maximum number of changes that are reported one by one when everything is deleted.
-  private static let toldLimit = 1000
+  private static let recordedDeletionLimit = 1000
 
-  private func tellEverything() throws(StorageError) {
-    var found: [RecordedChange] = []
-    try connection.forEachRow("SELECT key, labels FROM object LIMIT ?", [.integer(Int64(ObjectTable.toldLimit + 1))]) {
+  private func recordDeletionOfAll() throws(StorageError) {
+    var deletions: [RecordedChange] = []
+    try connection.forEachRow(
+      "SELECT key, labels FROM object LIMIT ?", [.integer(Int64(ObjectTable.recordedDeletionLimit + 1))]
+    ) {
       (row) throws(StorageError) in
-      found.append(
+      deletions.append(
         RecordedChange(
           kind: .deleted, key: ObjectKey(stored: try row.text(0)),
           labels: LabelSet(stored: row.isNull(1) ? nil : try row.bytes(1)).labels))
       return true
     }
-    if found.count > ObjectTable.toldLimit { found = [.cleared] }
-    told += found
+    if deletions.count > ObjectTable.recordedDeletionLimit { deletions = [.cleared] }
+    recordedChanges += deletions
   }
 
-  private func tell(_ kind: RecordedChange.Kind, _ key: ObjectKey, _ labels: LabelSet, before: LabelSet = .none) {
+  private func record(_ kind: RecordedChange.Kind, _ key: ObjectKey, _ labels: LabelSet, before: LabelSet = .none) {
     guard isObserved else { return }
     let all =
       before.labels.isEmpty ? labels.labels : labels.labels + before.labels.filter { !labels.labels.contains($0) }
-    told.append(RecordedChange(kind: kind, key: key, labels: all))
+    recordedChanges.append(RecordedChange(kind: kind, key: key, labels: all))
   }
 
   /// What the commit is about to change in memory; nil if nothing.
   var changes: MemoryTier.Changes? {
     if changesEverything { return .everything }
-    return changed.isEmpty ? nil : .keys(changed)
+    return changedEntries.isEmpty ? nil : .keys(changedEntries)
   }
 }
 

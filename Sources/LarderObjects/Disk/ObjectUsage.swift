@@ -17,10 +17,10 @@ struct ObjectUsage: Sendable {
   }
 
   /// True if a row with a value of this many bytes stores the usage while it is the newest.
-  static func isCarried(by size: Int64) -> Bool { size <= 2048 }
+  static func isStoredInRow(ofSize size: Int64) -> Bool { size <= 2048 }
 
   /// The usage that the file stores; nil if it stores none.
-  static func find(_ connection: Connection) throws(StorageError) -> ObjectUsage? {
+  static func read(_ connection: Connection) throws(StorageError) -> ObjectUsage? {
     let newest = try connection.first("SELECT objects, bytes, next FROM object ORDER BY id DESC LIMIT 1") {
       (row) throws(StorageError) in row.isNull(0) ? nil : try ObjectUsage(row)
     }

@@ -2,7 +2,7 @@ import LarderCore
 import LarderStorage
 
 /// A change that is pending for the writer.
-struct WaitingChange: Sendable {
+struct PendingWrite: Sendable {
   /// True for work that must not run twice: it gets a transaction of its own.
   let isAlone: Bool
   /// About how many bytes the change writes.
@@ -20,7 +20,7 @@ final class ObjectWriter: Sendable {
   let memory: Memory
   let observers: Observers
   let limits: ObjectStoreOptions
-  private let waiting = Locked(WaitingChanges())
+  private let pending = Locked(PendingWrites())
   private let diagnose: @Sendable (ObjectStoreError) -> Void
 
   /// How many bytes one shared transaction writes. The limit keeps the time short for which the lock is held.
@@ -30,11 +30,11 @@ final class ObjectWriter: Sendable {
   /// The weight of a change whose size is unknown.
   static let unknownBytes = transactionBytes
   /// The maximum number of expired values that a transaction deletes in addition to its own changes.
-  private static let besides = 64
+  private static let purgeLimit = 64
   /// How many counts one background transaction writes, so that changes wait only milliseconds for it. A flush, which
   /// no change waits for, writes more in one transaction.
   private static let countSlice = 512
-  private static let flushedSlice = 4096
+  private static let flushSlice = 4096
   /// How long to wait for another process's lock, in milliseconds.
   static let lockMilliseconds: Int32 = 60_000
 
@@ -57,43 +57,44 @@ final class ObjectWriter: Sendable {
     weight: Int = unknownBytes, alone isAlone: Bool = false,
     _ work: @escaping @Sendable (ObjectTable) throws -> Result
   ) async throws -> Result {
-    guard !isAlone, weight <= ObjectWriter.smallBytes, waiting.withLock({ $0.pace.isQuick }) else {
-      return try await changeInTurn(isAlone: isAlone, weight, work)
+    guard !isAlone, weight <= ObjectWriter.smallBytes, pending.withLock({ $0.pace.isQuick }) else {
+      return try await changeOnWriterThread(isAlone: isAlone, weight, work)
     }
-    return try await BlockedThread.isMain(#isolation) ? changeInPool(weight, work) : changeHereOrInTurn(weight, work)
+    return try await BlockedThread.isMain(#isolation)
+      ? changeOnPoolThread(weight, work) : changeHereOrOnWriterThread(weight, work)
   }
 
   @concurrent
-  private func changeInPool<Result: Sendable>(
+  private func changeOnPoolThread<Result: Sendable>(
     _ weight: Int, _ work: @escaping @Sendable (ObjectTable) throws -> Result
   ) async throws -> Result {
-    try await changeHereOrInTurn(weight, work)
+    try await changeHereOrOnWriterThread(weight, work)
   }
 
-  private func changeHereOrInTurn<Result: Sendable>(
+  private func changeHereOrOnWriterThread<Result: Sendable>(
     _ weight: Int, _ work: @escaping @Sendable (ObjectTable) throws -> Result
   ) async throws -> Result {
     if let result = changeHere(work) { return try result.get() }
-    return try await changeInTurn(isAlone: false, weight, work)
+    return try await changeOnWriterThread(isAlone: false, weight, work)
   }
 
   /// Applies a change on the writer's thread.
-  private func changeInTurn<Result: Sendable>(
+  private func changeOnWriterThread<Result: Sendable>(
     isAlone: Bool, _ weight: Int, _ work: @escaping @Sendable (ObjectTable) throws -> Result
   ) async throws -> Result {
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Result, any Error>) in
-      let change = WaitingChange(
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
+      let change = PendingWrite(
         isAlone: isAlone, weight: weight,
         run: { table in
           let result = try work(table)
-          return { done.resume(returning: result) }
-        }, fail: { done.resume(throwing: $0) })
-      let isFirst = waiting.withLock { waiting in
-        waiting.changes.append(change)
-        return waiting.changes.count == 1
+          return { continuation.resume(returning: result) }
+        }, fail: { continuation.resume(throwing: $0) })
+      let isFirst = pending.withLock { pending in
+        pending.changes.append(change)
+        return pending.changes.count == 1
       }
       // Changes that arrive while the writer is busy are included in its next transaction.
-      if isFirst { database.whereWriting { [self] turn in writeWaiting(turn) } }
+      if isFirst { database.whereWriting { [self] turn in writePending(turn) } }
     }
   }
 
@@ -102,11 +103,11 @@ final class ObjectWriter: Sendable {
     BlockedThread.take {
       database.writeHere { turn in
         // Changes that are already pending are applied first.
-        guard waiting.withLock({ $0.changes.isEmpty }) else { return nil }
-        let begin = database.environment.uptime()
+        guard pending.withLock({ $0.changes.isEmpty }) else { return nil }
+        let start = database.environment.uptime()
         do {
           let result = try write(turn, work)
-          note(begin, changes: 1)
+          recordDuration(since: start, changes: 1)
           return .success(result)
         } catch {
           if error is NotBegun { return nil }
@@ -118,40 +119,40 @@ final class ObjectWriter: Sendable {
 
   // MARK: On the writer's thread
 
-  private func writeWaiting(_ turn: Database.WriterTurn) {
-    var rest = waiting.withLock { waiting in
-      defer { waiting.changes = [] }
-      return waiting.changes[...]
+  private func writePending(_ turn: Database.WriterTurn) {
+    var remaining = pending.withLock { pending in
+      defer { pending.changes = [] }
+      return pending.changes[...]
     }
-    while let first = rest.first {
+    while let first = remaining.first {
       var weight = 0
-      let share =
+      let batch =
         first.isAlone
-        ? rest.prefix(1)
-        : rest.prefix { change in
+        ? remaining.prefix(1)
+        : remaining.prefix { change in
           defer { weight += change.weight }
           return !change.isAlone && weight < ObjectWriter.transactionBytes
         }
-      rest = rest.dropFirst(share.count)
-      let begin = database.environment.uptime()
+      remaining = remaining.dropFirst(batch.count)
+      let start = database.environment.uptime()
       do {
-        let after = try write(share, turn)
+        let completions = try write(batch, turn)
         // Record this before the callers resume, because they may write again at once.
-        if weight <= ObjectWriter.smallBytes, !first.isAlone { note(begin, changes: share.count) }
-        for done in after { done() }
-      } catch is ChangeFailure where share.count > 1 {
+        if weight <= ObjectWriter.smallBytes, !first.isAlone { recordDuration(since: start, changes: batch.count) }
+        for complete in completions { complete() }
+      } catch is ChangeFailure where batch.count > 1 {
         // One of the changes failed: retry each in a transaction of its own.
-        for change in share { writeOne(change, turn) }
+        for change in batch { writeSeparately(change, turn) }
       } catch {
         // The file failed, for example because another process holds the lock: each retry would wait as long again.
-        for change in share { change.fail((error as? ChangeFailure)?.cause ?? error) }
+        for change in batch { change.fail((error as? ChangeFailure)?.cause ?? error) }
       }
     }
   }
 
-  private func note(_ begin: Duration, changes: Int) {
-    let duration = database.environment.uptime() - begin
-    waiting.withLock { waiting in waiting.pace.note(duration, changes: changes + waiting.changes.count) }
+  private func recordDuration(since start: Duration, changes: Int) {
+    let duration = database.environment.uptime() - start
+    pending.withLock { pending in pending.pace.note(duration, changes: changes + pending.changes.count) }
   }
 
   /// An error of the change itself, not of the file's lock or commit.
@@ -159,21 +160,21 @@ final class ObjectWriter: Sendable {
     let cause: any Error
   }
 
-  private func writeOne(_ change: WaitingChange, _ turn: Database.WriterTurn) {
-    do { for done in try write([change], turn) { done() } } catch {
+  private func writeSeparately(_ change: PendingWrite, _ turn: Database.WriterTurn) {
+    do { for complete in try write([change], turn) { complete() } } catch {
       change.fail((error as? ChangeFailure)?.cause ?? error)
     }
   }
 
   /// Applies all changes or none. Returns what to do after they are durable.
   private func write(
-    _ changes: ArraySlice<WaitingChange>, _ turn: Database.WriterTurn
+    _ changes: ArraySlice<PendingWrite>, _ turn: Database.WriterTurn
   ) throws -> [@Sendable () -> Void] {
     try write(turn) { table in
-      var after: [@Sendable () -> Void] = []
-      after.reserveCapacity(changes.count)
-      for change in changes { after.append(try change.run(table)) }
-      return after
+      var completions: [@Sendable () -> Void] = []
+      completions.reserveCapacity(changes.count)
+      for change in changes { completions.append(try change.run(table)) }
+      return completions
     }
   }
 
@@ -182,7 +183,7 @@ final class ObjectWriter: Sendable {
     try transaction(turn) { table in
       let result: Result
       do { result = try work(table) } catch { throw ChangeFailure(cause: error) }
-      table.purgeBeside(ObjectWriter.besides, report)
+      table.purgeAsMaintenance(ObjectWriter.purgeLimit, report)
       return result
     }
   }
@@ -198,19 +199,19 @@ final class ObjectWriter: Sendable {
     // Check before taking the lock beside the file.
     try turn.checkOpen()
     var cause: (any Error)?
-    var taken: [(id: Int64, requests: RequestCounts.Requests)] = []
-    var told: [RecordedChange] = []
+    var takenCounts: [(id: Int64, requests: RequestCounts.Requests)] = []
+    var recordedChanges: [RecordedChange] = []
     var (isObserved, isBegun) = (false, false)
     do {
-      return try memory.whileAlone(turn.waits ? ObjectWriter.lockMilliseconds : 0) {
+      return try memory.withProcessLock(milliseconds: turn.waits ? ObjectWriter.lockMilliseconds : 0) {
         () throws(StorageError) -> Result in
         var (hasBegun, hasSucceeded) = (false, false)
         // Notify before releasing the lock, so that the order is that of commits.
         defer {
           if hasBegun { memory.endCommit(succeeded: hasSucceeded) }
           // An observer that was added since the transaction began may have read the state before it.
-          if hasBegun, hasSucceeded, !isObserved { told = [.missed] }
-          if hasSucceeded { observers.tell(told) }
+          if hasBegun, hasSucceeded, !isObserved { recordedChanges = [.missed] }
+          if hasSucceeded { observers.report(recordedChanges) }
         }
         let result = try turn.write { (connection) throws(StorageError) in
           isBegun = true
@@ -220,7 +221,7 @@ final class ObjectWriter: Sendable {
           let result: Result
           do {
             // If this fails, counts taken out of memory are returned to it.
-            defer { taken = table.taken }
+            defer { takenCounts = table.takenCounts }
             result = try body(table)
             try table.finish()
           } catch {
@@ -231,15 +232,15 @@ final class ObjectWriter: Sendable {
             hasBegun = true
             memory.beginCommit(changes)
           }
-          told = table.told
+          recordedChanges = table.recordedChanges
           return result
         }
         hasSucceeded = true
-        memory.keepWritten()
+        memory.retainWrittenCounts()
         return result
       }
     } catch {
-      memory.giveBack(taken)
+      memory.returnCounts(takenCounts)
       if !isBegun, !turn.waits, error.category == .busy { throw NotBegun() }
       throw cause ?? error
     }
@@ -290,18 +291,19 @@ final class ObjectWriter: Sendable {
     while true {
       let count =
         try await waits
-        ? change { table in try table.writeCounts(ObjectWriter.flushedSlice) } : writeCountsWithoutWaiting()
-      if count < ObjectWriter.flushedSlice { return }
+        ? change { table in try table.writeCounts(ObjectWriter.flushSlice) } : writeCountsWithoutWaiting()
+      if count < ObjectWriter.flushSlice { return }
     }
   }
 
   /// Writes some counts after the changes that were requested before. Returns 0 if another process holds the lock.
   private func writeCountsWithoutWaiting() async throws -> Int {
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Int, any Error>) in
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int, any Error>) in
       database.whereWriting(waits: false) { [self] turn in
         do {
-          done.resume(returning: try transaction(turn) { table in try table.writeCounts(ObjectWriter.flushedSlice) })
-        } catch is NotBegun { done.resume(returning: 0) } catch { done.resume(throwing: error) }
+          continuation.resume(
+            returning: try transaction(turn) { table in try table.writeCounts(ObjectWriter.flushSlice) })
+        } catch is NotBegun { continuation.resume(returning: 0) } catch { continuation.resume(throwing: error) }
       }
     }
   }

@@ -15,8 +15,8 @@ final class OpenObjects: Sendable {
     writer = ObjectWriter(
       database, memory: memory, observers: observers, limits: opening.options, diagnose: opening.diagnose)
     // Neither closure holds the store, so that it is released when its owner releases it.
-    memory.onMaintenanceTasks { [weak writer, observers, countsDelay = opening.countsDelay] maintenanceTasks in
-      if maintenanceTasks.contains(.tellMissed) { observers.tell([.missed]) }
+    memory.setMaintenanceHandler { [weak writer, observers, countsDelay = opening.countsDelay] maintenanceTasks in
+      if maintenanceTasks.contains(.reportMissed) { observers.report([.missed]) }
       if maintenanceTasks.contains(.repair) { writer?.repair() }
       if maintenanceTasks.contains(.writeCounts) { writer?.writeCounts(scheduled: false) }
       if maintenanceTasks.contains(.scheduleCounts) {
@@ -29,7 +29,7 @@ final class OpenObjects: Sendable {
   func trim(_ options: ObjectStoreOptions) async throws(ObjectStoreError) {
     guard options.disk != nil, !database.isReadOnly else { return }
     do {
-      try await writer.change { table in try table.rowsForAll() }
+      try await writer.change { table in try table.addMissingRequestRows() }
       while try await writer.change({ table in try table.trim(256) }) {}
     } catch { throw ObjectStore.failure(error, .open) }
   }
@@ -40,11 +40,11 @@ final class OpenObjects: Sendable {
     let count = min(options.warmUpCount, limit.count)
     guard count > 0, memory.fits(0) else { return }
     let token = memory.token
-    let found: [(key: ObjectKey, object: StoredObject)]
+    let loaded: [(key: ObjectKey, object: StoredObject)]
     do throws(StorageError) {
-      found = try await database.read { [now = memory.now()] (connection) throws(StorageError) in
-        var found: [(key: ObjectKey, object: StoredObject)] = []
-        var room = limit.bytes
+      loaded = try await database.read { [now = memory.now()] (connection) throws(StorageError) in
+        var loaded: [(key: ObjectKey, object: StoredObject)] = []
+        var remainingBytes = limit.bytes
         try connection.forEachRow(
           """
           SELECT object.key, \(StoredObject.columns) FROM request CROSS JOIN object ON object.id = request.object
@@ -55,16 +55,16 @@ final class OpenObjects: Sendable {
           guard let key = (try? row.text(0)).map(ObjectKey.init(stored:)),
             let object = try? StoredObject(row, key: key.text, from: 1)
           else { return true }
-          room -= Memory.cost(key, object.encoded)
-          guard room >= 0 else { return false }
-          if !object.isDamaged { found.append((key, object)) }
+          remainingBytes -= Memory.cost(key, object.encoded)
+          guard remainingBytes >= 0 else { return false }
+          if !object.isDamaged { loaded.append((key, object)) }
           return true
         }
-        return found
+        return loaded
       }
     } catch { throw ObjectStoreError(.open, error) }
     // The most requested value is added last, so that it is evicted last.
-    for (key, object) in found.reversed() {
+    for (key, object) in loaded.reversed() {
       let cost = Memory.cost(key, object.encoded)
       memory.warm(
         key, MemoryEntry(id: object.id, expires: object.expires, cost: cost, content: .encoded(object)), token: token)

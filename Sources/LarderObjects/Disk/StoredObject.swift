@@ -37,8 +37,8 @@ extension ObjectMetadata {
   /// Reads ``columns``, starting at column `first`. Adds the requests that only `memory` knows to those of the row.
   init(_ row: borrowing Row, from first: Int32 = 0, memory: Memory) throws(StorageError) {
     let key = try row.text(first + 1)
-    let known = try row.int64OrNil(first + 9) ?? 0
-    let pending = memory.pending(ObjectKey(stored: key), try row.int64(first), beyond: known)
+    let lastWritten = try row.int64OrNil(first + 9) ?? 0
+    let pending = memory.pendingRequests(ObjectKey(stored: key), try row.int64(first), after: lastWritten)
     let (times, isOver) = Int(clamping: try row.int64OrNil(first + 8) ?? 0).addingReportingOverflow(pending)
     self.init(
       key: key, created: Timestamp.date(try row.int64(first + 2)), updated: Timestamp.date(try row.int64(first + 3)),

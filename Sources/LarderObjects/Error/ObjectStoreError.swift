@@ -83,8 +83,8 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
 
   /// What happened, to which key, and how to fix it.
   public var description: String {
-    let place = key.map { " \"\($0)\"" } ?? ""
-    return "\(operation.rawValue)\(place): \(reason.text)"
+    let location = key.map { " \"\($0)\"" } ?? ""
+    return "\(operation.rawValue)\(location): \(reason.text)"
   }
 }
 
@@ -120,9 +120,9 @@ extension ObjectStoreError: LarderError {
 
   /// What happened, to which key, and how to fix it.
   public var explanation: ErrorExplanation {
-    let place = key.map { ", key \"\($0)\"" } ?? ""
+    let location = key.map { ", key \"\($0)\"" } ?? ""
     return ErrorExplanation(
-      "\(ErrorExplanation.clause(reason.text.message)) (\(operation.rawValue)\(place))", cure: reason.text.cure)
+      "\(ErrorExplanation.clause(reason.text.message)) (\(operation.rawValue)\(location))", cure: reason.text.cure)
   }
 }
 
@@ -131,41 +131,43 @@ extension ObjectStoreError.Reason {
     switch self {
     case .invalidKey(let bytes):
       ErrorExplanation(
-        "A key has 1 to \(ObjectStore.keyByteLimit) bytes of UTF-8, this one has \(bytes).", cure: "Choose another key."
-      )
+        "The key has \(bytes) bytes of UTF-8; 1 to \(ObjectStore.keyByteLimit) are allowed.",
+        cure: "Choose another key.")
     case .invalidLabel(let label):
       ErrorExplanation(
         "The label \"\(label)\" is empty or longer than \(ObjectStore.keyByteLimit) bytes of UTF-8.",
         cure: "Choose another label.")
     case .tooManyLabels(let count):
       ErrorExplanation(
-        "\(count) labels are more than the \(ObjectStore.labelLimit) that a value may have.", cure: "Give it fewer.")
+        "The value has \(count) labels; \(ObjectStore.labelLimit) are allowed.", cure: "Use fewer labels.")
     case .tooLarge(let bytes, let limit):
       ErrorExplanation(
-        "The value has \(bytes) bytes, \(limit) are allowed.", cure: "Keep it in parts, or raise the limit.")
-    case .typeMismatch(let asked, let found):
+        "The value has \(bytes) bytes; \(limit) are allowed.", cure: "Store the value in parts, or raise the limit.")
+    case .typeMismatch(let requested, let stored):
       ErrorExplanation(
-        "The value cannot be read as \(asked): \(found)", cure: "Read it as what it was put as, or put it anew.")
-    case .undecodable(let asked, let error):
+        "The value cannot be read as \(requested): \(stored)",
+        cure: "Read the value with the type that it was stored with, or store it again.")
+    case .undecodable(let requested, let error):
       ErrorExplanation(
-        "The value does not decode as \(asked): \(Self.words(error))",
-        cure: "It is still there: read it as what it was put as.")
+        "The value cannot be decoded as \(requested): \(Self.message(of: error))",
+        cure: "Read the value with the type that it was stored with. The stored value is unchanged.")
     case .unencodable(let error):
       ErrorExplanation(
-        "The value cannot be encoded: \(Self.words(error))", cure: "Nothing was changed: put another value.")
+        "The value cannot be encoded: \(Self.message(of: error))",
+        cure: "Store another value. The store is unchanged.")
     case .damaged:
       ErrorExplanation(
-        "The value is not what was written: the disk has damaged it.", cure: "Put it anew, or delete it.")
+        "The stored value is damaged: its checksum is wrong.", cure: "Store the value again, or delete it.")
     case .gone:
       ErrorExplanation(
-        "The server says that the value is gone.", cure: "Ask for another: what was here has been deleted too.")
+        "The server reports that the value no longer exists.", cure: "Read another key. The stored value was deleted.")
     case .absent(let error):
       ErrorExplanation(
-        "There is no value, and none came from the server: \(Self.words(error))",
-        cure: "Try again when it can be reached.")
+        "The store has no value, and the server returned none: \(Self.message(of: error))",
+        cure: "Try again when the server can be reached.")
     case .invalidCursor:
-      ErrorExplanation("The place to go on from does not belong to this selection.", cure: "Begin with the first page.")
-    case .closed: ErrorExplanation("The store is closed.", cure: "Open it first.")
+      ErrorExplanation("The cursor does not belong to this selection.", cure: "Begin with the first page.")
+    case .closed: ErrorExplanation("The store is closed.", cure: "Open the store first.")
     case .suspended:
       ErrorExplanation("The store is suspended.", cure: "Call resume() when the application is active again.")
     case .storage(let error): error.explanation
@@ -173,7 +175,7 @@ extension ObjectStoreError.Reason {
   }
 
   /// The description of any error, without values that a decoder may have read.
-  private static func words(_ error: any Error) -> String {
+  private static func message(of error: any Error) -> String {
     switch error {
     case let error as any LarderError: error.explanation.message
     case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),

@@ -29,9 +29,9 @@ struct ObjectKey: Hashable, Sendable, Comparable {
 
   private func hasBytes(of other: ObjectKey) -> Bool {
     // The buffers are read inside the calls that provide them.
-    let result = unsafe text.utf8.withContiguousStorageIfAvailable { mine in
-      unsafe other.text.utf8.withContiguousStorageIfAvailable { theirs in
-        unsafe ObjectKey.areEqual(UnsafeRawBufferPointer(mine), UnsafeRawBufferPointer(theirs))
+    let result = unsafe text.utf8.withContiguousStorageIfAvailable { left in
+      unsafe other.text.utf8.withContiguousStorageIfAvailable { right in
+        unsafe ObjectKey.areEqual(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
       }
     }
     return (result ?? nil) ?? text.utf8.elementsEqual(other.text.utf8)
@@ -40,19 +40,19 @@ struct ObjectKey: Hashable, Sendable, Comparable {
   /// Compares eight bytes at a time; both buffers have the same length.
   private static func areEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
     guard one.count == other.count else { return false }
-    var place = 0
+    var offset = 0
     // Every load is inside both buffers.
-    while place &+ 8 <= one.count {
-      let (mine, theirs) = unsafe (
-        one.loadUnaligned(fromByteOffset: place, as: UInt64.self),
-        other.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+    while offset &+ 8 <= one.count {
+      let (left, right) = unsafe (
+        one.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+        other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
       )
-      if mine != theirs { return false }
-      place &+= 8
+      if left != right { return false }
+      offset &+= 8
     }
-    while place < one.count {
-      if unsafe one[place] != other[place] { return false }
-      place &+= 1
+    while offset < one.count {
+      if unsafe one[offset] != other[offset] { return false }
+      offset &+= 1
     }
     return true
   }
@@ -87,18 +87,18 @@ struct LabelSet: Sendable, Hashable {
       self = .none
       return
     }
-    var found: Set<ObjectKey> = []
+    var keys: Set<ObjectKey> = []
     for label in labels {
       let count = label.utf8.count
       guard count > 0, count <= ObjectStore.keyByteLimit else {
         throw ObjectStoreError(operation, key: key.text, .invalidLabel(String(label.prefix(64))))
       }
-      found.insert(ObjectKey(stored: label))
+      keys.insert(ObjectKey(stored: label))
     }
-    guard found.count <= ObjectStore.labelLimit else {
-      throw ObjectStoreError(operation, key: key.text, .tooManyLabels(found.count))
+    guard keys.count <= ObjectStore.labelLimit else {
+      throw ObjectStoreError(operation, key: key.text, .tooManyLabels(keys.count))
     }
-    self.labels = found.sorted()
+    self.labels = keys.sorted()
   }
 
   /// The bytes of the column: for each label the length of its UTF-8 in two bytes (big-endian), then the UTF-8. Nil for
@@ -118,15 +118,15 @@ struct LabelSet: Sendable, Hashable {
   /// Reads the column. Labels that damage has truncated are omitted.
   init(stored bytes: [UInt8]?) {
     var labels: [ObjectKey] = []
-    var rest = (bytes ?? [])[...]
-    while let high = rest.popFirst(), let low = rest.popFirst() {
+    var remaining = (bytes ?? [])[...]
+    while let high = remaining.popFirst(), let low = remaining.popFirst() {
       let count = Int(high) << 8 | Int(low)
-      guard rest.count >= count, let label = String(validating: rest.prefix(count), as: UTF8.self) else {
+      guard remaining.count >= count, let label = String(validating: remaining.prefix(count), as: UTF8.self) else {
         isDamaged = true
         break
       }
       labels.append(ObjectKey(stored: label))
-      rest = rest.dropFirst(count)
+      remaining = remaining.dropFirst(count)
     }
     self.labels = labels
   }

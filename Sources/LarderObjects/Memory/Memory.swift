@@ -8,11 +8,11 @@ final class Memory: Sendable {
   /// Nil if the file system has no shared memory: nothing is held in memory then.
   private let counter: SharedCounter?
   /// The number of changes that is used without a shared counter.
-  private let ownNumber = Atomic<UInt64>(0)
+  private let localNumber = Atomic<UInt64>(0)
   private let limit: ObjectStoreOptions.MemoryLimit
   /// The current time, in microseconds since 1970.
   let now: @Sendable () -> Int64
-  private let onMaintenanceTasks: Locked<(@Sendable (MemoryTier.MaintenanceTasks) -> Void)?> = Locked(nil)
+  private let maintenanceHandler: Locked<(@Sendable (MemoryTier.MaintenanceTasks) -> Void)?> = Locked(nil)
 
   init(
     limit: ObjectStoreOptions.MemoryLimit, evicts: Bool = false, counter: SharedCounter?, lastRequest: Int64,
@@ -21,23 +21,23 @@ final class Memory: Sendable {
     self.counter = counter
     now = { Timestamp.of(environment.now()) }
     self.limit = counter == nil ? .none : limit
-    tier = Locked(MemoryTier(limit: self.limit, number: counter?.number ?? 0, last: lastRequest, evicts: evicts))
+    tier = Locked(MemoryTier(limit: self.limit, number: counter?.number ?? 0, lastRequest: lastRequest, evicts: evicts))
   }
 
   /// Sets the handler of maintenance tasks; called once, before the first use.
-  func onMaintenanceTasks(_ body: @escaping @Sendable (MemoryTier.MaintenanceTasks) -> Void) {
-    _ = onMaintenanceTasks.withLock { exchange(&$0, with: body) }
+  func setMaintenanceHandler(_ handler: @escaping @Sendable (MemoryTier.MaintenanceTasks) -> Void) {
+    _ = maintenanceHandler.withLock { exchange(&$0, with: handler) }
   }
 
-  private var number: UInt64 { counter?.number ?? ownNumber.load(ordering: .sequentiallyConsistent) }
+  private var number: UInt64 { counter?.number ?? localNumber.load(ordering: .sequentiallyConsistent) }
 
   private func set(_ number: UInt64) {
-    if let counter { counter.set(number) } else { ownNumber.store(number, ordering: .sequentiallyConsistent) }
+    if let counter { counter.set(number) } else { localNumber.store(number, ordering: .sequentiallyConsistent) }
   }
 
   private func run(_ maintenanceTasks: MemoryTier.MaintenanceTasks) {
-    guard maintenanceTasks != [], let body = onMaintenanceTasks.withLock({ $0 }) else { return }
-    body(maintenanceTasks)
+    guard maintenanceTasks != [], let handler = maintenanceHandler.withLock({ $0 }) else { return }
+    handler(maintenanceTasks)
   }
 
   /// Runs one step of the state machine. The number is read inside the lock, so that it is never older than the tier's
@@ -52,10 +52,10 @@ final class Memory: Sendable {
 
   // MARK: Reading
 
-  func look(_ key: ObjectKey) -> MemoryTier.Look { step { $0.look(key, at: $1, now: now) } }
+  func lookUp(_ key: ObjectKey) -> MemoryTier.LookupResult { step { $0.lookUp(key, at: $1, now: now) } }
 
-  func fill(_ key: ObjectKey, _ held: MemoryEntry, missed token: UInt64?) {
-    step { $0.fill(key, held, missed: token, at: $1) }
+  func fill(_ key: ObjectKey, _ entry: MemoryEntry, missed token: UInt64?) {
+    step { $0.fill(key, entry, missed: token, at: $1) }
   }
 
   func decode(_ key: ObjectKey, id: Int64, to value: any DecodedValue) {
@@ -65,8 +65,8 @@ final class Memory: Sendable {
   /// The number to pass to ``warm(_:_:token:)``.
   var token: UInt64 { number }
 
-  func warm(_ key: ObjectKey, _ held: MemoryEntry, token: UInt64) {
-    step { $0.warm(key, held, token: token, at: $1) }
+  func warm(_ key: ObjectKey, _ entry: MemoryEntry, token: UInt64) {
+    step { $0.warm(key, entry, token: token, at: $1) }
   }
 
   func refresh() { step { $0.refresh(at: $1) } }
@@ -77,18 +77,18 @@ final class Memory: Sendable {
   // MARK: Committing
 
   /// Runs a transaction while no other process begins one on this file.
-  func whileAlone<Value>(
-    _ waiting: Int32, _ body: () throws(StorageError) -> Value
+  func withProcessLock<Value>(
+    milliseconds timeout: Int32, _ body: () throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
     guard let counter else { return try body() }
-    try counter.lock(milliseconds: waiting)
+    try counter.lock(milliseconds: timeout)
     defer { counter.unlock() }
     return try body()
   }
 
   /// Makes the number even again if a writer ended in the middle of its commit and left it odd.
   func repair() throws(StorageError) {
-    try whileAlone(ObjectWriter.lockMilliseconds) { () throws(StorageError) in
+    try withProcessLock(milliseconds: ObjectWriter.lockMilliseconds) { () throws(StorageError) in
       if number & 1 == 1 { set(number &+ 1) }
     }
   }
@@ -97,7 +97,7 @@ final class Memory: Sendable {
   /// changes of other processes.
   func repairIfAbandoned() {
     do throws(StorageError) {
-      try whileAlone(0) { () throws(StorageError) in
+      try withProcessLock(milliseconds: 0) { () throws(StorageError) in
         if number & 1 == 1 { set(number &+ 1) }
       }
     } catch {
@@ -132,17 +132,17 @@ final class Memory: Sendable {
 
   // MARK: Counting
 
-  /// The requests that are not counted in a row whose last request is `known`.
-  func pending(_ key: ObjectKey, _ id: Int64, beyond known: Int64) -> Int {
-    tier.withLock { Int(clamping: $0.pending(key, id, beyond: known).times) }
+  /// The requests that are not counted in a row whose last request is `last`.
+  func pendingRequests(_ key: ObjectKey, _ id: Int64, after last: Int64) -> Int {
+    tier.withLock { Int(clamping: $0.pendingRequests(key, id, after: last).times) }
   }
 
-  func takePending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
-    tier.withLock { $0.takePending(key, id) }
+  func takePendingRequests(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+    tier.withLock { $0.takePendingRequests(key, id) }
   }
 
-  func dropPending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
-    tier.withLock { $0.dropPending(key, id) }
+  func dropPendingRequests(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+    tier.withLock { $0.dropPendingRequests(key, id) }
   }
 
   func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
@@ -150,12 +150,12 @@ final class Memory: Sendable {
   }
 
   /// Returns counts that could not be written; the next write includes them.
-  func giveBack(_ counts: [(id: Int64, requests: RequestCounts.Requests)]) {
+  func returnCounts(_ counts: [(id: Int64, requests: RequestCounts.Requests)]) {
     guard !counts.isEmpty else { return }
-    tier.withLock { $0.giveBack(counts) }
+    tier.withLock { $0.returnCounts(counts) }
   }
 
-  func keepWritten() { tier.withLock { $0.keepWritten() } }
+  func retainWrittenCounts() { tier.withLock { $0.retainWrittenCounts() } }
 
   func raiseRequestNumber(to number: Int64) { tier.withLock { $0.raiseRequestNumber(to: number) } }
 
@@ -172,5 +172,5 @@ final class Memory: Sendable {
   /// For tests: the held keys, most recently used first.
   var keys: [String] { tier.withLock { $0.keys.map(\.text) } }
   /// How many values are held, and their total cost.
-  var held: (count: Int, bytes: Int) { tier.withLock { ($0.count, $0.cost) } }
+  var contents: (count: Int, bytes: Int) { tier.withLock { ($0.count, $0.cost) } }
 }

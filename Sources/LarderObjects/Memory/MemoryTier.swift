@@ -28,7 +28,7 @@ struct MemoryTier: Sendable {
   }
 
   /// The result of a lookup.
-  enum Look: Sendable {
+  enum LookupResult: Sendable {
     case hit(MemoryEntry.Content)
     /// Read the file. The value may be passed to ``fill(_:_:missed:at:)`` with this number.
     case miss(UInt64)
@@ -44,7 +44,7 @@ struct MemoryTier: Sendable {
     /// Write the counts now, because there are many.
     static let writeCounts = MaintenanceTasks(rawValue: 2)
     /// Notify observers that another process has changed something.
-    static let tellMissed = MaintenanceTasks(rawValue: 4)
+    static let reportMissed = MaintenanceTasks(rawValue: 4)
     /// Check whether a process has ended in the middle of its commit.
     static let repair = MaintenanceTasks(rawValue: 8)
   }
@@ -62,14 +62,14 @@ struct MemoryTier: Sendable {
 
   private var counts = RequestCounts()
   /// Counts that are being written to the file, and those that were written last.
-  private var taken = RequestCounts()
-  private var written = RequestCounts()
+  private var countsInWrite = RequestCounts()
+  private var writtenCounts = RequestCounts()
   /// Keys of values in memory that have unwritten requests.
-  private var requested: [ObjectKey] = []
-  private var last: Int64
+  private var keysWithRequests: [ObjectKey] = []
+  private var lastRequestNumber: Int64
   private var isWritingScheduled = false
   /// An immediate write was requested and has not begun yet.
-  private var isWritingAsked = false
+  private var isImmediateWriteRequested = false
   private var isWriting = false
 
   /// How many counts are held before they are written without further delay.
@@ -81,13 +81,13 @@ struct MemoryTier: Sendable {
 
   /// - Parameters:
   ///   - number: the file's number of changes.
-  ///   - last: the number of the last request that is written to the file.
+  ///   - lastRequest: the number of the last request that is written to the file.
   ///   - evicts: true if the file has limits.
-  init(limit: ObjectStoreOptions.MemoryLimit, number: UInt64, last: Int64, evicts: Bool = false) {
+  init(limit: ObjectStoreOptions.MemoryLimit, number: UInt64, lastRequest: Int64, evicts: Bool = false) {
     self.limit = limit
     countLimit = evicts ? MemoryTier.evictingCountLimit : MemoryTier.countLimit
     self.number = number & 1 == 0 ? number : number &+ 1
-    self.last = last
+    lastRequestNumber = lastRequest
   }
 
   var count: Int { entries.count }
@@ -97,44 +97,45 @@ struct MemoryTier: Sendable {
   // MARK: Looking up
 
   /// Looks a value up and counts the request. `now` is only called if the value expires.
-  mutating func look(_ key: ObjectKey, at current: UInt64, now: () -> Int64) -> Look {
-    guard stands(at: current), !(committing?.contains(key) ?? false) else { return .bypass }
-    last &+= 1
-    let (moment, token) = (last, current)
-    let found = entries.use(key) { held -> (content: MemoryEntry.Content, isFirst: Bool)? in
-      if let expires = held?.expires, expires <= now() { return nil }
-      guard let content = held?.content else { return nil }
-      let isFirst = held?.requests.times == 0
-      held?.requests.add(RequestCounts.Requests(times: 1, last: moment))
-      return (content, isFirst)
-    }
-    guard let found, let hit = found else { return .miss(token) }
+  mutating func lookUp(_ key: ObjectKey, at current: UInt64, now: () -> Int64) -> LookupResult {
+    guard isCoherent(at: current), !(committing?.contains(key) ?? false) else { return .bypass }
+    lastRequestNumber &+= 1
+    let (requestNumber, token) = (lastRequestNumber, current)
+    let hit =
+      entries.use(key) { entry -> (content: MemoryEntry.Content, isFirst: Bool)? in
+        if let expires = entry?.expires, expires <= now() { return nil }
+        guard let content = entry?.content else { return nil }
+        let isFirst = entry?.requests.times == 0
+        entry?.requests.add(RequestCounts.Requests(times: 1, last: requestNumber))
+        return (content, isFirst)
+      } ?? nil
+    guard let hit else { return .miss(token) }
     if hit.isFirst {
-      requested.append(key)
-      noteUncounted()
+      keysWithRequests.append(key)
+      scheduleCountWriting()
     }
     return .hit(hit.content)
   }
 
   /// True if the values are those of the file at its current number. Discards outdated values.
-  private mutating func stands(at current: UInt64) -> Bool {
+  private mutating func isCoherent(at current: UInt64) -> Bool {
     if isClosed { return false }
     if current == number { return true }
     if committing != nil { return current == number &+ 1 }
     guard current & 1 == 0 else { return false }
-    notice(current)
+    noteExternalChange(current)
     return true
   }
 
-  private mutating func notice(_ current: UInt64) {
+  private mutating func noteExternalChange(_ current: UInt64) {
     forgetEverything()
     number = current
-    maintenanceTasks.insert(.tellMissed)
+    maintenanceTasks.insert(.reportMissed)
   }
 
   /// Checks whether another process has changed something.
   mutating func refresh(at current: UInt64) {
-    guard !stands(at: current), !isClosed, committing == nil, !isRepairing else { return }
+    guard !isCoherent(at: current), !isClosed, committing == nil, !isRepairing else { return }
     isRepairing = true
     maintenanceTasks.insert(.repair)
   }
@@ -143,41 +144,41 @@ struct MemoryTier: Sendable {
   mutating func endRepair() { isRepairing = false }
 
   /// Counts a request of a value that was read from the file, and keeps the value if that is still allowed.
-  mutating func fill(_ key: ObjectKey, _ held: MemoryEntry, missed token: UInt64?, at current: UInt64) {
-    last &+= 1
-    let requests = RequestCounts.Requests(times: 1, last: last)
-    guard let token, token == current, stands(at: current), !(committing?.contains(key) ?? false),
-      limit.fits(held.cost),
+  mutating func fill(_ key: ObjectKey, _ entry: MemoryEntry, missed token: UInt64?, at current: UInt64) {
+    lastRequestNumber &+= 1
+    let requests = RequestCounts.Requests(times: 1, last: lastRequestNumber)
+    guard let token, token == current, isCoherent(at: current), !(committing?.contains(key) ?? false),
+      limit.fits(entry.cost),
       entries.peek(key) == nil
     else {
-      counts.add(requests, held.id)
-      noteUncounted()
+      counts.add(requests, entry.id)
+      scheduleCountWriting()
       return
     }
-    var held = held
-    held.requests = requests
-    requested.append(key)
-    put(key, held)
-    noteUncounted()
+    var entry = entry
+    entry.requests = requests
+    keysWithRequests.append(key)
+    put(key, entry)
+    scheduleCountWriting()
   }
 
   /// Replaces a value that was loaded at the start by its decoded form. Does nothing unless it is the same row.
   mutating func decode(_ key: ObjectKey, id: Int64, to value: any DecodedValue, at current: UInt64) {
-    guard stands(at: current) else { return }
-    _ = entries.change(key) { held in
-      if held?.id == id, case .encoded = held?.content { held?.content = .decoded(value) }
+    guard isCoherent(at: current) else { return }
+    _ = entries.change(key) { entry in
+      if entry?.id == id, case .encoded = entry?.content { entry?.content = .decoded(value) }
     }
   }
 
   /// Keeps a value that was loaded at the start, without counting a request.
-  mutating func warm(_ key: ObjectKey, _ held: MemoryEntry, token: UInt64, at current: UInt64) {
-    guard token == current, stands(at: current), committing == nil, limit.fits(held.cost), entries.peek(key) == nil
+  mutating func warm(_ key: ObjectKey, _ entry: MemoryEntry, token: UInt64, at current: UInt64) {
+    guard token == current, isCoherent(at: current), committing == nil, limit.fits(entry.cost), entries.peek(key) == nil
     else { return }
-    put(key, held)
+    put(key, entry)
   }
 
-  private mutating func put(_ key: ObjectKey, _ held: MemoryEntry) {
-    if let old = entries.set(held, cost: held.cost, for: key) { drop(old) }
+  private mutating func put(_ key: ObjectKey, _ entry: MemoryEntry) {
+    if let old = entries.set(entry, cost: entry.cost, for: key) { drop(old) }
     while entries.count > limit.count || entries.total > limit.bytes, let old = entries.removeOldest() { drop(old) }
   }
 
@@ -193,7 +194,7 @@ struct MemoryTier: Sendable {
   private mutating func forgetEverything() {
     while let old = entries.removeOldest() { drop(old) }
     entries = RecentlyUsed()
-    requested = []
+    keysWithRequests = []
   }
 
   // MARK: Committing
@@ -202,7 +203,7 @@ struct MemoryTier: Sendable {
   ///
   /// `current` is odd if a writer ended in the middle of its commit. Nobody knows whether that commit took effect.
   mutating func beginCommit(_ changes: Changes, at current: UInt64) -> UInt64 {
-    if current & 1 == 1 { notice(current &+ 1) } else if current != number { notice(current) }
+    if current & 1 == 1 { noteExternalChange(current &+ 1) } else if current != number { noteExternalChange(current) }
     committing = changes
     switch changes {
     case .keys(let keys): if entries.count > 0 { for key in keys.keys { forget(key) } }
@@ -214,8 +215,8 @@ struct MemoryTier: Sendable {
   /// Ends a commit, whether it succeeded or failed. Returns the even number that the file gets.
   mutating func endCommit(succeeded: Bool) -> UInt64 {
     if case .keys(let keys) = committing.take() {
-      for case (let key, let held?) in keys {
-        if succeeded, !isClosed, limit.fits(held.cost) { put(key, held) } else { dropped.append(held) }
+      for case (let key, let entry?) in keys {
+        if succeeded, !isClosed, limit.fits(entry.cost) { put(key, entry) } else { dropped.append(entry) }
       }
     }
     number &+= 2
@@ -226,7 +227,7 @@ struct MemoryTier: Sendable {
   mutating func trim() {
     guard !isClosed else { return }
     forgetEverything()
-    noteUncounted()
+    scheduleCountWriting()
   }
 
   /// Closes the tier: later lookups find nothing.
@@ -237,11 +238,11 @@ struct MemoryTier: Sendable {
 
   // MARK: Counting
 
-  private mutating func noteUncounted() {
+  private mutating func scheduleCountWriting() {
     // A write that is running or about to begin checks at its end for counts that arrived in the meantime.
-    guard !isWriting, !isWritingAsked else { return }
-    if requested.count + counts.count >= countLimit {
-      isWritingAsked = true
+    guard !isWriting, !isImmediateWriteRequested else { return }
+    if keysWithRequests.count + counts.count >= countLimit {
+      isImmediateWriteRequested = true
       maintenanceTasks.insert(.writeCounts)
     } else if !isWritingScheduled {
       isWritingScheduled = true
@@ -259,70 +260,70 @@ struct MemoryTier: Sendable {
   /// Removes the values that the last steps dropped and returns them, so that they are released without the lock.
   mutating func takeDropped() -> [MemoryEntry] { dropped.isEmpty ? [] : exchange(&dropped, with: []) }
 
-  /// The requests that are not counted in a row whose last request is `known`.
+  /// The requests that are not counted in a row whose last request is `last`.
   ///
   /// Requests that are being written, or have just been, may or may not be in the row; the row's last request number
   /// decides.
-  func pending(_ key: ObjectKey, _ id: Int64, beyond known: Int64 = 0) -> RequestCounts.Requests {
+  func pendingRequests(_ key: ObjectKey, _ id: Int64, after last: Int64 = 0) -> RequestCounts.Requests {
     var requests = counts[id]
-    for written in [taken[id], written[id]] where written.last > known { requests.add(written) }
-    if let held = entries.peek(key), held.id == id { requests.add(held.requests) }
+    for counted in [countsInWrite[id], writtenCounts[id]] where counted.last > last { requests.add(counted) }
+    if let entry = entries.peek(key), entry.id == id { requests.add(entry.requests) }
     return requests
   }
 
   /// Removes the pending requests of a value and returns them, so that they are dropped with the value.
-  mutating func dropPending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
-    let requests = takePending(key, id)
+  mutating func dropPendingRequests(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+    let requests = takePendingRequests(key, id)
     // The row was replaced or deleted: no requests are pending for it.
-    _ = (taken.take(id), written.take(id))
+    _ = (countsInWrite.remove(id), writtenCounts.remove(id))
     return requests
   }
 
   /// Removes the pending requests of a value and returns them, so that they are written.
-  mutating func takePending(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
-    var requests = counts.take(id)
-    _ = entries.change(key) { held in
-      guard let found = held, found.id == id else { return }
-      requests.add(found.requests)
-      held?.requests = RequestCounts.Requests()
+  mutating func takePendingRequests(_ key: ObjectKey, _ id: Int64) -> RequestCounts.Requests {
+    var requests = counts.remove(id)
+    _ = entries.change(key) { entry in
+      guard let current = entry, current.id == id else { return }
+      requests.add(current.requests)
+      entry?.requests = RequestCounts.Requests()
     }
-    taken.add(requests, id)
+    countsInWrite.add(requests, id)
     return requests
   }
 
   /// Begins a round: the counts that exist now can be taken out, by id.
   mutating func beginRound() {
-    for key in requested {
-      var found: (id: Int64, requests: RequestCounts.Requests)?
-      _ = entries.change(key) { held in
-        found = held.map { ($0.id, $0.requests) }
-        held?.requests = RequestCounts.Requests()
+    for key in keysWithRequests {
+      var uncounted: (id: Int64, requests: RequestCounts.Requests)?
+      _ = entries.change(key) { entry in
+        uncounted = entry.map { ($0.id, $0.requests) }
+        entry?.requests = RequestCounts.Requests()
       }
-      if let found { counts.add(found.requests, found.id) }
+      if let uncounted { counts.add(uncounted.requests, uncounted.id) }
     }
-    requested = []
+    keysWithRequests = []
     counts.beginRound()
   }
 
   /// Takes up to `limit` counts of the round out, to be written. Returns fewer at the end of the round.
   mutating func takeCounts(_ limit: Int) -> [(id: Int64, requests: RequestCounts.Requests)] {
-    let some = counts.takeSome(limit)
-    for count in some { taken.add(count.requests, count.id) }
-    return some
+    let batch = counts.takeCounts(limit)
+    for count in batch { countsInWrite.add(count.requests, count.id) }
+    return batch
   }
 
   /// Returns counts that could not be written; the next write includes them.
-  mutating func giveBack(_ given: [(id: Int64, requests: RequestCounts.Requests)]) {
-    for count in given {
-      _ = taken.take(count.id)
+  mutating func returnCounts(_ unwritten: [(id: Int64, requests: RequestCounts.Requests)]) {
+    for count in unwritten {
+      _ = countsInWrite.remove(count.id)
       counts.add(count.requests, count.id)
     }
   }
 
   /// Ends a write of counts. They are kept for readers of the file's previous state, who may still need them.
-  mutating func keepWritten() {
-    guard taken.count > 0 else { return }
-    (written, taken) = (taken, RequestCounts())
+  mutating func retainWrittenCounts() {
+    guard countsInWrite.count > 0 else { return }
+    (writtenCounts, countsInWrite) = (countsInWrite, RequestCounts())
   }
 
   /// Begins a write of the counts that exist now. Returns false if another write is running.
@@ -342,21 +343,23 @@ struct MemoryTier: Sendable {
   /// - Parameter triesAgain: another process holds the lock. The counts are tried again after a delay, however many
   ///   arrive until then.
   mutating func endWritingCounts(succeeded: Bool, triesAgain: Bool = false) {
-    (isWriting, isWritingAsked) = (false, false)
-    guard succeeded || triesAgain, counts.count > 0 || !requested.isEmpty else { return }
-    isWritingAsked = triesAgain
+    (isWriting, isImmediateWriteRequested) = (false, false)
+    guard succeeded || triesAgain, counts.count > 0 || !keysWithRequests.isEmpty else { return }
+    isImmediateWriteRequested = triesAgain
     guard !isWritingScheduled else { return }
     isWritingScheduled = true
     maintenanceTasks.insert(.scheduleCounts)
   }
 
   /// Raises the last request number to a later one that another process has written to the file.
-  mutating func raiseRequestNumber(to number: Int64) { last = max(last, number) }
+  mutating func raiseRequestNumber(to number: Int64) {
+    lastRequestNumber = max(lastRequestNumber, number)
+  }
 
   /// Returns the next request number, greater than all before.
   mutating func nextRequestNumber() -> Int64 {
-    last &+= 1
-    return last
+    lastRequestNumber &+= 1
+    return lastRequestNumber
   }
 }
 

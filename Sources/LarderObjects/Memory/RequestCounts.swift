@@ -16,7 +16,7 @@ struct RequestCounts: Sendable {
   private var counts: [Int64: Requests] = [:]
   /// The ids of values whose counts are still to be written in this round, in reverse order. Some may have been
   /// deleted.
-  private var turn: [Int64] = []
+  private var round: [Int64] = []
 
   var count: Int { counts.count }
 
@@ -26,19 +26,19 @@ struct RequestCounts: Sendable {
 
   subscript(id: Int64) -> Requests { counts[id] ?? Requests() }
 
-  mutating func take(_ id: Int64) -> Requests { counts.removeValue(forKey: id) ?? Requests() }
+  mutating func remove(_ id: Int64) -> Requests { counts.removeValue(forKey: id) ?? Requests() }
 
   /// Begins a round: every existing count is written once, ordered by id, so that adjacent rows are written together.
-  mutating func beginRound() { turn = counts.keys.sorted(by: >) }
+  mutating func beginRound() { round = counts.keys.sorted(by: >) }
 
   /// Removes up to `limit` counts and returns them; fewer at the end of the round. Requests that are added to a count
   /// after its turn are written in the next round.
-  mutating func takeSome(_ limit: Int) -> [(id: Int64, requests: Requests)] {
-    var some: [(id: Int64, requests: Requests)] = []
-    some.reserveCapacity(max(0, min(limit, turn.count)))
-    while some.count < limit, let id = turn.popLast() {
-      if let requests = counts.removeValue(forKey: id) { some.append((id, requests)) }
+  mutating func takeCounts(_ limit: Int) -> [(id: Int64, requests: Requests)] {
+    var batch: [(id: Int64, requests: Requests)] = []
+    batch.reserveCapacity(max(0, min(limit, round.count)))
+    while batch.count < limit, let id = round.popLast() {
+      if let requests = counts.removeValue(forKey: id) { batch.append((id, requests)) }
     }
-    return some
+    return batch
   }
 }

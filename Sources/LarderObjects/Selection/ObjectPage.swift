@@ -66,7 +66,7 @@ public struct ObjectCursor: Sendable, Hashable, Codable, LosslessStringConvertib
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     guard let cursor = ObjectCursor(try container.decode(String.self)) else {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: "No place in a selection")
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "The text is not a cursor")
     }
     self = cursor
   }

@@ -90,16 +90,16 @@ extension ObjectStore {
     do throws(StorageError) {
       result = try await database.read { (connection) throws(StorageError) in
         var (items, last, hasMore, failure): ([Item], ObjectCursor?, Bool, (any Error)?) = ([], nil, false, nil)
-        try query.forEachRow(reading.columns, on: connection) { (row, place) throws(StorageError) in
+        try query.forEachRow(reading.columns, on: connection) { (row, cursor) throws(StorageError) in
           guard items.count < limit else {
             hasMore = true
             return false
           }
-          do { items.append(try reading.read(row, SelectionQuery.ownColumns, place.key.text)) } catch {
+          do { items.append(try reading.read(row, SelectionQuery.leadingColumns, cursor.key.text)) } catch {
             failure = error
             return false
           }
-          last = place
+          last = cursor
           return true
         }
         if let failure { return .failure(ObjectStore.failure(failure, .read)) }

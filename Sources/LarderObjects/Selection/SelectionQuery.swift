@@ -40,7 +40,7 @@ struct SelectionQuery: Sendable {
   }
 
   /// The number of columns before the requested ones.
-  static let ownColumns: Int32 = 3
+  static let leadingColumns: Int32 = 3
 
   /// True if a value appears at this label, which is its first label in the range, in the requested order.
   private func isFirst(_ label: ObjectKey, of labels: LabelSet, in bounds: ObjectSelection.Bounds) -> Bool {

@@ -10,14 +10,14 @@ struct FetchState<Outcome, Waiter> {
     case abandoned
   }
 
-  /// The result for a waiting caller.
-  enum Waiting {
+  /// The result of asking to wait.
+  enum WaitResult {
     /// The fetch has ended with this outcome.
-    case over(Outcome)
+    case finished(Outcome)
     /// The waiter is kept until the fetch ends.
-    case kept
+    case waiting
     /// There will be no outcome.
-    case never
+    case abandoned
   }
 
   private var phase = Phase.running
@@ -34,13 +34,13 @@ struct FetchState<Outcome, Waiter> {
   }
 
   /// Makes a caller wait for the outcome.
-  mutating func wait(_ caller: Int, _ waiter: Waiter) -> Waiting {
+  mutating func wait(_ caller: Int, _ waiter: Waiter) -> WaitResult {
     switch phase {
     case .running:
       waiters[caller] = waiter
-      return .kept
-    case .done(let outcome): return .over(outcome)
-    case .abandoned: return .never
+      return .waiting
+    case .done(let outcome): return .finished(outcome)
+    case .abandoned: return .abandoned
     }
   }
 

@@ -141,16 +141,17 @@ extension ObjectStore {
         do {
           let value = try await fetch()
           do throws(ObjectStoreError) {
-            let new = try self.encode(value, key, labels, self.expiry(lifetime), .stream)
+            let new = try self.encode(
+              value, forKey: key, labels: labels, expires: self.expiry(lifetime), for: .stream)
             try await self.change(.stream, key: key, weight: new.encoded.bytes.count) { table in
-              if isWanted(), try watched.isUntouched(table) { try table.put(new) }
+              if isWanted(), try watched.isUnchanged(table) { try table.put(new) }
             }
             return .value(value, nil)
           } catch { return .value(value, error.naming(key, .stream)) }
         } catch is ObjectGone {
           do throws(ObjectStoreError) {
             try await self.change(.stream, key: key, weight: 0) { table in
-              if isWanted(), try watched.isUntouched(table) { _ = try table.delete(checked) }
+              if isWanted(), try watched.isUnchanged(table) { _ = try table.delete(checked) }
             }
             return .gone(nil)
           } catch { return .gone(error.naming(key, .stream)) }
@@ -166,6 +167,6 @@ extension ObjectGone: LarderError {
 
   /// Explains that the value is gone.
   public var explanation: ErrorExplanation {
-    ErrorExplanation("The server says that the value is gone.", cure: "Ask for another.")
+    ErrorExplanation("The server reports that the value no longer exists.", cure: "Read another key.")
   }
 }

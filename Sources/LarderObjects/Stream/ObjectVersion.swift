@@ -7,7 +7,7 @@ struct ObjectVersion: Sendable {
   private let expires: Int64?
 
   /// The version in the file, also of an expired value; nil if there is none.
-  static func find(_ key: ObjectKey, _ connection: Connection) throws(StorageError) -> ObjectVersion? {
+  static func read(_ key: ObjectKey, _ connection: Connection) throws(StorageError) -> ObjectVersion? {
     try connection.first("SELECT id, version, expires FROM object WHERE key = ?", .text(key.text)) {
       (row) throws(StorageError) in
       ObjectVersion(id: try row.int64(0), version: try row.int64(1), expires: try row.int64OrNil(2))
@@ -16,16 +16,16 @@ struct ObjectVersion: Sendable {
 
   /// True if the value was neither put nor deleted since version `before`. A value that was removed because it expired
   /// does not count as deleted.
-  static func stands(_ before: ObjectVersion?, _ now: ObjectVersion?, at moment: Int64) -> Bool {
+  static func isUnchanged(from before: ObjectVersion?, to now: ObjectVersion?, at timestamp: Int64) -> Bool {
     switch (before, now) {
     case (nil, nil): true
-    case (nil, let now?): now.hasExpired(moment)
-    case (let before?, nil): before.hasExpired(moment)
+    case (nil, let now?): now.hasExpired(timestamp)
+    case (let before?, nil): before.hasExpired(timestamp)
     case (let before?, let now?): before.id == now.id && before.version == now.version
     }
   }
 
-  private func hasExpired(_ moment: Int64) -> Bool { expires.map { $0 <= moment } ?? false }
+  private func hasExpired(_ timestamp: Int64) -> Bool { expires.map { $0 <= timestamp } ?? false }
 }
 
 /// A key from the start of a fetch on, and whether its value changes during the fetch.
@@ -47,11 +47,13 @@ struct WatchedKey: Sendable {
   ///
   /// A value that another process, or another store, has put and deleted since is not detected, because it leaves no
   /// row.
-  func isUntouched(_ table: ObjectTable) throws(StorageError) -> Bool {
+  func isUnchanged(_ table: ObjectTable) throws(StorageError) -> Bool {
     // The changes of this transaction are reported only after its commit.
-    let isDeleted = observer.hasSeenDelete || table.told.contains { $0.isDelete && ($0.key ?? key) == key }
+    let isDeleted =
+      observer.hasRecordedDelete || table.recordedChanges.contains { $0.isDelete && ($0.key ?? key) == key }
     guard !isDeleted else { return false }
-    return ObjectVersion.stands(before, try ObjectVersion.find(key, table.connection), at: table.now)
+    return ObjectVersion.isUnchanged(
+      from: before, to: try ObjectVersion.read(key, table.connection), at: table.now)
   }
 }
 
@@ -59,7 +61,7 @@ extension ObjectStore {
   /// The version of the value under a key.
   func version(_ key: ObjectKey) throws(ObjectStoreError) -> ObjectVersion? {
     do throws(StorageError) {
-      return try database.readNow { (connection) throws(StorageError) in try ObjectVersion.find(key, connection) }
+      return try database.readNow { (connection) throws(StorageError) in try ObjectVersion.read(key, connection) }
     } catch { throw ObjectStoreError(.stream, key: key.text, error) }
   }
 }

@@ -2,12 +2,12 @@ import LarderCore
 
 /// The running fetches: one for each key and type, shared by all callers.
 final class SharedFetches: Sendable {
-  private struct Place: Hashable {
+  private struct FetchID: Hashable {
     let key: ObjectKey
     let type: ObjectIdentifier
   }
 
-  private let fetches = Locked<[Place: any CancellableFetch]>([:])
+  private let fetches = Locked<[FetchID: any CancellableFetch]>([:])
   private let environment: LarderEnvironment
 
   init(_ environment: LarderEnvironment) { self.environment = environment }
@@ -18,14 +18,14 @@ final class SharedFetches: Sendable {
     _ key: ObjectKey, _ type: Value.Type,
     _ work: @escaping @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> SharedFetch<Value>.Outcome
   ) -> FetchCaller<Value> {
-    let place = Place(key: key, type: ObjectIdentifier(type))
+    let id = FetchID(key: key, type: ObjectIdentifier(type))
     // The first caller keeps the fetch running; the last caller to leave cancels it.
     let new = SharedFetch<Value>(environment)
     let first = FetchCaller(new, number: new.join() ?? 0)
     while true {
       let running = fetches.withLock { fetches -> (any CancellableFetch)? in
-        if let fetch = fetches[place] { return fetch }
-        fetches[place] = new
+        if let fetch = fetches[id] { return fetch }
+        fetches[id] = new
         return nil
       }
       guard let running else { break }
@@ -33,15 +33,15 @@ final class SharedFetches: Sendable {
         return FetchCaller(fetch, number: number)
       }
       // The fetch has ended, or all its callers have left.
-      remove(running, place)
+      remove(running, id)
     }
-    new.start(work) { [weak self] over in self?.remove(over, place) }
+    new.start(work) { [weak self] fetch in self?.remove(fetch, id) }
     return first
   }
 
   /// Removes a fetch before any caller learns of its outcome, so that later callers begin a new fetch.
-  private func remove(_ fetch: any CancellableFetch, _ place: Place) {
-    _ = fetches.withLock { fetches in fetches[place] === fetch ? fetches.removeValue(forKey: place) : nil }
+  private func remove(_ fetch: any CancellableFetch, _ id: FetchID) {
+    _ = fetches.withLock { fetches in fetches[id] === fetch ? fetches.removeValue(forKey: id) : nil }
   }
 
   /// Ends all running fetches.
@@ -134,13 +134,13 @@ final class SharedFetch<Value: Sendable>: CancellableFetch {
   func outcome(_ caller: Int) async -> Outcome? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (waiter: CheckedContinuation<Outcome?, Never>) in
-        let waiting = state.withLock { $0.fetch.wait(caller, waiter) }
-        switch waiting {
-        case .kept:
+        let result = state.withLock { $0.fetch.wait(caller, waiter) }
+        switch result {
+        case .waiting:
           // The task was cancelled before the waiter was stored, so the handler did not find it.
           if Task.isCancelled { stopWaiting(caller) }
-        case .over(let outcome): waiter.resume(returning: outcome)
-        case .never: waiter.resume(returning: nil)
+        case .finished(let outcome): waiter.resume(returning: outcome)
+        case .abandoned: waiter.resume(returning: nil)
         }
       }
     } onCancel: {

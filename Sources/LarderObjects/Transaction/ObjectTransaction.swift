@@ -20,8 +20,9 @@ public struct ObjectTransaction: ~Copyable {
   public func put<Value: Codable & Sendable>(
     _ value: Value, forKey key: String, labels: some Collection<String> = [String](), expires: Date? = nil
   ) throws(ObjectStoreError) {
-    let new = try NewObject(value, key, labels, expires, limits: table.limits, .transaction)
-    try working(key) { () throws(StorageError) in try table.put(new) }
+    let new = try NewObject(
+      value, forKey: key, labels: labels, expires: expires, limits: table.limits, for: .transaction)
+    try attempt(key) { () throws(StorageError) in try table.put(new) }
   }
 
   /// The value under a key after the changes so far; nil if there is none. Does not count as a request.
@@ -31,22 +32,22 @@ public struct ObjectTransaction: ~Copyable {
     _ type: Value.Type = Value.self, forKey key: String
   ) throws(ObjectStoreError) -> Value? {
     let checked = try ObjectKey(key, for: .transaction)
-    let found = try working(key) { () throws(StorageError) in
+    let object = try attempt(key) { () throws(StorageError) in
       try table.connection.first(StoredObject.query, .text(key)) { (row) throws(StorageError) in
         try StoredObject(row, key: key)
       }
     }
-    guard let found, !found.isExpired({ table.now }) else { return nil }
-    return try found.value(type, checked, .transaction)
+    guard let object, !object.isExpired({ table.now }) else { return nil }
+    return try object.value(type, checked, .transaction)
   }
 
   /// The keys of a selection after the changes so far, in its order. Throws `storage`.
   public func keys(_ selection: ObjectSelection = .all) throws(ObjectStoreError) -> [String] {
     let query = try SelectionQuery(selection, after: nil, now: table.now)
-    return try working(nil) { () throws(StorageError) in
+    return try attempt(nil) { () throws(StorageError) in
       var keys: [String] = []
-      try query.forEachRow("NULL", on: table.connection) { (_, place) in
-        keys.append(place.key.text)
+      try query.forEachRow("NULL", on: table.connection) { (_, cursor) in
+        keys.append(cursor.key.text)
         return true
       }
       return keys
@@ -57,25 +58,25 @@ public struct ObjectTransaction: ~Copyable {
   @discardableResult
   public func delete(forKey key: String) throws(ObjectStoreError) -> Bool {
     let checked = try ObjectKey(key, for: .transaction)
-    return try working(key) { () throws(StorageError) in try table.delete(checked) }
+    return try attempt(key) { () throws(StorageError) in try table.delete(checked) }
   }
 
   /// Deletes every value. Returns how many there were. Throws `storage`.
   @discardableResult
   public func deleteAll() throws(ObjectStoreError) -> Int {
-    try working(nil) { () throws(StorageError) in try table.deleteEverything() }
+    try attempt(nil) { () throws(StorageError) in try table.deleteEverything() }
   }
 
   /// Deletes the values that have a label. Returns how many there were. Throws `invalidKey`, `storage`.
   @discardableResult
   public func deleteAll(label: String) throws(ObjectStoreError) -> Int {
     let label = try ObjectKey(label, for: .transaction).text
-    return try working(nil) { () throws(StorageError) in
+    return try attempt(nil) { () throws(StorageError) in
       try table.deleteAll("SELECT object FROM label WHERE label = ?", .text(label))
     }
   }
 
-  private func working<Result>(
+  private func attempt<Result>(
     _ key: String?, _ body: () throws(StorageError) -> Result
   ) throws(ObjectStoreError) -> Result {
     do throws(StorageError) { return try table.attempt(body) } catch {

@@ -15,8 +15,8 @@ struct NewObject: Sendable {
 
   /// Checks and encodes a value. Throws `invalidKey`, `invalidLabel`, `tooManyLabels`, `unencodable`, `tooLarge`.
   init<Value: Codable & Sendable>(
-    _ value: Value, _ key: String, _ labels: some Collection<String>, _ expires: Date?, limits: ObjectStoreOptions,
-    _ operation: ObjectStoreError.Operation
+    _ value: Value, forKey key: String, labels: some Collection<String>, expires: Date?, limits: ObjectStoreOptions,
+    for operation: ObjectStoreError.Operation
   ) throws(ObjectStoreError) {
     self.key = try ObjectKey(key, for: operation)
     self.labels = try LabelSet(labels, key: self.key, for: operation)

@@ -13,11 +13,11 @@ public enum ObjectCoding: Int, Sendable, Hashable, CaseIterable {
   /// A ``ByteStorable`` value: its own bytes.
   case own = 2
 
-  fileprivate var words: String {
+  fileprivate var explanation: String {
     switch self {
-    case .bytes: "it was put as raw bytes"
-    case .json: "it was put as an encoded value"
-    case .own: "it was put as a value with a coding of its own"
+    case .bytes: "it was stored as raw bytes"
+    case .json: "it was stored as an encoded value"
+    case .own: "it was stored as a value with its own encoding"
     }
   }
 }
@@ -58,9 +58,9 @@ struct EncodedObject: Sendable {
   func value<Value: Codable & Sendable>(
     _ type: Value.Type, key: String, for operation: ObjectStoreError.Operation
   ) throws(ObjectStoreError) -> Value {
-    let wanted = EncodedObject.coding(of: type)
-    guard wanted == coding else {
-      throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: coding.words))
+    let requested = EncodedObject.coding(of: type)
+    guard requested == coding else {
+      throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: coding.explanation))
     }
     do {
       switch coding {
@@ -68,7 +68,7 @@ struct EncodedObject: Sendable {
         if let bytes = bytes as? Value { return bytes }
         if let data = Data(bytes) as? Value { return data }
       case .own:
-        if let own = type as? any ByteStorable.Type, let value = try own.init(storedBytes: bytes) as? Value {
+        if let storable = type as? any ByteStorable.Type, let value = try storable.init(storedBytes: bytes) as? Value {
           return value
         }
       case .json: return try EncodedObject.decoder.decode(type, from: Data(bytes))
@@ -76,7 +76,7 @@ struct EncodedObject: Sendable {
     } catch DecodingError.typeMismatch(_, let context) {
       throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: context.debugDescription))
     } catch { throw ObjectStoreError(operation, key: key, .undecodable(asked: "\(type)", error)) }
-    throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: coding.words))
+    throw ObjectStoreError(operation, key: key, .typeMismatch(asked: "\(type)", found: coding.explanation))
   }
 
   /// The coding of values of a type.

@@ -34,7 +34,7 @@ enum Timestamp {
     return Int64(exactly: (seconds * 1_000_000).rounded(.down)) ?? (seconds < 0 ? .min : .max)
   }
 
-  static func date(_ moment: Int64) -> Date { Date(timeIntervalSince1970: Double(moment) / 1_000_000) }
+  static func date(_ timestamp: Int64) -> Date { Date(timeIntervalSince1970: Double(timestamp) / 1_000_000) }
 }
 
 extension ObjectStore {

@@ -16,7 +16,7 @@ public struct BasicAuthentication: Authentication {
   public init(user: String, password: String) throws(ODataServiceError) {
     guard !user.utf8.contains(0x3A), !(user + password).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
       throw ODataServiceError(
-        .invalidRequest("a user name holds no colon, and neither it nor the password control characters"),
+        .invalidRequest("the user name contains a colon, or the user name or the password contains control characters"),
         operation: "authentication")
     }
     self.user = user

@@ -28,7 +28,7 @@ public struct BearerAuthentication: Authentication {
   }
 
   /// `Bearer` and the token.
-  public func authorization() async throws(AuthenticationFailure) -> String? { try await ask(rejected: nil) }
+  public func authorization() async throws(AuthenticationFailure) -> String? { try await requestToken(rejected: nil) }
 
   /// Returns a new token from the provider; nil for a fixed token, or if the provider returns the rejected one again.
   public func authorization(after rejected: String?, challenge: String?) async throws(AuthenticationFailure)
@@ -36,11 +36,11 @@ public struct BearerAuthentication: Authentication {
   {
     guard !isFixed else { return nil }
     let token = rejected.map { $0.hasPrefix("Bearer ") ? String($0.dropFirst(7)) : $0 }
-    let value = try await ask(rejected: token)
+    let value = try await requestToken(rejected: token)
     return value == rejected ? nil : value
   }
 
-  private func ask(rejected: String?) async throws(AuthenticationFailure) -> String {
+  private func requestToken(rejected: String?) async throws(AuthenticationFailure) -> String {
     do { return "Bearer " + (try await provider(rejected)) } catch let failure as AuthenticationFailure {
       throw failure
     } catch {

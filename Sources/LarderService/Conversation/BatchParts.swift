@@ -25,7 +25,7 @@ struct BatchParts: Sendable {
     var requests: [BatchRequest] = []
     for (request, outgoing) in members {
       if isChangeSet, request.isRead {
-        throw outgoing.error(.invalidRequest("a change set takes no reads; put it beside the change set"))
+        throw outgoing.error(.invalidRequest("a change set cannot contain reads; move the read out of the change set"))
       }
       requests.append(try part(request, outgoing))
     }
@@ -44,10 +44,12 @@ struct BatchParts: Sendable {
     switch outgoing.body {
     case .none: body = []
     case .bytes(let bytes): body = bytes
-    case .stream: throw outgoing.error(.invalidRequest("a batch takes no streamed content; send it by itself"))
+    case .stream:
+      throw outgoing.error(
+        .invalidRequest("a batch cannot contain streamed content; send the request without the batch"))
     }
     guard outgoing.isSameOrigin else {
-      throw outgoing.error(.invalidRequest("a batch takes requests to its own service only"))
+      throw outgoing.error(.invalidRequest("a batch can contain only requests to its own service"))
     }
     let absolute = outgoing.url.absoluteString
     let path = root.relative(absolute) ?? String(absolute.dropFirst(root.origin.text.count))
@@ -61,7 +63,7 @@ struct BatchParts: Sendable {
   ) throws(ODataServiceError) -> String? {
     if let given = request.contentID {
       guard usedIDs.insert(given).inserted else {
-        throw outgoing.error(.invalidRequest("the Content-ID \(given) stands twice in the batch"))
+        throw outgoing.error(.invalidRequest("the batch has two requests with the Content-ID \(given)"))
       }
       return given
     }
@@ -76,14 +78,14 @@ struct BatchParts: Sendable {
   ) throws(ODataServiceError) -> (contentType: String, body: [UInt8], parts: [BatchRequestPart]) {
     do throws(BatchError) {
       if isJSON {
-        let (body, numbered) = try JSONBatchWriter.write(dependent)
+        let (body, numbered) = try JSONBatchWriter.write(partsWithDependencies)
         return ("application/json", body, numbered)
       }
       let boundary = "batch_" + String(random(), radix: 16) + String(random(), radix: 16)
       let host = String(root.origin.text.dropFirst(root.origin.scheme.count + 3))
       // Services of V2 and V3 look for the id in the embedded request; some look in the part, as later versions do.
       let placement: MultipartBatchWriter.ContentIDPlacement = version.map { $0 >= .v4 } ?? true ? .part : .both
-      let parts = placement == .part ? self.named : self.parts
+      let parts = placement == .part ? self.partsWithIDs : self.parts
       let (type, body) = try MultipartBatchWriter.write(parts, boundary: boundary, contentIDs: placement, host: host)
       return (type, body, parts)
     } catch {
@@ -94,7 +96,7 @@ struct BatchParts: Sendable {
 
   /// The parts with ids for reads, too: from V4 on services return the ids, which identify the responses (Protocol 4.01
   /// §11.7.3).
-  private var named: [BatchRequestPart] {
+  private var partsWithIDs: [BatchRequestPart] {
     var last = nextID
     return parts.map { part in
       guard case .single(var request) = part, request.id == nil else { return part }
@@ -106,16 +108,16 @@ struct BatchParts: Sendable {
 
   /// The parts with their dependencies: JSON batches are unordered, so a request must name those that it refers to
   /// (OData JSON Format 4.01 §19.1).
-  private var dependent: [BatchRequestPart] {
+  private var partsWithDependencies: [BatchRequestPart] {
     parts.map { part in
       switch part {
-      case .single(let request): .single(dependent(request))
-      case .changeSet(let requests): .changeSet(requests.map(dependent))
+      case .single(let request): .single(withDependencies(request))
+      case .changeSet(let requests): .changeSet(requests.map(withDependencies))
       }
     }
   }
 
-  private func dependent(_ request: BatchRequest) -> BatchRequest {
+  private func withDependencies(_ request: BatchRequest) -> BatchRequest {
     var request = request
     let segment = request.url.prefix { $0 != "/" && $0 != "?" && $0 != "(" }
     guard segment.hasPrefix("$") else { return request }

@@ -56,10 +56,10 @@ public enum MethodTunnelling: Sendable, Hashable {
   case always
 
   /// True if the method is sent as a POST.
-  func applies(to method: HTTPMethod, wasRefused: Bool) -> Bool {
+  func applies(to method: HTTPMethod, wasRejected: Bool) -> Bool {
     switch self {
     case .never: false
-    case .automatic: wasRefused && isReplaceable(method)
+    case .automatic: wasRejected && isReplaceable(method)
     case .always: method == .put || isReplaceable(method)
     }
   }

@@ -33,9 +33,9 @@ extension ODataConversation {
   }
 
   private func credentials(
-    _ request: OutgoingRequest, _ ask: () async throws(AuthenticationFailure) -> String?
+    _ request: OutgoingRequest, _ obtain: () async throws(AuthenticationFailure) -> String?
   ) async throws(ODataServiceError) -> String? {
-    do throws(AuthenticationFailure) { return try await ask() } catch {
+    do throws(AuthenticationFailure) { return try await obtain() } catch {
       if error == .unreachable(.cancelled) { throw request.error(.cancelled) }
       throw request.error(.authentication(error), cause: error)
     }
@@ -48,7 +48,7 @@ extension ODataConversation {
     let message = message(request, method: method)
     do {
       let response = try await transport.send(message)
-      if request.isSameOrigin, root.isSameOrigin(response.url) { takeCookies(response) }
+      if request.isSameOrigin, root.isSameOrigin(response.url) { storeCookies(response) }
       if request.wantsStream, (200...299).contains(response.status) {
         return IncomingResponse(status: response.status, fields: response.fields, bytes: [], stream: response.body)
       }
@@ -82,13 +82,13 @@ extension ODataConversation {
     return message
   }
 
-  private func takeCookies(_ response: HTTPResponse) {
+  private func storeCookies(_ response: HTTPResponse) {
     let fields = response.fields.values(of: .setCookie)
     guard !fields.isEmpty else { return }
     let path = URLParts(response.url.absoluteString).path
     let now = options.environment.unixSeconds
     state.withLock { state in
-      if state.cookies.take(fields, path: path, now: now) { state.csrf.sessionChanged() }
+      if state.cookies.storeCookies(fields, path: path, now: now) { state.csrf.sessionChanged() }
     }
   }
 }

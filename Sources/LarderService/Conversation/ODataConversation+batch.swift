@@ -12,9 +12,9 @@ extension ODataConversation {
     let version = request.isRead ? knownVersion : try await version()
     let isJSON = try usesJSON(request, version: version)
     let (first, outgoing) = try await exchange(parts, of: request, version: version, isJSON: isJSON)
-    let isRefusal = first.response.status == 415 || first.response.status == 406
-    guard isJSON, isRefusal, request.format == .automatic else { return try read(first, outgoing, parts) }
-    state.withLock { $0.refusesJSONBatches = true }
+    let isRejection = first.response.status == 415 || first.response.status == 406
+    guard isJSON, isRejection, request.format == .automatic else { return try read(first, outgoing, parts) }
+    state.withLock { $0.rejectsJSONBatches = true }
     let (second, multipart) = try await exchange(parts, of: request, version: version, isJSON: false)
     return try read(second, multipart, parts)
   }
@@ -22,7 +22,7 @@ extension ODataConversation {
   private func usesJSON(_ request: ODataBatchRequest, version: ODataVersion?) throws(ODataServiceError) -> Bool {
     switch request.format {
     case .multipart: return false
-    case .automatic: return version == .v401 && !state.withLock { $0.refusesJSONBatches }
+    case .automatic: return version == .v401 && !state.withLock { $0.rejectsJSONBatches }
     case .json:
       guard version.map({ $0 >= .v4 }) ?? true else {
         throw ODataServiceError(.notSupported("JSON batches before OData 4.01"), operation: "batch")
@@ -33,7 +33,7 @@ extension ODataConversation {
 
   private func batchParts(_ request: ODataBatchRequest) async throws(ODataServiceError) -> BatchParts {
     guard !request.items.isEmpty, request.items.allSatisfy({ !$0.requests.isEmpty }) else {
-      throw ODataServiceError(.invalidRequest("a batch or change set without requests"), operation: "batch")
+      throw ODataServiceError(.invalidRequest("the batch or one of its change sets is empty"), operation: "batch")
     }
     var parts = BatchParts(root: root)
     for item in request.items {
@@ -78,74 +78,74 @@ extension ODataConversation {
     let response = exchange.response
     // Some services respond to the batch with an error's status and nevertheless send parts.
     let isMultipart = response.fields[.contentType]?.lowercased().hasPrefix("multipart/") ?? false
-    guard response.isSuccess || isMultipart else { throw refused(response, outgoing) }
+    guard response.isSuccess || isMultipart else { throw rejection(response, outgoing) }
     learnVersion(response.fields)
-    let answers: BatchAnswers
+    let contents: BatchAnswers
     do throws(BatchError) {
-      answers = try BatchAnswers.read(
+      contents = try BatchAnswers.read(
         status: response.status, fields: response.fields, body: response.bytes, requests: exchange.written,
         stopsAtError: exchange.stopsAtError)
     } catch {
       throw outgoing.error(.malformedAnswer("\(error)"), cause: error, response: self.response(response, outgoing))
     }
-    let found: [BatchAnswer?]
-    switch answers {
-    case .parts(let all): found = all
-    case .incomplete(let slots, _): found = slots
-    case .refused: throw refused(response, outgoing)
+    let responses: [BatchAnswer?]
+    switch contents {
+    case .parts(let all): responses = all
+    case .incomplete(let received, _): responses = received
+    case .refused: throw rejection(response, outgoing)
     }
-    let slots = zip(found, parts.outgoing).map { slot($0, $1) }
-    var answer = ODataBatchResponse(httpStatus: response.status, fields: response.fields, slots: slots)
-    for (place, (found, members)) in zip(found, parts.outgoing).enumerated() {
-      switch found {
-      case .changeSet(let responses): answer.changeSetAnswers[place] = answersOfEach(responses, members)
-      case .changeSetPartly(let responses): answer.changeSetAnswers[place] = answersOfEach(responses, members)
+    let slots = zip(responses, parts.outgoing).map { slot($0, $1) }
+    var batchResponse = ODataBatchResponse(httpStatus: response.status, fields: response.fields, slots: slots)
+    for (index, (response, members)) in zip(responses, parts.outgoing).enumerated() {
+      switch response {
+      case .changeSet(let responses): batchResponse.changeSetAnswers[index] = results(responses, members)
+      case .changeSetPartly(let responses): batchResponse.changeSetAnswers[index] = results(responses, members)
       default: break
       }
     }
-    return answer
+    return batchResponse
   }
 
-  private func slot(_ answer: BatchAnswer?, _ members: [OutgoingRequest]) -> ODataBatchResponse.Slot? {
+  private func slot(_ response: BatchAnswer?, _ members: [OutgoingRequest]) -> ODataBatchResponse.Slot? {
     guard let first = members.first else { return nil }
-    switch answer {
+    switch response {
     case nil: return .failure(missing(first))
     case .notProcessed: return .failure(first.error(.notProcessed))
     case .single(let response):
       do throws(ODataServiceError) { return .response(try single(response, first)) } catch { return .failure(error) }
     case .changeSetFailed(let response):
       // The response names its request at best; a change set fails as a whole.
-      return .failure(refused(incoming(response), first))
+      return .failure(rejection(incoming(response), first))
     case .changeSet(let responses):
-      return changeSet(answersOfEach(responses, members))
+      return changeSet(results(responses, members))
     case .changeSetPartly(let responses):
-      return changeSet(answersOfEach(responses, members))
+      return changeSet(results(responses, members))
     }
   }
 
   private func missing(_ request: OutgoingRequest) -> ODataServiceError {
-    let what =
-      "the batch's response has none to this request, which may have been executed; look before sending it again"
-    return request.error(.malformedAnswer(what))
+    let detail =
+      "the batch's response contains no response to this request; check whether the service executed it before you send it again"
+    return request.error(.malformedAnswer(detail))
   }
 
-  private func changeSet(_ answers: [ODataBatchResponse.Answer]) -> ODataBatchResponse.Slot {
+  private func changeSet(_ results: [ODataBatchResponse.Answer]) -> ODataBatchResponse.Slot {
     var all: [ODataSingleResponse] = []
     var failures: [ODataServiceError] = []
-    for answer in answers {
-      switch answer {
+    for result in results {
+      switch result {
       case .success(let response): all.append(response)
       case .failure(let error): failures.append(error)
       }
     }
     // The other requests get 424 because of the one that failed (RFC 4918 §11.4); a missing response says less than an
     // error.
-    let telling = failures.first { $0.httpStatus != nil && $0.httpStatus != 424 }
-    if let failure = telling ?? failures.first { return .failure(failure) }
+    let cause = failures.first { $0.httpStatus != nil && $0.httpStatus != 424 }
+    if let failure = cause ?? failures.first { return .failure(failure) }
     return .changeSet(all)
   }
 
-  private func answersOfEach(
+  private func results(
     _ responses: [BatchResponse?], _ members: [OutgoingRequest]
   ) -> [ODataBatchResponse.Answer] {
     zip(responses, members).map { response, member in
@@ -157,9 +157,9 @@ extension ODataConversation {
   private func single(
     _ response: BatchResponse, _ request: OutgoingRequest
   ) throws(ODataServiceError) -> ODataSingleResponse {
-    var answer = try checked(incoming(response), request)
-    answer.contentID = response.id
-    return answer
+    var checkedResponse = try checked(incoming(response), request)
+    checkedResponse.contentID = response.id
+    return checkedResponse
   }
 
   private func incoming(_ response: BatchResponse) -> IncomingResponse {

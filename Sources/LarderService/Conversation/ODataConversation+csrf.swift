@@ -17,32 +17,32 @@ extension ODataConversation {
       return try await authorized(request, method: method)
     }
     var action = state.withLock { $0.csrf.beforeSending() }
-    var refusal: IncomingResponse?
+    var rejection: IncomingResponse?
     while true {
       let token: String?
       switch action {
-      case .deliver: return try delivered(refusal, request)
+      case .deliver: return try delivered(rejection, request)
       case .fetch: token = try await csrfToken()
-      case .send(let known): token = known
+      case .send(let currentToken): token = currentToken
       }
       var attempt = request
       attempt.fields[.csrfToken] = token
       let response = try await authorized(attempt, method: method)
-      guard CSRFStateMachine.isRefusal(status: response.status, field: response.fields[.csrfToken]) else {
+      guard CSRFStateMachine.isRejection(status: response.status, field: response.fields[.csrfToken]) else {
         return response
       }
-      let isReplay = refusal != nil
-      refusal = response
-      action = state.withLock { $0.csrf.afterRefusal(of: token, isReplay: isReplay) }
+      let isReplay = rejection != nil
+      rejection = response
+      action = state.withLock { $0.csrf.afterRejection(of: token, isReplay: isReplay) }
     }
   }
 
   private func delivered(
-    _ refusal: IncomingResponse?, _ request: OutgoingRequest
+    _ rejection: IncomingResponse?, _ request: OutgoingRequest
   ) throws(ODataServiceError) -> IncomingResponse {
-    if let refusal, options.csrf == .never { return refusal }
-    let answer = refusal.map { self.response($0, request) }
-    throw request.error(.csrf("the service refuses the token that it gave"), response: answer)
+    if let rejection, options.csrf == .never { return rejection }
+    let response = rejection.map { self.response($0, request) }
+    throw request.error(.csrf("the service rejected the token that it issued"), response: response)
   }
 
   /// The service's token, fetched once for all callers that need it.
@@ -66,7 +66,7 @@ extension ODataConversation {
         try await self.authorized(request, method: method)
       }
       // The token of an unauthenticated client would belong to no session.
-      if response.status == 401 { throw refused(response, request) }
+      if response.status == 401 { throw rejection(response, request) }
       if response.status != 403, let token = CSRFStateMachine.token(in: response.fields[.csrfToken]) {
         state.withLock { $0.csrf.received(token) }
         return token
@@ -75,6 +75,6 @@ extension ODataConversation {
     }
     let url = root.url.absoluteString
     throw ODataServiceError(
-      .csrf("the service root gave none (\(statuses.joined(separator: ", ")))"), operation: "csrf", url: url)
+      .csrf("the service root returned none (\(statuses.joined(separator: ", ")))"), operation: "csrf", url: url)
   }
 }

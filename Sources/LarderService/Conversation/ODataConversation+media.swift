@@ -11,7 +11,8 @@ extension ODataConversation {
   ) async throws(ODataServiceError) -> ODataMediaResponse {
     guard request.isRead, offset >= 0 else {
       throw ODataServiceError(
-        .invalidRequest("only reads are streamed, from 0 or later"), operation: request.operationName, url: request.path
+        .invalidRequest("only reads can be streamed, from an offset of 0 or more"), operation: request.operationName,
+        url: request.path
       )
     }
     var outgoing = try await outgoing(request, operation: request.operationName)
@@ -37,8 +38,8 @@ extension ODataConversation {
     _ outgoing: OutgoingRequest, from offset: Int
   ) async throws(ODataServiceError) -> ODataMediaResponse {
     let incoming = try await exchange(outgoing)
-    guard incoming.isSuccess, let body = incoming.stream else { throw refused(incoming, outgoing) }
-    let start = try ODataMediaResponse.start(incoming, asked: offset, outgoing)
+    guard incoming.isSuccess, let body = incoming.stream else { throw rejection(incoming, outgoing) }
+    let start = try ODataMediaResponse.start(incoming, requested: offset, outgoing)
     return ODataMediaResponse(
       httpStatus: incoming.status, fields: incoming.fields, body: body, offset: start)
   }
@@ -62,17 +63,17 @@ public struct ODataMediaResponse: Sendable {
 
   /// The offset where a partial response starts (RFC 9110 §14.4).
   static func start(
-    _ incoming: IncomingResponse, asked: Int, _ request: OutgoingRequest
+    _ incoming: IncomingResponse, requested: Int, _ request: OutgoingRequest
   ) throws(ODataServiceError) -> Int {
     guard incoming.status == 206 else { return 0 }
     let field = incoming.fields["Content-Range"] ?? ""
     let start = field.hasPrefix("bytes ") ? Int(field.dropFirst(6).prefix { $0 != "-" }) : nil
     // Only a range request may get this response (RFC 9110 §15.3.7): without one, a part would be mistaken for the
     // complete resource.
-    guard start == asked, request.fields.contains("Range") else {
+    guard start == requested, request.fields.contains("Range") else {
       incoming.stream?.cancel()
-      throw request.error(.malformedAnswer("field Content-Range: another part than the one asked for"))
+      throw request.error(.malformedAnswer("the field Content-Range is not the requested range"))
     }
-    return asked
+    return requested
   }
 }

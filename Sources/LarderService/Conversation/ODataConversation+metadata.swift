@@ -41,7 +41,7 @@ extension ODataConversation {
 
   /// The version as far as it is known without a request: from the options, the metadata, or earlier responses.
   public var knownVersion: ODataVersion? {
-    options.version ?? state.withLock { $0.model?.version ?? $0.seenVersion }
+    options.version ?? state.withLock { $0.model?.version ?? $0.responseVersion }
   }
 
   /// The version, from the metadata if no other source gives it.
@@ -52,11 +52,11 @@ extension ODataConversation {
 
   /// Records the version that a response's fields state.
   func learnVersion(_ fields: HTTPFields) {
-    let said = fields[.odataVersion] ?? fields[.dataServiceVersion]
-    guard let version = said.flatMap(ODataVersion.init(header:)) else { return }
+    let header = fields[.odataVersion] ?? fields[.dataServiceVersion]
+    guard let version = header.flatMap(ODataVersion.init(header:)) else { return }
     state.withLock { state in
       // A V3 service may state 1.0 or 2.0 for simple requests: the highest number seen is closest to the truth.
-      state.seenVersion = max(state.seenVersion ?? version, version)
+      state.responseVersion = max(state.responseVersion ?? version, version)
     }
   }
 }

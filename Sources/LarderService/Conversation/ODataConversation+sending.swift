@@ -19,37 +19,37 @@ extension ODataConversation {
     let environment = options.environment
     var retry = RetryStateMachine(
       policy: options.retry, repeatability: request.repeatability, start: environment.uptime())
-    var doubtful: Result<IncomingResponse, ODataServiceError>?
+    var firstUncertainResult: Result<IncomingResponse, ODataServiceError>?
     while true {
       let result: Result<IncomingResponse, ODataServiceError>
       do throws(ODataServiceError) { result = .success(try await send(request)) } catch { result = .failure(error) }
-      guard let outcome = outcome(result) else { return try last(result, behind: doubtful).get() }
+      guard let outcome = outcome(result) else { return try conclusive(result, after: firstUncertainResult).get() }
       let action = retry.after(
         outcome, now: environment.uptime(), unixTime: environment.unixSeconds, random: environment.random())
-      guard case .wait(let pause) = action else { return try last(result, behind: doubtful).get() }
-      if !outcome.isUntouched, !request.method.isSafe { doubtful = doubtful ?? result }
+      guard case .wait(let pause) = action else { return try conclusive(result, after: firstUncertainResult).get() }
+      if !outcome.isUntouched, !request.method.isSafe { firstUncertainResult = firstUncertainResult ?? result }
       do { try await environment.sleep(pause) } catch { throw request.error(.cancelled) }
     }
   }
 
   /// The result of a change for which an earlier attempt may have been executed.
-  private func last(
+  private func conclusive(
     _ result: Result<IncomingResponse, ODataServiceError>,
-    behind doubtful: Result<IncomingResponse, ODataServiceError>?
+    after firstUncertainResult: Result<IncomingResponse, ODataServiceError>?
   ) -> Result<IncomingResponse, ODataServiceError> {
-    guard let doubtful else { return result }
+    guard let firstUncertainResult else { return result }
     switch result {
     case .success(let response):
       switch response.status {
       // These come from a gateway, or do not concern the change; and a condition also fails because of the change just
       // executed.
-      case 300...399, 401, 407, 408, 412, 425, 429, 511: return doubtful
+      case 300...399, 401, 407, 408, 412, 425, 429, 511: return firstUncertainResult
       default: return result
       }
     case .failure(let error):
       switch error.category {
       case .communication(.hostNotFound), .communication(.cannotConnect), .communication(.tls), .authentication, .csrf:
-        return doubtful
+        return firstUncertainResult
       default: return result
       }
     }
@@ -70,16 +70,16 @@ extension ODataConversation {
 
   /// Sends PUT, PATCH, MERGE and DELETE as a POST if the options say so.
   private func tunnelled(_ request: OutgoingRequest) async throws(ODataServiceError) -> IncomingResponse {
-    let wasRefused = state.withLock { $0.methodWasRefused }
-    if options.tunnelling.applies(to: request.method, wasRefused: wasRefused) {
+    let wasRejected = state.withLock { $0.methodWasRejected }
+    if options.tunnelling.applies(to: request.method, wasRejected: wasRejected) {
       return try await protected(request, method: .post)
     }
     let response = try await protected(request, method: request.method)
     guard options.tunnelling.replaces(request.method, after: response.status) else { return response }
-    let second = try await protected(request, method: .post)
-    if !options.tunnelling.replaces(request.method, after: second.status) {
-      state.withLock { $0.methodWasRefused = true }
+    let postResponse = try await protected(request, method: .post)
+    if !options.tunnelling.replaces(request.method, after: postResponse.status) {
+      state.withLock { $0.methodWasRejected = true }
     }
-    return second
+    return postResponse
   }
 }

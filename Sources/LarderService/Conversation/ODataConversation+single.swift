@@ -48,19 +48,19 @@ extension ODataConversation {
     _ request: ODataSingleRequest, operation: String, version: ODataVersion?, model: EdmModel?, isAtom: Bool? = nil
   ) throws(ODataServiceError) -> OutgoingRequest {
     let url = try root.resolve(request.path)
-    if let why = bytesFirst(request, model ?? knownModel) {
-      throw ODataServiceError(.invalidRequest(why), operation: operation, url: url.absoluteString)
+    if let problem = mediaEntityProblem(request, model ?? knownModel) {
+      throw ODataServiceError(.invalidRequest(problem), operation: operation, url: url.absoluteString)
     }
     let isSameOrigin = root.isSameOrigin(url)
-    let isAtom = isAtom ?? state.withLock { $0.speaksAtom }
+    let isAtom = isAtom ?? state.withLock { $0.usesAtom }
     // Every 4.01 service reads 4.0 requests, and bindings in the form of 4.0 cannot be mistaken for entities to be
     // created.
-    let written = version == .v401 && request.bindsEntities ? .v4 : version
-    let form = try RequestBodyForm(request, version: written, model: model, isAtom: isAtom, root: root)
+    let bodyVersion = version == .v401 && request.bindsEntities ? .v4 : version
+    let form = try RequestBodyForm(request, version: bodyVersion, model: model, isAtom: isAtom, root: root)
     var fields = request.fields
     let kind = request.operation == .readMedia ? .raw : RequestFields.Kind(path: request.path)
-    let own = RequestFields.fields(kind, version: written, isAtom: isAtom, hasBody: form.isStructured)
-    for field in own { fields.setDefault(field.name, field.value) }
+    let requiredFields = RequestFields.fields(kind, version: bodyVersion, isAtom: isAtom, hasBody: form.isStructured)
+    for field in requiredFields { fields.setDefault(field.name, field.value) }
     if let contentType = form.contentType { fields.setDefault(.contentType, contentType) }
     if let etag = request.ifMatch { fields[.ifMatch] = etag }
     if let preference = RequestFields.prefer(request, version: version) {
@@ -75,7 +75,7 @@ extension ODataConversation {
 
   /// Why the request cannot create a media entity from values, if the model shows that it is one: the service would use
   /// the request's content as the media bytes, whatever its media type (OData Protocol 4.01 §11.4.7.1).
-  private func bytesFirst(_ request: ODataSingleRequest, _ model: EdmModel?) -> String? {
+  private func mediaEntityProblem(_ request: ODataSingleRequest, _ model: EdmModel?) -> String? {
     guard request.operation == .create, let model else { return nil }
     var type = ResourceShape(path: request.path, model: model)?.typeName
     switch request.body {
@@ -84,23 +84,23 @@ extension ODataConversation {
     case .none, .reference, .bytes, .stream: return nil
     }
     guard let type, model.structure(type)?.hasStream == true else { return nil }
-    return "a \(type) is made of its bytes; create it by createMedia(_:in:slug:), then update its values"
+    return "\(type) is a media entity; create it with createMedia(_:in:slug:), then update its values"
   }
 
   /// Sends a request, in Atom if the service does not support JSON.
   private func negotiated(
     _ request: ODataSingleRequest, _ outgoing: OutgoingRequest
   ) async throws(ODataServiceError) -> IncomingResponse {
-    let response = try await exchange(outgoing)
-    guard refusesJSON(request, outgoing, response.status) else { return response }
-    let second = try await self.outgoing(request, operation: outgoing.operation, isAtom: true)
-    let answer = try await exchange(second)
-    if answer.isSuccess { state.withLock { $0.speaksAtom = true } }
-    return answer
+    let jsonResponse = try await exchange(outgoing)
+    guard rejectsJSON(request, outgoing, jsonResponse.status) else { return jsonResponse }
+    let atomRequest = try await self.outgoing(request, operation: outgoing.operation, isAtom: true)
+    let response = try await exchange(atomRequest)
+    if response.isSuccess { state.withLock { $0.usesAtom = true } }
+    return response
   }
 
-  private func refusesJSON(_ request: ODataSingleRequest, _ outgoing: OutgoingRequest, _ status: Int) -> Bool {
-    guard options.fallsBackToAtom, knownVersion.map({ $0 < .v4 }) ?? true, !state.withLock({ $0.speaksAtom }) else {
+  private func rejectsJSON(_ request: ODataSingleRequest, _ outgoing: OutgoingRequest, _ status: Int) -> Bool {
+    guard options.fallsBackToAtom, knownVersion.map({ $0 < .v4 }) ?? true, !state.withLock({ $0.usesAtom }) else {
       return false
     }
     let isPayload = RequestFields.Kind(path: request.path) == .payload && !request.fields.contains(.accept)
@@ -116,11 +116,11 @@ extension ODataConversation {
     let response = response(incoming, request)
     if request.isSameOrigin { learnVersion(incoming.fields) }
     if incoming.isSuccess || response.isNotModified { return response }
-    throw refused(incoming, request)
+    throw rejection(incoming, request)
   }
 
   /// The error that an unsuccessful response means.
-  func refused(_ incoming: IncomingResponse, _ request: OutgoingRequest) -> ODataServiceError {
+  func rejection(_ incoming: IncomingResponse, _ request: OutgoingRequest) -> ODataServiceError {
     let response = response(incoming, request)
     if incoming.status == 401 {
       return request.error(

@@ -41,7 +41,8 @@ struct RequestBodyForm: Sendable {
     case .entity, .properties, .reference:
       guard let version else {
         throw ODataServiceError(
-          .invalidRequest("the service's version is not known"), operation: request.operationName, url: request.path)
+          .invalidRequest("the service's OData version is unknown"), operation: request.operationName, url: request.path
+        )
       }
       if isAtom {
         let atom = AtomBody(request, version: version, model: model, root: root)

@@ -6,13 +6,13 @@ struct SessionState: Sendable {
   var csrf: CSRFStateMachine
   var model: EdmModel?
   /// The version from the fields of responses, used until the metadata states it.
-  var seenVersion: ODataVersion?
+  var responseVersion: ODataVersion?
   /// The service rejected JSON.
-  var speaksAtom = false
+  var usesAtom = false
   /// The service does not accept batches in JSON.
-  var refusesJSONBatches = false
+  var rejectsJSONBatches = false
   /// A PATCH, MERGE or DELETE was blocked.
-  var methodWasRefused = false
+  var methodWasRejected = false
 
   init(host: String, csrf mode: CSRFMode) {
     cookies = CookieJar(host: host)

@@ -97,8 +97,8 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
   package var descriptionWithOptions: String { text(url.map(RedactedURL.withOptionNames)) }
 
   private func text(_ url: String?) -> String {
-    let place = url.map { " (\(method.map { $0.rawValue + " " } ?? "")\($0))" } ?? ""
-    return "\(operation)\(place): \(category.summary)"
+    let location = url.map { " (\(method.map { $0.rawValue + " " } ?? "")\($0))" } ?? ""
+    return "\(operation)\(location): \(category.summary)"
   }
 
   /// All that is known, including the service's own error: for developers, not for logs.
@@ -108,7 +108,9 @@ public struct ODataServiceError: Error, Sendable, CustomStringConvertible, Custo
     if let payload { lines.append("service: \(payload)") }
     for detail in payload?.details ?? [] { lines.append("detail: \(detail.code) \(detail.message)") }
     if let cause { lines.append("cause: \(String(reflecting: cause))") }
-    if let response { lines.append("answer: \(response.payloadBytes.count) bytes, status \(response.httpStatus ?? 0)") }
+    if let response {
+      lines.append("response: \(response.payloadBytes.count) bytes, status \(response.httpStatus ?? 0)")
+    }
     return lines.joined(separator: "\n")
   }
 }
@@ -119,39 +121,39 @@ extension ODataServiceError.Category {
     case .communication(let error): error.description
     case .http(let status, let payload): Self.summary(status: status, code: payload?.code)
     case .authentication(let failure): failure.description
-    case .csrf(let what): "The service's token against request forgery could not be had: \(what)"
-    case .invalidRequest(let what): "The request cannot be sent: \(what)"
-    case .malformedAnswer(let what): "The answer cannot be read: \(what)"
+    case .csrf(let detail): "No valid CSRF token: \(detail)"
+    case .invalidRequest(let detail): "The request cannot be sent: \(detail)"
+    case .malformedAnswer(let detail): "The response cannot be read: \(detail)"
     case .notSupported(let name): "Not supported: \(name)"
     case .cancelled: "The request was cancelled."
     case .notProcessed:
-      "The service stopped before this part of the batch. Send it again, or ask the service to continue after errors."
-    case .notOpen: "The store is not open. Open it first."
+      "The service stopped the batch before this request. Send the request again, or set continuesOnError in the batch."
+    case .notOpen: "The store is not open. Open the store first."
     case .suspended: "The store is suspended. Call resume() when the application is active again."
-    case .passive: "The store is passive and sends nothing. Switch it to active first."
-    case .notCached: "The cache holds no answer to this request. Read it once in active mode."
+    case .passive: "The store is in passive mode and sends no requests. Switch it to active mode."
+    case .notCached: "The cache has no response to this request. Send the request once in active mode."
     }
   }
 
   private static func summary(status: Int, code: String?) -> String {
-    let words =
+    let explanation =
       switch status {
-      case 304: "the service says that nothing has changed, which was not asked"
-      case 300..<400: "the service redirects, and that was not followed"
-      case 400: "the service does not accept the request"
-      case 401: "the service does not know the caller"
-      case 403: "the caller may not do this"
+      case 304: "the service sent an unexpected response: the resource is unchanged"
+      case 300..<400: "the service sent a redirect, which was not followed"
+      case 400: "the service rejected the request as invalid"
+      case 401: "the service requires valid credentials"
+      case 403: "the user has no permission for this request"
       case 404: "there is no such resource"
       case 409: "the request conflicts with the resource's state"
       case 410: "the resource is gone"
       case 412: "the resource has changed since it was read"
-      case 428: "the service wants the ETag of what is changed"
-      case 429: "the service is asked too often"
+      case 428: "the service requires the ETag of the changed resource"
+      case 429: "the service received too many requests"
       case 500...599: "the service failed"
-      default: "the service refused"
+      default: "the service rejected the request"
       }
     let suffix = code.flatMap { isPlain($0) ? " [\($0)]" : nil } ?? ""
-    return "HTTP \(status): \(words)\(suffix)"
+    return "HTTP \(status): \(explanation)\(suffix)"
   }
 
   /// Whether a code looks like a code, and may be shown: services also put free text there.
@@ -185,12 +187,12 @@ public enum AuthenticationFailure: Error, Sendable, Hashable, CustomStringConver
   /// Safe to show to a person: contains no credentials.
   public var description: String {
     switch self {
-    case .refused: "The service did not accept the credentials. Sign in with others."
-    case .tokenEndpoint(let code): "The token endpoint refused: \(code)"
+    case .refused: "The service rejected the credentials. Sign in with other credentials."
+    case .tokenEndpoint(let code): "The token endpoint rejected the request: \(code)"
     case .invalidGrant: "The sign-in is no longer valid. Sign in again."
-    case .deviceCodeExpired: "The device code ran out before it was confirmed. Start again."
-    case .accessDenied: "The sign-in was refused."
-    case .malformedTokenResponse(let what): "The token endpoint's answer cannot be read: \(what)"
+    case .deviceCodeExpired: "The device code expired before the user confirmed it. Start the sign-in again."
+    case .accessDenied: "The user denied the sign-in."
+    case .malformedTokenResponse(let detail): "The token endpoint's response cannot be read: \(detail)"
     case .unreachable(let error): "The token endpoint cannot be reached: \(error)"
     case .provider(let type): "The application's token provider failed: \(type)"
     }
@@ -198,7 +200,8 @@ public enum AuthenticationFailure: Error, Sendable, Hashable, CustomStringConver
 }
 
 extension ODataServiceError: LarderError {
-  /// The stable number: the status where the service refused with one, from 100 on; else from 1 in the order of the categories.
+  /// The stable number: the status if the service rejected the request, from 100 on; else from 1 in the order of the
+  /// categories.
   public var errorIdentity: ErrorIdentity {
     switch category {
     case .communication(let error): ErrorIdentity(1, "communication", error.errorCategory)
@@ -217,16 +220,16 @@ extension ODataServiceError: LarderError {
     }
   }
 
-  /// The method, the URL and the status, if it came to an exchange.
+  /// The method, the URL and the status; nil if the error has no URL.
   public var exchange: ErrorExchange? {
     url.map { ErrorExchange(method: method?.rawValue, url: $0, status: httpStatus) }
   }
 
-  /// What happened and what to do about it; holds no payload, no credentials and no query.
+  /// What happened and what to do about it. Contains no payload, no credentials and no query.
   public var explanation: ErrorExplanation {
-    let place = url.map { ", \(method.map { $0.rawValue + " " } ?? "")\(RedactedURL.withoutQuery($0))" } ?? ""
+    let location = url.map { ", \(method.map { $0.rawValue + " " } ?? "")\(RedactedURL.withoutQuery($0))" } ?? ""
     let text = category.explanation
-    return ErrorExplanation("\(ErrorExplanation.clause(text.message)) (\(operation)\(place))", cure: text.cure)
+    return ErrorExplanation("\(ErrorExplanation.clause(text.message)) (\(operation)\(location))", cure: text.cure)
   }
 }
 
@@ -236,33 +239,35 @@ extension ODataServiceError.Category {
     case .communication(let error): error.explanation
     case .http(let status, _): ErrorExplanation(summary, cure: Self.cure(status: status))
     case .authentication(let failure): failure.explanation
-    case .csrf: ErrorExplanation(summary, cure: "Sign in again, or report it to the service.")
+    case .csrf: ErrorExplanation(summary, cure: "Sign in again, or report the problem to the operator of the service.")
     case .invalidRequest: ErrorExplanation(summary, cure: "Correct the request.")
-    case .malformedAnswer: ErrorExplanation(summary, cure: "Check the address, or report it to the service.")
-    case .notSupported: ErrorExplanation(summary, cure: "Ask for it in another way.")
-    case .cancelled: ErrorExplanation(summary, cure: "Send it again if it is still wanted.")
+    case .malformedAnswer:
+      ErrorExplanation(summary, cure: "Check the URL, or report the problem to the operator of the service.")
+    case .notSupported: ErrorExplanation(summary, cure: "Use a request without this feature.")
+    case .cancelled: ErrorExplanation(summary, cure: "Send the request again if you still need it.")
     case .notProcessed:
       ErrorExplanation(
-        "The service stopped before this part of the batch.",
-        cure: "Send it again, or ask the service to continue after errors.")
-    case .notOpen: ErrorExplanation("The store is not open.", cure: "Open it first.")
+        "The service stopped the batch before this request.",
+        cure: "Send the request again, or set continuesOnError in the batch.")
+    case .notOpen: ErrorExplanation("The store is not open.", cure: "Open the store first.")
     case .suspended:
       ErrorExplanation("The store is suspended.", cure: "Call resume() when the application is active again.")
-    case .passive: ErrorExplanation("The store is passive and sends nothing.", cure: "Switch it to active first.")
+    case .passive:
+      ErrorExplanation("The store is in passive mode and sends no requests.", cure: "Switch it to active mode.")
     case .notCached:
-      ErrorExplanation("The cache holds no answer to this request.", cure: "Read it once in active mode.")
+      ErrorExplanation("The cache has no response to this request.", cure: "Send the request once in active mode.")
     }
   }
 
   private static func cure(status: Int) -> String {
     switch status {
     case 401: "Sign in with other credentials."
-    case 403: "Ask for the permission."
-    case 404, 410: "Check the address and the key."
-    case 409, 412: "Read it again, and repeat the change."
-    case 428: "Read it first, and send its ETag."
+    case 403: "Request the permission from the operator of the service."
+    case 404, 410: "Check the URL and the key."
+    case 409, 412: "Read the resource again, and repeat the change."
+    case 428: "Read the resource first, and send its ETag."
     case 408, 429, 500...599: "Try again later."
-    default: "Check the address and the request."
+    default: "Check the URL and the request."
     }
   }
 }
@@ -285,16 +290,17 @@ extension AuthenticationFailure: LarderError {
   /// What happened and what to do about it. Contains no credentials.
   public var explanation: ErrorExplanation {
     switch self {
-    case .refused: ErrorExplanation("The service did not accept the credentials.", cure: "Sign in with others.")
+    case .refused: ErrorExplanation("The service rejected the credentials.", cure: "Sign in with other credentials.")
     case .tokenEndpoint: ErrorExplanation(description, cure: "Check the client's credentials and scopes.")
     case .invalidGrant: ErrorExplanation("The sign-in is no longer valid.", cure: "Sign in again.")
-    case .deviceCodeExpired: ErrorExplanation("The device code ran out before it was confirmed.", cure: "Start again.")
-    case .accessDenied: ErrorExplanation(description, cure: "Sign in again, and confirm it.")
-    case .malformedTokenResponse: ErrorExplanation(description, cure: "Check the address of the token endpoint.")
+    case .deviceCodeExpired:
+      ErrorExplanation("The device code expired before the user confirmed it.", cure: "Start the sign-in again.")
+    case .accessDenied: ErrorExplanation(description, cure: "Sign in again, and confirm the sign-in.")
+    case .malformedTokenResponse: ErrorExplanation(description, cure: "Check the URL of the token endpoint.")
     case .unreachable(let error):
       ErrorExplanation(
         "The token endpoint cannot be reached: \(error.explanation.message)", cure: error.explanation.cure)
-    case .provider: ErrorExplanation(description, cure: "Report it to the developers of the application.")
+    case .provider: ErrorExplanation(description, cure: "Report the problem to the developers of the application.")
     }
   }
 }

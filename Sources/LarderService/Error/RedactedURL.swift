@@ -11,11 +11,11 @@ enum RedactedURL {
     let text = withoutUser(url)
     guard let mark = text.firstIndex(of: "?") else { return text }
     let options = text[text.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
-    let kept = options.map { option -> Substring in
+    let redacted = options.map { option -> Substring in
       guard let equals = option.firstIndex(of: "=") else { return option }
       return secrets.contains(option[..<equals].lowercased()) ? option[...equals] + "***" : option
     }
-    return text[...mark] + kept.joined(separator: "&")
+    return text[...mark] + redacted.joined(separator: "&")
   }
 
   /// The URL up to its query.

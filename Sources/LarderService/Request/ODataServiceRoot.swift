@@ -19,22 +19,22 @@ package struct ODataServiceRoot: Sendable, Hashable {
   ///
   /// Throws ``ODataServiceError`` (`invalidRequest`) for other URLs and for one that contains a user name or password.
   package init(_ url: URL) throws(ODataServiceError) {
-    let given = url.absoluteString
-    let parts = URLParts(given)
+    let givenText = url.absoluteString
+    let parts = URLParts(givenText)
     guard let origin = parts.origin else {
       throw ODataServiceError(
-        .invalidRequest("a service root must be an absolute http or https URL"), operation: "root", url: given)
+        .invalidRequest("a service root must be an absolute http or https URL"), operation: "root", url: givenText)
     }
     guard !parts.hasUserInformation else {
       throw ODataServiceError(
-        .invalidRequest("a service root must not carry a user name; give the service an authentication instead"),
-        operation: "root", url: given)
+        .invalidRequest("a service root must not contain a user name; use an Authentication instead"),
+        operation: "root", url: givenText)
     }
     var path = parts.path.isEmpty ? "/" : parts.path
     if !path.hasSuffix("/") { path += "/" }
     text = parts.prefix + PercentEncoding.encoded(path, in: .path)
     guard let root = URL(string: text) else {
-      throw ODataServiceError(.invalidRequest("this is no URL"), operation: "root", url: given)
+      throw ODataServiceError(.invalidRequest("this is not a URL"), operation: "root", url: givenText)
     }
     self.url = root
     query = parts.query.flatMap { $0.isEmpty ? nil : PercentEncoding.encoded($0, in: .query) }
@@ -55,12 +55,12 @@ package struct ODataServiceRoot: Sendable, Hashable {
     if parts.isNetworkPath { return try absoluteText(origin.scheme + ":" + path) }
     guard parts.origin != nil else {
       throw ODataServiceError(
-        .invalidRequest("only http and https URLs with a proper host can be requested"), operation: "resolve", url: path
+        .invalidRequest("the URL must have the scheme http or https and a valid host"), operation: "resolve", url: path
       )
     }
     guard !parts.hasUserInformation else {
       throw ODataServiceError(
-        .invalidRequest("a URL must not carry a user name or password"), operation: "resolve", url: path)
+        .invalidRequest("the URL must not contain a user name or password"), operation: "resolve", url: path)
     }
     // After a host without a path, other text (a `#`) must not become part of the host.
     let path = parts.path.isEmpty || parts.path.hasPrefix("/") ? parts.path : "/" + parts.path
@@ -71,7 +71,7 @@ package struct ODataServiceRoot: Sendable, Hashable {
   package func resolve(_ path: String) throws(ODataServiceError) -> URL {
     let text = try absoluteText(path)
     guard let url = URL(string: text), url.host() != nil else {
-      throw ODataServiceError(.invalidRequest("this is no URL"), operation: "resolve", url: path)
+      throw ODataServiceError(.invalidRequest("this is not a URL"), operation: "resolve", url: path)
     }
     return url
   }
@@ -85,9 +85,9 @@ package struct ODataServiceRoot: Sendable, Hashable {
   }
 
   private func joining(_ query: String?) -> String? {
-    guard let own = self.query else { return query }
-    guard let query, !query.isEmpty else { return own }
-    return query + "&" + own
+    guard let rootQuery = self.query else { return query }
+    guard let query, !query.isEmpty else { return rootQuery }
+    return query + "&" + rootQuery
   }
 
   private func encoded(_ path: String, _ query: String?) -> String {
@@ -130,13 +130,13 @@ package struct HTTPOrigin: Sendable, Hashable {
   init?(scheme: String, authority: Substring) {
     let scheme = scheme.lowercased()
     guard scheme == "http" || scheme == "https" else { return nil }
-    let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-    var host = place
+    let hostAndPort = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    var host = hostAndPort
     var port = scheme == "https" ? 443 : 80
-    let hostEnd = place.lastIndex(of: "]") ?? place.startIndex
-    if let colon = place[hostEnd...].lastIndex(of: ":") {
-      host = place[..<colon]
-      let digits = place[place.index(after: colon)...]
+    let hostEnd = hostAndPort.lastIndex(of: "]") ?? hostAndPort.startIndex
+    if let colon = hostAndPort[hostEnd...].lastIndex(of: ":") {
+      host = hostAndPort[..<colon]
+      let digits = hostAndPort[hostAndPort.index(after: colon)...]
       if !digits.isEmpty {
         guard let number = UInt16(digits) else { return nil }
         port = Int(number)

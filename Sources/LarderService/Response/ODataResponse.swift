@@ -54,8 +54,8 @@ public struct ODataSingleResponse: Sendable {
 
   /// The version of the content's format: `OData-Version` or `DataServiceVersion`, else the service's.
   public var version: ODataVersion? {
-    if let said = fields[.odataVersion].flatMap(ODataVersion.init(header:)) { return said }
-    if let said = fields[.dataServiceVersion].flatMap(ODataVersion.init(header:)) { return said }
+    if let version = fields[.odataVersion].flatMap(ODataVersion.init(header:)) { return version }
+    if let version = fields[.dataServiceVersion].flatMap(ODataVersion.init(header:)) { return version }
     return serviceVersion
   }
 }
@@ -67,10 +67,10 @@ extension ODataResponse {
     switch self {
     case .single(let response): return .single(response.of(model))
     case .batch(var batch):
-      for place in batch.slots.indices {
-        switch batch.slots[place] {
-        case .response(let response): batch.slots[place] = .response(response.of(model))
-        case .changeSet(let responses): batch.slots[place] = .changeSet(responses.map { $0.of(model) })
+      for index in batch.slots.indices {
+        switch batch.slots[index] {
+        case .response(let response): batch.slots[index] = .response(response.of(model))
+        case .changeSet(let responses): batch.slots[index] = .changeSet(responses.map { $0.of(model) })
         case .failure, nil: break
         }
       }

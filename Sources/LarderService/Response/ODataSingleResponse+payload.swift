@@ -23,12 +23,13 @@ extension ODataSingleResponse {
       case .text: return .property(ODataPropertyPayload(value: .string(try text())))
       case .bytes: return .property(ODataPropertyPayload(value: .binary(payloadBytes)))
       case .multipart:
-        throw ODataServiceError(.malformedAnswer("several parts where one payload should be"), operation: "decode")
+        throw ODataServiceError(.malformedAnswer("a batch response has no single payload"), operation: "decode")
       }
     } catch let error as ODataServiceError {
       throw error
     } catch {
-      throw ODataServiceError(.malformedAnswer(PayloadForm.place(error)), operation: "decode", url: url, cause: error)
+      throw ODataServiceError(
+        .malformedAnswer(PayloadForm.location(error)), operation: "decode", url: url, cause: error)
     }
   }
 
@@ -43,7 +44,8 @@ extension ODataSingleResponse {
         }
         return messages
       } catch {
-        throw ODataServiceError(.malformedAnswer(PayloadForm.place(error)), operation: "decode", url: url, cause: error)
+        throw ODataServiceError(
+          .malformedAnswer(PayloadForm.location(error)), operation: "decode", url: url, cause: error)
       }
     }
   }
@@ -61,7 +63,7 @@ extension ODataSingleResponse {
   /// The content as text; throws if it is not UTF-8.
   private func text() throws(ODataServiceError) -> String {
     guard let text = String(validating: payloadBytes, as: UTF8.self) else {
-      throw ODataServiceError(.malformedAnswer("text that is not in UTF-8"), operation: "decode", url: url)
+      throw ODataServiceError(.malformedAnswer("the text is not valid UTF-8"), operation: "decode", url: url)
     }
     return text
   }
@@ -98,11 +100,11 @@ enum PayloadForm: Sendable, Hashable {
   }
 
   /// Where a reader stopped and why, without the payload's values.
-  static func place(_ error: any Error) -> String {
+  static func location(_ error: any Error) -> String {
     switch error {
     case let error as PayloadError:
       if case .inStreamError = error.problem {
-        return "the service broke off its answer with an error of its own, at \(error.path) (byte \(error.offset))"
+        return "the service ended its response with an error, at \(error.path) (byte \(error.offset))"
       }
       return error.description
     default: return String(describing: error)

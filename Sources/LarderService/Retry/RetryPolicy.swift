@@ -93,17 +93,17 @@ struct RetryStateMachine {
   /// - `unixTime`: seconds since 1970, for a `Retry-After` date.
   /// - `random`: uniformly distributed bits for the jitter.
   mutating func after(_ outcome: Outcome, now: Duration, unixTime: Int64, random: UInt64) -> Action {
-    guard attempts < policy.maximumAttempts, mayRepeat(outcome) else { return .deliver }
+    guard attempts < policy.maximumAttempts, canRepeat(outcome) else { return .deliver }
     var delay = jitter(random)
-    if case .status(_, let field?) = outcome, let asked = RetryAfter.delay(field, unixTime: unixTime) {
-      delay = max(delay, asked)
+    if case .status(_, let field?) = outcome, let requiredDelay = RetryAfter.delay(field, unixTime: unixTime) {
+      delay = max(delay, requiredDelay)
     }
     guard now - start + delay <= policy.maximumTotalTime else { return .deliver }
     attempts += 1
     return .wait(delay)
   }
 
-  private func mayRepeat(_ outcome: Outcome) -> Bool {
+  private func canRepeat(_ outcome: Outcome) -> Bool {
     switch (repeatability, outcome) {
     case (.never, _): false
     case (.always, .transport(let error)): error.isTransient

@@ -44,7 +44,7 @@ struct CSRFStateMachine: Equatable {
   /// - Parameters:
   ///   - token: the token sent with the request; another request may have fetched a newer one meanwhile.
   ///   - isReplay: whether the request had been rejected before: it is not sent a third time.
-  mutating func afterRefusal(of token: String?, isReplay: Bool) -> Action {
+  mutating func afterRejection(of token: String?, isReplay: Bool) -> Action {
     guard mode != .never, !isReplay else { return .deliver }
     if case .holding(let current) = state, current != token { return .send(token: current) }
     state = .needed
@@ -58,7 +58,7 @@ struct CSRFStateMachine: Equatable {
   mutating func sessionChanged() { if case .holding = state { state = .needed } }
 
   /// True if a response is a rejection because a token is missing.
-  static func isRefusal(status: Int, field: String?) -> Bool {
+  static func isRejection(status: Int, field: String?) -> Bool {
     status == 403 && field.map { $0.lowercased() == "required" } ?? false
   }
 

@@ -34,25 +34,25 @@ struct CookieJar: Sendable, Equatable {
   ///   - path: the path of the requested URL, percent-encoded.
   ///   - now: seconds since 1970.
   /// - Returns: true if a session cookie got another value or was removed: the session has changed.
-  mutating func take(_ fields: [String], path: String, now: Int64) -> Bool {
-    var isOtherSession = false
+  mutating func storeCookies(_ fields: [String], path: String, now: Int64) -> Bool {
+    var isNewSession = false
     for field in fields {
       guard let cookie = SetCookie(field, host: host, requestPath: path, now: now) else { continue }
-      if store(cookie, now: now) { isOtherSession = true }
+      if store(cookie, now: now) { isNewSession = true }
     }
-    return isOtherSession
+    return isNewSession
   }
 
   private mutating func store(_ new: SetCookie, now: Int64) -> Bool {
     let old = cookies.firstIndex { $0.name == new.name && $0.domain == new.domain && $0.path == new.path }
     let isExpired = new.expires.map { $0 <= now } ?? false
-    var isOtherSession = false
+    var isNewSession = false
     if let old {
-      isOtherSession = cookies[old].expires == nil && (isExpired || cookies[old].value != new.value)
+      isNewSession = cookies[old].expires == nil && (isExpired || cookies[old].value != new.value)
     }
     if isExpired {
       if let old { cookies.remove(at: old) }
-      return isOtherSession
+      return isNewSession
     }
     var cookie = Cookie(
       name: new.name, value: new.value, domain: new.domain, path: new.path, isSecure: new.isSecure,
@@ -65,7 +65,7 @@ struct CookieJar: Sendable, Equatable {
       cookies.append(cookie)
       if cookies.count > CookieJar.maximumCount { evict(now: now) }
     }
-    return isOtherSession
+    return isNewSession
   }
 
   private mutating func evict(now: Int64) {

@@ -15,16 +15,16 @@ final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
 
   private let state = Locked(State())
   private let cancelled: Failure
-  private let isCutOff: Bool
+  private let cancelsWhenUnused: Bool
   private let environment: LarderEnvironment
 
   /// - Parameters:
   ///   - cancelled: the error for a caller that is cancelled during the fetch.
-  ///   - isCutOff: whether a fetch is cancelled when its last caller has left.
-  init(cancelled: Failure, isCutOff: Bool = true, environment: LarderEnvironment = .system) {
+  ///   - cancelsWhenUnused: whether a fetch is cancelled when its last caller has left.
+  init(cancelled: Failure, cancelsWhenUnused: Bool = true, environment: LarderEnvironment = .system) {
     self.cancelled = cancelled
     self.environment = environment
-    self.isCutOff = isCutOff
+    self.cancelsWhenUnused = cancelsWhenUnused
   }
 
   /// Joins the running fetch, or starts one.
@@ -66,7 +66,9 @@ final class SharedFetch<Value: Sendable, Failure: Error>: Sendable {
   private func leave(_ caller: UInt64) {
     let (continuation, abandoned) = state.withLock { state in
       let continuation = state.callers.removeValue(forKey: caller)
-      guard continuation != nil, state.callers.isEmpty, isCutOff else { return (continuation, Task<Void, Never>?.none) }
+      guard continuation != nil, state.callers.isEmpty, cancelsWhenUnused else {
+        return (continuation, Task<Void, Never>?.none)
+      }
       defer { state.task = nil }
       return (continuation, state.task)
     }

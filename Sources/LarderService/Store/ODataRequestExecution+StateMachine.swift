@@ -21,7 +21,7 @@ extension ODataRequestExecution {
     var hasEnded: Bool { if case .ended = state { true } else { false } }
 
     /// Returns the steps that an input leads to, in their order.
-    mutating func take(_ input: Input) -> [ODataRequestEvent] {
+    mutating func handle(_ input: Input) -> [ODataRequestEvent] {
       switch (state, input) {
       case (.new, .start):
         state = .running(last: nil)

@@ -17,7 +17,7 @@ public final class ODataRequestExecution: Sendable {
     /// Steps that were delivered, for readers that start later.
     var delivered: [ODataRequestEvent] = []
     var isDelivering = false
-    var visible = ODataRequestEvent.Snapshot(status: .initialized)
+    var visibleSnapshot = ODataRequestEvent.Snapshot(status: .initialized)
     /// The readers of the steps, by number.
     var readers: [Int: Reader] = [:]
     var lastReader = 0
@@ -34,13 +34,13 @@ public final class ODataRequestExecution: Sendable {
   }
 
   /// The status of the request; inside a listener's function, the status at that step.
-  public var status: ODataRequestStatus { state.withLock { $0.visible.status } }
+  public var status: ODataRequestStatus { state.withLock { $0.visibleSnapshot.status } }
 
   /// The latest response; nil before the first, for a cache miss, and for a failure without a response.
-  public var response: ODataResponse? { state.withLock { $0.visible.response } }
+  public var response: ODataResponse? { state.withLock { $0.visibleSnapshot.response } }
 
   /// Why the request failed; nil in all other states.
-  public var error: (any Error)? { state.withLock { $0.visible.error } }
+  public var error: (any Error)? { state.withLock { $0.visibleSnapshot.error } }
 
   /// Cancels the request: the transfer stops and the last step is `requestFinished` (canceled). Has no effect on a
   /// request that has ended.
@@ -96,11 +96,11 @@ public final class ODataRequestExecution: Sendable {
 
   /// Runs `handler` once when the caller cancels, or at once if that has happened. The handler is released at the end.
   package func onCancel(_ handler: @escaping @Sendable () -> Void) {
-    let (now, _) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+    let (isCancelled, _) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
       if state.isCancelled { return (true, nil) }
       return (false, state.machine.hasEnded ? nil : exchange(&state.onCancel, with: handler))
     }
-    if now { handler() }
+    if isCancelled { handler() }
   }
 
   /// Delivers `requestStarted`.
@@ -117,15 +117,15 @@ public final class ODataRequestExecution: Sendable {
   /// Decides the steps at once and delivers them one by one, on the thread that is already delivering, else on this
   /// one.
   private func advance(_ input: StateMachine.Input) {
-    let isMine = state.withLock { state in
-      state.pending += state.machine.take(input)
+    let startsDelivery = state.withLock { state in
+      state.pending += state.machine.handle(input)
       guard !state.isDelivering, !state.pending.isEmpty else { return false }
       state.isDelivering = true
       return true
     }
-    guard isMine else { return }
+    guard startsDelivery else { return }
     while let delivery = state.withLock({ $0.beginDelivery() }) {
-      for reader in delivery.waiting { reader.resume() }
+      for waiter in delivery.waiters { waiter.resume() }
       call(delivery.listener, delivery.event)
     }
   }
@@ -145,12 +145,12 @@ public final class ODataRequestExecution: Sendable {
 // MARK: Readers of the steps
 
 extension ODataRequestExecution {
-  fileprivate typealias Waiting = CheckedContinuation<Void, Never>
+  fileprivate typealias Waiter = CheckedContinuation<Void, Never>
 
   fileprivate struct Reader {
     /// The number of steps that the reader has read.
     var position = 0
-    var waiting: [Waiting] = []
+    var waiters: [Waiter] = []
   }
 
   fileprivate func addReader() -> Int {
@@ -168,8 +168,8 @@ extension ODataRequestExecution {
       case .step(let event): return event
       case .end: return nil
       case .wait:
-        await withCheckedContinuation { waiting in
-          if !state.withLock({ $0.wait(number, waiting) }) { waiting.resume() }
+        await withCheckedContinuation { waiter in
+          if !state.withLock({ $0.wait(number, waiter) }) { waiter.resume() }
         }
       }
     }
@@ -183,7 +183,7 @@ extension ODataRequestExecution {
     let (reader, isUnfollowed) = state.withLock { state in
       (state.readers.removeValue(forKey: number), state.readers.isEmpty && state.listener == nil)
     }
-    for waiting in reader?.waiting ?? [] { waiting.resume() }
+    for waiter in reader?.waiters ?? [] { waiter.resume() }
     if cancels, isUnfollowed { cancel() }
   }
 }
@@ -225,10 +225,10 @@ extension ODataRequestExecution.State {
   }
 
   /// Registers a suspended reader; returns false if it should read again instead.
-  fileprivate mutating func wait(_ number: Int, _ waiting: ODataRequestExecution.Waiting) -> Bool {
+  fileprivate mutating func wait(_ number: Int, _ waiter: ODataRequestExecution.Waiter) -> Bool {
     guard let position = readers[number]?.position, position == delivered.count else { return false }
     if case .requestFinished? = delivered.last { return false }
-    readers[number]?.waiting.append(waiting)
+    readers[number]?.waiters.append(waiter)
     return true
   }
 
@@ -236,7 +236,7 @@ extension ODataRequestExecution.State {
   fileprivate struct Delivery {
     let event: ODataRequestEvent
     let listener: (any ODataRequestListener)?
-    let waiting: [ODataRequestExecution.Waiting]
+    let waiters: [ODataRequestExecution.Waiter]
     /// Released with the last step.
     var onCancel: (@Sendable () -> Void)?
   }
@@ -248,11 +248,11 @@ extension ODataRequestExecution.State {
       return nil
     }
     let event = pending.removeFirst()
-    visible = event.snapshot
+    visibleSnapshot = event.snapshot
     delivered.append(event)
-    var waiting: [ODataRequestExecution.Waiting] = []
-    for number in readers.keys { waiting += exchange(&readers[number, default: .init()].waiting, with: []) }
-    guard case .requestFinished = event else { return Delivery(event: event, listener: listener, waiting: waiting) }
-    return Delivery(event: event, listener: listener.take(), waiting: waiting, onCancel: onCancel.take())
+    var waiters: [ODataRequestExecution.Waiter] = []
+    for number in readers.keys { waiters += exchange(&readers[number, default: .init()].waiters, with: []) }
+    guard case .requestFinished = event else { return Delivery(event: event, listener: listener, waiters: waiters) }
+    return Delivery(event: event, listener: listener.take(), waiters: waiters, onCancel: onCancel.take())
   }
 }

@@ -11,7 +11,7 @@ extension ODataStore {
     switch try response.payload(model: model) {
     case .entity(let entity): return entity
     case .property(let property) where property.value == .null: return nil
-    case let other: throw unexpected(other, "an entity", response, request)
+    case let other: throw unexpected(other, expected: "an entity", in: response, to: request)
     }
   }
 
@@ -23,7 +23,7 @@ extension ODataStore {
     case .collection(let collection): return collection
     // An empty array does not show the type of its elements.
     case .property(let property) where property.value == .collection([]): return ODataEntityCollection()
-    case let other: throw unexpected(other, "a collection of entities", response, request)
+    case let other: throw unexpected(other, expected: "a collection of entities", in: response, to: request)
     }
   }
 
@@ -34,7 +34,7 @@ extension ODataStore {
     switch try response.payload(model: model) {
     case .property(let property): return property.value
     case .count(let count): return .int64(count)
-    case let other: throw unexpected(other, "a value", response, request)
+    case let other: throw unexpected(other, expected: "a value", in: response, to: request)
     }
   }
 
@@ -45,7 +45,7 @@ extension ODataStore {
     let response = try await execute(single: request)
     guard case .count(let count) = try response.payload() else {
       throw ODataServiceError(
-        .malformedAnswer("a count should be plain text"), operation: "read", method: .get, url: response.url)
+        .malformedAnswer("a count must be plain text"), operation: "read", method: .get, url: response.url)
     }
     return count
   }
@@ -127,14 +127,14 @@ extension ODataStore {
     guard !response.payloadBytes.isEmpty else { return nil }
     switch try response.payload(model: model) {
     case .entity(let entity): return entity
-    case let other: throw unexpected(other, "an entity", response, request)
+    case let other: throw unexpected(other, expected: "an entity", in: response, to: request)
     }
   }
 
   private func unexpected(
-    _ payload: ODataPayload, _ expected: String, _ response: ODataSingleResponse, _ request: ODataSingleRequest
+    _ payload: ODataPayload, expected: String, in response: ODataSingleResponse, to request: ODataSingleRequest
   ) -> ODataServiceError {
-    let found =
+    let received =
       switch payload {
       case .entity: "an entity"
       case .collection: "a collection of entities"
@@ -146,7 +146,7 @@ extension ODataStore {
       case .error: "an error"
       }
     return ODataServiceError(
-      .malformedAnswer("\(found) where \(expected) should be; read it by another call"),
+      .malformedAnswer("expected \(expected), received \(received); use the function that reads \(received)"),
       operation: request.operationName, url: response.url, response: response)
   }
 }

@@ -18,8 +18,8 @@ package struct RequestClaim: Sendable, Hashable {
 ///
 /// | state | leaves by |
 /// | --- | --- |
-/// | waits | `leave` (cancelled), or `leave` of the earlier requests that it waits for, to `goes` |
-/// | goes | `leave` (done) |
+/// | waiting | `leave` (cancelled), or `leave` of the earlier requests that it waits for, to runnable |
+/// | runnable | `leave` (done) |
 ///
 /// Nothing is kept for a request that has left, nor for a resource without claims.
 struct RequestOrder: Sendable {
@@ -29,31 +29,31 @@ struct RequestOrder: Sendable {
   private struct Entry {
     let claims: [RequestClaim]
     /// The number of claims that earlier requests block.
-    var missing: Int
+    var blockedClaims: Int
   }
 
   private var last: Ticket = 0
   private var entries: [Ticket: Entry] = [:]
-  private var lines: [String: Line] = [:]
+  private var queues: [String: ClaimQueue] = [:]
 
   /// Whether no request runs or waits.
-  var isEmpty: Bool { entries.isEmpty && lines.isEmpty }
+  var isEmpty: Bool { entries.isEmpty && queues.isEmpty }
 
   /// Whether a request has entered and not left.
   func contains(_ ticket: Ticket) -> Bool { entries[ticket] != nil }
 
   /// Whether a request may run.
-  func goes(_ ticket: Ticket) -> Bool { entries[ticket]?.missing == 0 }
+  func canRun(_ ticket: Ticket) -> Bool { entries[ticket]?.blockedClaims == 0 }
 
   /// Adds a request behind all that have entered.
   mutating func enter(_ claims: [RequestClaim]) -> Ticket {
     last += 1
-    let claims = Self.united(claims)
-    var missing = 0
-    for claim in claims where !lines[claim.resource, default: Line()].enter(last, isShared: claim.isShared) {
-      missing += 1
+    let claims = Self.combined(claims)
+    var blockedClaims = 0
+    for claim in claims where !queues[claim.resource, default: ClaimQueue()].enter(last, isShared: claim.isShared) {
+      blockedClaims += 1
     }
-    entries[last] = Entry(claims: claims, missing: missing)
+    entries[last] = Entry(claims: claims, blockedClaims: blockedClaims)
     return last
   }
 
@@ -61,28 +61,28 @@ struct RequestOrder: Sendable {
   /// that has already left.
   mutating func leave(_ ticket: Ticket) -> [Ticket] {
     guard let entry = entries.removeValue(forKey: ticket) else { return [] }
-    var going: [Ticket] = []
+    var runnable: [Ticket] = []
     for claim in entry.claims {
-      for next in lines[claim.resource]?.leave(ticket) ?? [] {
-        entries[next]?.missing -= 1
-        if goes(next) { going.append(next) }
+      for next in queues[claim.resource]?.leave(ticket) ?? [] {
+        entries[next]?.blockedClaims -= 1
+        if canRun(next) { runnable.append(next) }
       }
-      if lines[claim.resource]?.isEmpty == true { lines[claim.resource] = nil }
+      if queues[claim.resource]?.isEmpty == true { queues[claim.resource] = nil }
     }
-    return going
+    return runnable
   }
 
   /// Combines claims to one for each resource, exclusive if one of them is.
-  private static func united(_ claims: [RequestClaim]) -> [RequestClaim] {
+  private static func combined(_ claims: [RequestClaim]) -> [RequestClaim] {
     guard claims.count > 1 else { return claims }
     let shared = Dictionary(claims.map { ($0.resource, $0.isShared) }, uniquingKeysWith: { $0 && $1 })
     return shared.map { RequestClaim(resource: $0, isShared: $1) }
   }
 
   /// The claims of one resource in order of arrival, so that no request waits for ever.
-  private struct Line: Sendable {
+  private struct ClaimQueue: Sendable {
     private var holders = 0
-    private var isHeldAlone = false
+    private var isHeldExclusively = false
     private var waiting: [(ticket: Ticket, isShared: Bool)] = []
     /// The index of the first waiting claim; those before it were granted.
     private var head = 0
@@ -95,16 +95,16 @@ struct RequestOrder: Sendable {
         waiting.append((ticket, isShared))
         return false
       }
-      hold(isShared)
+      grant(isShared)
       return true
     }
 
     /// Removes a claim; returns the requests whose claims are granted now.
     mutating func leave(_ ticket: Ticket) -> [Ticket] {
-      if let place = place(of: ticket) { waiting.remove(at: place) } else { holders -= 1 }
+      if let index = index(of: ticket) { waiting.remove(at: index) } else { holders -= 1 }
       var granted: [Ticket] = []
       while head < waiting.count, isFree(waiting[head].isShared) {
-        hold(waiting[head].isShared)
+        grant(waiting[head].isShared)
         granted.append(waiting[head].ticket)
         head += 1
       }
@@ -115,15 +115,15 @@ struct RequestOrder: Sendable {
       return granted
     }
 
-    private func isFree(_ isShared: Bool) -> Bool { holders == 0 || isShared && !isHeldAlone }
+    private func isFree(_ isShared: Bool) -> Bool { holders == 0 || isShared && !isHeldExclusively }
 
-    private mutating func hold(_ isShared: Bool) {
+    private mutating func grant(_ isShared: Bool) {
       holders += 1
-      isHeldAlone = !isShared
+      isHeldExclusively = !isShared
     }
 
     /// The index of a ticket, by binary search: tickets ascend.
-    private func place(of ticket: Ticket) -> Int? {
+    private func index(of ticket: Ticket) -> Int? {
       var (low, high) = (head, waiting.count)
       while low < high {
         let middle = (low + high) / 2

@@ -10,9 +10,10 @@ package final class RequestTurns: Sendable {
     var waiting: [RequestOrder.Ticket: CheckedContinuation<Bool, Never>] = [:]
 
     /// Removes a request; returns the continuations to resume, and whether their requests may run.
-    mutating func leave(_ ticket: RequestOrder.Ticket) -> [(CheckedContinuation<Bool, Never>, goes: Bool)] {
-      let own = waiting.removeValue(forKey: ticket).map { [($0, goes: false)] } ?? []
-      return own + order.leave(ticket).compactMap { next in waiting.removeValue(forKey: next).map { ($0, goes: true) } }
+    mutating func leave(_ ticket: RequestOrder.Ticket) -> [(CheckedContinuation<Bool, Never>, canRun: Bool)] {
+      let cancelled = waiting.removeValue(forKey: ticket).map { [($0, canRun: false)] } ?? []
+      return cancelled
+        + order.leave(ticket).compactMap { next in waiting.removeValue(forKey: next).map { ($0, canRun: true) } }
     }
   }
 
@@ -42,7 +43,7 @@ package final class RequestTurns: Sendable {
     package func take<Value, Failure: Error>(
       _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value? {
-      guard await turns.comes(ticket) else { return nil }
+      guard await turns.waitForTurn(ticket) else { return nil }
       defer { end() }
       return try await work()
     }
@@ -52,26 +53,26 @@ package final class RequestTurns: Sendable {
   }
 
   /// Waits for the turn; returns false if the task is cancelled before.
-  private func comes(_ ticket: RequestOrder.Ticket) async -> Bool {
-    if state.withLock({ $0.order.goes(ticket) }) { return true }
+  private func waitForTurn(_ ticket: RequestOrder.Ticket) async -> Bool {
+    if state.withLock({ $0.order.canRun(ticket) }) { return true }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let known: Bool? = state.withLock { state in
-          guard state.order.contains(ticket), !state.order.goes(ticket) else { return state.order.goes(ticket) }
+        let isRunnable: Bool? = state.withLock { state in
+          guard state.order.contains(ticket), !state.order.canRun(ticket) else { return state.order.canRun(ticket) }
           state.waiting[ticket] = continuation
           return nil
         }
-        if let known { continuation.resume(returning: known) }
+        if let isRunnable { continuation.resume(returning: isRunnable) }
       }
     } onCancel: {
-      resume(state.withLock { $0.order.goes(ticket) ? [] : $0.leave(ticket) })
+      resume(state.withLock { $0.order.canRun(ticket) ? [] : $0.leave(ticket) })
     }
   }
 
   private func leave(_ ticket: RequestOrder.Ticket) { resume(state.withLock { $0.leave(ticket) }) }
 
   /// Called outside the lock, because a resumed task may run at once.
-  private func resume(_ waiting: [(CheckedContinuation<Bool, Never>, goes: Bool)]) {
-    for (continuation, goes) in waiting { continuation.resume(returning: goes) }
+  private func resume(_ waiting: [(CheckedContinuation<Bool, Never>, canRun: Bool)]) {
+    for (continuation, canRun) in waiting { continuation.resume(returning: canRun) }
   }
 }

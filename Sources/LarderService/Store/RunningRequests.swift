@@ -6,7 +6,7 @@ package final class RunningRequests: Sendable {
 
   private struct State {
     var executions: [ObjectIdentifier: ODataRequestExecution] = [:]
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
   package init() {}
@@ -16,25 +16,25 @@ package final class RunningRequests: Sendable {
   }
 
   package func remove(_ execution: ODataRequestExecution) {
-    let done = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+    let resumable = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       state.executions[ObjectIdentifier(execution)] = nil
       guard state.executions.isEmpty else { return [] }
-      defer { state.waiting = [] }
-      return state.waiting
+      defer { state.waiters = [] }
+      return state.waiters
     }
-    for waiting in done { waiting.resume() }
+    for waiter in resumable { waiter.resume() }
   }
 
   /// Cancels all running requests and waits until their work has ended.
   package func endAll() async {
     for execution in state.withLock({ Array($0.executions.values) }) { execution.cancel() }
-    await withCheckedContinuation { waiting in
+    await withCheckedContinuation { waiter in
       let isDone = state.withLock { state in
         if state.executions.isEmpty { return true }
-        state.waiting.append(waiting)
+        state.waiters.append(waiter)
         return false
       }
-      if isDone { waiting.resume() }
+      if isDone { waiter.resume() }
     }
   }
 }

@@ -15,7 +15,7 @@ struct FailureWordsTests {
       #expect(outcome.status == .network)
       #expect(outcome.output.isEmpty)
       #expect(outcome.diagnostics.contains("HTTP \(status)"))
-      #expect(outcome.diagnostics.contains(status == 304 ? "nothing has changed" : "redirects"))
+      #expect(outcome.diagnostics.contains(status == 304 ? "is unchanged" : "sent a redirect"))
     }
   }
 

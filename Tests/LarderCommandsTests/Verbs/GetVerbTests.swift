@@ -119,7 +119,7 @@ struct GetVerbTests {
     defer { server.stop() }
     let outcome = await Rig().run("get", "--timeout", "0.2", server.text("/x"))
     #expect(outcome.status == .network)
-    #expect(outcome.diagnostics.contains("took too long"))
+    #expect(outcome.diagnostics.contains("timed out"))
   }
 
   @Test("--retry repeats, and without it nothing is")

@@ -318,7 +318,7 @@ struct ObjectVerbTests {
     try #require(folder.seal())
     let refused = await Rig().run(arguments)
     #expect(refused.status == .storage && refused.output.isEmpty)
-    #expect(refused.diagnostics.contains("can only be read"), "\(refused.diagnostics)")
+    #expect(refused.diagnostics.contains("is read-only"), "\(refused.diagnostics)")
     try #require(folder.unseal())
     let allowed = await Rig().run(arguments)
     #expect(allowed.status == .done && !allowed.output.isEmpty)

@@ -4,9 +4,9 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@Suite("The article's friends list", .timeLimit(.minutes(5)))
+@Suite("The friends list of the article", .timeLimit(.minutes(5)))
 struct FriendsListTests {
-  /// A server that answers what it is told to.
+  /// A server with responses that the test sets.
   final class Server: SocialServer {
     struct Unreachable: Error {}
 
@@ -24,7 +24,7 @@ struct FriendsListTests {
     }
   }
 
-  /// A screen that remembers what it was told, in words, and can be read as it happens.
+  /// A screen that records as text what it shows, and whose events can be awaited.
   final class Screen: FriendsScreen {
     private let said = Mutex<[String]>([])
     let events: AsyncStream<String>
@@ -32,7 +32,7 @@ struct FriendsListTests {
 
     init() { (events, told) = AsyncStream.makeStream() }
 
-    /// What it was told since the last call.
+    /// The events since the last call.
     func take() -> [String] {
       said.withLock { said in
         defer { said = [] }
@@ -57,7 +57,7 @@ struct FriendsListTests {
   static let bob = Profile(id: 2, name: "Bob")
   static let eve = Profile(id: 3, name: "Eve")
 
-  @Test("The list that is here comes at once, the server's after it, and without a server the first one stands")
+  @Test("The stored list is shown at once, then the server's; without a server the stored one remains")
   func load() async throws {
     try await ObjectRig().with { store in
       let (server, screen) = (Server(), Screen())
@@ -87,7 +87,7 @@ struct FriendsListTests {
     }
   }
 
-  @Test("Profiles are kept one by one, those of former friends go, and names order them in pages")
+  @Test("Profiles are stored one by one, those of former friends are deleted, and pages are ordered by name")
   func profiles() async throws {
     try await ObjectRig().with { store in
       let list = FriendsList(store: store, server: Server())
@@ -103,7 +103,7 @@ struct FriendsListTests {
     }
   }
 
-  @Test("A photo is asked for once, and a friend's profile, photo and place in the list go together")
+  @Test("A photo is requested once, and a friend's profile, photo and list entry are deleted together")
   func photos() async throws {
     try await ObjectRig().with { store in
       let server = Server()
@@ -118,7 +118,7 @@ struct FriendsListTests {
     }
   }
 
-  @Test("What changes is shown as it happens")
+  @Test("Changes are shown as they happen")
   func follow() async throws {
     try await ObjectRig().with { store in
       let (list, screen) = (FriendsList(store: store, server: Server()), Screen())
@@ -134,7 +134,7 @@ struct FriendsListTests {
     }
   }
 
-  @Test("Clean-up takes what was not put for a month, and logging out takes everything")
+  @Test("Clean-up deletes values not written for a month, and logging out deletes everything")
   func cleanUp() async throws {
     let rig = try ObjectRig()
     rig.clock.advance(Date().timeIntervalSince1970 - rig.clock.now.timeIntervalSince1970 - 40 * 86_400)
@@ -150,7 +150,7 @@ struct FriendsListTests {
     }
   }
 
-  @Test("What the article and the README quote is this code, line by line")
+  @Test("The code in the article and the README is this code, line by line")
   func quotes() throws {
     let code = lines(try text("Tests/LarderObjectsTests/Article/FriendsList.swift"))
     let blocks = swiftBlocks(try text("docs/Larder.docc/AFriendsList.md"))
@@ -176,7 +176,7 @@ struct FriendsListTests {
     text.split(separator: "\n", omittingEmptySubsequences: true).map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// The blocks of Swift in a text, each as its lines without indentation.
+  /// The Swift code blocks in a text, each as lines without indentation.
   private func swiftBlocks(_ text: String) -> [[String]] {
     text.components(separatedBy: "```swift\n").dropFirst().map { rest in
       lines(rest.components(separatedBy: "\n```").first ?? "")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Objects: observed changes", .timeLimit(.minutes(5)))
 struct ObjectChangeTests {
-  @Test("Who begins to observe while a change is being made is told that something was missed")
+  @Test("An observer that is added during a change receives `missed`")
   func lateObserver() async throws {
     try await ObjectRig().with { (store) async throws in
       let changes = try await store.transaction { objects in
@@ -19,19 +19,19 @@ struct ObjectChangeTests {
     }
   }
 
-  @Test("An observer that is always one change behind keeps no more than a few keys")
+  @Test("An observer that is always one change behind stores only a few keys")
   func oneBehind() {
     var buffer = ChangeBuffer(limit: 10)
     var taken: [ObjectChange] = []
     for number in 0..<10_000 {
       buffer.add(RecordedChange(kind: .put, key: ObjectKey(stored: "\(number)"), labels: []))
       if number > 0, let change = buffer.next() { taken.append(change) }
-      #expect(buffer.keptCount < 32)
+      #expect(buffer.keyCount < 32)
     }
     #expect(taken == (0..<9999).map { .put(key: "\($0)") })
   }
 
-  @Test("A cancelled loop ends, also where changes wait")
+  @Test("A cancelled loop ends, even if changes are pending")
   func cancelledLoop() async throws {
     try await ObjectRig().with { (store) async throws in
       let changes = store.changes()
@@ -45,8 +45,8 @@ struct ObjectChangeTests {
     }
   }
 
-  /// Takes what has been told so far; `end` is a key put last.
-  private func told(_ changes: ObjectChanges, until end: ObjectChange) async -> [ObjectChange] {
+  /// Reads the changes reported so far; `end` is the key that was put last.
+  private func reportedChanges(_ changes: ObjectChanges, until end: ObjectChange) async -> [ObjectChange] {
     var all: [ObjectChange] = []
     for await change in changes {
       if change == end { break }
@@ -66,7 +66,7 @@ struct ObjectChangeTests {
       try await store.put(1, forKey: "a")
       try await store.delete(forKey: "nobody")
       try await store.delete(forKey: "c")
-      // A label that goes is told once more.
+      // The removal of a label is reported once more.
       try await store.put(2, forKey: "b")
       var keyed = key.makeAsyncIterator()
       #expect(await keyed.next() == .put(key: "a"))
@@ -77,7 +77,7 @@ struct ObjectChangeTests {
       #expect(await labelled.next() == .put(key: "d"))
       try await store.put(1, forKey: "end")
       #expect(
-        await told(all, until: .put(key: "end")) == [
+        await reportedChanges(all, until: .put(key: "end")) == [
           .put(key: "b"), .deleted(key: "c"), .put(key: "a"), .put(key: "d"),
         ])
       try await store.deleteAll()
@@ -86,7 +86,7 @@ struct ObjectChangeTests {
     }
   }
 
-  @Test("A transaction is told when it is durable, one that is given up never")
+  @Test("A transaction is reported when it is durable, a rolled back one never")
   func transactions() async throws {
     try await ObjectRig().with { (store) async throws in
       let changes = store.changes()
@@ -102,11 +102,11 @@ struct ObjectChangeTests {
         try objects.delete(forKey: "b")
       }
       try await store.put(1, forKey: "end")
-      #expect(await told(changes, until: .put(key: "end")) == [.deleted(key: "b"), .put(key: "a")])
+      #expect(await reportedChanges(changes, until: .put(key: "end")) == [.deleted(key: "b"), .put(key: "a")])
     }
   }
 
-  @Test("Who is too far behind is told so once")
+  @Test("An observer that is too far behind receives `missed` once")
   func missed() async throws {
     try await ObjectRig().with { (store) async throws in
       let (behind, slow) = (store.changes(), try store.changes(forKey: "5"))
@@ -124,27 +124,27 @@ struct ObjectChangeTests {
     }
   }
 
-  @Test("A loop ends with the store, and with its task; what nobody holds is not told")
+  @Test("A loop ends with the store and with its task; a released observer receives nothing")
   func ends() async throws {
     let store = try await ObjectRig().open()
     #expect(store.observers.isEmpty)
     do {
       let changes = store.changes()
       #expect(!store.observers.isEmpty)
-      let waits = Task { await self.told(changes, until: .missed) }
+      let waits = Task { await self.reportedChanges(changes, until: .missed) }
       waits.cancel()
       #expect(await waits.value == [])
     }
     #expect(store.observers.isEmpty)
     let changes = store.changes()
-    let ends = Task { await self.told(changes, until: .missed) }
+    let ends = Task { await self.reportedChanges(changes, until: .missed) }
     try await store.put(1, forKey: "a")
     try await store.close()
     #expect(await ends.value == [.put(key: "a")])
-    #expect(await told(store.changes(), until: .missed) == [])
+    #expect(await reportedChanges(store.changes(), until: .missed) == [])
   }
 
-  @Test("The buffer keeps the newest change of each key, in the order in which they first changed")
+  @Test("The buffer stores the newest change of each key, in the order in which the keys first changed")
   func buffer() {
     var buffer = ChangeBuffer(limit: 3)
     func add(_ kind: RecordedChange.Kind, _ key: String?) {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderCrashRig
 
-/// What the other process has said.
+/// The lines that the other process has printed.
 private final class Progress: Sendable {
   private let state = Mutex((said: 0, isOver: false))
 
@@ -18,13 +18,13 @@ private final class Progress: Sendable {
   func end() { state.withLock { $0.isOver = true } }
 }
 
-/// What was there at the last look.
+/// The state at the last check.
 private struct FoundObjects {
   var contents: [Int: [UInt8]] = [:]
   var pairs: [Int: Int] = [:]
 }
 
-/// Which rounds of a process's changes were acknowledged; pairs are numbered after the values.
+/// The acknowledged rounds of a process's changes; pairs are numbered after the values.
 private struct AcknowledgedRounds {
   let first: Int
   private(set) var count = 0
@@ -39,7 +39,7 @@ private struct AcknowledgedRounds {
     inRound[round, default: 0] += 1
   }
 
-  /// A round begins when all changes of the one before have been acknowledged.
+  /// A round begins when all changes of the previous one have been acknowledged.
   var lastBegun: Int {
     guard let newest = inRound.keys.max() else { return first }
     return inRound[newest] == ObjectCrashRig.count + ObjectCrashRig.pairs ? newest + 1 : newest
@@ -47,13 +47,13 @@ private struct AcknowledgedRounds {
 
   func isAcknowledged(_ number: Int) -> Bool { last[number] != nil }
 
-  /// The rounds of which its state may be, apart from that before the process where nothing was acknowledged.
+  /// The rounds whose state a value may have, besides the state before the process if nothing was acknowledged.
   func possible(_ number: Int) -> ClosedRange<Int> { (last[number] ?? first)...lastBegun }
 }
 
-@Suite("Objects: other processes, and their sudden end", .timeLimit(.minutes(5)))
+@Suite("Objects: killed processes", .timeLimit(.minutes(5)))
 struct ObjectCrashTests {
-  @Test("Everything acknowledged is there after a kill, transactions whole, and the file is sound")
+  @Test("All acknowledged changes exist after a kill, transactions are complete, and the file is intact")
   func kills() async throws {
     var random = PrintedSeed(for: "kills of an object store")
     let rig = try ObjectRig()
@@ -79,7 +79,7 @@ struct ObjectCrashTests {
     }
   }
 
-  /// Checks that each value is that of its last acknowledged change, or of a later one that was begun.
+  /// Checks that each value is from its last acknowledged change, or from a later one that had begun.
   private func check(
     _ store: ObjectStore, _ acknowledged: AcknowledgedRounds, before: FoundObjects
   ) async throws -> FoundObjects {
@@ -115,7 +115,9 @@ struct ObjectCrashTests {
     return found
   }
 
-  @Test("Two processes raise one count: none is lost, and what one has said the other reads at once, from memory too")
+  @Test(
+    "Two processes increment one counter: no increment is lost, and each reads the other's acknowledged value at once, also from memory"
+  )
   func twoProcesses() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open()

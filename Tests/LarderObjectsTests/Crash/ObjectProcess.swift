@@ -4,12 +4,12 @@ import LarderTestSupport
 
 /// A store in another process.
 enum ObjectProcess {
-  /// Starts one.
+  /// Starts a process.
   static func start(_ kind: ObjectCrashRig.Kind, _ path: String, _ first: Int) throws -> CrashRigProcess {
     try CrashRigProcess(["object", kind.rawValue, path, String(first)])
   }
 
-  /// What a process of this kind says until its end.
+  /// The lines that a process prints until its end.
   static func lines(_ kind: ObjectCrashRig.Kind, _ path: String, _ first: Int) async throws -> [String] {
     try await start(kind, path, first).lines()
   }

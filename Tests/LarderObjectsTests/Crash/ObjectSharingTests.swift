@@ -8,13 +8,13 @@ import Testing
 
 @Suite("Objects: several stores and processes on one file", .timeLimit(.minutes(5)))
 struct ObjectSharingTests {
-  /// Another process opens the file, counts the values and closes.
+  /// Another process opens the file, counts the values and closes it.
   private func expectCount(_ count: Int, _ rig: ObjectRig) async throws {
-    let said = try await ObjectProcess.lines(.look, rig.path, 0)
-    #expect(said == ["holds \(count)"])
+    let lines = try await ObjectProcess.lines(.look, rig.path, 0)
+    #expect(lines == ["holds \(count)"])
   }
 
-  @Test("What two stores of a process put is there after another process has opened and closed the file")
+  @Test("The values that two stores of a process put exist after another process has opened and closed the file")
   func twoStoresAndAProcess() async throws {
     let rig = try ObjectRig()
     let first = try await rig.open()
@@ -33,7 +33,7 @@ struct ObjectSharingTests {
     try await expectCount(23, rig)
   }
 
-  @Test("A value that one store has just put is not the first to go when another makes room")
+  @Test("A value that one store has just put is not evicted first by another store")
   func eviction() async throws {
     let rig = try ObjectRig()
     let options = ObjectStoreOptions(disk: .init(count: 3))
@@ -46,7 +46,7 @@ struct ObjectSharingTests {
     try await second.close()
   }
 
-  @Test("Where a process ends in the midst of a commit, observers are told when the store is asked to look")
+  @Test("If a process ends during a commit, observers are notified at the next refresh")
   func endsInCommit() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open()
@@ -64,15 +64,15 @@ struct ObjectSharingTests {
     try await store.close()
   }
 
-  @Test("Counts, metadata and pages notice what another store has changed, for observers")
+  @Test("Reading counts, metadata and pages detects changes of another store, and notifies observers")
   func noticing() async throws {
     let rig = try ObjectRig()
     let (first, second) = (try await rig.open(), try await rig.open())
-    let looks: [@Sendable () async throws -> Void] = [
+    let reads: [@Sendable () async throws -> Void] = [
       { _ = try await second.count() }, { _ = try await second.metadata(forKey: "a") },
       { _ = try await second.keys() }, { _ = try await second.size() },
     ]
-    for look in looks {
+    for look in reads {
       var changes = second.changes().makeAsyncIterator()
       try await first.put(1, forKey: "a")
       try await look()
@@ -82,7 +82,7 @@ struct ObjectSharingTests {
     try await second.close()
   }
 
-  @Test("Stores that open a new file at the same moment all have it, and none loses what another put")
+  @Test("Stores that open a new file at the same time all use it, and lose no value of each other")
   func firstOpening() async throws {
     for _ in 0..<5 {
       let rig = try ObjectRig()
@@ -104,15 +104,15 @@ struct ObjectSharingTests {
     }
   }
 
-  @Test("Processes that open a new file at the same moment all have it, and no count is lost")
+  @Test("Processes that open a new file at the same time all use it, and no increment is lost")
   func firstOpeningOfProcesses() async throws {
     let rig = try ObjectRig()
-    let said = try await withThrowingTaskGroup(of: [String].self) { group in
+    let lines = try await withThrowingTaskGroup(of: [String].self) { group in
       for _ in 0..<4 { group.addTask { try await ObjectProcess.lines(.count, rig.path, 10) } }
       return try await group.reduce(into: []) { $0 += $1 }
     }
-    #expect(said.count == 40)
-    #expect(Set(said).count == 40)
+    #expect(lines.count == 40)
+    #expect(Set(lines).count == 40)
     let count = try await rig.with { store in try await store.value(Int.self, forKey: "count") }
     #expect(count == 40)
   }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Objects: damage and failures of the file", .timeLimit(.minutes(5)))
 struct ObjectDamageTests {
-  /// Changes the file past the store.
+  /// Changes the file without the store.
   private func damage(_ rig: ObjectRig, _ statements: String...) async throws {
     let database = try await Database.open(rig.path, key: try rig.key, schema: ObjectSchema.schema)
     try await database.write { (connection) throws(StorageError) in
@@ -16,7 +16,7 @@ struct ObjectDamageTests {
     try await database.close()
   }
 
-  @Test("A transaction one of whose changes failed is not made, even if its closure goes on")
+  @Test("A transaction with a failed change is rolled back, even if its closure continues")
   func failedChange() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in try await store.put(1, forKey: "before") }
@@ -38,7 +38,7 @@ struct ObjectDamageTests {
     }
   }
 
-  @Test("Requests of a deleted value are not those of one put after it", arguments: [false, true])
+  @Test("Requests of a deleted value are not counted for a value that is put after it", arguments: [false, true])
   func idsOnce(atOnce: Bool) async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -60,7 +60,7 @@ struct ObjectDamageTests {
     }
   }
 
-  @Test("A damaged key that has expired is cleared up, and hinders nobody")
+  @Test("An expired row with a damaged key is deleted, and does not affect other values")
   func damagedKey() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -82,7 +82,7 @@ struct ObjectDamageTests {
     try await database.close()
   }
 
-  @Test("Damaged labels go with their value, and the key can be put with them again")
+  @Test("Damaged labels are deleted with their value, and the key can be put with them again")
   func damagedLabels() async throws {
     let rig = try ObjectRig()
     for labels in ["x'00'", "x'0001'", "x'000179'", "x'0001FF'", "NULL"] {
@@ -98,7 +98,7 @@ struct ObjectDamageTests {
     }
   }
 
-  @Test("Numbers as large as they can be end nothing: neither reading, nor putting, nor counting")
+  @Test("The largest numbers do not end the process: not in reads, puts or counts")
   func largestNumbers() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in try await store.put(1, forKey: "a") }
@@ -121,7 +121,7 @@ struct ObjectDamageTests {
     }
   }
 
-  @Test("Counts that cannot be written keep nobody from putting")
+  @Test("Counts that cannot be written do not prevent puts")
   func countsFail() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in try await store.put(1, forKey: "a") }
@@ -131,11 +131,13 @@ struct ObjectDamageTests {
     try await store.put(2, forKey: "b")
     #expect(try await store.values(Int.self) == [1, 2])
     #expect(try await store.metadata(forKey: "a")?.timesRequested == 1)
-    // What close waits for is the counts' writing.
+    // Close waits for the write of the counts.
     #expect(await reason { try await store.close() } != nil)
   }
 
-  @Test("The file of changes is for whom the file is; where it cannot be made, the store does not open")
+  @Test(
+    "The file with the number of changes has the permissions of the store's file; if it cannot be created, the store does not open"
+  )
   func fileOfChanges() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in try await store.put(1, forKey: "a") }

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 // Without an import of Storage: the store's own module names the key.
-@Suite("Objects: a store with a key", .timeLimit(.minutes(2)))
+@Suite("Objects: encryption", .timeLimit(.minutes(2)))
 struct ObjectEncryptionTests {
   private let folder: TemporaryFolder
   private let key: StorageKey
@@ -25,7 +25,7 @@ struct ObjectEncryptionTests {
     }
   }
 
-  @Test("values, keys and labels come back with the key, and are nowhere in its files")
+  @Test("values, keys and labels can be read with the key, and are not readable in the files")
   func keeps() async throws {
     let store = try await ObjectStore(path: path, key: key)
     for number in 0..<200 {
@@ -43,7 +43,7 @@ struct ObjectEncryptionTests {
     try await again.close()
   }
 
-  @Test("a first page that the disk has kept as zeros, where the machine crashed, is made anew")
+  @Test("a file whose first page is zeros after a crash is created again")
   func zeros() async throws {
     try folder.write([UInt8](repeating: 0, count: 4096), to: "objects")
     let store = try await ObjectStore(path: path, key: key)
@@ -57,7 +57,7 @@ struct ObjectEncryptionTests {
     func run(on connection: Connection) throws(StorageError) { try connection.run("CREATE TABLE other(a)") }
   }
 
-  @Test("a database of another program is not encrypted in the store's place")
+  @Test("a database of another program is rejected and not encrypted")
   func foreign() async throws {
     let other = try await Database.open(path, schema: Schema(applicationID: 99, steps: [OtherTable()]))
     try await other.close()
@@ -73,7 +73,7 @@ struct ObjectEncryptionTests {
     #expect(FileManager.default.contentsEqual(atPath: path, andPath: folder.file("copy")))
   }
 
-  @Test("another key, none, one for a plain file: each by its name; the key can be changed, given and taken away")
+  @Test("a wrong key, no key and a key for a plain file are different errors; a key can be changed, added and removed")
   func keys() async throws {
     let store = try await ObjectStore(path: path, key: key)
     try await store.put("kept", forKey: "k")

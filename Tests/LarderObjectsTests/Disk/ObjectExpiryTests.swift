@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Objects: expiry and limits", .timeLimit(.minutes(5)))
 struct ObjectExpiryTests {
-  @Test("An expired value is absent at once in every call, and is cleared up by later changes")
+  @Test("An expired value is absent at once in every call, and is deleted by later changes")
   func expiry() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -29,7 +29,7 @@ struct ObjectExpiryTests {
       #expect(try await store.delete(forKey: "short 0") == false)
       #expect(try await store.transaction { try $0.value(Int.self, forKey: "short 2") } == nil)
       #expect(try await store.transaction { try $0.keys() } == ["long"])
-      // A put under the key begins anew.
+      // A put under the key creates a new value.
       try await store.put(5, forKey: "short 3")
       #expect(try await store.metadata(forKey: "short 3")?.created == rig.clock.now)
       #expect(try await store.metadata(forKey: "short 3")?.timesRequested == 0)
@@ -40,7 +40,7 @@ struct ObjectExpiryTests {
     }
   }
 
-  @Test("Each change clears up a bounded number of expired values")
+  @Test("Each change deletes a limited number of expired values")
   func bounded() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -51,13 +51,13 @@ struct ObjectExpiryTests {
       rig.clock.advance(1)
       let changes = store.changes()
       try await store.put(1, forKey: "a")
-      var told = 0
+      var reported = 0
       var iterator = changes.makeAsyncIterator()
       while let change = await iterator.next() {
         if case .put = change { continue }
         guard case .expired = change else { throw Unexpected(change: change) }
-        told += 1
-        if told == 64 { break }
+        reported += 1
+        if reported == 64 { break }
       }
       try await store.put(1, forKey: "a")
       #expect(await iterator.next() == .put(key: "a"))
@@ -66,7 +66,7 @@ struct ObjectExpiryTests {
 
   struct Unexpected: Error { let change: ObjectChange }
 
-  @Test("A limit of count: what was used the longest ago goes")
+  @Test("A count limit with eviction of the least recently used value")
   func leastRecentlyUsed() async throws {
     let rig = try ObjectRig()
     for memory in [ObjectStoreOptions.MemoryLimit(), .none] {
@@ -84,7 +84,7 @@ struct ObjectExpiryTests {
     }
   }
 
-  @Test("A limit of count: what was requested the fewest times goes")
+  @Test("A count limit with eviction of the least requested value")
   func leastRequested() async throws {
     let rig = try ObjectRig()
     let options = ObjectStoreOptions(disk: .init(count: 3, eviction: .leastRequested))
@@ -103,7 +103,7 @@ struct ObjectExpiryTests {
     }
   }
 
-  @Test("A limit of bytes; a value larger than all is refused; expired ones go first")
+  @Test("A byte limit: a larger value is rejected, and expired values are deleted first")
   func bytes() async throws {
     let rig = try ObjectRig()
     try await rig.with(ObjectStoreOptions(disk: .init(bytes: 100))) { (store) async throws in
@@ -125,7 +125,7 @@ struct ObjectExpiryTests {
     }
   }
 
-  @Test("A file that grew without limits is brought within them when it is opened with some")
+  @Test("A file that grew without limits is reduced to its limits when it is opened with some")
   func limitLater() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -139,7 +139,7 @@ struct ObjectExpiryTests {
     }
   }
 
-  @Test("Evictions are told, and labels go with the values")
+  @Test("Evictions are reported, and labels are deleted with their values")
   func told() async throws {
     try await ObjectRig().with(ObjectStoreOptions(disk: .init(count: 1))) { (store) async throws in
       try await store.put(1, forKey: "a", labels: ["x"])

@@ -6,14 +6,14 @@ import Testing
 
 @testable import LarderCrashRig
 
-@Suite("Objects: a file that can only be read", .timeLimit(.minutes(5)))
+@Suite("Objects: read-only files", .timeLimit(.minutes(5)))
 struct ObjectReadOnlyTests {
   private func open(_ path: String) async throws -> ObjectStore {
     try await ObjectStore(
       path: path, key: try RigKey.fromEnvironment(), options: ObjectStoreOptions(memory: .none, warmUpCount: 0))
   }
 
-  /// The store is gone when this returns, and nothing of the file is open.
+  /// When this returns, the store is released and its files are closed.
   private func make(_ path: String) async throws {
     let store = try await open(path)
     try await store.put(1, forKey: "a", labels: ["x"])
@@ -21,10 +21,10 @@ struct ObjectReadOnlyTests {
   }
 
   @Test(
-    "A store that was closed well does not open where nothing can be written, says why, and is as it was afterwards")
+    "A properly closed store does not open in a read-only folder, reports why, and opens unchanged afterwards")
   func closed() async throws {
     guard let folder = try SealedFolder() else {
-      print("nothing can be mounted here, and root may write everywhere: not tried")
+      print("skipped: nothing can be mounted here, and root can write to read-only folders")
       return
     }
     let path = folder.file("objects")
@@ -48,10 +48,10 @@ struct ObjectReadOnlyTests {
     try await last.close()
   }
 
-  @Test("A new store where nothing can be written fails as read-only, and leaves nothing")
+  @Test("Opening a new store in a read-only folder fails as read-only, and leaves no file")
   func new() async throws {
     guard let folder = try SealedFolder() else {
-      print("nothing can be mounted here, and root may write everywhere: not tried")
+      print("skipped: nothing can be mounted here, and root can write to read-only folders")
       return
     }
     try #require(folder.seal())

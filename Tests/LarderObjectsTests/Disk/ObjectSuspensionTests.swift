@@ -23,7 +23,8 @@ struct ObjectSuspensionTests {
     } catch { return "\(error)" }
   }
 
-  @Test("holds no lock, refuses every call by name, and goes on when it is resumed", arguments: [false, true])
+  @Test(
+    "holds no lock, throws `suspended` from every call, and continues after it is resumed", arguments: [false, true])
   func life(isEncrypted: Bool) async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("objects")
@@ -59,12 +60,12 @@ struct ObjectSuspensionTests {
     #expect(await Self.reason { try await store.put("three", forKey: "a") } == "closed")
   }
 
-  @Test("sees what another process has changed meanwhile, and tells observers that they may have missed something")
+  @Test("sees changes of another process after resuming, and reports `missed` to observers")
   func otherProcess() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open()
     try await store.put(1, forKey: "count")
-    // From memory, from now on.
+    // From now on, the value is read from memory.
     #expect(try await store.value(Int.self, forKey: "count") == 1)
     var changes = try store.changes(forKey: "count").makeAsyncIterator()
     try await store.suspend()
@@ -78,21 +79,21 @@ struct ObjectSuspensionTests {
     #expect(await changes.next() == nil)
   }
 
-  @Test("what is written beside the calls takes no lock and is no error")
+  @Test("background writes take no lock and cause no error")
   func beside() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open()
     try await store.put("one", forKey: "a")
     _ = try await store.value(String.self, forKey: "a")
     try await store.suspend()
-    // Counts of requests that were to be written a while later.
+    // Request counts that were scheduled to be written later.
     rig.runDelayed()
     try await store.resume()
     #expect(try await store.metadata(forKey: "a")?.timesRequested == 1)
     try await store.close()
   }
 
-  @Test("counts of requests do not wait for the lock of another process: they are lost")
+  @Test("request counts do not wait for the lock of another process, and are lost")
   func countsWithoutLock() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open()
@@ -100,7 +101,7 @@ struct ObjectSuspensionTests {
     _ = try await store.value(String.self, forKey: "a")
     let other = try SharedCounter(rig.path + "-changes")
     try other.lock(milliseconds: 1000)
-    // Those that were to be written a while later hold up nothing either.
+    // Scheduled counts do not delay anything either.
     rig.runDelayed()
     try await store.suspend()
     other.unlock()
@@ -109,7 +110,7 @@ struct ObjectSuspensionTests {
     try await store.close()
   }
 
-  @Test("a fetch that is under way ends, and its stream is told")
+  @Test("a running fetch ends, and its stream throws")
   func fetch() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open()
@@ -130,7 +131,7 @@ struct ObjectSuspensionTests {
     try await store.close()
   }
 
-  @Test("stays suspended where the file has another key by now, and opens when it has its own again")
+  @Test("stays suspended if the file has another key, and opens when it has the right key again")
   func otherKey() async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("objects")
@@ -150,7 +151,7 @@ struct ObjectSuspensionTests {
     try await store.close()
   }
 
-  @Test("calls that change nothing: resumed while open, suspended twice, suspended or resumed after the end")
+  @Test("calls without effect: resuming an open store, suspending twice, suspending or resuming a closed store")
   func nothing() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open()
@@ -168,11 +169,11 @@ struct ObjectSuspensionTests {
     #expect(try await rig.with { try await $0.value(String.self, forKey: "a") } == "one")
   }
 
-  @Test("suspended and resumed in any order beside changes: each is made or refused by name")
+  @Test("suspending and resuming during changes: each change is applied or throws `suspended`")
   func mixture() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open()
-    let made = try await withThrowingTaskGroup(of: Int?.self) { group in
+    let applied = try await withThrowingTaskGroup(of: Int?.self) { group in
       for number in 0..<200 {
         group.addTask { @concurrent in
           switch number % 10 {
@@ -186,12 +187,12 @@ struct ObjectSuspensionTests {
           return nil
         }
       }
-      var made: Set<String> = []
-      for try await number in group { if let number { made.insert("\(number)") } }
-      return made
+      var applied: Set<String> = []
+      for try await number in group { if let number { applied.insert("\(number)") } }
+      return applied
     }
     try await store.resume()
-    #expect(Set(try await store.keys()) == made)
+    #expect(Set(try await store.keys()) == applied)
     try await store.close()
   }
 }

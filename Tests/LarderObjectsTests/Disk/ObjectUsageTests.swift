@@ -5,27 +5,27 @@ import Testing
 
 @testable import LarderObjects
 
-@Suite("Objects: how many there are, and their ids", .timeLimit(.minutes(5)))
+@Suite("Objects: the number of values, and their ids", .timeLimit(.minutes(5)))
 struct ObjectUsageTests {
-  /// Each length with the next: values that say the numbers when they are the newest, and values too long for it.
+  /// Lengths of values that store the usage if they are the newest, and of values too long for it.
   private static let lengths = [0, 100, 2048, 2049, 50_000]
 
   private func value(_ length: Int) -> [UInt8] { [UInt8](repeating: 7, count: length) }
 
-  /// The ids of all rows, and that of the next, from another connection.
+  /// The ids of all rows and of the next row, read by another connection.
   private func ids(_ rig: ObjectRig) async throws -> (all: [Int64], next: Int64?) {
     let database = try await Database.open(rig.path, key: try rig.key, schema: ObjectSchema.schema)
     let found = try await database.read { (connection) throws(StorageError) in
       (
         try connection.rows("SELECT id FROM object ORDER BY id") { (row) throws(StorageError) in try row.int64(0) },
-        try ObjectUsage.find(connection)?.next
+        try ObjectUsage.read(connection)?.next
       )
     }
     try await database.close()
     return (found.0, found.1)
   }
 
-  @Test("The numbers are right whatever becomes of the newest value", arguments: lengths, lengths)
+  @Test("The usage is correct whatever happens to the newest value", arguments: lengths, lengths)
   func newest(before: Int, after: Int) async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -61,10 +61,10 @@ struct ObjectUsageTests {
     }
   }
 
-  @Test("An id is never used again, also where the newest value or all were deleted and the file was closed meanwhile")
+  @Test("An id is never reused, even if the newest value or all values were deleted and the file was closed in between")
   func idsOnce() async throws {
     let rig = try ObjectRig()
-    var seen: Set<Int64> = []
+    var usedIDs: Set<Int64> = []
     for round in 0..<6 {
       try await rig.with { (store) async throws in
         for number in 0..<3 {
@@ -72,13 +72,13 @@ struct ObjectUsageTests {
         }
       }
       let new = try await ids(rig)
-      #expect(seen.isDisjoint(with: new.all.suffix(3)))
-      seen.formUnion(new.all)
-      #expect(try #require(new.next) > (seen.max() ?? 0))
+      #expect(usedIDs.isDisjoint(with: new.all.suffix(3)))
+      usedIDs.formUnion(new.all)
+      #expect(try #require(new.next) > (usedIDs.max() ?? 0))
       try await rig.with { (store) async throws in
         if round < 3 { try await store.delete(forKey: "\(round) 2") } else { try await store.deleteAll() }
       }
-      #expect(try #require(try await ids(rig).next) > (seen.max() ?? 0))
+      #expect(try #require(try await ids(rig).next) > (usedIDs.max() ?? 0))
     }
   }
 }

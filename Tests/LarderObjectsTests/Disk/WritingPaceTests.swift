@@ -6,9 +6,9 @@ import Testing
 
 @testable import LarderObjects
 
-@Suite("Objects: on which thread a change is made", .timeLimit(.minutes(5)))
+@Suite("Objects: the thread of a change", .timeLimit(.minutes(5)))
 struct WritingPaceTests {
-  @Test("The first change goes to the writer; after quick ones the next is made at once")
+  @Test("The first change runs on the writer's thread; after quick ones, the next one runs at once")
   func quick() {
     var pace = WritingPace()
     #expect(!pace.isQuick)
@@ -16,7 +16,7 @@ struct WritingPaceTests {
     #expect(pace.isQuick)
   }
 
-  @Test("Several that came together share the next transaction too, until one comes alone")
+  @Test("Concurrent changes share the next transaction too, until a single one arrives")
   func crowded() {
     var pace = WritingPace()
     pace.note(.microseconds(300), changes: 2)
@@ -25,7 +25,7 @@ struct WritingPaceTests {
     #expect(pace.isQuick)
   }
 
-  @Test("Beside a slow disk no thread of the pool is kept waiting; one slow commit costs a few turns, not all")
+  @Test("On a slow disk no thread of the pool is blocked; one slow commit moves only a few changes to the writer")
   func slow() {
     var pace = WritingPace()
     for _ in 0..<5 { pace.note(.milliseconds(8), changes: 1) }
@@ -40,18 +40,18 @@ struct WritingPaceTests {
     #expect(!pace.isQuick)
   }
 
-  @Test("One thread at a time is kept waiting, of a pool that has others")
+  @Test("At most one thread of the pool is blocked at a time")
   func oneThread() {
     var (outer, inner): (Bool?, Bool?)
     outer = BlockedThread.take {
       inner = BlockedThread.take { true }
       return true
     }
-    // Another test's store may have it.
+    // The store of another test may block it.
     if outer != nil { #expect(inner == nil) }
   }
 
-  @Test("The main actor is told from others")
+  @Test("The main actor is recognized")
   @MainActor
   func mainActor() {
     #expect(BlockedThread.isMain(MainActor.shared))
@@ -71,7 +71,8 @@ struct WritingPaceTests {
   }
 
   @Test(
-    "The main actor, an actor, tasks and transactions change one store at once; nothing is lost and each read sees it")
+    "The main actor, another actor, tasks and transactions change one store concurrently; no change is lost, and each read sees it"
+  )
   func everywhere() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -99,7 +100,7 @@ struct WritingPaceTests {
     }
   }
 
-  @Test("Who comes while the writer is busy waits for it, with puts from all sides, and the order of one task stays")
+  @Test("Changes that arrive while the writer is busy wait for it, and those of one task keep their order")
   func busy() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -113,7 +114,7 @@ struct WritingPaceTests {
       }
       async let first: Void = store.put(1, forKey: "a")
       async let second: Void = store.put(2, forKey: "b")
-      // A read goes on meanwhile.
+      // A read continues in the meantime.
       #expect(try await store.value(Int.self, forKey: "before") == 4)
       go.signal()
       _ = try await (first, second)
@@ -123,7 +124,7 @@ struct WritingPaceTests {
     }
   }
 
-  @Test("While another process has the lock, a quick put waits for it as any other, and is made")
+  @Test("While another process holds the lock, a quick put waits for it and is applied")
   func otherProcess() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -138,7 +139,7 @@ struct WritingPaceTests {
     }
   }
 
-  @Test("While a program of SQLite's own has the lock, a quick put waits for it too")
+  @Test("While another SQLite connection holds the lock, a quick put waits for it too")
   func otherProgram() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in

@@ -5,17 +5,17 @@ import Testing
 @Suite("Objects: the memory tier as a state machine", .timeLimit(.minutes(5)))
 struct MemoryTierTests {
   private func tier(count: Int = 10, bytes: Int = 1000) -> MemoryTier {
-    MemoryTier(limit: .init(count: count, bytes: bytes), number: 0, last: 0)
+    MemoryTier(limit: .init(count: count, bytes: bytes), number: 0, lastRequest: 0)
   }
 
   private func key(_ text: String) -> ObjectKey { ObjectKey(stored: text) }
 
-  private func held(_ value: Int, id: Int64 = 1, expires: Int64? = nil, cost: Int = 1) -> MemoryEntry {
+  private func entry(_ value: Int, id: Int64 = 1, expires: Int64? = nil, cost: Int = 1) -> MemoryEntry {
     MemoryEntry(id: id, expires: expires, cost: cost, content: .decoded(Decoded(value)))
   }
 
-  private func look(_ tier: inout MemoryTier, _ text: String, at number: UInt64, now: Int64 = 0) -> String {
-    switch tier.look(key(text), at: number, now: { now }) {
+  private func lookUp(_ tier: inout MemoryTier, _ text: String, at number: UInt64, now: Int64 = 0) -> String {
+    switch tier.lookUp(key(text), at: number, now: { now }) {
     case .hit(.decoded(let value)): "hit \((value as? Decoded<Int>)?.value ?? -1)"
     case .hit(.encoded): "hit encoded"
     case .miss(let token): "miss \(token)"
@@ -29,113 +29,113 @@ struct MemoryTierTests {
 
   /// Commits a value at the tier's number.
   private func put(_ tier: inout MemoryTier, _ text: String, _ value: Int, cost: Int = 1, id: Int64 = 1) {
-    _ = tier.beginCommit(.keys([key(text): held(value, id: id, cost: cost)]), at: tier.number)
+    _ = tier.beginCommit(.keys([key(text): entry(value, id: id, cost: cost)]), at: tier.number)
     _ = tier.endCommit(succeeded: true)
   }
 
   @Test("A miss, a fill, a hit")
   func fills() {
     var tier = tier()
-    #expect(look(&tier, "a", at: 0) == "miss 0")
-    tier.fill(key("a"), held(1), missed: 0, at: 0)
-    #expect(look(&tier, "a", at: 0) == "hit 1")
+    #expect(lookUp(&tier, "a", at: 0) == "miss 0")
+    tier.fill(key("a"), entry(1), missed: 0, at: 0)
+    #expect(lookUp(&tier, "a", at: 0) == "hit 1")
   }
 
-  @Test("What was read before a commit does not come into memory after it")
+  @Test("A value that was read before a commit is not added to memory after it")
   func lateFill() {
     var tier = tier()
-    #expect(look(&tier, "a", at: 0) == "miss 0")
+    #expect(lookUp(&tier, "a", at: 0) == "miss 0")
     put(&tier, "b", 2)
-    tier.fill(key("a"), held(1), missed: 0, at: 2)
-    #expect(look(&tier, "a", at: 2) == "miss 2")
+    tier.fill(key("a"), entry(1), missed: 0, at: 2)
+    #expect(lookUp(&tier, "a", at: 2) == "miss 2")
   }
 
-  @Test("A key being changed is read from the file, others from memory")
+  @Test("A key that is being changed is read from the file, others from memory")
   func committing() {
     var tier = tier()
     put(&tier, "a", 1, id: 1)
     put(&tier, "b", 2, id: 2)
-    #expect(tier.beginCommit(.keys([key("a"): held(3)]), at: 4) == 5)
-    #expect(look(&tier, "a", at: 5) == "bypass")
-    #expect(look(&tier, "b", at: 5) == "hit 2")
-    tier.fill(key("a"), held(1), missed: 4, at: 5)
-    #expect(look(&tier, "a", at: 5) == "bypass")
+    #expect(tier.beginCommit(.keys([key("a"): entry(3)]), at: 4) == 5)
+    #expect(lookUp(&tier, "a", at: 5) == "bypass")
+    #expect(lookUp(&tier, "b", at: 5) == "hit 2")
+    tier.fill(key("a"), entry(1), missed: 4, at: 5)
+    #expect(lookUp(&tier, "a", at: 5) == "bypass")
     #expect(tier.endCommit(succeeded: true) == 6)
-    #expect(look(&tier, "a", at: 6) == "hit 3")
-    #expect(tier.takeMaintenanceTasks().contains(.tellMissed) == false)
+    #expect(lookUp(&tier, "a", at: 6) == "hit 3")
+    #expect(tier.takeMaintenanceTasks().contains(.reportMissed) == false)
   }
 
-  @Test("What was read while another key is committed comes into memory only while that lasts")
+  @Test("A value that was read during the commit of another key is added to memory only during that commit")
   func fillWhileCommitting() {
     var tier = tier()
     _ = tier.beginCommit(.keys([key("a"): nil]), at: 0)
-    #expect(look(&tier, "b", at: 1) == "miss 1")
-    #expect(look(&tier, "c", at: 1) == "miss 1")
-    tier.fill(key("b"), held(2), missed: 1, at: 1)
-    #expect(look(&tier, "b", at: 1) == "hit 2")
+    #expect(lookUp(&tier, "b", at: 1) == "miss 1")
+    #expect(lookUp(&tier, "c", at: 1) == "miss 1")
+    tier.fill(key("b"), entry(2), missed: 1, at: 1)
+    #expect(lookUp(&tier, "b", at: 1) == "hit 2")
     _ = tier.endCommit(succeeded: true)
-    tier.fill(key("c"), held(3), missed: 1, at: 2)
-    #expect(look(&tier, "c", at: 2) == "miss 2")
+    tier.fill(key("c"), entry(3), missed: 1, at: 2)
+    #expect(lookUp(&tier, "c", at: 2) == "miss 2")
   }
 
-  @Test("While another process commits, nothing is taken from memory; after it, everything is forgotten and told")
+  @Test("While another process commits, memory is not used; after it, everything is discarded and reported as missed")
   func foreignCommit() {
     var tier = tier()
     put(&tier, "a", 1)
-    #expect(look(&tier, "a", at: 3) == "bypass")
-    tier.fill(key("b"), held(2), missed: 2, at: 3)
-    #expect(look(&tier, "a", at: 2) == "hit 1")
+    #expect(lookUp(&tier, "a", at: 3) == "bypass")
+    tier.fill(key("b"), entry(2), missed: 2, at: 3)
+    #expect(lookUp(&tier, "a", at: 2) == "hit 1")
     _ = tier.takeMaintenanceTasks()
-    #expect(look(&tier, "a", at: 4) == "miss 4")
-    #expect(tier.takeMaintenanceTasks().contains(.tellMissed))
-    #expect(look(&tier, "b", at: 4) == "miss 4")
-    #expect(tier.takeMaintenanceTasks().contains(.tellMissed) == false)
+    #expect(lookUp(&tier, "a", at: 4) == "miss 4")
+    #expect(tier.takeMaintenanceTasks().contains(.reportMissed))
+    #expect(lookUp(&tier, "b", at: 4) == "miss 4")
+    #expect(tier.takeMaintenanceTasks().contains(.reportMissed) == false)
     #expect(tier.count == 0)
   }
 
-  @Test("A commit after another process's forgets what is older than that")
+  @Test("A commit after one of another process discards older values")
   func commitAfterForeign() {
     var tier = tier()
     put(&tier, "a", 1)
-    #expect(tier.beginCommit(.keys([key("b"): held(2)]), at: 8) == 9)
+    #expect(tier.beginCommit(.keys([key("b"): entry(2)]), at: 8) == 9)
     #expect(tier.endCommit(succeeded: true) == 10)
-    #expect(look(&tier, "a", at: 10) == "miss 10")
-    #expect(look(&tier, "b", at: 10) == "hit 2")
+    #expect(lookUp(&tier, "a", at: 10) == "miss 10")
+    #expect(lookUp(&tier, "b", at: 10) == "hit 2")
   }
 
-  @Test("A writer that died in its commit leaves an odd number: nothing is taken from memory until the next commit")
+  @Test("A writer that ended during its commit leaves an odd number: memory is not used until the next commit")
   func deadWriter() {
     var tier = tier()
     put(&tier, "a", 1)
-    #expect(look(&tier, "a", at: 3) == "bypass")
-    #expect(tier.beginCommit(.keys([key("b"): held(2)]), at: 3) == 5)
+    #expect(lookUp(&tier, "a", at: 3) == "bypass")
+    #expect(tier.beginCommit(.keys([key("b"): entry(2)]), at: 3) == 5)
     #expect(tier.endCommit(succeeded: true) == 6)
-    #expect(look(&tier, "a", at: 6) == "miss 6")
-    #expect(look(&tier, "b", at: 6) == "hit 2")
-    var opened = MemoryTier(limit: .init(), number: 7, last: 0)
-    #expect(look(&opened, "a", at: 7) == "bypass")
-    #expect(look(&opened, "a", at: 8) == "miss 8")
+    #expect(lookUp(&tier, "a", at: 6) == "miss 6")
+    #expect(lookUp(&tier, "b", at: 6) == "hit 2")
+    var opened = MemoryTier(limit: .init(), number: 7, lastRequest: 0)
+    #expect(lookUp(&opened, "a", at: 7) == "bypass")
+    #expect(lookUp(&opened, "a", at: 8) == "miss 8")
   }
 
-  @Test("A commit that failed leaves its keys out")
+  @Test("After a failed commit, its keys are not in memory")
   func failedCommit() {
     var tier = tier()
     put(&tier, "a", 1)
-    _ = tier.beginCommit(.keys([key("a"): held(2)]), at: 2)
+    _ = tier.beginCommit(.keys([key("a"): entry(2)]), at: 2)
     _ = tier.endCommit(succeeded: false)
-    #expect(look(&tier, "a", at: 4) == "miss 4")
+    #expect(lookUp(&tier, "a", at: 4) == "miss 4")
     put(&tier, "a", 1)
     _ = tier.beginCommit(.everything, at: 6)
-    #expect(look(&tier, "z", at: 7) == "bypass")
+    #expect(lookUp(&tier, "z", at: 7) == "bypass")
     _ = tier.endCommit(succeeded: true)
-    #expect(look(&tier, "a", at: 8) == "miss 8")
+    #expect(lookUp(&tier, "a", at: 8) == "miss 8")
   }
 
-  @Test("The limits of count and cost: what was used the longest ago goes; a quarter is the most of one value")
+  @Test("The limits of count and cost: the least recently used values are evicted; one value may use at most a quarter")
   func limits() {
     var tier = tier(count: 3, bytes: 100)
     for (number, text) in ["a", "b", "c"].enumerated() { put(&tier, text, number, id: Int64(number)) }
-    #expect(look(&tier, "a", at: tier.number) == "hit 0")
+    #expect(lookUp(&tier, "a", at: tier.number) == "hit 0")
     put(&tier, "d", 3)
     #expect(tier.keys.map(\.text) == ["d", "a", "c"])
     put(&tier, "e", 4, cost: 26)
@@ -147,142 +147,145 @@ struct MemoryTierTests {
     #expect(tier.cost == 75)
   }
 
-  @Test("An expired value is a miss from its moment on")
+  @Test("A value is a miss from its expiry time on")
   func expiry() {
     var tier = tier()
-    tier.fill(key("a"), held(1, expires: 10), missed: 0, at: 0)
-    #expect(look(&tier, "a", at: 0, now: 9) == "hit 1")
-    #expect(look(&tier, "a", at: 0, now: 10) == "miss 0")
+    tier.fill(key("a"), entry(1, expires: 10), missed: 0, at: 0)
+    #expect(lookUp(&tier, "a", at: 0, now: 9) == "hit 1")
+    #expect(lookUp(&tier, "a", at: 0, now: 10) == "miss 0")
   }
 
-  @Test("Counts past the limit ask once for their writing, until it has begun")
+  @Test("Counts past the limit request one write until it has begun")
   func manyCounts() {
     var tier = tier(count: 2)
-    for id in 0..<MemoryTier.countLimit + 2 { tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0) }
+    for id in 0..<MemoryTier.countLimit + 2 { tier.fill(key("\(id)"), entry(1, id: Int64(id)), missed: 0, at: 0) }
     #expect(tier.takeMaintenanceTasks().contains(.writeCounts))
-    tier.fill(key("one more"), held(1, id: -1), missed: 0, at: 0)
+    tier.fill(key("one more"), entry(1, id: -1), missed: 0, at: 0)
     #expect(!tier.takeMaintenanceTasks().contains(.writeCounts))
     #expect(begin(&tier, scheduled: false) && !begin(&tier, scheduled: false))
-    // Those that there were are one round; what comes meanwhile waits for the end.
+    // The existing counts are one round; counts that arrive in the meantime wait for its end.
     var taken = 0
     while true {
       let some = tier.takeCounts(1000)
       taken += some.count
-      tier.fill(key("\(taken) more"), held(1, id: Int64(100_000 + taken)), missed: 0, at: 0)
+      tier.fill(key("\(taken) more"), entry(1, id: Int64(100_000 + taken)), missed: 0, at: 0)
       #expect(some.map(\.id) == some.map(\.id).sorted())
       guard some.count == 1000 else { break }
     }
     #expect(taken == MemoryTier.countLimit + 3)
     #expect(tier.takeMaintenanceTasks() == [])
     tier.endWritingCounts(succeeded: true)
-    // The one timer that was asked for at the start has not run yet.
+    // The timer that was requested at the start has not fired yet.
     #expect(tier.takeMaintenanceTasks() == [])
     #expect(begin(&tier, scheduled: true))
     #expect(tier.takeCounts(1000).count == 17)
     tier.endWritingCounts(succeeded: true)
     #expect(tier.takeMaintenanceTasks() == [])
-    tier.fill(key("another"), held(1, id: -2), missed: 0, at: 0)
+    tier.fill(key("another"), entry(1, id: -2), missed: 0, at: 0)
     #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
   }
 
-  @Test("However many slices a writing has, and whatever is asked for meanwhile: one timer, and one writing at a time")
+  @Test(
+    "There is one timer and one write at a time, however many slices a write has and whatever is requested in the meantime"
+  )
   func oneWriting() {
     var tier = tier(count: 5000, bytes: 5000)
     for id in 0..<3000 { put(&tier, "\(id)", 1, id: Int64(id)) }
-    for id in 0..<3000 { _ = look(&tier, "\(id)", at: tier.number) }
+    for id in 0..<3000 { _ = lookUp(&tier, "\(id)", at: tier.number) }
     #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
     #expect(begin(&tier, scheduled: true))
     for slice in 0..<6 {
-      // All are asked for again between two slices.
+      // All values are requested again between two slices.
       let ids = tier.takeCounts(500).map(\.id)
       #expect(ids.count == 500 && ids.first == Int64(slice * 500) && ids == ids.sorted(), "\(slice)")
-      for id in 0..<3000 { _ = look(&tier, "\(id)", at: tier.number) }
+      for id in 0..<3000 { _ = lookUp(&tier, "\(id)", at: tier.number) }
       #expect(!begin(&tier, scheduled: false))
     }
     #expect(tier.takeCounts(500).isEmpty && tier.takeMaintenanceTasks() == [])
     tier.endWritingCounts(succeeded: true)
     #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
-    // What failed is not tried until somebody asks for something.
+    // A failed write is not repeated until the next request.
     #expect(begin(&tier, scheduled: true))
-    tier.giveBack(tier.takeCounts(1))
+    tier.returnCounts(tier.takeCounts(1))
     tier.endWritingCounts(succeeded: false)
     #expect(tier.takeMaintenanceTasks() == [])
     put(&tier, "new", 1, id: 9999)
-    _ = look(&tier, "new", at: tier.number)
+    _ = lookUp(&tier, "new", at: tier.number)
     #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
   }
 
-  @Test("While another process has the lock, a timer tries again, not each request; and no count is forgotten")
+  @Test("While another process holds the lock, a timer retries, not each request, and no count is lost")
   func lockedByAnother() {
     var tier = tier(count: 2)
-    for id in 0..<MemoryTier.countLimit + 2 { tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0) }
+    for id in 0..<MemoryTier.countLimit + 2 { tier.fill(key("\(id)"), entry(1, id: Int64(id)), missed: 0, at: 0) }
     #expect(tier.takeMaintenanceTasks() == [.writeCounts, .scheduleCounts])
     for round in 0..<2 {
       #expect(begin(&tier, scheduled: round == 1))
-      tier.giveBack(tier.takeCounts(1))
+      tier.returnCounts(tier.takeCounts(1))
       tier.endWritingCounts(succeeded: false, triesAgain: true)
-      // The timer of the start has not run before the second round.
+      // The timer from the start has not fired before the second round.
       #expect(tier.takeMaintenanceTasks() == (round == 0 ? [] : .scheduleCounts))
-      tier.fill(key("more \(round)"), held(1, id: Int64(-1 - round)), missed: 0, at: 0)
+      tier.fill(key("more \(round)"), entry(1, id: Int64(-1 - round)), missed: 0, at: 0)
       #expect(tier.takeMaintenanceTasks() == [])
     }
     #expect(begin(&tier, scheduled: true))
     #expect(tier.takeCounts(100_000).count == MemoryTier.countLimit + 4)
-    // Nothing is left to be tried again: the next request asks as at first.
+    // No retry is pending: the next request schedules a write as at first.
     tier.endWritingCounts(succeeded: false, triesAgain: true)
     #expect(tier.takeMaintenanceTasks() == [])
-    tier.fill(key("last"), held(1, id: -9), missed: 0, at: 0)
+    tier.fill(key("last"), entry(1, id: -9), missed: 0, at: 0)
     #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
   }
 
   @Test("A store that evicts writes its counts sooner")
   func evictingCounts() {
-    var tier = MemoryTier(limit: .none, number: 0, last: 0, evicts: true)
+    var tier = MemoryTier(limit: .none, number: 0, lastRequest: 0, evicts: true)
     for id in 0..<MemoryTier.evictingCountLimit {
       #expect(!tier.takeMaintenanceTasks().contains(.writeCounts))
-      tier.fill(key("\(id)"), held(1, id: Int64(id)), missed: 0, at: 0)
+      tier.fill(key("\(id)"), entry(1, id: Int64(id)), missed: 0, at: 0)
     }
     #expect(tier.takeMaintenanceTasks() == .writeCounts)
   }
 
-  @Test("Requests are counted once each, whatever becomes of the value in memory")
+  @Test("Each request is counted once, whatever happens to the value in memory")
   func counts() throws {
     var tier = tier(count: 2)
-    tier.fill(key("a"), held(1, id: 7), missed: 0, at: 0)
-    for _ in 0..<4 { _ = look(&tier, "a", at: 0) }
-    #expect(tier.pending(key("a"), 7).times == 5)
+    tier.fill(key("a"), entry(1, id: 7), missed: 0, at: 0)
+    for _ in 0..<4 { _ = lookUp(&tier, "a", at: 0) }
+    #expect(tier.pendingRequests(key("a"), 7).times == 5)
     #expect(tier.takeMaintenanceTasks().contains(.scheduleCounts))
     put(&tier, "b", 2, id: 8)
     put(&tier, "c", 3, id: 9)
     #expect(tier.keys.map(\.text) == ["c", "b"])
-    #expect(tier.pending(key("a"), 7).times == 5)
-    _ = look(&tier, "b", at: tier.number)
+    #expect(tier.pendingRequests(key("a"), 7).times == 5)
+    _ = lookUp(&tier, "b", at: tier.number)
     put(&tier, "b", 4, id: 8)
-    _ = look(&tier, "b", at: tier.number)
-    #expect(tier.pending(key("b"), 8).times == 2)
+    _ = lookUp(&tier, "b", at: tier.number)
+    #expect(tier.pendingRequests(key("b"), 8).times == 2)
     #expect(begin(&tier, scheduled: true))
     let taken = tier.takeCounts(100)
     #expect(taken.reduce(into: [:]) { $0[$1.id, default: 0] += $1.requests.times } == [7: 5, 8: 2])
     #expect(tier.takeCounts(100).isEmpty)
-    // On their way they are seen by who reads the row as it was, and not by who reads it as it is then.
+    // Counts in the middle of a write are added for readers of the row's previous state, not for readers of its new state.
     let last = try #require(taken.filter { $0.id == 8 }.map(\.requests.last).max())
     for _ in 0..<2 {
-      #expect(tier.pending(key("b"), 8).times == 2)
-      #expect(tier.pending(key("b"), 8, beyond: last).times == 0)
-      tier.keepWritten()
+      #expect(tier.pendingRequests(key("b"), 8).times == 2)
+      #expect(tier.pendingRequests(key("b"), 8, after: last).times == 0)
+      tier.retainWrittenCounts()
     }
-    _ = look(&tier, "b", at: tier.number)
-    #expect(tier.takePending(key("b"), 8).times == 1)
+    _ = lookUp(&tier, "b", at: tier.number)
+    #expect(tier.takePendingRequests(key("b"), 8).times == 1)
     #expect(tier.takeMaintenanceTasks() == [])
     tier.endWritingCounts(succeeded: true)
-    _ = look(&tier, "b", at: tier.number)
+    _ = lookUp(&tier, "b", at: tier.number)
     #expect(tier.takeMaintenanceTasks() == .scheduleCounts)
   }
 
   @Test(
-    "Any interleaving of readers, own commits and foreign ones: never an old value after a new one", arguments: 1...20)
+    "In any interleaving of readers and commits of this and other processes, no old value is read after a new one",
+    arguments: 1...20)
   func interleavings(seed: UInt64) {
-    // The file is a dictionary; readers take the steps look, read, fill at moments that chance decides.
+    // The file is a dictionary; readers look up, read and fill at random times.
     var random = Shuffler(seed)
     var tier = tier(count: 3)
     var (number, file): (UInt64, [String: Int]) = (0, [:])
@@ -296,22 +299,22 @@ struct MemoryTierTests {
       var hasRead = false
     }
     var readers: [Reader] = []
-    /// The newest version of each key that anybody has been answered.
-    var answered: [String: Int] = [:]
+    /// The newest version of each key that any reader has received.
+    var received: [String: Int] = [:]
     var own: (key: String, value: Int)?
     var ownIsCommitted = false
     for step in 0..<3000 {
       switch random.next(7) {
       case 0, 1, 2:
         let key = keys[random.next(4)]
-        switch tier.look(self.key(key), at: number, now: { 0 }) {
+        switch tier.lookUp(self.key(key), at: number, now: { 0 }) {
         case .hit(.decoded(let value)):
           let value = (value as? Decoded<Int>)?.value ?? -1
-          #expect(value >= answered[key] ?? 0, "seed \(seed), step \(step): \(key)")
-          answered[key] = max(answered[key] ?? 0, value)
+          #expect(value >= received[key] ?? 0, "seed \(seed), step \(step): \(key)")
+          received[key] = max(received[key] ?? 0, value)
         case .hit(.encoded): Issue.record("nothing is encoded")
-        case .miss(let token): readers.append(Reader(key: key, atLeast: answered[key] ?? 0, token: token))
-        case .bypass: readers.append(Reader(key: key, atLeast: answered[key] ?? 0, token: nil))
+        case .miss(let token): readers.append(Reader(key: key, atLeast: received[key] ?? 0, token: token))
+        case .bypass: readers.append(Reader(key: key, atLeast: received[key] ?? 0, token: nil))
         }
       case 3, 4:
         guard !readers.isEmpty else { continue }
@@ -323,30 +326,30 @@ struct MemoryTierTests {
           let reader = readers.remove(at: index)
           guard let value = reader.read else { continue }
           #expect(value >= reader.atLeast, "seed \(seed), step \(step): \(reader.key)")
-          answered[reader.key] = max(answered[reader.key] ?? 0, value)
-          tier.fill(self.key(reader.key), held(value, id: 1), missed: reader.token, at: number)
+          received[reader.key] = max(received[reader.key] ?? 0, value)
+          tier.fill(self.key(reader.key), entry(value, id: 1), missed: reader.token, at: number)
         }
       case 5:
-        // A commit of this process, in its three moments; `put` returns, and so promises, at the last.
+        // A commit of this process in three steps; `put` returns after the last one.
         if let change = own {
           if !ownIsCommitted {
             file[change.key] = change.value
             ownIsCommitted = true
           } else {
             number = tier.endCommit(succeeded: true)
-            answered[change.key] = max(answered[change.key] ?? 0, change.value)
+            received[change.key] = max(received[change.key] ?? 0, change.value)
             own = nil
           }
         } else if number & 1 == 0 || random.next(4) == 0 {
-          // An odd number here is a foreign writer that has died.
+          // An odd number here means that a writer of another process has ended.
           version += 1
           own = (keys[random.next(4)], version)
           ownIsCommitted = false
-          let change = [self.key(own?.key ?? ""): Optional(held(version))]
+          let change = [self.key(own?.key ?? ""): Optional(entry(version))]
           number = tier.beginCommit(.keys(change), at: number)
         }
       default:
-        // A foreign commit, or its death, while this process holds no lock.
+        // A commit of another process, or its end during it, while this process holds no lock.
         guard own == nil else { continue }
         if number & 1 == 0 {
           number += 1
@@ -355,14 +358,14 @@ struct MemoryTierTests {
           let key = keys[random.next(4)]
           file[key] = version
           number += 1
-          answered[key] = version
+          received[key] = version
         }
       }
     }
   }
 }
 
-/// Numbers from a seed.
+/// Random numbers from a seed.
 struct Shuffler {
   private var state: UInt64
 

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Objects: the two tiers together", .timeLimit(.minutes(5)))
 struct ObjectTierTests {
-  @Test("The most requested values are in memory from the start, read as whatever they are")
+  @Test("The most requested values are in memory after opening, and can be read with their types")
   func warmUp() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -31,15 +31,15 @@ struct ObjectTierTests {
     try await store.close()
   }
 
-  @Test("Trimming lets go of the values in memory; they are read again, and their requests count")
+  @Test("Trimming releases the values in memory; they are read again, and their requests are counted")
   func trimMemory() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open()
     for number in 0..<20 { try await store.put(Friend(name: "\(number)", age: number), forKey: "\(number)") }
     for _ in 0..<3 { #expect(try await store.value(Friend.self, forKey: "7")?.age == 7) }
-    #expect(store.memory.held.count == 20)
+    #expect(store.memory.contents.count == 20)
     store.trimMemory()
-    #expect(store.memory.held == (0, 0))
+    #expect(store.memory.contents == (0, 0))
     #expect(try await store.value(Friend.self, forKey: "7")?.age == 7)
     #expect(store.memory.keys == ["7"])
     #expect(try await store.metadata(forKey: "7")?.timesRequested == 4)
@@ -47,7 +47,7 @@ struct ObjectTierTests {
     store.trimMemory()
   }
 
-  @Test("A store cannot be in memory, and no file is left of the attempt")
+  @Test("A store cannot be opened in memory, and the attempt leaves no file")
   func notInMemory() async throws {
     let error = await #expect(throws: ObjectStoreError.self) { _ = try await ObjectStore(path: ":memory:") }
     guard case .storage(let below)? = error?.reason else {
@@ -58,22 +58,22 @@ struct ObjectTierTests {
     for name in [":memory:", ":memory:-changes"] { #expect(!FileManager.default.fileExists(atPath: name)) }
   }
 
-  /// A value that asks its store when it goes.
+  /// A value that reads its store in its deinitializer.
   private final class Curious: Codable, Sendable {
     static let store = Mutex<ObjectStore?>(nil)
-    static let asked = Atomic(0)
+    static let readCount = Atomic(0)
     let number: Int
 
     init(_ number: Int) { self.number = number }
 
     deinit {
       guard let store = Curious.store.withLock({ $0 }) else { return }
-      _ = store.memory.held
-      Curious.asked.add(1, ordering: .relaxed)
+      _ = store.memory.contents
+      Curious.readCount.add(1, ordering: .relaxed)
     }
   }
 
-  @Test("A value whose end asks the store can be replaced, deleted and forgotten")
+  @Test("A value whose deinitializer reads the store can be replaced, deleted and evicted")
   func curiousValues() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open(ObjectStoreOptions(memory: .init(count: 4, bytes: 1 << 20)))
@@ -86,10 +86,10 @@ struct ObjectTierTests {
     try await store.put(Curious(1), forKey: "1")
     try await store.close()
     Curious.store.withLock { $0 = nil }
-    #expect(Curious.asked.load(ordering: .relaxed) >= 12)
+    #expect(Curious.readCount.load(ordering: .relaxed) >= 12)
   }
 
-  @Test("Counts are written some time after the first, and a store that is let go loses no more than those since")
+  @Test("Counts are written a while after the first request, and a released store loses only later ones")
   func countsAreWritten() async throws {
     let rig = try ObjectRig()
     do {
@@ -98,7 +98,7 @@ struct ObjectTierTests {
       for _ in 0..<3 { _ = try await store.value(Int.self, forKey: "a") }
       #expect(rig.delayed.withLock { $0.count } == 1)
       rig.runDelayed()
-      // The writer's thread takes its work in turn; a change may be made beside it, and take part in the writing.
+      // The writer's thread runs its work in order; a change may run on another thread in between, and write counts too.
       await withCheckedContinuation { written in store.database.whereWriting { _ in written.resume() } }
       try await store.put(2, forKey: "b")
       _ = try await store.value(Int.self, forKey: "b")
@@ -110,7 +110,7 @@ struct ObjectTierTests {
     }
   }
 
-  @Test("A put writes no counts of others beside itself: their rows lie anywhere in the file")
+  @Test("A put does not write the counts of other values, because their rows are anywhere in the file")
   func putsWriteNoCounts() async throws {
     let rig = try ObjectRig()
     let store = try await rig.open(ObjectStoreOptions(memory: .none))
@@ -129,7 +129,7 @@ struct ObjectTierTests {
     try await store.close()
   }
 
-  @Test("Many counts are written without waiting, and none is lost")
+  @Test("Many counts are written without a delay, and none is lost")
   func manyCounts() async throws {
     let rig = try ObjectRig()
     let count = MemoryTier.countLimit + 100
@@ -171,7 +171,7 @@ struct ObjectTierTests {
     try await two.close()
   }
 
-  @Test("Another application's file, a damaged one and one of a later version are refused and left as they are")
+  @Test("Another application's file, a damaged one and one of a later version are rejected and not changed")
   func refusals() async throws {
     let rig = try ObjectRig()
     try rig.folder.write(Array("not a database, and not of such a size".utf8), to: "objects")
@@ -184,7 +184,7 @@ struct ObjectTierTests {
     #expect(try [UInt8](Data(contentsOf: URL(filePath: rig.path))) == junk)
   }
 
-  @Test("A byte that the disk has changed is an error that names the key; the others are read, and a put heals it")
+  @Test("A changed byte on disk is an error with the key; other values can be read, and a put repairs the value")
   func damage() async throws {
     let rig = try ObjectRig(isPlain: true)
     try await rig.with { (store) async throws in
@@ -211,7 +211,7 @@ struct ObjectTierTests {
     }
   }
 
-  @Test("A store that cannot take part in telling others of its changes does not open")
+  @Test("A store that cannot share its number of changes with other processes does not open")
   func unusableChanges() async throws {
     let rig = try ObjectRig()
     try FileManager.default.createDirectory(atPath: rig.path + "-changes", withIntermediateDirectories: false)

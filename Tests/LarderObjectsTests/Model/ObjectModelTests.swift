@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Objects: random operations against a dictionary", .timeLimit(.minutes(5)))
 struct ObjectModelTests {
-  /// What the store should hold.
+  /// The expected contents of the store.
   struct Model {
     struct Entry: Equatable {
       var value: [UInt8]
@@ -17,14 +17,14 @@ struct ObjectModelTests {
       var requests: Int
     }
 
-    /// A key by its bytes: `String` holds some for equal that are two here.
+    /// A key compared by its bytes: `String` treats some different keys as equal.
     typealias Key = [UInt8]
 
     var entries: [Key: Entry] = [:]
 
     func live(_ now: Date) -> [Key: Entry] { entries.filter { $0.value.expires.map { $0 > now } ?? true } }
 
-    /// The keys in order of their bytes.
+    /// The keys in the order of their bytes.
     static func ordered(_ keys: some Sequence<Key>) -> [Key] { keys.sorted { $0.lexicographicallyPrecedes($1) } }
   }
 
@@ -52,12 +52,12 @@ struct ObjectModelTests {
   }
 }
 
-/// A store and its model, side by side.
+/// A store and its model.
 struct ModelRun {
   var rig: ObjectRig
   var store: ObjectStore
   var model = ObjectModelTests.Model()
-  /// The counts that are in the file: those that there were when they were written last, of values that are there since.
+  /// The counts in the file: those at the last write, of values that still exist.
   private var written: [ObjectModelTests.Model.Key: Int] = [:]
 
   init(rig: ObjectRig, store: ObjectStore) { (self.rig, self.store) = (rig, store) }
@@ -77,7 +77,7 @@ struct ModelRun {
         memory: memory[Int.random(in: 0..<4, using: &random)], warmUpCount: Int.random(in: 0..<10, using: &random)))
   }
 
-  /// Goes on from the files as a crash leaves them in the midst of a commit: unclosed, and with an odd number of changes.
+  /// Continues with files as a crash during a commit leaves them: not closed, and with an odd number of changes.
   mutating func crash(_ random: inout PrintedSeed, _ place: Comment) async throws {
     let next = try ObjectRig(clock: rig.clock)
     for suffix in ["", "-wal"] {
@@ -87,7 +87,7 @@ struct ModelRun {
     try await store.close()
     rig = next
     store = try await rig.open()
-    // The counts since they were written last are lost, and nothing else.
+    // Only the counts since the last write are lost.
     for key in model.entries.keys { model.entries[key]?.requests = written[key] ?? 0 }
     try await checkEverything(place)
   }
@@ -141,7 +141,7 @@ struct ModelRun {
       noteDeleted()
     case 79:
       rig.runDelayed()
-      // The writer's thread takes its work in turn.
+      // The writer's thread runs its work in order.
       await withCheckedContinuation { written in store.database.whereWriting { _ in written.resume() } }
       noteWritten()
     case 80..<90: try await transaction(&random, now)
@@ -200,7 +200,7 @@ struct ModelRun {
     #expect(try await store.keys(.keys(from: one, upTo: two)).map { Array($0.utf8) } == range)
   }
 
-  /// The whole state, by every way there is to it.
+  /// The complete state, read with every function.
   func checkEverything(_ place: Comment) async throws {
     let live = model.live(rig.clock.now)
     let all = try await store.metadata().items

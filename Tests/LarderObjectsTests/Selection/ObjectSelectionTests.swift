@@ -15,7 +15,7 @@ struct ObjectSelectionTests {
   }
 
   @Test(
-    "Which values are meant, and in which order",
+    "The values of a selection, and their order",
     arguments: [
       (.all, ["ada", "ben", "cleo", "dan", "eve", "z\u{10FFFF}", "z\u{10FFFF}a", "é"]),
       (.all.reversed, ["é", "z\u{10FFFF}a", "z\u{10FFFF}", "eve", "dan", "cleo", "ben", "ada"]),
@@ -26,7 +26,7 @@ struct ObjectSelectionTests {
       (.keys(from: "z", upTo: "a"), []), (.keys(through: "ada"), ["ada"]), (.label("friend"), ["ada", "cleo", "é"]),
       (.label("friend").reversed, ["é", "cleo", "ada"]), (.label("friend").keys(prefix: "c"), ["cleo"]),
       (.label("friend").keys(from: "b", upTo: "d"), ["cleo"]), (.label("nobody"), []), (.label("frien"), []),
-      // A value with two labels of the range comes at the first of them.
+      // A value with two labels in the range appears at the first of them.
       (.labels(prefix: "2026"), ["ada", "cleo", "ben", "eve"]),
       (.labels(prefix: "2026").reversed, ["cleo", "eve", "ben", "ada"]),
       (.labels(from: "2026-02", upTo: "2026-03"), ["ben", "eve"]),
@@ -47,7 +47,7 @@ struct ObjectSelectionTests {
           let page = try await store.page(String.self, selection, limit: limit, after: cursor)
           #expect(page.items.count <= limit)
           found += page.items.map(\.value)
-          // A cursor survives as text.
+          // A cursor can be converted to text and back.
           cursor = try page.next.map { try #require(ObjectCursor($0.description)) }
           pages += 1
         } while cursor != nil
@@ -57,7 +57,7 @@ struct ObjectSelectionTests {
     }
   }
 
-  @Test("The prefix of the last scalars, and over the gap of the surrogates")
+  @Test("Prefixes with the last scalars, and across the surrogates")
   func prefixes() async throws {
     try await ObjectRig().with { (store) async throws in
       let keys = ["\u{D7FF}", "\u{D7FF}a", "\u{E000}", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}", "a\u{0}", "a"]
@@ -68,7 +68,9 @@ struct ObjectSelectionTests {
     }
   }
 
-  @Test("Pages while values come, go and change: what stays is seen once, in order", arguments: [1, 2, 3])
+  @Test(
+    "Pages while values are put, deleted and changed: values that stay are returned once, in order",
+    arguments: [1, 2, 3])
   func pagingUnderChange(seed: UInt64) async throws {
     var random = PrintedSeed(for: "pages under change", default: seed)
     try await ObjectRig().with { (store) async throws in
@@ -101,7 +103,7 @@ struct ObjectSelectionTests {
     }
   }
 
-  @Test("A cursor of another selection is refused; texts that are none make none")
+  @Test("A cursor of another selection is rejected; other texts are not cursors")
   func cursors() async throws {
     try await ObjectRig().with { (store) async throws in
       try await fill(store)
@@ -123,7 +125,7 @@ struct ObjectSelectionTests {
     }
   }
 
-  @Test("A value that does not decode is an error that names its key")
+  @Test("A value that does not decode is an error with its key")
   func mixed() async throws {
     try await ObjectRig().with { (store) async throws in
       try await store.put(1, forKey: "a")

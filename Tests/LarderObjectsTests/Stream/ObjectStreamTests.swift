@@ -5,10 +5,10 @@ import Testing
 
 @testable import LarderObjects
 
-/// A server moved by hand: each question waits until it is answered.
+/// A server that the test controls: each request waits until the test responds.
 final class HandDrivenFetch: Sendable {
   private struct State {
-    var questions: [CheckedContinuation<Int, any Error>] = []
+    var requests: [CheckedContinuation<Int, any Error>] = []
     var waiting: [CheckedContinuation<CheckedContinuation<Int, any Error>, Never>] = []
     var count = 0
     var cancelled = 0
@@ -16,40 +16,40 @@ final class HandDrivenFetch: Sendable {
 
   private let state = Mutex(State())
 
-  /// How often it was asked.
+  /// The number of requests.
   var count: Int { state.withLock { $0.count } }
   var cancelled: Int { state.withLock { $0.cancelled } }
 
-  func ask() async throws -> Int {
+  func fetch() async throws -> Int {
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { question in
+      try await withCheckedThrowingContinuation { request in
         let waiter = state.withLock { state in
           state.count += 1
-          if state.waiting.isEmpty { state.questions.append(question) }
+          if state.waiting.isEmpty { state.requests.append(request) }
           return state.waiting.isEmpty ? nil : state.waiting.removeFirst()
         }
-        waiter?.resume(returning: question)
+        waiter?.resume(returning: request)
       }
     } onCancel: {
       state.withLock { $0.cancelled += 1 }
     }
   }
 
-  /// The next question, when it is asked.
-  func question() async -> CheckedContinuation<Int, any Error> {
+  /// Waits for the next request.
+  func request() async -> CheckedContinuation<Int, any Error> {
     await withCheckedContinuation { waiter in
-      let question = state.withLock { state in
-        if state.questions.isEmpty { state.waiting.append(waiter) }
-        return state.questions.isEmpty ? nil : state.questions.removeFirst()
+      let request = state.withLock { state in
+        if state.requests.isEmpty { state.waiting.append(waiter) }
+        return state.requests.isEmpty ? nil : state.requests.removeFirst()
       }
-      if let question { waiter.resume(returning: question) }
+      if let request { waiter.resume(returning: request) }
     }
   }
 }
 
 struct NoNetwork: Error {}
 
-@Suite("Objects: the value that is here, then the server's", .timeLimit(.minutes(5)))
+@Suite("Objects: the stored value, then the server's", .timeLimit(.minutes(5)))
 struct ObjectStreamTests {
   private func steps(_ stream: ObjectStream<Int>) async -> [String] {
     var steps: [String] = []
@@ -75,7 +75,7 @@ struct ObjectStreamTests {
   }
 
   @Test(
-    "The outcomes: both, only the cache, only the server, none, gone",
+    "The outcomes: both values, only the stored one, only the server's, none, gone",
     arguments: [
       (1, .success(2), ["cached 1", "fetched 2"], 2),
       (1, .failure(NoNetwork()), ["cached 1", "failed NoNetwork()"], 1),
@@ -92,36 +92,38 @@ struct ObjectStreamTests {
     try await rig.with { (store) async throws in #expect(try await store.value(Int.self, forKey: "a") == after) }
   }
 
-  @Test("The cached value comes before the server has answered; labels and lifetime are the fetched value's")
+  @Test("The cached value is delivered before the server responds; labels and lifetime apply to the fetched value")
   func order() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
       try await store.put(1, forKey: "a")
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a", labels: ["x"], lifetime: .seconds(5)) { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a", labels: ["x"], lifetime: .seconds(5)) {
+        try await server.fetch()
+      }
       var iterator = stream.makeAsyncIterator()
       guard case .cached(1) = try await iterator.next() else { throw NoNetwork() }
-      await server.question().resume(returning: 2)
+      await server.request().resume(returning: 2)
       guard case .fetched(2) = try await iterator.next() else { throw NoNetwork() }
       #expect(try await iterator.next() == nil)
       #expect(try await store.values(Int.self, label: "x") == [2])
       rig.clock.advance(5)
       #expect(try await store.value(Int.self, forKey: "a") == nil)
-      // Expired is absent: only the server's comes.
+      // An expired value is absent: only the server's is delivered.
       #expect(await steps(store.stream(forKey: "a") { 3 }) == ["fetched 3"])
     }
   }
 
   @Test(
-    "A value that is put and deleted while the server is asked stays deleted; one that expires meanwhile is replaced",
+    "A value that is put and deleted during the fetch stays deleted; one that expires during the fetch is replaced",
     arguments: ["delete", "with others", "all", "many", "expiry", "none"])
   func comeAndGone(_ way: String) async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
       let server = HandDrivenFetch()
-      async let told = steps(store.stream(forKey: "a") { try await server.ask() })
-      let question = await server.question()
-      // Another's change in between, which is told as `missed`, hides nothing.
+      async let delivered = steps(store.stream(forKey: "a") { try await server.fetch() })
+      let request = await server.request()
+      // A change of another process in between, reported as `missed`, hides nothing.
       try await rig.with { other in try await other.put(1, forKey: "another's") }
       store.refresh()
       try await store.put(1, forKey: "a", expires: way == "expiry" ? rig.clock.now.addingTimeInterval(1) : nil)
@@ -139,88 +141,88 @@ struct ObjectStreamTests {
       case "expiry": rig.clock.advance(2)
       default: break
       }
-      question.resume(returning: 7)
-      #expect(await told == ["fetched 7"])
+      request.resume(returning: 7)
+      #expect(await delivered == ["fetched 7"])
       let expected = way == "none" ? 1 : way == "expiry" ? 7 : nil
       #expect(try await store.value(Int.self, forKey: "a") == expected)
     }
   }
 
-  @Test("A value that is deleted while the server is asked stays deleted, also where it would have expired by then")
+  @Test("A value that is deleted during the fetch stays deleted, even if it would have expired by then")
   func deletedBeforeExpiry() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
       try await store.put(1, forKey: "a", expires: rig.clock.now.addingTimeInterval(1))
       let server = HandDrivenFetch()
-      async let told = steps(store.stream(forKey: "a") { try await server.ask() })
-      let question = await server.question()
+      async let delivered = steps(store.stream(forKey: "a") { try await server.fetch() })
+      let request = await server.request()
       #expect(try await store.delete(forKey: "a"))
       rig.clock.advance(2)
-      question.resume(returning: 7)
-      #expect(await told == ["cached 1", "fetched 7"])
+      request.resume(returning: 7)
+      #expect(await delivered == ["cached 1", "fetched 7"])
       #expect(try await store.value(Int.self, forKey: "a") == nil)
     }
   }
 
-  @Test("What is put or deleted while the server is asked stands, whatever the server says")
+  @Test("A put or delete during the fetch is kept, whatever the server returns")
   func newer() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
       try await store.put(1, forKey: "a")
       async let first = steps(stream)
-      var question = await server.question()
+      var request = await server.request()
       try await store.put(2, forKey: "a")
-      question.resume(returning: 10)
+      request.resume(returning: 10)
       #expect(await first == ["cached 1", "fetched 10"])
       #expect(try await store.value(Int.self, forKey: "a") == 2)
       async let second = steps(stream)
-      question = await server.question()
+      request = await server.request()
       try await store.put(2, forKey: "a")
-      question.resume(throwing: ObjectGone())
+      request.resume(throwing: ObjectGone())
       #expect(await second == ["cached 2", "gone a"])
       #expect(try await store.value(Int.self, forKey: "a") == 2)
       async let third = steps(stream)
-      question = await server.question()
+      request = await server.request()
       try await store.delete(forKey: "a")
-      question.resume(returning: 11)
+      request.resume(returning: 11)
       #expect(await third == ["cached 2", "fetched 11"])
       #expect(try await store.value(Int.self, forKey: "a") == nil)
     }
   }
 
-  @Test("A value that expires while the server is asked gives way to the server's")
+  @Test("A value that expires during the fetch is replaced by the server's")
   func expiresMeanwhile() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
       let server = HandDrivenFetch()
       try await store.put(1, forKey: "a", expires: rig.clock.now.addingTimeInterval(1))
-      async let steps = steps(store.stream(Int.self, forKey: "a") { try await server.ask() })
-      let question = await server.question()
+      async let steps = steps(store.stream(Int.self, forKey: "a") { try await server.fetch() })
+      let request = await server.request()
       rig.clock.advance(2)
       try await store.put(0, forKey: "another")
-      question.resume(returning: 2)
+      request.resume(returning: 2)
       #expect(await steps == ["cached 1", "fetched 2"])
       #expect(try await store.value(Int.self, forKey: "a") == 2)
     }
   }
 
-  @Test("A fetch that nobody wants any more stores nothing, even where it ignores its cancellation")
+  @Test("A fetch without callers stores nothing, even if it ignores its cancellation")
   func abandoned() async throws {
     try await ObjectRig().with { (store) async throws in
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
       try await store.put(1, forKey: "a")
       do {
         var leaves = stream.makeAsyncIterator()
         _ = try await leaves.next()
       }
-      let old = await server.question()
+      let old = await server.request()
       async let steps = steps(stream)
-      let new = await server.question()
+      let new = await server.request()
       old.resume(returning: 2)
-      // Made after whatever the old fetch would make.
+      // Applied after all changes that the old fetch could make.
       for _ in 0..<20 { try await store.put(0, forKey: "another") }
       #expect(try await store.value(Int.self, forKey: "a") == 1)
       new.resume(returning: 3)
@@ -229,34 +231,34 @@ struct ObjectStreamTests {
     }
   }
 
-  @Test("Callers of one key share one fetch; another key and a later caller have their own")
+  @Test("Concurrent callers with one key share one fetch; another key or a later caller starts a new one")
   func sharing() async throws {
     try await ObjectRig().with { (store) async throws in
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
       var iterators = (0..<10).map { _ in stream.makeAsyncIterator() }
       try await store.put(1, forKey: "a")
       for index in iterators.indices {
         guard case .cached(1) = try await iterators[index].next() else { throw NoNetwork() }
       }
-      await server.question().resume(returning: 2)
+      await server.request().resume(returning: 2)
       for index in iterators.indices {
         guard case .fetched(2) = try await iterators[index].next() else { throw NoNetwork() }
       }
       #expect(server.count == 1)
       #expect(store.fetches.count == 0)
       async let later = steps(stream)
-      await server.question().resume(returning: 3)
+      await server.request().resume(returning: 3)
       #expect(await later == ["cached 2", "fetched 3"])
       #expect(server.count == 2)
     }
   }
 
-  @Test("The fetch goes on while one caller wants it, and is cancelled with the last")
+  @Test("The fetch continues while it has a caller, and is cancelled when the last one leaves")
   func leaving() async throws {
     try await ObjectRig().with { (store) async throws in
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
       try await store.put(1, forKey: "a")
       var stays: ObjectStream<Int>.Iterator? = stream.makeAsyncIterator()
       _ = try await stays?.next()
@@ -264,15 +266,15 @@ struct ObjectStreamTests {
         var leaves = stream.makeAsyncIterator()
         _ = try await leaves.next()
       }
-      let question = await server.question()
+      let request = await server.request()
       #expect(server.cancelled == 0)
       stays = nil
       #expect(server.cancelled == 1)
-      // Who comes now is not given the cancelled one.
+      // A caller from now on does not join the cancelled fetch.
       async let next = steps(stream)
-      await server.question().resume(returning: 4)
+      await server.request().resume(returning: 4)
       #expect(await next == ["cached 1", "fetched 4"])
-      question.resume(throwing: CancellationError())
+      request.resume(throwing: CancellationError())
     }
   }
 
@@ -280,19 +282,21 @@ struct ObjectStreamTests {
   func cancellation() async throws {
     try await ObjectRig().with { (store) async throws in
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+      let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
       let stays = Task { await steps(stream) }
-      let question = await server.question()
+      let request = await server.request()
       let leaves = Task { await steps(stream) }
       leaves.cancel()
       #expect(await leaves.value == [])
-      question.resume(returning: 1)
+      request.resume(returning: 1)
       #expect(await stays.value == ["fetched 1"])
       #expect(server.count == 1)
     }
   }
 
-  @Test("A value here of another type counts as none: the server's heals it, its failure shows what is wrong")
+  @Test(
+    "A stored value of another type counts as none: the server's replaces it; if the fetch fails, the read error is thrown"
+  )
   func undecodable() async throws {
     try await ObjectRig().with { (store) async throws in
       try await store.put("text", forKey: "a")
@@ -303,26 +307,26 @@ struct ObjectStreamTests {
     }
   }
 
-  @Test("A value that cannot be kept is told, and then why")
+  @Test("A fetched value that cannot be stored is delivered, and then the reason is thrown")
   func notKept() async throws {
     try await ObjectRig().with(ObjectStoreOptions(valueByteLimit: 2)) { (store) async throws in
-      let found = await steps(store.stream(forKey: "a") { 12345 })
-      #expect(found.first == "fetched 12345")
-      #expect(found.count == 2 && found[1].contains("2 are allowed"))
+      let delivered = await steps(store.stream(forKey: "a") { 12345 })
+      #expect(delivered.first == "fetched 12345")
+      #expect(delivered.count == 2 && delivered[1].contains("2 are allowed"))
       #expect(await steps(store.stream(forKey: "") { 1 }) == ["invalid key"])
     }
   }
 
-  @Test("Closing ends what is under way, and a stream of a closed store throws")
+  @Test("Closing ends running fetches, and a stream of a closed store throws")
   func closing() async throws {
     let store = try await ObjectRig().open()
     let server = HandDrivenFetch()
-    let stream = store.stream(Int.self, forKey: "a") { try await server.ask() }
+    let stream = store.stream(Int.self, forKey: "a") { try await server.fetch() }
     let steps = Task { await self.steps(stream) }
-    let question = await server.question()
+    let request = await server.request()
     try await store.close()
     #expect(server.cancelled == 1)
-    question.resume(throwing: CancellationError())
+    request.resume(throwing: CancellationError())
     #expect(await steps.value == ["absent a CancellationError()"])
     #expect(await self.steps(stream) == ["closed"])
   }

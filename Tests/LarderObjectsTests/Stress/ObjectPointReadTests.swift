@@ -4,7 +4,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-/// A value that takes as long to decode as the test wants.
+/// A value whose decoding takes as long as the test needs.
 private struct SlowValue: ByteStorable {
   static let begun = Mutex<(@Sendable () -> Void)?>(nil)
   static let mayEnd = DispatchSemaphore(value: 0)
@@ -19,9 +19,9 @@ private struct SlowValue: ByteStorable {
   func storedBytes() throws -> [UInt8] { [] }
 }
 
-@Suite("Objects: point reads beside long ones", .timeLimit(.minutes(5)))
+@Suite("Objects: point reads during long reads", .timeLimit(.minutes(5)))
 struct ObjectPointReadTests {
-  @Test("A value is read from the file while as many long reads go on as there are connections for them")
+  @Test("A value is read from the file while long reads use all their connections")
   func besideLongReads() async throws {
     let rig = try ObjectRig()
     try await rig.with(ObjectStoreOptions(memory: .none)) { (store) async throws in

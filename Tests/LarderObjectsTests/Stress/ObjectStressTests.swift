@@ -3,10 +3,10 @@ import LarderObjects
 import LarderTestSupport
 import Testing
 
-@Suite("Objects: every call at once", .timeLimit(.minutes(5)))
+@Suite("Objects: concurrent calls", .timeLimit(.minutes(5)))
 struct ObjectStressTests {
   @Test(
-    "Every call from many tasks at once, on two stores of one file: it ends, and the file agrees with itself",
+    "Concurrent calls of all functions on two stores with one file end, and the file is consistent",
     arguments: [
       ObjectStoreOptions(), ObjectStoreOptions(memory: .init(count: 8)), ObjectStoreOptions(memory: .none),
       ObjectStoreOptions(disk: .init(count: 20)),
@@ -74,7 +74,7 @@ struct ObjectStressTests {
         try objects.delete(forKey: "key 0")
       }
     case 18: try await stream(store, key, value, steps: 2)
-    // Left after its first step.
+    // The loop is left after its first step.
     case 19: try await stream(store, key, value, steps: 1)
     case 20: try await stream(store, key, nil, steps: 2)
     case 21:
@@ -86,7 +86,7 @@ struct ObjectStressTests {
     }
   }
 
-  /// The fetch may be another task's, which ends with what that one brings.
+  /// The fetch may belong to another task, and then ends with its result.
   private static func stream(_ store: ObjectStore, _ key: String, _ value: Int?, steps: Int) async throws {
     let stream = store.stream(Int.self, forKey: key) { () async throws in
       guard let value else { throw ObjectGone() }

@@ -7,7 +7,7 @@ import Testing
 struct ObjectTransactionTests {
   struct GivenUp: Error {}
 
-  @Test("All or nothing, on disk and in memory; reads inside see the changes so far")
+  @Test("A transaction applies all changes or none, on disk and in memory; its reads see its earlier changes")
   func atomic() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
@@ -38,7 +38,7 @@ struct ObjectTransactionTests {
     }
   }
 
-  @Test("An error of a value inside names its key, and is thrown as it is")
+  @Test("An error of a value in a transaction contains its key, and is thrown unchanged")
   func errors() async throws {
     try await ObjectRig().with { (store) async throws in
       try await store.put("text", forKey: "a")
@@ -49,7 +49,7 @@ struct ObjectTransactionTests {
     }
   }
 
-  @Test("Counting in transactions from many tasks and two stores loses none")
+  @Test("Counters incremented in transactions by many tasks and two stores lose no increment")
   func counting() async throws {
     let rig = try ObjectRig()
     let stores = [try await rig.open(), try await rig.open()]

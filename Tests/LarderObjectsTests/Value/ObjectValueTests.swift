@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Objects: values by key", .timeLimit(.minutes(5)))
 struct ObjectValueTests {
-  /// With and without the memory tier, and after reopening.
+  /// Runs a test with and without the memory tier, and after opening the store again.
   private func inEveryTier(_ put: (ObjectStore) async throws -> Void, _ check: (ObjectStore) async throws -> Void)
     async throws
   {
@@ -19,7 +19,7 @@ struct ObjectValueTests {
     try await rig.with(ObjectStoreOptions(memory: .none)) { try await check($0) }
   }
 
-  @Test("What was put is read back: structures, raw bytes, own codings, single values")
+  @Test("Values are read as they were put: structures, raw bytes, custom codings, single values")
   func roundTrips() async throws {
     let friend = Friend(name: "Ada", age: 36, met: Date(timeIntervalSinceReferenceDate: 0.1))
     let bytes: [UInt8] = [0, 255, 10, 13]
@@ -49,7 +49,7 @@ struct ObjectValueTests {
     }
   }
 
-  @Test("Another type is an error that names the key, and the row stays")
+  @Test("Reading another type is an error with the key, and the row stays")
   func mismatches() async throws {
     try await inEveryTier { (store) async throws in
       try await store.put(Friend(name: "Ada", age: 36), forKey: "friend")
@@ -115,7 +115,7 @@ struct ObjectValueTests {
     }
   }
 
-  @Test("Keys and labels that cannot be are refused", arguments: ["", String(repeating: "é", count: 513)])
+  @Test("Invalid keys and labels are rejected", arguments: ["", String(repeating: "é", count: 513)])
   func wrongKeys(key: String) async throws {
     try await ObjectRig().with { (store) async throws in
       for attempt in [
@@ -136,7 +136,7 @@ struct ObjectValueTests {
     }
   }
 
-  @Test("A value past the limit is refused, and what is there stays")
+  @Test("A value past the limit is rejected, and the stored one stays")
   func tooLarge() async throws {
     try await ObjectRig().with(ObjectStoreOptions(valueByteLimit: 10)) { (store) async throws in
       try await store.put([UInt8](repeating: 1, count: 10), forKey: "a")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderService
 
-@Suite("The life of a token", .timeLimit(.minutes(5)))
+@Suite("The lifecycle of a token", .timeLimit(.minutes(5)))
 struct OAuth2StateMachineTests {
   typealias Machine = OAuth2Authentication.StateMachine
 
@@ -11,27 +11,31 @@ struct OAuth2StateMachineTests {
     OAuth2Token(accessToken: text, lifetime: lifetime, refreshToken: refresh)
   }
 
-  @Test("client credentials: asked for, used until shortly before the end, asked for again (RFC 6749 §4.4)")
+  @Test(
+    "client credentials: the token is requested, used until shortly before it expires, and requested again (RFC 6749 §4.4)"
+  )
   func clientCredentials() {
     var machine = Machine(refreshToken: nil, hasClientCredentials: true, skew: .seconds(30))
     #expect(machine.next(now: .zero) == .request(.clientCredentials))
-    machine.received(Self.token("A", .seconds(3600)), askedAt: .seconds(10))
+    machine.received(Self.token("A", .seconds(3600)), requestedAt: .seconds(10))
     #expect(machine.next(now: .seconds(3579)) == .use("A"))
     #expect(machine.next(now: .seconds(3580)) == .request(.clientCredentials))
-    machine.received(Self.token("B", .seconds(2)), askedAt: .seconds(4000))
+    machine.received(Self.token("B", .seconds(2)), requestedAt: .seconds(4000))
     #expect(machine.next(now: .seconds(4001.7)) == .use("B"), "the skew is a tenth of a short life")
     #expect(machine.next(now: .seconds(4001.8)) == .request(.clientCredentials))
-    machine.received(Self.token("C"), askedAt: .seconds(5000))
+    machine.received(Self.token("C"), requestedAt: .seconds(5000))
     #expect(machine.next(now: .seconds(1e9)) == .use("C"), "no end is said")
   }
 
-  @Test("a refresh token is used, replaced by a newer one, and its end is the end (RFC 6749 §6, §5.2)")
+  @Test(
+    "a refresh token is used and replaced by a newer one; when it is no longer valid, the user must sign in again (RFC 6749 §6, §5.2)"
+  )
   func refresh() {
     var machine = Machine(refreshToken: "R1", hasClientCredentials: false, skew: .zero)
     #expect(machine.next(now: .zero) == .request(.refreshToken("R1")))
-    machine.received(Self.token("A", .seconds(10)), askedAt: .zero)
+    machine.received(Self.token("A", .seconds(10)), requestedAt: .zero)
     #expect(machine.next(now: .seconds(10)) == .request(.refreshToken("R1")), "the old one stays good")
-    machine.received(Self.token("B", .seconds(10), refresh: "R2"), askedAt: .seconds(10))
+    machine.received(Self.token("B", .seconds(10), refresh: "R2"), requestedAt: .seconds(10))
     #expect(machine.next(now: .seconds(20)) == .request(.refreshToken("R2")))
     machine.failed(.tokenEndpoint(code: "HTTP 503"))
     #expect(machine.next(now: .seconds(20)) == .request(.refreshToken("R2")), "that may pass")
@@ -39,26 +43,26 @@ struct OAuth2StateMachineTests {
     #expect(machine.next(now: .seconds(20)) == .fail(.invalidGrant), "the endpoint is not asked again")
   }
 
-  @Test("with client credentials a refresh token is not used, and a refusal is no end (RFC 6749 §4.4.3)")
+  @Test("with client credentials a refresh token is not used, and a rejection is not final (RFC 6749 §4.4.3)")
   func noRefresh() {
     var machine = Machine(refreshToken: nil, hasClientCredentials: true, skew: .zero)
-    machine.received(Self.token("A", .seconds(10), refresh: "R"), askedAt: .zero)
+    machine.received(Self.token("A", .seconds(10), refresh: "R"), requestedAt: .zero)
     #expect(machine.next(now: .seconds(10)) == .request(.clientCredentials))
     machine.failed(.invalidGrant)
     #expect(machine.next(now: .seconds(10)) == .request(.clientCredentials))
   }
 
-  @Test("a 401 to the present token drops it; one to an older token does not")
+  @Test("a 401 to the current token removes it; a 401 to an older token does not")
   func rejected() {
     var machine = Machine(refreshToken: nil, hasClientCredentials: true, skew: .zero)
-    machine.received(Self.token("B"), askedAt: .zero)
+    machine.received(Self.token("B"), requestedAt: .zero)
     machine.rejected("A")
     #expect(machine.next(now: .zero) == .use("B"))
     machine.rejected("B")
     #expect(machine.next(now: .zero) == .request(.clientCredentials))
   }
 
-  @Test("a device's token is asked for at the server's pace (RFC 8628 §3.5)")
+  @Test("a device's token is requested at the server's interval (RFC 8628 §3.5)")
   func polling() {
     var polling = DeviceCodePolling(interval: .seconds(5), lifetime: .seconds(100), start: .zero)
     #expect(polling.next(now: .zero) == .wait(.seconds(5)))

@@ -14,9 +14,9 @@ struct OAuth2Tests {
       scope: scope)
   }
 
-  static let granted = FakeAnswer.json(#"{"access_token":"A","token_type":"Bearer","expires_in":3600}"#)
+  static let granted = FakeResponse.json(#"{"access_token":"A","token_type":"Bearer","expires_in":3600}"#)
 
-  @Test("the client proves itself in the field, in the form, or not at all (RFC 6749 §2.3.1)")
+  @Test("the client authenticates in the field, in the form, or not at all (RFC 6749 §2.3.1)")
   func proofs() async throws {
     let cases: [(OAuth2Client.Proof, String?, String)] = [
       (
@@ -42,7 +42,7 @@ struct OAuth2Tests {
     }
   }
 
-  @Test("fifty requests wait for one token; its failure reaches all fifty")
+  @Test("fifty requests wait for one token; its failure is reported to all fifty")
   func singleFlight() async throws {
     for fails in [false, true] {
       let transport = FakeTransport { _, _ throws(HTTPTransportError) in
@@ -59,38 +59,38 @@ struct OAuth2Tests {
         }
         return await group.reduce(into: [:]) { $0[$1, default: 0] += 1 }
       }
-      #expect(results == [fails ? "The token endpoint refused: invalid_client" : "Bearer A": 50])
-      // Those who come after a failure may ask again; those who wait share one question.
+      #expect(results == [fails ? "The token endpoint rejected the request: invalid_client" : "Bearer A": 50])
+      // Callers after a failure may request a token again; waiting callers share one request.
       #expect(fails ? transport.requests.count < 50 : transport.requests.count == 1)
     }
   }
 
-  @Test("one who waits and is cancelled leaves the others their token")
+  @Test("a cancelled caller does not affect the others, who get the token")
   func cancelledWaiter() async throws {
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
-    let asked = Tally("requests for a token")
+    let tokenRequests = Tally("requests for a token")
     let transport = FakeTransport { _, _ throws(HTTPTransportError) in
-      asked.add()
+      tokenRequests.add()
       for await _ in gate {}
       return Self.granted
     }
     let authentication = OAuth2Authentication(clientCredentials: try Self.client(.none), transport: transport)
     let leaver = Task { try await authentication.authorization() }
     let stayer = Task { try await authentication.authorization() }
-    try await asked.wait(for: 1)
+    try await tokenRequests.wait(for: 1)
     leaver.cancel()
     await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
     open.finish()
     #expect(try await stayer.value == "Bearer A")
   }
 
-  @Test("one who asked alone and is cancelled leaves a refresh that goes on: its token is kept and used")
+  @Test("a refresh continues if its only caller is cancelled: its token is stored and used")
   func cancelledRefresh() async throws {
     let (gate, open) = AsyncStream.makeStream(of: Void.self)
-    let asked = Tally("requests for a token")
+    let tokenRequests = Tally("requests for a token")
     let kept = Mutex<[String]>([])
     let transport = FakeTransport { _, _ throws(HTTPTransportError) in
-      asked.add()
+      tokenRequests.add()
       for await _ in gate {}
       if Task.isCancelled { throw .cancelled }
       return .json(#"{"access_token":"A","token_type":"Bearer","expires_in":3600,"refresh_token":"R2"}"#)
@@ -99,7 +99,7 @@ struct OAuth2Tests {
       refreshToken: "R1", identity: "ann", client: try Self.client(.none), transport: transport,
       onRefreshToken: { token in kept.withLock { $0.append(token) } })
     let leaver = Task { try await authentication.authorization() }
-    try await asked.wait(for: 1)
+    try await tokenRequests.wait(for: 1)
     leaver.cancel()
     await #expect(throws: AuthenticationFailure.unreachable(.cancelled)) { try await leaver.value }
     open.finish()
@@ -109,7 +109,7 @@ struct OAuth2Tests {
   }
 
   @Test(
-    "answers that are no token are errors",
+    "responses without a valid token are errors",
     arguments: [
       (200, "", "malformed"), (200, "[]", "malformed"), (200, "{}", "malformed"),
       (200, #"{"access_token":"A"}"#, "malformed"), (200, #"{"access_token":"A","token_type":"mac"}"#, "malformed"),
@@ -134,7 +134,7 @@ struct OAuth2Tests {
     }
   }
 
-  @Test("a numeric string is a lifetime too, and a very long one no trap")
+  @Test("a numeric string is a lifetime too, and a very long one does not trap")
   func lifetimes() async throws {
     let clock = TestClock()
     let transport = FakeTransport([
@@ -150,7 +150,7 @@ struct OAuth2Tests {
     #expect(try await authentication.authorization() == "Bearer B")
   }
 
-  @Test("a new refresh token is handed to the application")
+  @Test("a new refresh token is passed to the application")
   func refreshToken() async throws {
     let kept = Mutex<[String]>([])
     let transport = FakeTransport([
@@ -165,7 +165,7 @@ struct OAuth2Tests {
     #expect(authentication.identity == "oauth2:ann")
   }
 
-  @Test("a device signs in: code, waiting, slower, token (RFC 8628 §3)")
+  @Test("a device signs in: code, polling, slower polling, token (RFC 8628 §3)")
   func device() async throws {
     let clock = TestClock()
     let transport = FakeTransport([
@@ -178,16 +178,16 @@ struct OAuth2Tests {
       client: try Self.client(.none, scope: "x"),
       deviceEndpoint: try #require(URL(string: "https://id.example/device")),
       transport: transport, environment: clock.environment())
-    let invitation = try await flow.start()
-    #expect(invitation.userCode == "WDJB-MJHT" && invitation.lifetime == .seconds(600))
-    #expect(try await flow.token(for: invitation).accessToken == "A")
+    let prompt = try await flow.start()
+    #expect(prompt.userCode == "WDJB-MJHT" && prompt.lifetime == .seconds(600))
+    #expect(try await flow.token(for: prompt).accessToken == "A")
     #expect(clock.sleeps == [.seconds(5), .seconds(5), .seconds(10)])
     #expect(
       transport.requests.last?.body.text
         == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Adevice_code&device_code=D&client_id=the%20client")
   }
 
-  @Test("a device code that nobody confirms runs out")
+  @Test("a device code that is not confirmed expires")
   func deviceExpires() async throws {
     let clock = TestClock()
     let transport = FakeTransport { _, index throws(HTTPTransportError) in
@@ -200,12 +200,12 @@ struct OAuth2Tests {
     let flow = try OAuth2DeviceFlow(
       client: try Self.client(.none), deviceEndpoint: try #require(URL(string: "https://id.example/device")),
       transport: transport, environment: clock.environment())
-    let invitation = try await flow.start()
-    await #expect(throws: AuthenticationFailure.deviceCodeExpired) { try await flow.token(for: invitation) }
+    let prompt = try await flow.start()
+    await #expect(throws: AuthenticationFailure.deviceCodeExpired) { try await flow.token(for: prompt) }
     #expect(clock.sleeps == [.seconds(5), .seconds(5), .seconds(5)])
   }
 
-  @Test("an endpoint without TLS is refused, but for this machine")
+  @Test("an endpoint without TLS is rejected, except on this machine")
   func needsTLS() throws {
     for (text, isAllowed) in [
       ("http://id.example/t", false), ("http://127.0.0.1:8000/t", true), ("http://localhost/t", true),

@@ -9,8 +9,8 @@ import Testing
 struct BatchTests {
   static let raw = ODataRequestBody.bytes(Array(#"{"ID":1}"#.utf8), contentType: "application/json")
 
-  /// An answer in multipart, a part a text: `200 {…}`, or several for a change set.
-  static func multipart(_ parts: [[String]]) -> FakeAnswer {
+  /// A multipart response. Each part is given as a text, `200 {…}`, or as several for a change set.
+  static func multipart(_ parts: [[String]]) -> FakeResponse {
     func part(_ text: String, _ boundary: String) -> String {
       let status = text.prefix(3)
       let body = text.dropFirst(4)
@@ -27,7 +27,7 @@ struct BatchTests {
         text += members.map { part($0, "c") }.joined() + "--c--\r\n"
       }
     }
-    return FakeAnswer(202, [.contentType: "multipart/mixed; boundary=b"], text + "--b--\r\n")
+    return FakeResponse(202, [.contentType: "multipart/mixed; boundary=b"], text + "--b--\r\n")
   }
 
   static let mixed = ODataBatchRequest([
@@ -52,7 +52,7 @@ struct BatchTests {
     }
   }
 
-  @Test("multipart for V2: relative URLs, MERGE, Content-IDs of changes, each answer in its slot")
+  @Test("multipart for V2: relative URLs, MERGE, Content-IDs of changes, each response in its slot")
   func multipartV2() async throws {
     let transport = FakeTransport([
       Self.multipart([
@@ -81,7 +81,7 @@ struct BatchTests {
     #expect(!sent.body.text.contains("Authorization"))
   }
 
-  @Test("a failed change set is one failure; what the service did not come to is said")
+  @Test("a failed change set is one failure; parts that the service did not process are reported")
   func failures() async throws {
     let transport = FakeTransport([
       Self.multipart([["200 {}"], ["400 {\"error\":{\"code\":\"F\",\"message\":\"m\"}}"]])
@@ -98,16 +98,16 @@ struct BatchTests {
     }
   }
 
-  @Test("an answer that is missing in the middle moves no other into its place: each carries the URL that it is of")
+  @Test("a missing response does not shift the others: each response has the URL of its request")
   func missing() async throws {
     func part(_ id: Int, _ text: String) -> String {
       "--b\r\nContent-Type: application/http\r\nContent-ID: \(id)\r\n\r\nHTTP/1.1 \(text.prefix(3)) X\r\n"
         + "Content-Type: application/json\r\n\r\n\(text.dropFirst(4))\r\n"
     }
-    let answer = FakeAnswer(
+    let fakeResponse = FakeResponse(
       200, [.contentType: "multipart/mixed; boundary=b"],
       part(1, "200 {\"a\":1}") + part(3, "404 {\"error\":{\"code\":\"N\",\"message\":\"m\"}}") + "--b--\r\n")
-    let transport = FakeTransport([answer])
+    let transport = FakeTransport([fakeResponse])
     let service = try conversation(transport) { $0.version = .v4 }
     let slots = try await service.send(ODataBatchRequest([.read("A"), .read("B"), .read("C")])).slots
     let ids = transport.requests.first?.body.text.components(separatedBy: "\r\n").filter { $0.hasPrefix("Content-ID") }
@@ -120,12 +120,12 @@ struct BatchTests {
     #expect(slots[2]?.failure?.payload?.code == "N" && slots[2]?.failure?.url?.hasSuffix("/C") == true)
   }
 
-  @Test("JSON for 4.01: answers by id in any order; multipart from then on where JSON is refused")
+  @Test("JSON for 4.01: responses by id in any order; multipart from then on if the service rejects JSON")
   func json() async throws {
-    let answer =
+    let fakeResponse =
       #"{"responses":[{"id":"4","status":200,"body":{"b":2}},{"id":"1","atomicityGroup":"g","status":201},"#
       + #"{"id":"2","status":204},{"id":"3","status":204},{"id":"5","status":404,"body":{"error":{"code":"N","message":"m"}}}]}"#
-    let json = FakeTransport([.json(answer)])
+    let json = FakeTransport([.json(fakeResponse)])
     let service = try conversation(json) { $0.version = .v401 }
     var batch = Self.mixed
     batch.continuesOnError = true
@@ -135,16 +135,16 @@ struct BatchTests {
     let sent = try #require(json.requests.first)
     #expect(sent.fields[.contentType] == "application/json" && sent.fields[.prefer] == "continue-on-error")
 
-    let refusing = FakeTransport([FakeAnswer(415), Self.multipart([["200 {}"]]), Self.multipart([["200 {}"]])])
-    let other = try conversation(refusing) { $0.version = .v401 }
+    let rejecting = FakeTransport([FakeResponse(415), Self.multipart([["200 {}"]]), Self.multipart([["200 {}"]])])
+    let other = try conversation(rejecting) { $0.version = .v401 }
     for _ in 0..<2 { #expect(Self.texts(try await other.send(ODataBatchRequest([.read("P")]))) == ["200 {}"]) }
-    let types = refusing.requests.map { $0.fields[.contentType]?.prefix(9) }
+    let types = rejecting.requests.map { $0.fields[.contentType]?.prefix(9) }
     #expect(types == ["applicati", "multipart", "multipart"])
   }
 
-  @Test("in JSON a reference to another request says so")
+  @Test("in JSON, a request names the request that it refers to")
   func dependsOn() async throws {
-    let transport = FakeTransport([FakeAnswer(500)])
+    let transport = FakeTransport([FakeResponse(500)])
     let service = try conversation(transport) { $0.version = .v401 }
     var create = ODataSingleRequest(.create, "P", body: Self.raw)
     create.contentID = "new"
@@ -153,12 +153,14 @@ struct BatchTests {
     #expect(transport.requests.first?.body.text.contains(#""dependsOn":["new"]"#) == true)
   }
 
-  @Test("a batch with changes is sent once, one of reads is repeated; a refusal of the whole is an error for all")
+  @Test(
+    "a batch with changes is sent once, a batch of reads is repeated; if the batch is rejected as a whole, the error is thrown"
+  )
   func repetition() async throws {
-    let once = FakeTransport([FakeAnswer(503)])
+    let once = FakeTransport([FakeResponse(503)])
     let error = await serviceError { _ = try await conversation(once) { $0.version = .v2 }.send(Self.mixed) }
     #expect(error?.httpStatus == 503 && once.requests.count == 1)
-    let reads = FakeTransport([FakeAnswer(503), Self.multipart([["200 {}"], ["304 "]])])
+    let reads = FakeTransport([FakeResponse(503), Self.multipart([["200 {}"], ["304 "]])])
     var conditional = ODataSingleRequest.read("P(1)")
     conditional.fields[.ifNoneMatch] = "\"1\""
     let response = try await conversation(reads).send(ODataBatchRequest([.read("P"), .single(conditional)]))
@@ -167,15 +169,15 @@ struct BatchTests {
   }
 
   @Test(
-    "answers that are no batch, or not this one, are malformed",
+    "responses that are not a batch, or not to this batch, are malformed",
     arguments: [
-      FakeAnswer(200, [.contentType: "text/html"], "<html>"), .json("{}"), .json("["),
-      FakeAnswer(202, [.contentType: "multipart/mixed"], "--b--"), Self.multipart([["200 {}"], ["200 {}"]]),
-      FakeAnswer(
+      FakeResponse(200, [.contentType: "text/html"], "<html>"), .json("{}"), .json("["),
+      FakeResponse(202, [.contentType: "multipart/mixed"], "--b--"), Self.multipart([["200 {}"], ["200 {}"]]),
+      FakeResponse(
         202, [.contentType: "multipart/mixed; boundary=b"], "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 2"),
     ])
-  func malformed(answer: FakeAnswer) async throws {
-    let service = try conversation(FakeTransport([answer]))
+  func malformed(fakeResponse: FakeResponse) async throws {
+    let service = try conversation(FakeTransport([fakeResponse]))
     let error = await serviceError { _ = try await service.send(ODataBatchRequest([.read("P")])) }
     guard case .malformedAnswer? = error?.category else {
       Issue.record("another category: \(String(describing: error))")
@@ -183,7 +185,7 @@ struct BatchTests {
     }
   }
 
-  @Test("what no batch can carry is refused before anything is sent")
+  @Test("requests that a batch cannot contain are rejected before anything is sent")
   func invalid() async throws {
     let transport = FakeTransport([])
     let service = try conversation(transport) { $0.version = .v2 }

@@ -15,7 +15,7 @@ struct ConversationTests {
     <EntitySet Name="P" EntityType="S.P"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
-  @Test("a read tells both families its highest version, until it knows the service's")
+  @Test("a read sends the highest versions of both families until the service's version is known")
   func versions() async throws {
     let transport = FakeTransport { _, index throws(HTTPTransportError) in
       .json("{\"value\":[]}", index == 0 ? ["OData-Version": "4.0"] : [:])
@@ -32,11 +32,11 @@ struct ConversationTests {
       ])
   }
 
-  @Test("the metadata is read once for twenty callers, and says the version")
+  @Test("the metadata is read once for twenty callers, and gives the version")
   func metadataOnce() async throws {
     let transport = FakeTransport { _, _ throws(HTTPTransportError) in
       for _ in 0..<50 { await Task.yield() }
-      return FakeAnswer(200, [.contentType: "application/xml"], Self.metadataV4)
+      return FakeResponse(200, [.contentType: "application/xml"], Self.metadataV4)
     }
     let service = try conversation(transport)
     let names = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -48,20 +48,20 @@ struct ConversationTests {
     #expect(service.knownVersion == .v4)
   }
 
-  @Test("metadata that cannot be read is an error with its place, and is asked for again")
+  @Test("unreadable metadata is an error with its position, and is requested again")
   func badMetadata() async throws {
-    let transport = FakeTransport([FakeAnswer(200, [:], "<edmx"), FakeAnswer(200, [:], Self.metadataV4)])
+    let transport = FakeTransport([FakeResponse(200, [:], "<edmx"), FakeResponse(200, [:], Self.metadataV4)])
     let service = try conversation(transport)
     let error = await serviceError { _ = try await service.metadata() }
-    guard case .malformedAnswer(let what)? = error?.category else {
+    guard case .malformedAnswer(let detail)? = error?.category else {
       Issue.record("another category: \(String(describing: error))")
       return
     }
-    #expect(what.contains("line"))
+    #expect(detail.contains("line"))
     #expect(try await service.metadata().version == .v4)
   }
 
-  @Test("a refusal carries the status and the service's words, its description neither query nor message")
+  @Test("a rejection contains the status and the service's message; its description contains neither query nor message")
   func refusal() async throws {
     let transport = FakeTransport([
       .json(#"{"error":{"code":"SY/530","message":{"lang":"en","value":"Ann Smith has no such order"}}}"#, status: 404)
@@ -78,9 +78,9 @@ struct ConversationTests {
     #expect(error?.debugDescription.contains("xyz") == false)
   }
 
-  @Test("304 is an answer to a conditional read, and an error to any other")
+  @Test("304 is a response to a conditional read, and an error for any other request")
   func notModified() async throws {
-    let transport = FakeTransport([FakeAnswer(304), FakeAnswer(304)])
+    let transport = FakeTransport([FakeResponse(304), FakeResponse(304)])
     let service = try conversation(transport)
     var request = ODataSingleRequest.read("P(1)")
     request.fields[.ifNoneMatch] = "\"1\""
@@ -90,11 +90,11 @@ struct ConversationTests {
     #expect(error?.httpStatus == 304)
   }
 
-  @Test("reads are repeated after failures that may pass, with waits on the injected clock")
+  @Test("reads are repeated after temporary failures, with waits on the injected clock")
   func retries() async throws {
     let clock = TestClock()
     let transport = FakeTransport([
-      .failure(.connectionLost(reason: "x")), FakeAnswer(503, [.retryAfter: "3"]), .json("{}"),
+      .failure(.connectionLost(reason: "x")), FakeResponse(503, [.retryAfter: "3"]), .json("{}"),
     ])
     let service = try conversation(transport, clock: clock)
     #expect(try await service.send(.read("P")).httpStatus == 200)
@@ -113,15 +113,19 @@ struct ConversationTests {
   }
 
   @Test(
-    "a change that may have been done is not said to be undone by a later try that tells nothing of it",
+    "a change that may have been executed is not reported as failed because of a later attempt that does not show its outcome",
     arguments: [
-      (FakeAnswer.failure(.connectionLost(reason: "x")), FakeAnswer.failure(.cannotConnect(host: "h", reason: "")), 0),
-      (.failure(.connectionLost(reason: "x")), FakeAnswer(429), 0), (FakeAnswer(502), FakeAnswer(401), 502),
-      (FakeAnswer(503), .failure(.hostNotFound(host: "h")), 503),
-      (.failure(.timeout(phase: "idle")), FakeAnswer(404), 404),
-      (.failure(.cannotConnect(host: "h", reason: "")), FakeAnswer(429), 429), (FakeAnswer(504), FakeAnswer(500), 500),
+      (
+        FakeResponse.failure(.connectionLost(reason: "x")), FakeResponse.failure(.cannotConnect(host: "h", reason: "")),
+        0
+      ),
+      (.failure(.connectionLost(reason: "x")), FakeResponse(429), 0), (FakeResponse(502), FakeResponse(401), 502),
+      (FakeResponse(503), .failure(.hostNotFound(host: "h")), 503),
+      (.failure(.timeout(phase: "idle")), FakeResponse(404), 404),
+      (.failure(.cannotConnect(host: "h", reason: "")), FakeResponse(429), 429),
+      (FakeResponse(504), FakeResponse(500), 500),
     ])
-  func keepsDoubt(first: FakeAnswer, later: FakeAnswer, status: Int) async throws {
+  func keepsDoubt(first: FakeResponse, later: FakeResponse, status: Int) async throws {
     let transport = FakeTransport([first] + Array(repeating: later, count: 8))
     let service = try conversation(transport, clock: TestClock())
     let error = await serviceError { _ = try await service.send(ODataSingleRequest(.delete, "P(1)")) }
@@ -135,9 +139,9 @@ struct ConversationTests {
     #expect(transport.requests.count > 1)
   }
 
-  @Test("a condition that fails behind a try that may have been done is none of another's")
+  @Test("a failed condition after an attempt that may have been executed is not reported as another client's change")
   func keepsDoubtOfCondition() async throws {
-    let transport = FakeTransport([FakeAnswer(503), FakeAnswer(412)])
+    let transport = FakeTransport([FakeResponse(503), FakeResponse(412)])
     let service = try conversation(transport, clock: TestClock())
     var request = ODataSingleRequest(.delete, "P(1)")
     request.ifMatch = "\"1\""
@@ -154,9 +158,9 @@ struct ConversationTests {
     }
   }
 
-  @Test("a service that refuses JSON is asked for Atom, from then on")
+  @Test("a service that rejects JSON is sent requests for Atom from then on")
   func atom() async throws {
-    let transport = FakeTransport([FakeAnswer(415), FakeAnswer(200), FakeAnswer(200)])
+    let transport = FakeTransport([FakeResponse(415), FakeResponse(200), FakeResponse(200)])
     let service = try conversation(transport)
     _ = try await service.send(.read("P"))
     _ = try await service.send(.read("Q"))
@@ -167,20 +171,20 @@ struct ConversationTests {
       ])
   }
 
-  @Test("methods: PATCH is MERGE for V2; tunnelling always, and after 405 where it is automatic")
+  @Test("methods: PATCH is MERGE for V2; tunnelling always, and automatically after 405")
   func methods() async throws {
     let raw = ODataRequestBody.bytes(Array("{}".utf8), contentType: "application/json")
     for (version, method) in [(ODataVersion.v2, "MERGE"), (.v3, "PATCH"), (.v4, "PATCH"), (.v401, "PATCH")] {
-      let transport = FakeTransport([FakeAnswer(204)])
+      let transport = FakeTransport([FakeResponse(204)])
       let service = try conversation(transport) { $0.version = version }
       _ = try await service.send(ODataSingleRequest(.update(.patch), "P(1)", body: raw, ifMatch: "\"1\""))
       #expect(transport.trace(.ifMatch) == ["\(method) /sap/S/P(1) | If-Match: \"1\""])
     }
-    let always = FakeTransport([FakeAnswer(204)])
+    let always = FakeTransport([FakeResponse(204)])
     _ = try await conversation(always) { ($0.version, $0.tunnelling) = (.v2, .always) }
       .send(ODataSingleRequest(.update(.patch), "P(1)", body: raw))
     #expect(always.trace(.httpMethod) == ["POST /sap/S/P(1) | X-HTTP-Method: MERGE"])
-    let automatic = FakeTransport([FakeAnswer(405), FakeAnswer(204), FakeAnswer(204), FakeAnswer(405)])
+    let automatic = FakeTransport([FakeResponse(405), FakeResponse(204), FakeResponse(204), FakeResponse(405)])
     let service = try conversation(automatic) { ($0.version, $0.tunnelling) = (.v4, .automatic) }
     _ = try await service.send(.delete("P(1)"))
     _ = try await service.send(.delete("P(2)"))
@@ -195,12 +199,12 @@ struct ConversationTests {
       ])
   }
 
-  @Test("a media resource is streamed, from where the reader left it, and never taken whole")
+  @Test("a media resource is streamed from the given offset, and never read into memory as a whole")
   func media() async throws {
     let transport = FakeTransport([
-      FakeAnswer(200, [.contentType: "image/png"], "abcdef"),
-      FakeAnswer(206, ["Content-Range": "bytes 3-5/6"], "def"), FakeAnswer(200, [:], "abcdef"),
-      FakeAnswer(206, ["Content-Range": "bytes 0-5/6"], "abcdef"), FakeAnswer(404),
+      FakeResponse(200, [.contentType: "image/png"], "abcdef"),
+      FakeResponse(206, ["Content-Range": "bytes 3-5/6"], "def"), FakeResponse(200, [:], "abcdef"),
+      FakeResponse(206, ["Content-Range": "bytes 0-5/6"], "abcdef"), FakeResponse(404),
     ])
     let service = try conversation(transport)
     let whole = try await service.stream(.readMedia("P(1)/$value"))
@@ -221,11 +225,11 @@ struct ConversationTests {
   }
 
   @Test(
-    "a part that was not asked for is not taken for the whole (RFC 9110 §15.3.7)",
+    "a part that was not requested is not mistaken for the complete resource (RFC 9110 §15.3.7)",
     arguments: ["bytes 0-2/6", "bytes 0-5/6", "bytes 3-5/6"])
   func unaskedPart(range: String) async throws {
-    let answer = FakeAnswer(206, ["Content-Range": range, .contentType: "application/json"], "{}")
-    let service = try conversation(FakeTransport([answer]))
+    let fakeResponse = FakeResponse(206, ["Content-Range": range, .contentType: "application/json"], "{}")
+    let service = try conversation(FakeTransport([fakeResponse]))
     let error = await serviceError { _ = try await service.stream(.readMedia("P(1)/$value")) }
     guard case .malformedAnswer? = error?.category else {
       Issue.record("another category: \(String(describing: error))")
@@ -233,9 +237,9 @@ struct ConversationTests {
     }
   }
 
-  @Test("an answer beyond the limit is an error, not memory")
+  @Test("a response beyond the limit is an error and is not read into memory")
   func tooLarge() async throws {
-    let transport = FakeTransport([FakeAnswer(200, [:], String(repeating: "x", count: 101))])
+    let transport = FakeTransport([FakeResponse(200, [:], String(repeating: "x", count: 101))])
     let service = try conversation(transport) { $0.maximumPayloadBytes = 100 }
     let error = await serviceError { _ = try await service.send(.read("P")) }
     guard case .communication(.bodyTooLarge(limit: 100))? = error?.category else {
@@ -244,7 +248,7 @@ struct ConversationTests {
     }
   }
 
-  @Test("messages that accompany an answer are read from either header")
+  @Test("messages that accompany a response are read from either header")
   func messages() async throws {
     let transport = FakeTransport([
       .json("{}", ["sap-message": #"{"code":"A/1","message":"Saved","severity":"info","details":[]}"#]),
@@ -258,11 +262,11 @@ struct ConversationTests {
     #expect(throws: ODataServiceError.self) { try bad.messages }
   }
 
-  @Test("a media entity is not made of values where the model tells that it is one (Protocol 4.01 §11.4.7.1)")
+  @Test("a media entity cannot be created from values if the model marks it as one (Protocol 4.01 §11.4.7.1)")
   func mediaEntities() async throws {
     let model = Self.metadataV4.replacingOccurrences(of: #"Name="P"><Key>"#, with: #"Name="P" HasStream="true"><Key>"#)
     let transport = FakeTransport([
-      FakeAnswer(200, [.contentType: "application/xml"], model), .json(#"{"ID":1}"#), .json(#"{"ID":2}"#),
+      FakeResponse(200, [.contentType: "application/xml"], model), .json(#"{"ID":1}"#), .json(#"{"ID":2}"#),
     ])
     let service = try conversation(transport)
     _ = try await service.metadata()
@@ -274,7 +278,7 @@ struct ConversationTests {
     }
     #expect(transport.requests.count == 1)
     _ = try await service.send(.createMedia(.bytes([1], contentType: "image/x"), in: "P"))
-    // Bytes of the caller's own are sent as they are.
+    // Bytes of the caller are sent unchanged.
     _ = try await service.send(
       ODataSingleRequest(.create, "P", body: .bytes(Array("{}".utf8), contentType: "application/json")))
     #expect(transport.requests.count == 3)

@@ -4,14 +4,14 @@ import LarderService
 import Synchronization
 import Testing
 
-@Suite("Credentials, cookies and tokens on their way", .timeLimit(.minutes(5)))
+@Suite("Credentials, cookies and tokens", .timeLimit(.minutes(5)))
 struct CredentialTests {
   static let change = ODataSingleRequest(.create, "P", body: .bytes(Array("{}".utf8), contentType: "application/json"))
 
-  @Test("credentials, cookies and the options' fields go to the service's own origin alone")
+  @Test("credentials, cookies and the fields of the options are sent only to the service's origin")
   func sameOrigin() async throws {
     let transport = FakeTransport { _, index throws(HTTPTransportError) in
-      FakeAnswer(200, index == 0 ? [.setCookie: "s=1; Path=/"] : [:])
+      FakeResponse(200, index == 0 ? [.setCookie: "s=1; Path=/"] : [:])
     }
     let service = try conversation(
       transport, authentication: try BasicAuthentication(user: "Ann", password: "pässword")
@@ -29,7 +29,8 @@ struct CredentialTests {
       ])
   }
 
-  @Test("the client certificate is for the service's origin, whatever a link says, and for no token endpoint")
+  @Test(
+    "the client certificate is shown only to the service's origin, whatever a link contains, and to no token endpoint")
   func certificate() async throws {
     let transport = FakeTransport { request, _ throws(HTTPTransportError) in
       request.url.path == "/token" ? OAuth2Tests.granted : .json("{}")
@@ -42,7 +43,7 @@ struct CredentialTests {
       transport.requests.map { "\($0.url.host() ?? "") \($0.showsCertificate)" } == [
         "id.example false", "erp.example true", "evil.example false", "erp.example true",
       ])
-    // A token endpoint of the service's own origin, and one that is named.
+    // A token endpoint on the service's origin, and one whose origin is given in the options.
     for (audience, shows) in [
       (HTTPCertificateAudience.origin(try #require(URL(string: "https://id.example:443/s/"))), true),
       (.requested, true),
@@ -58,7 +59,7 @@ struct CredentialTests {
 
   @Test("printing a response shows the length of its content")
   func printed() async throws {
-    let transport = FakeTransport([FakeAnswer(200, [:], "\u{1}\u{2}secret")])
+    let transport = FakeTransport([FakeResponse(200, [:], "\u{1}\u{2}secret")])
     let response = try await conversation(transport).send(.read("P"))
     var dumped = ""
     dump(response, to: &dumped)
@@ -67,14 +68,14 @@ struct CredentialTests {
     }
   }
 
-  @Test("a 401 renews the token once and repeats once; a second 401 is the answer")
+  @Test("after a 401 the token is renewed and the request repeated once; a second 401 is returned")
   func renewal() async throws {
-    let asked = Mutex<[String?]>([])
+    let rejectedTokens = Mutex<[String?]>([])
     let authentication = BearerAuthentication(identity: "ann") { rejected in
-      asked.withLock { $0.append(rejected) }
+      rejectedTokens.withLock { $0.append(rejected) }
       return rejected == nil ? "old" : "new"
     }
-    let transport = FakeTransport([FakeAnswer(401), FakeAnswer(200), FakeAnswer(401), FakeAnswer(401)])
+    let transport = FakeTransport([FakeResponse(401), FakeResponse(200), FakeResponse(401), FakeResponse(401)])
     let service = try conversation(transport, authentication: authentication)
     _ = try await service.send(.read("P"))
     let error = await serviceError { _ = try await service.send(.read("P")) }
@@ -83,41 +84,43 @@ struct CredentialTests {
       return
     }
     #expect(error?.httpStatus == 401)
-    #expect(asked.withLock { $0 } == [nil, "old", nil, "old"])
+    #expect(rejectedTokens.withLock { $0 } == [nil, "old", nil, "old"])
     #expect(transport.requests.count == 4)
   }
 
-  @Test("a fixed token that is refused is not sent twice")
+  @Test("a rejected fixed token is not sent again")
   func fixedToken() async throws {
-    let transport = FakeTransport([FakeAnswer(401, [.wwwAuthenticate: "Bearer error=\"invalid_token\""])])
+    let transport = FakeTransport([FakeResponse(401, [.wwwAuthenticate: "Bearer error=\"invalid_token\""])])
     let service = try conversation(transport, authentication: BearerAuthentication(token: "t"))
     let error = await serviceError { _ = try await service.send(.read("P")) }
     #expect(transport.requests.count == 1)
     #expect(error?.debugDescription.contains("Bearer t") == false)
   }
 
-  /// A Gateway: changes need the token of the session, sessions come with the fetch.
+  /// A SAP Gateway: changes require the token of the session, which begins with the fetch of the token.
   static func gateway(refusingHead: Bool = false, tokens: [String] = ["T"]) -> FakeTransport {
     let fetched = Mutex(0)
     return FakeTransport { request, _ throws(HTTPTransportError) in
       if request.method == .get || request.method == .head {
         guard request.fields[.csrfToken] == "Fetch" else { return .json("{}") }
-        if refusingHead, request.method == .head { return FakeAnswer(405) }
+        if refusingHead, request.method == .head { return FakeResponse(405) }
         for _ in 0..<50 { await Task.yield() }
         let number = fetched.withLock { count in
           count += 1
           return min(count, tokens.count) - 1
         }
-        return FakeAnswer(200, [.csrfToken: tokens[number], .setCookie: "SAP_SESSIONID=\(number); Path=/"])
+        return FakeResponse(200, [.csrfToken: tokens[number], .setCookie: "SAP_SESSIONID=\(number); Path=/"])
       }
       guard let token = request.fields[.csrfToken], token == tokens.last, request.fields[.cookie] != nil else {
-        return FakeAnswer(403, [.csrfToken: "Required"])
+        return FakeResponse(403, [.csrfToken: "Required"])
       }
-      return FakeAnswer(201)
+      return FakeResponse(201)
     }
   }
 
-  @Test("automatic: refused, fetched by HEAD, replayed with the session; known for the next change")
+  @Test(
+    "automatic: the change is rejected, the token fetched with HEAD, and the change sent again in the session; the next change uses the token"
+  )
   func automatic() async throws {
     let transport = Self.gateway()
     let service = try conversation(transport)
@@ -131,7 +134,7 @@ struct CredentialTests {
       ])
   }
 
-  @Test("where HEAD is refused, GET fetches; always fetches before the first change")
+  @Test("the token is fetched with GET if HEAD is rejected; mode always fetches it before the first change")
   func headRefused() async throws {
     let transport = Self.gateway(refusingHead: true)
     let service = try conversation(transport) { $0.csrf = .always }
@@ -142,7 +145,7 @@ struct CredentialTests {
       ])
   }
 
-  @Test("an old token is replaced once")
+  @Test("an expired token is replaced once")
   func replaced() async throws {
     let transport = Self.gateway(tokens: ["old", "new"])
     let service = try conversation(transport) { $0.csrf = .always }
@@ -154,7 +157,7 @@ struct CredentialTests {
       ])
   }
 
-  @Test("thirty changes share one fetch")
+  @Test("thirty concurrent changes share one fetch")
   func shared() async throws {
     let transport = Self.gateway()
     let service = try conversation(transport) { $0.csrf = .always }
@@ -166,7 +169,7 @@ struct CredentialTests {
     #expect(transport.requests.count { $0.method == .post } == 30)
   }
 
-  @Test("a new session drops the token")
+  @Test("a new session removes the token")
   func newSession() async throws {
     let transport = Self.gateway()
     let service = try conversation(transport)
@@ -176,15 +179,15 @@ struct CredentialTests {
     #expect(transport.requests.map(\.method) == [.post, .head, .post, .head, .post])
   }
 
-  @Test("a service that gives no token, and one that refuses its own, are errors; never gives the plain 403")
+  @Test("it is an error if a service returns no token or rejects its own; mode never returns the plain 403")
   func failures() async throws {
     let silent = FakeTransport { request, _ throws(HTTPTransportError) in
-      request.method == .post ? FakeAnswer(403, [.csrfToken: "Required"]) : FakeAnswer(404)
+      request.method == .post ? FakeResponse(403, [.csrfToken: "Required"]) : FakeResponse(404)
     }
     let first = await serviceError { _ = try await conversation(silent).send(Self.change) }
     #expect(first?.description.contains("HEAD 404, GET 404") == true)
     let stubborn = FakeTransport { request, _ throws(HTTPTransportError) in
-      request.method == .post ? FakeAnswer(403, [.csrfToken: "Required"]) : FakeAnswer(200, [.csrfToken: "T"])
+      request.method == .post ? FakeResponse(403, [.csrfToken: "Required"]) : FakeResponse(200, [.csrfToken: "T"])
     }
     let second = await serviceError { _ = try await conversation(stubborn).send(Self.change) }
     guard case .csrf? = second?.category else {

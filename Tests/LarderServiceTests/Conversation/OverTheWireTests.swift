@@ -19,7 +19,7 @@ struct OverTheWireTests {
       root: server.url("/s/"), transport: try CurlTransport(), authentication: authentication, options: options)
   }
 
-  @Test("an answer that breaks off is asked for again; a change that breaks off is not")
+  @Test("a read is repeated if its response is interrupted; a change is not")
   func brokenOff() async throws {
     let clock = TestClock()
     let server = try ScriptedServer(answers: [
@@ -39,7 +39,7 @@ struct OverTheWireTests {
     #expect(server.requests.map(\.method) == [.get, .get, .get, .post])
   }
 
-  @Test("a streamed upload starts again from its beginning for a token, for CSRF and for nothing else")
+  @Test("a streamed upload is sent again from its beginning for a new token and for CSRF, and for no other reason")
   func upload() async throws {
     let opened = Atomic(0)
     let media = ODataRequestBody.stream(length: 200_000, contentType: "image/png") {
@@ -65,12 +65,12 @@ struct OverTheWireTests {
     let response = try await service.send(.updateMedia("P(1)/$value", to: media))
     #expect(response.httpStatus == 204)
     #expect(server.requests.last?.contentLength == 200_000)
-    // 401, then 403, then with the token: 401 again for the provider's first answer, and the upload that counts.
+    // 401, then 403, then with the CSRF token 401 again for the provider's first token, then the successful upload.
     #expect(server.requests.map(\.method) == [.put, .put, .head, .put, .put])
     #expect(opened.load(ordering: .relaxed) == 4)
   }
 
-  @Test("a large media resource comes chunk by chunk, and a reader that leaves ends the transfer")
+  @Test("a large media resource is received in chunks, and the transfer ends if its reader stops")
   func download() async throws {
     let server = try ScriptedServer { request in
       request.path.hasSuffix("big")
@@ -94,7 +94,7 @@ struct OverTheWireTests {
     #expect(error?.payload?.code == "N")
   }
 
-  @Test("cancelling the caller ends the transfer and is a cancellation")
+  @Test("cancelling the caller ends the transfer and throws a cancellation")
   func cancellation() async throws {
     let server = try ScriptedServer(answers: [.hang])
     defer { server.stop() }
@@ -107,7 +107,7 @@ struct OverTheWireTests {
     try await server.waitForClosedConnections(1)
   }
 
-  @Test("credentials do not follow a redirect to another place, and cookies are not taken from there")
+  @Test("credentials are not sent to another origin after a redirect, and cookies from there are not stored")
   func redirect() async throws {
     let other = try ScriptedServer { _ in .response(200, fields: ["Set-Cookie": "evil=1; Path=/"], body: "{}") }
     defer { other.stop() }
@@ -124,7 +124,7 @@ struct OverTheWireTests {
     #expect(server.requests.last?.fields[.authorization] == "Bearer t")
   }
 
-  @Test("requests to a service that is not there fail as such, once for a change, after repetition for a read")
+  @Test("requests to an unreachable service fail as offline, a change at once, a read after repetitions")
   func notThere() async throws {
     let port = try LoopbackPort.free()
     let clock = TestClock()

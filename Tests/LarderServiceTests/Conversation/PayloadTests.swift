@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderService
 
-@Suite("What is written and what is read", .timeLimit(.minutes(5)))
+@Suite("Payloads of requests and responses", .timeLimit(.minutes(5)))
 struct PayloadTests {
   static let model = """
     <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
@@ -22,12 +22,12 @@ struct PayloadTests {
     <FunctionImport Name="Sum" Function="S.Sum"/></EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
-  @Test("entities, properties, parameters and references go out in the service's own form")
+  @Test("entities, properties, parameters and references are written in the format of the service's version")
   func bodies() async throws {
     let transport = FakeTransport { request, _ throws(HTTPTransportError) in
       request.url.path().hasSuffix("$metadata")
-        ? FakeAnswer(200, [.contentType: "application/xml"], Self.model)
-        : FakeAnswer(204)
+        ? FakeResponse(200, [.contentType: "application/xml"], Self.model)
+        : FakeResponse(204)
     }
     let service = try conversation(transport)
     let entity = ODataEntity(properties: [ODataProperty("ID", .int32(1))])
@@ -101,7 +101,7 @@ struct PayloadTests {
   }
 }
 
-@Suite("A service that speaks Atom alone", .timeLimit(.minutes(5)))
+@Suite("A service that supports only Atom", .timeLimit(.minutes(5)))
 struct AtomServiceTests {
   static let model = """
     <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices \
@@ -119,30 +119,32 @@ struct AtomServiceTests {
 
   static let transport = FakeTransport { request, _ throws(HTTPTransportError) in
     if request.url.path().hasSuffix("$metadata") {
-      return FakeAnswer(200, [.contentType: "application/xml"], Self.model)
+      return FakeResponse(200, [.contentType: "application/xml"], Self.model)
     }
     let isJSON = (request.fields[.contentType] ?? request.fields[.accept])?.contains("json") ?? true
     if isJSON {
-      return FakeAnswer(
+      return FakeResponse(
         415, [.contentType: "application/xml"],
         """
         <m:error xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata"><m:code>C</m:code>\
         <m:message xml:lang="en">No JSON here</m:message></m:error>
         """)
     }
-    return FakeAnswer(request.method == .post ? 201 : 200, [.contentType: "application/atom+xml"], Self.entry)
+    return FakeResponse(request.method == .post ? 201 : 200, [.contentType: "application/atom+xml"], Self.entry)
   }
 
-  @Test("a change refused for its JSON is sent as an entry; later requests begin with Atom; answers are read")
+  @Test(
+    "a change that is rejected because of its JSON is sent as an Atom entry; later requests use Atom; responses are parsed"
+  )
   func change() async throws {
     let service = try conversation(Self.transport)
     let entity = ODataEntity(properties: [ODataProperty("ID", .int32(7))])
     let response = try await service.send(.create(entity, in: "P"))
-    guard case .entity(let made) = try response.payload(model: try await service.metadata()) else {
+    guard case .entity(let created) = try response.payload(model: try await service.metadata()) else {
       Issue.record("no entity")
       return
     }
-    #expect(made["ID"] == .int32(7))
+    #expect(created["ID"] == .int32(7))
     let sent = try #require(Self.transport.requests.last)
     #expect(sent.fields[.contentType] == "application/atom+xml" && sent.body.text.contains("<entry"))
     let before = Self.transport.requests.count
@@ -157,7 +159,7 @@ struct AtomServiceTests {
     }
   }
 
-  @Test("its errors are read out of XML")
+  @Test("errors are parsed from XML")
   func errors() async throws {
     let service = try conversation(Self.transport) { $0.fallsBackToAtom = false }
     let error = await serviceError { _ = try await service.send(.read("P")) }

@@ -2,21 +2,21 @@ import LarderHTTP
 import LarderService
 import Testing
 
-@Suite("Changes that are redirected", .timeLimit(.minutes(5)))
+@Suite("Redirected changes", .timeLimit(.minutes(5)))
 struct RedirectedChangeTests {
-  /// Follows a redirect to a log-in page where the request lets it, as a transport does.
+  /// Follows a redirect to a log-in page if the request allows it, as a transport does.
   static func portal() -> FakeTransport {
     FakeTransport { request, _ throws(HTTPTransportError) in
       request.followsRedirects
-        ? FakeAnswer(200, [.contentType: "text/html"], "<html>log in</html>")
-        : FakeAnswer(302, [.location: "https://login.example/"])
+        ? FakeResponse(200, [.contentType: "text/html"], "<html>log in</html>")
+        : FakeResponse(302, [.location: "https://login.example/"])
     }
   }
 
   static let content = ODataRequestBody.bytes(Array("{}".utf8), contentType: "application/json")
 
   @Test(
-    "302 to a log-in page is an error, not a change that is done",
+    "302 to a log-in page is an error, not a successful change",
     arguments: [
       (ODataSingleRequest(.create, "P", body: content), false, HTTPMethod.post),
       (ODataSingleRequest.delete("P(1)"), false, .delete), (ODataSingleRequest.delete("P(1)"), true, .post),
@@ -33,7 +33,7 @@ struct RedirectedChangeTests {
     #expect(transport.requests.allSatisfy { !$0.followsRedirects })
   }
 
-  @Test("a read follows")
+  @Test("a read follows the redirect")
   func read() async throws {
     let transport = Self.portal()
     let response = try await conversation(transport).send(.read("P"))

@@ -2,10 +2,10 @@ import Foundation
 import LarderService
 import Testing
 
-@Suite("Resource paths become URLs", .timeLimit(.minutes(5)))
+@Suite("URLs of resource paths", .timeLimit(.minutes(5)))
 struct ServiceRootTests {
   @Test(
-    "a path continues the root; what a URL cannot hold is encoded once (RFC 3986 §2.1, §5.2)",
+    "a path continues the root; illegal characters are encoded once (RFC 3986 §2.1, §5.2)",
     arguments: [
       ("Articles('myuserid')?$top=30&$orderby=Date", "https://h/s/Articles('myuserid')?$top=30&$orderby=Date"),
       ("", "https://h/s/"),
@@ -32,7 +32,7 @@ struct ServiceRootTests {
     #expect(try root.resolve(path).absoluteString == expected, "nothing is encoded twice")
   }
 
-  @Test("the root's own query options go with every relative path, and with no absolute one")
+  @Test("the root's query options are added to every relative path, and to no absolute URL")
   func rootQuery() throws {
     let root = try ODataServiceRoot(try #require(URL(string: "http://h:8000/s?sap-client=100")))
     #expect(root.url.absoluteString == "http://h:8000/s/")
@@ -54,7 +54,7 @@ struct ServiceRootTests {
   }
 
   @Test(
-    "what is no root, or no URL to ask, is refused",
+    "invalid roots and invalid URLs are rejected",
     arguments: ["ftp://h/s", "s/x", "https://user:secret@h/s", "file:///etc/passwd"])
   func refusedRoots(text: String) throws {
     let url = try #require(URL(string: text))
@@ -63,7 +63,7 @@ struct ServiceRootTests {
   }
 
   @Test(
-    "absolute URLs of other schemes and with user names are refused",
+    "absolute URLs with other schemes or user names are rejected",
     arguments: [
       "mailto:a@b", "http://u:p@h/", "//u@h/", "http://a b/", "http://h\r\nX: y/", "https:///x", "https://[x/",
       "https://a%2Fb/", "http://h:99999/",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderService
 
-@Suite("Repetition", .timeLimit(.minutes(5)))
+@Suite("Retries", .timeLimit(.minutes(5)))
 struct RetryTests {
   typealias Machine = RetryStateMachine
 
@@ -11,7 +11,7 @@ struct RetryTests {
     Machine(policy: RetryPolicy(maximumAttempts: attempts), repeatability: repeatability, start: .zero)
   }
 
-  @Test("waits double up to the limit, and full jitter takes any part of them")
+  @Test("waits double up to the limit, and full jitter shortens them by any part")
   func backOff() {
     var machine = Machine(
       policy: RetryPolicy(
@@ -31,7 +31,7 @@ struct RetryTests {
   }
 
   @Test(
-    "what is repeated, by outcome and by what the request allows",
+    "which requests are repeated, by outcome and repeatability",
     arguments: [
       (Machine.Outcome.status(429, retryAfter: nil), [true, true, false]),
       (.status(500, retryAfter: nil), [false, false, false]),
@@ -56,7 +56,7 @@ struct RetryTests {
   }
 
   @Test(
-    "idempotent methods alone, and changes under an ETag only where nothing was done (RFC 9110 §9.2.2)",
+    "only idempotent methods are repeated, and changes with an ETag only if they were not executed (RFC 9110 §9.2.2)",
     arguments: [
       (HTTPMethod.get, false, RetryPolicy.Repeatability.always), (.head, false, .always), (.put, false, .always),
       (.delete, false, .always), (.put, true, .ifUntouched), (.delete, true, .ifUntouched), (.post, false, .never),
@@ -78,7 +78,7 @@ struct RetryTests {
     #expect(RetryAfter.delay(field, unixTime: 784_111_740) == expected)
   }
 
-  @Test("a Retry-After is kept, and one beyond the total time ends the repetition")
+  @Test("a Retry-After is respected, and one beyond the total time ends the retries")
   func keepsRetryAfter() {
     var machine = Self.machine()
     #expect(

@@ -2,27 +2,27 @@ import Foundation
 import LarderHTTP
 import Synchronization
 
-/// A transport in memory: a closure answers, every request is recorded.
+/// A transport in memory. A closure creates the responses, and every request is recorded.
 final class FakeTransport: HTTPTransport {
-  typealias Handler = @Sendable (_ request: HTTPRequest, _ index: Int) async throws(HTTPTransportError) -> FakeAnswer
+  typealias Handler = @Sendable (_ request: HTTPRequest, _ index: Int) async throws(HTTPTransportError) -> FakeResponse
 
   private let handler: Handler
   private let log = Mutex<[HTTPRequest]>([])
 
   init(_ handler: @escaping Handler) { self.handler = handler }
 
-  /// Answers in turn; past the end 599.
-  convenience init(_ answers: [FakeAnswer]) {
+  /// Returns the responses in their order, then 599.
+  convenience init(_ responses: [FakeResponse]) {
     self.init { _, index throws(HTTPTransportError) in
-      guard index < answers.count else { return FakeAnswer(599) }
-      if let failure = answers[index].failure { throw failure }
-      return answers[index]
+      guard index < responses.count else { return FakeResponse(599) }
+      if let failure = responses[index].failure { throw failure }
+      return responses[index]
     }
   }
 
   var requests: [HTTPRequest] { log.withLock { $0 } }
 
-  /// What was sent, one line each: method, path and query, and the named fields that were there.
+  /// The sent requests, one line each: method, path and query, and the given fields that are present.
   func trace(_ names: HTTPFieldName...) -> [String] {
     requests.map { request in
       let parts = request.url.absoluteString.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
@@ -37,14 +37,15 @@ final class FakeTransport: HTTPTransport {
       log.append(request)
       return log.count - 1
     }
-    let answer = try await handler(request, index)
-    if let failure = answer.failure { throw failure }
+    let response = try await handler(request, index)
+    if let failure = response.failure { throw failure }
     return HTTPResponse(
-      status: answer.status, fields: answer.fields, url: request.url, body: HTTPBodyStream(Array(answer.body.utf8)))
+      status: response.status, fields: response.fields, url: request.url,
+      body: HTTPBodyStream(Array(response.body.utf8)))
   }
 }
 
-struct FakeAnswer: Sendable {
+struct FakeResponse: Sendable {
   var status: Int
   var fields: HTTPFields
   var body: String
@@ -56,16 +57,16 @@ struct FakeAnswer: Sendable {
     self.body = body
   }
 
-  static func json(_ body: String, status: Int = 200, _ fields: HTTPFields = [:]) -> FakeAnswer {
+  static func json(_ body: String, status: Int = 200, _ fields: HTTPFields = [:]) -> FakeResponse {
     var fields = fields
     fields.setDefault(.contentType, "application/json")
-    return FakeAnswer(status, fields, body)
+    return FakeResponse(status, fields, body)
   }
 
-  static func failure(_ error: HTTPTransportError) -> FakeAnswer {
-    var answer = FakeAnswer(0)
-    answer.failure = error
-    return answer
+  static func failure(_ error: HTTPTransportError) -> FakeResponse {
+    var response = FakeResponse(0)
+    response.failure = error
+    return response
   }
 }
 

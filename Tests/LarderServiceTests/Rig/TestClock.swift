@@ -5,7 +5,7 @@ import LarderService
 import Synchronization
 import Testing
 
-/// Time that moves only by sleeping in it: nobody waits.
+/// A clock that advances only in `sleep`, so that no test waits.
 final class TestClock: Sendable {
   private let time = Mutex<(elapsed: Duration, sleeps: [Duration])>((.zero, []))
   /// 2026-01-15T10:00:00Z at the start.
@@ -16,7 +16,7 @@ final class TestClock: Sendable {
 
   func advance(_ duration: Duration) { time.withLock { $0.elapsed += duration } }
 
-  /// `random` all ones: full jitter at its longest.
+  /// `random` returns all ones, for the longest jitter.
   func environment(random: UInt64 = .max) -> LarderEnvironment {
     var environment = LarderEnvironment.system
     environment.uptime = { [self] in elapsed }
@@ -47,7 +47,7 @@ func conversation(
   return try ODataConversation(root: url, transport: transport, authentication: authentication, options: options)
 }
 
-/// The error that an operation throws; the test fails where it throws none or another one.
+/// The error that an operation throws. The test fails if it throws none, or one of another type.
 func serviceError(_ body: () async throws -> Void) async -> ODataServiceError? {
   do {
     try await body()

@@ -9,12 +9,12 @@ struct CookieJarTests {
     isSecure: Bool = true, later: Int64 = 0
   ) -> String? {
     var jar = CookieJar(host: host)
-    _ = jar.take(cookies, path: from, now: 1000)
+    _ = jar.storeCookies(cookies, path: from, now: 1000)
     return jar.field(path: to, isSecure: isSecure, now: 1000 + later)
   }
 
   @Test(
-    "what is sent back (RFC 6265 §5.2 to §5.4)",
+    "which cookies are sent (RFC 6265 §5.2 to §5.4)",
     arguments: [
       (["a=1"], "a=1"), (["a = 1 ; Secure"], "a=1"), (["a=\"x y\"; HttpOnly"], "a=\"x y\""), (["a=b=c"], "a=b=c"),
       (["a=1", "b=2"], "a=1; b=2"), (["a=1", "a=2"], "a=2"), (["a"], nil), (["=x"], nil), ([""], nil),
@@ -32,7 +32,7 @@ struct CookieJarTests {
     #expect(Self.field(cookies) == expected)
   }
 
-  @Test("a secure cookie stays off plain connections; an old one is not sent; an address has no domain above it")
+  @Test("a secure cookie is not sent on plain connections; an expired one is not sent; an address has no parent domain")
   func limits() {
     #expect(Self.field(["a=1; Secure"], isSecure: false) == nil)
     #expect(Self.field(["a=1; Max-Age=60"], later: 60) == nil)
@@ -41,23 +41,23 @@ struct CookieJarTests {
     #expect(Self.field(["a=1"], from: "/sap/S/P", to: "/sap/other") == nil, "the default path is the folder")
   }
 
-  @Test("a session cookie of another value, or taken away, is another session; a lasting one is not")
+  @Test("a session cookie with another value, or a removed one, is a new session; a persistent one is not")
   func sessions() {
     var jar = CookieJar(host: "h")
     let steps: [(String, Bool)] = [
       ("s=1", false), ("s=1", false), ("s=2", true), ("s=; Max-Age=0", true), ("lb=1; Max-Age=9", false),
       ("lb=2; Max-Age=9", false), ("lb=3; Max-Age=0", false),
     ]
-    for (cookie, isOther) in steps { #expect(jar.take([cookie], path: "/", now: 0) == isOther, "\(cookie)") }
+    for (cookie, isOther) in steps { #expect(jar.storeCookies([cookie], path: "/", now: 0) == isOther, "\(cookie)") }
   }
 
-  @Test("a server cannot fill the memory")
+  @Test("a server cannot store unlimited cookies")
   func bounded() {
     var jar = CookieJar(host: "h")
-    for number in 0..<1000 { _ = jar.take(["c\(number)=1"], path: "/", now: 0) }
+    for number in 0..<1000 { _ = jar.storeCookies(["c\(number)=1"], path: "/", now: 0) }
     #expect(jar.cookies.count == CookieJar.maximumCount)
     #expect(jar.cookies.last?.name == "c999")
-    _ = jar.take(["big=" + String(repeating: "x", count: 10_000)], path: "/", now: 0)
+    _ = jar.storeCookies(["big=" + String(repeating: "x", count: 10_000)], path: "/", now: 0)
     #expect(jar.cookies.last?.name == "c999")
   }
 }

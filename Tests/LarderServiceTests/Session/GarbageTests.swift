@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderService
 
-@Suite("Garbage from outside", .timeLimit(.minutes(5)))
+@Suite("Random input from services", .timeLimit(.minutes(5)))
 struct GarbageTests {
   static let pieces = [
     "a", "=", ";", " ", "\t", ",", ":", "/", "//", "?", "#", "%", "%4", "%41", "'", "(", ")", "[", "]", "@", "\"", "é",
@@ -24,7 +24,7 @@ struct GarbageTests {
     }.joined()
   }
 
-  @Test("3,000 texts of bad pieces end in a value or a typed error, and never in a field that breaks its line")
+  @Test("3,000 texts of invalid pieces give a value or a typed error, and never a field that ends its line")
   func texts() throws {
     var generator = PrintedSeed(for: "ODataService garbage")
     let root = try ODataServiceRoot(try #require(URL(string: "https://h.example/s/?c=1")))
@@ -35,7 +35,7 @@ struct GarbageTests {
       _ = HTTPDate.unixTime(text)
       _ = RetryAfter.delay(text, unixTime: .max)
       _ = RetryAfter.delay(text, unixTime: .min)
-      _ = jar.take([text], path: text, now: .max)
+      _ = jar.storeCookies([text], path: text, now: .max)
       if let field = jar.field(path: "/s/P", isSecure: true, now: 0) {
         #expect(!field.utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 })
       }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderService
 
-/// Writes down each call with the state that the execution shows during it.
+/// Records each call with the state that the execution has during it.
 final class CallLog: ODataRequestListener {
   let calls = Mutex<[String]>([])
   let onCall: @Sendable (String, ODataRequestExecution) -> Void
@@ -27,7 +27,7 @@ final class CallLog: ODataRequestListener {
   func requestFinished(_ execution: ODataRequestExecution) { note("finished", execution) }
 }
 
-/// Counts calls that began while another ran.
+/// Counts calls that began while another one ran.
 final class OverlapLog: ODataRequestListener {
   private let inside = Atomic(0)
   let overlaps = Atomic(0)
@@ -47,13 +47,13 @@ final class OverlapLog: ODataRequestListener {
   }
 }
 
-@Suite("An execution and its callbacks", .timeLimit(.minutes(5)))
+@Suite("A request's execution and its callbacks", .timeLimit(.minutes(5)))
 struct RequestExecutionTests {
   static func response(_ status: Int) -> ODataResponse { .single(ODataSingleResponse(httpStatus: status, url: "u")) }
   static let failure = ODataServiceError(.notOpen, operation: "read")
 
   @Test(
-    "each course gives its calls, with the status and the answer of that moment",
+    "each run makes its calls, with the status and the response at that time",
     arguments: [
       (
         "active, success", ["start", "cache nil", "server 200", "finish"],
@@ -117,7 +117,7 @@ struct RequestExecutionTests {
     }
   }
 
-  @Test("a cancel from inside a call lets that call end in its own state, and is the next call")
+  @Test("after a cancel inside a call, that call keeps its state, and the next call reports the cancellation")
   func cancelInside() {
     let log = CallLog { name, execution in
       guard name == "cache" else { return }
@@ -135,7 +135,7 @@ struct RequestExecutionTests {
     #expect(cancelled.withLock { $0 } == 2, "a handler that comes after the cancellation runs at once")
   }
 
-  @Test("calls never overlap, whatever threads advance and cancel")
+  @Test("calls never overlap, whichever threads advance and cancel")
   func serialized() async {
     for _ in 0..<200 {
       let log = OverlapLog()
@@ -153,7 +153,7 @@ struct RequestExecutionTests {
     }
   }
 
-  @Test("the final response: the answer, nil for a passive miss, the error, the cancellation")
+  @Test("the final response: the response, nil for a passive miss, the error, the cancellation")
   func finalResponse() async throws {
     let success = ODataRequestExecution(request: .read("P"))
     async let answer = success.finalResponse()
@@ -177,7 +177,7 @@ struct RequestExecutionTests {
     #expect(error?.isCancelled == true)
   }
 
-  @Test("the listener is let go after its last call")
+  @Test("the listener is released after its last call")
   func letsListenerGo() {
     let execution: ODataRequestExecution
     weak var gone: CallLog?
@@ -192,7 +192,7 @@ struct RequestExecutionTests {
     #expect(gone == nil)
   }
 
-  @Test("cancelling who waits leaves the execution running")
+  @Test("cancelling a waiting task leaves the execution running")
   func waiterLeaves() async {
     let execution = ODataRequestExecution(request: .read("P"))
     execution.start()
@@ -204,13 +204,13 @@ struct RequestExecutionTests {
   }
 }
 
-@Suite("Those who read the steps of an execution", .timeLimit(.minutes(5)))
+@Suite("Readers of the steps of an execution", .timeLimit(.minutes(5)))
 struct RequestReaderTests {
   private func execution(_ listener: (any ODataRequestListener)? = nil) -> ODataRequestExecution {
     ODataRequestExecution(request: .read("P"), listener: listener)
   }
 
-  /// A task that reads, once it has read the first step.
+  /// A task that reads, after it has read the first step.
   private func reader(of execution: ODataRequestExecution) async -> Task<Int, Never> {
     let (steps, begun) = AsyncStream.makeStream(of: Void.self)
     let task = Task {
@@ -225,7 +225,7 @@ struct RequestReaderTests {
     return task
   }
 
-  @Test("the last of them that is cancelled cancels the request, and no one before")
+  @Test("only cancelling the last reader cancels the request")
   func lastOne() async throws {
     let execution = execution()
     execution.start()
@@ -238,7 +238,7 @@ struct RequestReaderTests {
     #expect(execution.isCancelled && execution.status == .canceled)
   }
 
-  @Test("a listener, and who waits for the final answer, keep it going")
+  @Test("a listener, or a task that waits for the final response, keeps the request running")
   func kept() async throws {
     let listened = execution(CallLog())
     listened.start()
@@ -259,7 +259,7 @@ struct RequestReaderTests {
     #expect(!awaited.isCancelled)
   }
 
-  @Test("who leaves the loop early leaves the request running")
+  @Test("leaving the loop early leaves the request running")
   func leaving() async throws {
     let execution = execution()
     execution.start()
@@ -272,7 +272,7 @@ struct RequestReaderTests {
     #expect(steps == 3)
   }
 
-  @Test("a reader that is cancelled from a listener's call, under whatever lock, ends no process")
+  @Test("a reader that is cancelled in a listener's call, under any lock, does not end the process")
   func cancelledInACall() async throws {
     let task = Mutex<Task<Int, Never>?>(nil)
     let log = CallLog { _, _ in task.withLock { $0 }?.cancel() }

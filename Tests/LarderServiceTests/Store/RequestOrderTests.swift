@@ -5,9 +5,9 @@ import Testing
 
 @testable import LarderService
 
-@Suite("Which requests go, and which wait for earlier ones", .timeLimit(.minutes(2)))
+@Suite("The order of requests", .timeLimit(.minutes(2)))
 struct RequestOrderTests {
-  @Test("alone waits for all, shared for those alone, and nobody passes one who waits")
+  @Test("an exclusive claim waits for all, a shared one for exclusive ones, and no request passes a waiting one")
   func claims() {
     var order = RequestOrder()
     let read = order.enter([.shared("a")])
@@ -15,7 +15,7 @@ struct RequestOrderTests {
     let change = order.enter([.alone("a")])
     let late = order.enter([.shared("a")])
     let elsewhere = order.enter([.alone("b")])
-    #expect([read, other, change, late, elsewhere].map { order.goes($0) } == [true, true, false, false, true])
+    #expect([read, other, change, late, elsewhere].map { order.canRun($0) } == [true, true, false, false, true])
     #expect(order.leave(read) == [])
     #expect(order.leave(other) == [change])
     #expect(order.leave(change) == [late])
@@ -24,15 +24,15 @@ struct RequestOrderTests {
     #expect(order.leave(change) == [])
   }
 
-  @Test("one that is given up while it waits lets nobody pass those before it, and holds nobody up")
+  @Test("a request that is cancelled while it waits does not let others pass, and does not block others")
   func givenUp() {
     var order = RequestOrder()
     let first = order.enter([.alone("a")])
     let given = order.enter([.alone("a")])
     let last = order.enter([.alone("a")])
-    #expect(order.leave(given) == [] && !order.goes(last))
+    #expect(order.leave(given) == [] && !order.canRun(last))
     #expect(order.leave(first) == [last])
-    // Those who share go as soon as nobody before them stands alone.
+    // Requests with shared claims run as soon as no exclusive claim is before them.
     let waiting = order.enter([.alone("a")])
     #expect(order.leave(last) == [waiting])
     let sharing = order.enter([.shared("a")])
@@ -42,7 +42,7 @@ struct RequestOrderTests {
     #expect(order.leave(alone) == [behind])
   }
 
-  @Test("several claims are granted together; the same one twice is one")
+  @Test("several claims are granted together; a repeated claim counts once")
   func several() {
     var order = RequestOrder()
     let first = order.enter([.alone("a"), .shared("a")])
@@ -54,7 +54,7 @@ struct RequestOrderTests {
     #expect(order.leave(third) == [] && order.isEmpty)
   }
 
-  @Test("random courses: conflicting ones never go together and go in their order, all others at once")
+  @Test("random requests: conflicting ones never run together and run in their order, all others run at once")
   func random() {
     var random = PrintedSeed(for: "RequestOrderTests")
     for _ in 0..<300 {
@@ -76,7 +76,7 @@ struct RequestOrderTests {
               request.claims.contains { a.resource == $0.resource && !(a.isShared && $0.isShared) }
             }
           }
-          #expect(order.goes(request.ticket) == isFree)
+          #expect(order.canRun(request.ticket) == isFree)
         }
       }
       for request in live { _ = order.leave(request.ticket) }
@@ -84,7 +84,7 @@ struct RequestOrderTests {
     }
   }
 
-  @Test("turns: a cancelled one is not taken, those around it keep their order, and nothing is left behind")
+  @Test("turns: a cancelled one is skipped, the others keep their order, and nothing remains")
   func turns() async throws {
     let turns = RequestTurns()
     let log = NumberLog()
@@ -106,7 +106,7 @@ struct RequestOrderTests {
     }
   }
 
-  @Test("a hundred thousand that wait go one after another, and half of them given up are forgotten at once")
+  @Test("a hundred thousand waiting requests run one after another, and cancelled ones are removed at once")
   func many() {
     var order = RequestOrder()
     let gate = order.enter([.alone("a")])
@@ -122,7 +122,7 @@ struct RequestOrderTests {
   }
 }
 
-/// Numbers in the order in which they came.
+/// Numbers in the order in which they were added.
 private final class NumberLog: Sendable {
   private let all = Mutex<[Int]>([])
 

@@ -45,9 +45,9 @@ extension OAuth2Authentication {
     }
 
     /// Records a token from the endpoint, which was requested at the time `askedAt`.
-    mutating func received(_ token: OAuth2Token, askedAt: Duration) {
+    mutating func received(_ token: OAuth2Token, requestedAt: Duration) {
       if let new = token.refreshToken { refreshToken = new }
-      let until = token.lifetime.map { askedAt + $0 - min(skew, $0 / 10) }
+      let until = token.lifetime.map { requestedAt + $0 - min(skew, $0 / 10) }
       state = .holding(accessToken: token.accessToken, until: until)
     }
 

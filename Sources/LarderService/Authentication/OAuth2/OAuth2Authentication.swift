@@ -54,7 +54,7 @@ public final class OAuth2Authentication: Authentication {
     onRefreshToken: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     var machine = StateMachine(refreshToken: token.refreshToken, hasClientCredentials: false, skew: skew)
-    machine.received(token, askedAt: environment.uptime())
+    machine.received(token, requestedAt: environment.uptime())
     self.init(
       client, identity: identity, machine: machine, transport: transport, environment: environment,
       onRefreshToken: onRefreshToken)
@@ -70,7 +70,7 @@ public final class OAuth2Authentication: Authentication {
     self.environment = environment
     self.onRefreshToken = onRefreshToken
     state = Locked(machine)
-    fetch = SharedFetch(cancelled: .unreachable(.cancelled), isCutOff: false, environment: environment)
+    fetch = SharedFetch(cancelled: .unreachable(.cancelled), cancelsWhenUnused: false, environment: environment)
   }
 
   /// Returns a valid token, and requests one if there is none.
@@ -107,12 +107,13 @@ public final class OAuth2Authentication: Authentication {
   }
 
   private func request(_ grant: OAuth2Grant) async -> Result<String, AuthenticationFailure> {
-    let askedAt = environment.uptime()
+    let requestedAt = environment.uptime()
     do throws(AuthenticationFailure) {
       let form = grant.form(scope: client.scope) + client.parameters
-      let node = try await OAuth2TokenEndpoint.answer(transport, client.request(to: client.tokenEndpoint, form))
+      let node = try await OAuth2TokenEndpoint.response(
+        to: client.request(to: client.tokenEndpoint, form), over: transport)
       let token = try OAuth2TokenEndpoint.token(node)
-      state.withLock { $0.received(token, askedAt: askedAt) }
+      state.withLock { $0.received(token, requestedAt: requestedAt) }
       if let refreshToken = token.refreshToken { onRefreshToken(refreshToken) }
       return .success(token.accessToken)
     } catch {

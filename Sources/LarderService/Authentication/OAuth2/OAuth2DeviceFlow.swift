@@ -49,7 +49,8 @@ public struct OAuth2DeviceFlow: Sendable {
     // A client that sends its id in the `Authorization` field repeats it here, because the parameter is required.
     var form = scope
     if case .basic = client.proof { form.append(("client_id", client.id)) }
-    let node = try await OAuth2TokenEndpoint.answer(transport, client.request(to: endpoint, form + client.parameters))
+    let node = try await OAuth2TokenEndpoint.response(
+      to: client.request(to: endpoint, form + client.parameters), over: transport)
     guard let deviceCode = node["device_code"]?.string, let userCode = node["user_code"]?.string,
       let uri = node["verification_uri"]?.string ?? node["verification_url"]?.string
     else { throw .malformedTokenResponse("device_code, user_code or verification_uri is missing") }
@@ -65,14 +66,15 @@ public struct OAuth2DeviceFlow: Sendable {
   /// Requests the token repeatedly until the user has confirmed or denied access, or the code has expired (§3.4, §3.5).
   ///
   /// Throws ``AuthenticationFailure``: `accessDenied`, `deviceCodeExpired`, or the endpoint's error.
-  public func token(for invitation: UserPrompt) async throws(AuthenticationFailure) -> OAuth2Token {
+  public func token(for prompt: UserPrompt) async throws(AuthenticationFailure) -> OAuth2Token {
     var polling = DeviceCodePolling(
-      interval: invitation.interval, lifetime: invitation.lifetime, start: invitation.start)
-    let form = OAuth2Grant.deviceCode(invitation.deviceCode).form(scope: nil) + client.parameters
+      interval: prompt.interval, lifetime: prompt.lifetime, start: prompt.start)
+    let form = OAuth2Grant.deviceCode(prompt.deviceCode).form(scope: nil) + client.parameters
     while case .wait(let pause) = polling.next(now: environment.uptime()) {
       do { try await environment.sleep(pause) } catch { throw .unreachable(.cancelled) }
       do throws(AuthenticationFailure) {
-        let node = try await OAuth2TokenEndpoint.answer(transport, client.request(to: client.tokenEndpoint, form))
+        let node = try await OAuth2TokenEndpoint.response(
+          to: client.request(to: client.tokenEndpoint, form), over: transport)
         return try OAuth2TokenEndpoint.token(node)
       } catch {
         if let failure = polling.after(error) { throw failure }

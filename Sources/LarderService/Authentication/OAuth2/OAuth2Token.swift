@@ -27,7 +27,7 @@ enum OAuth2TokenEndpoint {
   static let maximumBytes = 1 << 20
 
   /// Sends a request and returns the members of the response's object, or throws the reason why there are none.
-  static func answer(_ transport: any HTTPTransport, _ request: HTTPRequest) async throws(AuthenticationFailure)
+  static func response(to request: HTTPRequest, over transport: any HTTPTransport) async throws(AuthenticationFailure)
     -> JSONNode
   {
     let status: Int
@@ -43,7 +43,7 @@ enum OAuth2TokenEndpoint {
     }
     let node = try? JSONNode(bytes, limits: JSONLimits(depth: 32))
     if (200...299).contains(status) {
-      guard let node, node.members != nil else { throw .malformedTokenResponse("its content is no JSON object") }
+      guard let node, node.members != nil else { throw .malformedTokenResponse("its content is not a JSON object") }
       return node
     }
     throw failure(node?["error"]?.string ?? "HTTP \(status)")
@@ -62,13 +62,13 @@ enum OAuth2TokenEndpoint {
   /// Reads a token from the response's object.
   static func token(_ node: JSONNode) throws(AuthenticationFailure) -> OAuth2Token {
     guard let access = node["access_token"]?.string, !access.isEmpty else {
-      throw .malformedTokenResponse("there is no access_token")
+      throw .malformedTokenResponse("access_token is missing")
     }
     guard access.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-      throw .malformedTokenResponse("access_token holds characters that no token has")
+      throw .malformedTokenResponse("access_token contains characters that are not allowed in a token")
     }
     guard let type = node["token_type"]?.string, type.lowercased() == "bearer" else {
-      throw .malformedTokenResponse("token_type is not Bearer, the only type that is spoken here")
+      throw .malformedTokenResponse("token_type is not Bearer, the only supported type")
     }
     return OAuth2Token(
       accessToken: access, lifetime: try seconds(node["expires_in"]), refreshToken: node["refresh_token"]?.string,

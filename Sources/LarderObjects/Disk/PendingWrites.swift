@@ -1,7 +1,7 @@
 import LarderStorage
 
 /// The changes that are pending for the writer, and how long recent writes took.
-struct WaitingChanges: Sendable {
-  var changes: [WaitingChange] = []
+struct PendingWrites: Sendable {
+  var changes: [PendingWrite] = []
   var pace = WritingPace()
 }

@@ -2,9 +2,9 @@ import CBenchSQLite
 import Foundation
 import LarderOffline
 
-/// Questions of the store beside statements written by hand on the store's own file.
-enum QuestionPart {
-  /// A row as an application has it.
+/// Queries of the store, compared with hand-written statements on the store's own file.
+enum QueryPart {
+  /// A row as an application decodes it.
   struct Row: Decodable, Sendable {
     var id: Int64
     var name: String
@@ -51,17 +51,17 @@ enum QuestionPart {
       "SELECT \(list) FROM \(table) WHERE \"City\" = 'Bern' AND \"Stock\" >= 990 "
       + "ORDER BY \"Stock\" DESC, \"ID\" LIMIT 20"
     var ratios: [Double] = []
-    for (name, question, sql, times) in [("scan", scan, scanSQL, 3), ("index", indexed, indexedSQL, 20)] {
+    for (name, query, sql, times) in [("scan", scan, scanSQL, 3), ("index", indexed, indexedSQL, 20)] {
       let (ours, bare) = try await compare(rounds: 7) {
-        for _ in 0..<times { _ = try await provider.readJSON(question) }
+        for _ in 0..<times { _ = try await provider.readJSON(query) }
       } bare: {
         for _ in 0..<times {
           guard try file.texts(sql).count == 20 else { throw BenchmarkError("not 20 rows: \(sql)") }
         }
       }
       ratios.append(median(zip(ours, bare).map { $0 / $1 }))
-      figures["\(name), ours ms"] = median(ours) * 1000 / Double(times)
-      figures["\(name), by hand ms"] = median(bare) * 1000 / Double(times)
+      figures["\(name), Larder ms"] = median(ours) * 1000 / Double(times)
+      figures["\(name), hand-written SQL ms"] = median(bare) * 1000 / Double(times)
     }
     figures["query"] = ratios.max()
 
@@ -73,7 +73,7 @@ enum QuestionPart {
       guard try structs(file, table, 100_000).count == 100_000 else { throw BenchmarkError("C calls") }
     }
     figures["decode"] = median(zip(decoded, stepped).map { $0 / $1 })
-    figures["decoding, ours ms"] = median(decoded) * 1000
+    figures["decoding, Larder ms"] = median(decoded) * 1000
     figures["decoding, C calls ms"] = median(stepped) * 1000
 
     let (written, objects) = try await compare(rounds: 5) {
@@ -84,7 +84,7 @@ enum QuestionPart {
       guard try jsonObjects(file, table, 100_000) > 10_000_000 else { throw BenchmarkError("json_object") }
     }
     figures["json"] = median(zip(objects, written).map { $0 / $1 })
-    figures["JSON, ours ms"] = median(written) * 1000
+    figures["JSON, Larder ms"] = median(written) * 1000
     figures["JSON, json_object ms"] = median(objects) * 1000
     try await provider.close()
     return figures
@@ -92,7 +92,7 @@ enum QuestionPart {
 
   private static let list = Rows.columns.map(RowTable.quote).joined(separator: ", ")
 
-  /// Seconds of both sides by round, in turn; the first round warms up.
+  /// Runs both sides alternately, and returns their seconds for each round. The first round is a warm-up.
   private static func compare(
     rounds: Int, ours: () async throws -> Void, bare: () throws -> Void
   ) async throws -> (ours: [Double], bare: [Double]) {
@@ -127,7 +127,7 @@ enum QuestionPart {
     return rows
   }
 
-  /// The bytes of SQLite's own JSON of the rows.
+  /// The number of bytes of the JSON that SQLite writes for the rows.
   private static func jsonObjects(_ file: BareSQLite, _ table: String, _ count: Int) throws -> Int {
     let pairs = Rows.columns.map { "'\($0)', \(RowTable.quote($0))" }.joined(separator: ", ")
     let statement = try file.prepare("SELECT json_object(\(pairs)) FROM \(table) ORDER BY \"ID\" LIMIT \(count)")
