@@ -122,7 +122,7 @@ extension ContentManager {
     if response.status == 206, !fields.contains("Range") {
       response.body.cancel()
       throw ContentError(
-        .transport(.protocolViolation("206 (Partial Content) came to a request without a range")), answer)
+        .transport(.protocolViolation("the server sent 206 (Partial Content) for a request without a range")), answer)
     }
     if answer.origin == .generated { throw ContentError(.notCached, url: response.url, fields: response.fields) }
     if (200...299).contains(response.status) { return }

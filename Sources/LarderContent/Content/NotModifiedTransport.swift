@@ -24,7 +24,7 @@ public struct NotModifiedTransport: HTTPTransport {
     guard asks, request.method == .get || request.method == .head else {
       throw .cannotConnect(
         host: request.url.host(percentEncoded: true) ?? "",
-        reason: "this network confirms what is stored, and has no more")
+        reason: "this transport only revalidates stored responses")
     }
     return HTTPResponse(status: 304, fields: confirmed(request.fields), url: request.url)
   }

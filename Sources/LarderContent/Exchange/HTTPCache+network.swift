@@ -233,7 +233,7 @@ extension HTTPCache {
   ) async throws(HTTPTransportError) -> HTTPBodyStream {
     let validator = head.rules.flatMap { StrongValidator($0) }
     guard position == 0 || validator != nil else {
-      throw .other("\(loss.rawValue), and without a strong validator of the server's nothing can be resumed")
+      throw .other("\(loss.rawValue), and the response has no strong validator, so that the transfer cannot be resumed")
     }
     var request = cacheRequest.request
     // The length must be that of the content as the server sent it: positions refer to the server's content.
@@ -257,7 +257,7 @@ extension HTTPCache {
     let isSame = position > 0 || head.length == nil || response.body.length == head.length
     guard response.status == head.status, isSame, validator == StrongValidator(news) else {
       response.body.cancel()
-      throw .other("\(loss.rawValue), and the server has something else by now")
+      throw .other("\(loss.rawValue), and the content on the server has changed")
     }
     return HTTPCache.content(response.body, from: position)
   }

@@ -124,7 +124,7 @@ extension HTTPCache {
   /// The error if content could not be read to its end.
   private func broken(_ resource: String, _ error: CacheError) -> HTTPTransportError {
     report(.read, resource, error)
-    return .other("the cached content could not be read on: \(error)")
+    return .other("the rest of the cached content could not be read: \(error)")
   }
 
   /// A separator of the parts of a multipart: random text that content does not contain by chance.

@@ -89,7 +89,7 @@ struct Pump {
 
   private mutating func complete() async throws {
     if let length = head.length, received != length {
-      throw HTTPTransportError.connectionLost(reason: "\(received) of \(length) bytes came")
+      throw HTTPTransportError.connectionLost(reason: "only \(received) of \(length) bytes were received")
     }
     if let writer, let metadata = head.metadata {
       let entry = await engine.unlessOutdated(transfer, originRequest) {

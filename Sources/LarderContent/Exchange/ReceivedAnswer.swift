@@ -15,7 +15,7 @@ extension HTTPResponse {
     // to.
     if status == 304, isOwn, !request.fields.contains(.ifNoneMatch), !request.fields.contains(.ifModifiedSince) {
       body.cancel()
-      throw .protocolViolation("304 (Not Modified) came to a request without a condition")
+      throw .protocolViolation("the server sent 304 (Not Modified) for a request without a condition")
     }
     // RFC 9112 §6.3: these end with their heads, whatever those contain, and Transfer-Encoding overrides the length.
     if request.method == .head || status == 204 || status == 304 || fields.contains("Transfer-Encoding") { return }

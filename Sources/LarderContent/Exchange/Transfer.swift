@@ -145,8 +145,8 @@ final class Transfer: Sendable {
 
   /// Why content is no longer available for a member.
   enum Loss: String {
-    case isUnreadable = "what was received could not be read back"
-    case wasTooSlow = "this reader was too slow for the others, who no longer wait for it"
+    case isUnreadable = "the received content could not be read back"
+    case wasTooSlow = "this reader was too slow, and the other readers stopped waiting for it"
   }
 
   /// A range of the content, for a member that has not read yet.

@@ -166,7 +166,7 @@ struct FetchVerbTests {
     #expect(site.server.requests.count == 1)
     let miss = await site.fetch("--offline", path: "/b")
     #expect(miss.status == .negative && miss.output.isEmpty)
-    #expect(miss.diagnostics.contains("Nothing is stored"))
+    #expect(miss.diagnostics.contains("The cache has no response"))
     site.server.stop()
     #expect(await site.fetch("--policy", "cache-only").output == "one")
     let gone = await site.fetch()

@@ -335,7 +335,7 @@ struct FileDamageTests {
         Issue.record("\(String(describing: failure))")
         continue
       }
-      #expect(what.contains(rig.path) && what.contains("remove the folder"))
+      #expect(what.contains(rig.path) && what.contains("delete the folder"))
     }
     #expect(try rig.read("larder.state") == bytes)
     #expect(rig.entryFiles.count == 1)

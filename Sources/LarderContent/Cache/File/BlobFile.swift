@@ -42,7 +42,7 @@ final class BlobFile: Sendable {
     self.onDamage = onDamage
   }
 
-  /// Reads a range of the content. Throws `corrupt` if one of its blocks is not what was written.
+  /// Reads a range of the content. Throws `corrupt` if one of its blocks is damaged.
   ///
   /// `beginning` holds the first bytes of the range, which were read before: they are copied, the others read.
   func read(_ range: Range<Int>, behind beginning: [UInt8] = []) throws(CacheError) -> [UInt8] {
@@ -148,13 +148,13 @@ final class BlobFile: Sendable {
     } catch {
       throw error.cacheError(path)
     }
-    guard count == buffer.count else { throw damage("it ends at byte \(offset + count)") }
+    guard count == buffer.count else { throw damage("the file ends early, at byte \(offset + count)") }
   }
 
   /// Checks a block and decrypts it in place if necessary.
   private func check(_ raw: UnsafeMutableRawBufferPointer, _ place: Int) throws(CacheError) {
     guard unsafe marks.open(raw, of: id, at: place, keys) else {
-      throw damage("block \(place) is not what was written")
+      throw damage("block \(place) failed its integrity check")
     }
   }
 

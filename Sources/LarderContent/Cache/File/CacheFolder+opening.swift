@@ -19,7 +19,7 @@ extension CacheFolder {
     let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: begun[EntryFile.headerLength...])
     if isAll { return unsafe open(found, header, rest, name, key, keys) }
     guard found.fileLength >= begun.count, found.fileLength <= longestEntryFile else {
-      return .failure(EntryFile.Damage(reason: "its length is not what it says"))
+      return .failure(EntryFile.Damage(reason: "the file does not have the length in its header"))
     }
     if found.blob == nil {
       return try unsafe readInline(file, found, header, UnsafeRawBufferPointer(rest), name, key, keys)
@@ -31,7 +31,7 @@ extension CacheFolder {
       byteCount: found.fileLength - EntryFile.headerLength, alignment: 16)
     defer { unsafe buffer.deallocate() }
     guard try unsafe disk.read(file, into: buffer, at: EntryFile.headerLength) == buffer.count else {
-      return .failure(EntryFile.Damage(reason: "it was cut while it was read"))
+      return .failure(EntryFile.Damage(reason: "the file was truncated while it was being read"))
     }
     return unsafe open(found, header, buffer, name, key, keys)
   }
@@ -55,7 +55,7 @@ extension CacheFolder {
     _ key: String, _ keys: FolderKeys
   ) throws(EntryFile.Damage) -> SealedEntry.Opened? {
     guard unsafe SealedEntry.open(header, sealed, nil, name, keys) else {
-      throw EntryFile.Damage(reason: "it is not what was written")
+      throw EntryFile.Damage(reason: "its header failed its integrity check")
     }
     return try unsafe found.opened(header, UnsafeRawBufferPointer(sealed), key: key)
   }
@@ -67,7 +67,7 @@ extension CacheFolder {
   ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
     let length = found.fileLength - EntryFile.headerLength
     guard length <= SealedEntry.lengthsLength + EntryFile.headLimit + EntryFile.inlineLimit else {
-      return .failure(EntryFile.Damage(reason: "impossible lengths"))
+      return .failure(EntryFile.Damage(reason: "the header has invalid lengths"))
     }
     var failure: Errno?
     var result: Result<SealedEntry.Opened?, EntryFile.Damage> = .success(nil)
@@ -86,7 +86,7 @@ extension CacheFolder {
           read += try unsafe disk.read(file, into: rest, at: start + read)
         }
         guard begun.count + read == length else {
-          result = .failure(EntryFile.Damage(reason: "its length is not what it says"))
+          result = .failure(EntryFile.Damage(reason: "the file does not have the length in its header"))
           return
         }
       } catch {

@@ -56,7 +56,7 @@ extension CacheFolder {
       case ENOENT, ENOTDIR: return .none
       // A link, a socket (on Linux ENXIO, on Darwin EOPNOTSUPP) or a device: a cache did not create it.
       case ELOOP, ENXIO, EOPNOTSUPP, EISDIR, ENODEV:
-        return .damaged(try? disk.status(root.number, path), reason: "it is no readable file")
+        return .damaged(try? disk.status(root.number, path), reason: "the file cannot be read")
       default: throw error.cacheError(fullPath(path))
       }
     }
@@ -104,7 +104,7 @@ extension CacheFolder {
     } catch {
       // A folder, a pipe or a terminal: it has no offset to read from.
       guard [EISDIR, ESPIPE, EAGAIN, EINVAL].contains(error.code) else { throw error }
-      return .failure(EntryFile.Damage(reason: "it is no file"))
+      return .failure(EntryFile.Damage(reason: "it is not a file"))
     }
     let begun = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<first])
     // A read of a regular file is short only at the end of the file.
@@ -125,12 +125,14 @@ extension CacheFolder {
       return try unsafe read(file, header, begun, isAll: isAll, key)
     }
     let size = try disk.status(file).size
-    guard size <= longestEntryFile else { return .failure(EntryFile.Damage(reason: "it is longer than any entry")) }
+    guard size <= longestEntryFile else {
+      return .failure(EntryFile.Damage(reason: "the file is too long for an entry"))
+    }
     do throws(EntryFile.Damage) { try header.check(size: size) } catch { return .failure(error) }
     let longer = UnsafeMutableRawBufferPointer.allocate(byteCount: header.headLength, alignment: 16)
     defer { unsafe longer.deallocate() }
     guard try unsafe disk.read(file, into: longer, at: 0) == header.headLength else {
-      return .failure(EntryFile.Damage(reason: "it was cut while it was read"))
+      return .failure(EntryFile.Damage(reason: "the file was truncated while it was being read"))
     }
     return try unsafe read(file, header, UnsafeRawBufferPointer(longer), isAll: false, key)
   }
@@ -196,10 +198,12 @@ extension CacheFolder {
         count += try unsafe disk.read(file, into: missing, at: header.headLength + count)
       }
     }
-    guard count == header.contentLength else { return EntryFile.Damage(reason: "its length is not what it says") }
+    guard count == header.contentLength else {
+      return EntryFile.Damage(reason: "the file does not have the length in its header")
+    }
     let content = unsafe UnsafeRawBufferPointer(rebasing: room[..<count])
     guard unsafe ContentChecksum.of(content, seed: EntryFile.contentSeed) == header.contentSum else {
-      return EntryFile.Damage(reason: "its content's sum is wrong")
+      return EntryFile.Damage(reason: "the checksum of the content is wrong")
     }
     return nil
   }
@@ -244,7 +248,7 @@ extension CacheFolder {
     }
     guard status.kind == .file, status.size == length else {
       drop(name, blob: id)
-      throw .corrupt(path: fullPath(path), reason: "its length is not that of the content")
+      throw .corrupt(path: fullPath(path), reason: "the file does not have the length of the content")
     }
     return BlobFile(
       file, disk: disk, path: fullPath(path), id: id, length: length, marks: marks, keys: keys,

@@ -104,15 +104,15 @@ final class CacheFolder: Sendable {
   private static func openingError(_ error: Errno, _ path: String) -> CacheError {
     switch error.code {
     case ENOENT, ENOTDIR, EINVAL:
-      .failed(path: path, reason: "This is no path of a folder, and none can be made there.")
+      .failed(path: path, reason: "The path is not a folder, and no folder can be created there.")
     default: error.cacheError(path)
     }
   }
 
   private static func laterVersion(_ path: String) -> CacheError {
     .notSupported(
-      "the cache folder \(path), which was made by a later version. Update this program, choose another folder, or "
-        + "remove the folder.")
+      "the cache folder \(path) was created by a later version. Update this program, choose another folder, or "
+        + "delete the folder.")
   }
 
   private static func makeFolders(_ path: String, _ disk: Disk) throws(Errno) {
@@ -337,7 +337,8 @@ final class CacheFolder: Sendable {
     // If there is no state, or a damaged one, the next opening creates the folder again.
     guard FolderState.header(bytes).map({ $0 == header }) ?? !FolderState.isLater(bytes) else {
       throw .failed(
-        path: path, reason: "It was emptied and made anew while it was open. Close the cache and open it again.")
+        path: path,
+        reason: "The folder was deleted and created again while the cache was open. Close the cache and open it again.")
     }
   }
 

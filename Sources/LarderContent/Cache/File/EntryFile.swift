@@ -82,12 +82,12 @@ struct EntryFile: Sendable {
     /// Reads a header. Its lengths are within their limits then, but their sum must still be compared with the file's
     /// length.
     init(_ raw: UnsafeRawBufferPointer) throws(Damage) {
-      guard raw.count >= EntryFile.headerLength else { throw Damage(reason: "shorter than any entry") }
+      guard raw.count >= EntryFile.headerLength else { throw Damage(reason: "the file is too short for an entry") }
       // All loads are inside the 64 bytes.
       func number(_ offset: Int) -> UInt64 {
         UInt64(littleEndian: unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
       }
-      guard number(0) == EntryFile.magic else { throw Damage(reason: "not an entry of this version") }
+      guard number(0) == EntryFile.magic else { throw Damage(reason: "the file is not an entry of this version") }
       sum = number(8)
       let key = Int(number(16) & 0xFFFF_FFFF)
       let metadata = Int(number(16) &>> 32)
@@ -95,7 +95,7 @@ struct EntryFile: Sendable {
       let isBlob = id.high != 0 || id.low != 0
       guard key + metadata <= EntryFile.headLimit, let length = Int(exactly: number(24)), length <= Int.max / 2,
         isBlob ? length > 0 : length <= EntryFile.inlineLimit
-      else { throw Damage(reason: "impossible lengths") }
+      else { throw Damage(reason: "the header has invalid lengths") }
       keyLength = key
       metadataLength = metadata
       contentLength = length
@@ -106,7 +106,7 @@ struct EntryFile: Sendable {
 
     /// Throws if the file's length is not the one that its header states.
     func check(size: Int) throws(Damage) {
-      if fileLength != size { throw Damage(reason: "its length is not what it says") }
+      if fileLength != size { throw Damage(reason: "the file does not have the length in its header") }
     }
   }
 
@@ -127,7 +127,7 @@ struct EntryFile: Sendable {
     init?(_ raw: UnsafeRawBufferPointer, _ header: Header, key: String) throws(Damage) {
       // The header's lengths add up to the buffer's, so every slice is inside it.
       guard unsafe EntryFile.headSum(raw) == header.sum else {
-        throw Damage(reason: "its head's sum is wrong")
+        throw Damage(reason: "the checksum of the header is wrong")
       }
       let keyEnd = EntryFile.headerLength + header.keyLength
       let metadataEnd = keyEnd + header.metadataLength

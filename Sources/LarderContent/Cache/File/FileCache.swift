@@ -143,7 +143,7 @@ public final class FileCache: Cache, SharedCache {
     if entry.length <= EntryFile.inlineLimit {
       let content = try await entry.read(0..<entry.length)
       guard content.count == entry.length else {
-        throw CacheError.failed(path: path, reason: "The entry gave too little.")
+        throw CacheError.failed(path: path, reason: "The entry's content is shorter than its length.")
       }
       try await folder.unlessStopped { () throws(CacheError) in
         let name = try folder.name(of: key)
@@ -162,7 +162,7 @@ public final class FileCache: Cache, SharedCache {
         let range = start..<min(start + piece, entry.length)
         let content = try await entry.read(range)
         guard content.count == range.count else {
-          throw CacheError.failed(path: path, reason: "The entry gave too little.")
+          throw CacheError.failed(path: path, reason: "The entry's content is shorter than its length.")
         }
         try writer.take(content)
       }

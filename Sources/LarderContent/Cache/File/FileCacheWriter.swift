@@ -49,7 +49,7 @@ final class FileCacheWriter: CacheWriter {
       switch state.phase {
       case .open: break
       case .failed(let error): throw error
-      case .committed: throw CacheError.failed(path: folder.path, reason: "The content was committed already.")
+      case .committed: throw CacheError.failed(path: folder.path, reason: "The content has already been committed.")
       }
       do throws(CacheError) {
         if let error = folder.stopError { throw error }
@@ -168,7 +168,7 @@ final class FileCacheWriter: CacheWriter {
       switch state.phase {
       case .open: break
       case .failed(let error): throw error
-      case .committed: throw CacheError.failed(path: folder.path, reason: "The content was committed already.")
+      case .committed: throw CacheError.failed(path: folder.path, reason: "The content has already been committed.")
       }
       do throws(CacheError) {
         if let error = folder.stopError { throw error }

@@ -39,7 +39,7 @@ final class SQLiteCacheWriter: CacheWriter {
   func append(_ bytes: [UInt8]) async throws(CacheError) {
     let isMuch = try state.withLock { (state) throws(CacheError) -> Bool in
       try state.phase.requireOpen()
-      guard !state.isWriting else { throw CacheError.notSupported("two appends to one writer at once") }
+      guard !state.isWriting else { throw CacheError.notSupported("concurrent appends to one writer") }
       guard bytes.count <= limit - state.length else {
         state.phase = .failed(.tooLarge(limit: limit))
         throw CacheError.tooLarge(limit: limit)

@@ -75,7 +75,7 @@ struct SQLiteOpening: Sendable {
   /// own content is downloaded again.
   private func replaced(_ claim: FileClaim, because reason: String, isOurs: Bool) async throws(StorageError) -> Opened {
     guard claim.isAlone else {
-      throw StorageError.damaged(path, "\(reason); it is replaced when nothing else has it open")
+      throw StorageError.damaged(path, "\(reason); it will be replaced when no other process has it open")
     }
     // Other programs do not know the claim.
     if !isOurs { try DatabaseFile(path).checkUnused() }

@@ -49,7 +49,7 @@ final class SQLiteStore: Sendable {
     while let row = try row(key) {
       guard let metadata = row.checkedMetadata(key) else {
         discard("id = ?", row.id)
-        throw damage("an entry is not what was written")
+        throw damage("an entry failed its integrity check")
       }
       if uses.note(row.id) { flushSomeUses() }
       if row.body == 0 { return CacheEntry(metadata: metadata, bytes: row.content, tier: .disk) }
@@ -125,7 +125,7 @@ final class SQLiteStore: Sendable {
       case .missing: throw CacheError.gone
       case .damaged:
         discard("body = ?", body)
-        throw damage("a piece of content is not what was written")
+        throw damage("a part of the content failed its integrity check")
       case .bytes(let bytes):
         if start == range.lowerBound, end == range.upperBound { return bytes }
         if all.isEmpty { all.reserveCapacity(range.count) }

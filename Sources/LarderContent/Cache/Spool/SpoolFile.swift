@@ -152,7 +152,7 @@ package final class SpoolFile: Sendable {
       let isWhole = unsafe SpoolFile.place(index) {
         unsafe key.open(chunk, mark: UnsafeRawBufferPointer(mark), with: $0)
       }
-      guard isWhole else { throw .corrupt(path: path, reason: "a temporary file is not what was written") }
+      guard isWhole else { throw .corrupt(path: path, reason: "a temporary file failed its integrity check") }
       unsafe bytes.append(contentsOf: chunk[start..<start + count])
       position += count
     }
