@@ -104,7 +104,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
   public var description: String {
     switch kind {
     case .transport(let error): error.description
-    case .status(let status): "The server answered with status \(status)."
+    case .status(let status): "The server responded with status \(status)."
     case .parse(let error): "The content cannot be parsed: \(error)"
     case .tooLarge(let limit): "The content is larger than the limit of \(limit) bytes for content in memory."
     case .notCached: "The cache has no response for this query, and the query does not allow the network."
