@@ -47,7 +47,7 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
     case .gone: "The cached content was removed while it was being read."
     case .closed: "The cache is closed."
     case .suspended: "The cache is suspended."
-    case .notSupported(let what): "Not supported: \(what)"
+    case .notSupported(let feature): "Not supported: \(feature)"
     }
   }
 }

@@ -108,13 +108,13 @@ struct Disk: Sendable {
   func create(_ folder: Int32, _ name: String, isNew: Bool = true, isLock: Bool = false) throws(Errno) -> Int32 {
     try check(.create)
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isNew ? O_EXCL : 0)
-    let made = try retried { unsafe openat(folder, name, flags, 0o600) }
+    let descriptor = try retried { unsafe openat(folder, name, flags, 0o600) }
     let protection = isLock ? FileProtection.none : protection
-    do throws(Errno) { _ = try retried(.protecting) { protection.protect(made, set: setProtection) } } catch {
-      _ = close(made)
+    do throws(Errno) { _ = try retried(.protecting) { protection.protect(descriptor, set: setProtection) } } catch {
+      _ = close(descriptor)
       throw error
     }
-    return made
+    return descriptor
   }
 
   /// Opens a folder.

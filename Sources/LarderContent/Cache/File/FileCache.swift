@@ -116,13 +116,13 @@ public final class FileCache: Cache, SharedCache {
     return try making.run { (_) throws(CacheError) -> CacheFolder in
       let former = try open()
       guard former.isRemoved else { return former }
-      let made = try CacheFolder(path, options)
-      let (isTaken, _) = state.withLock { state -> (Bool, State?) in
-        guard case .open(let held) = state, held === former else { return (false, nil) }
-        return (true, exchange(&state, with: .open(made)))
+      let newFolder = try CacheFolder(path, options)
+      let (isInstalled, _) = state.withLock { state -> (Bool, State?) in
+        guard case .open(let current) = state, current === former else { return (false, nil) }
+        return (true, exchange(&state, with: .open(newFolder)))
       }
-      (isTaken ? former : made).session?.end()
-      if isTaken { sweep(made) }
+      (isInstalled ? former : newFolder).session?.end()
+      if isInstalled { sweep(newFolder) }
       return try open()
     }
   }
@@ -259,7 +259,7 @@ public final class FileCache: Cache, SharedCache {
   }
 
   /// The path, below the folder, of the file that a key's entry has or would have.
-  package func place(of key: String) throws(CacheError) -> String {
+  package func filePath(of key: String) throws(CacheError) -> String {
     try open().name(of: key).path
   }
 

@@ -100,7 +100,7 @@ final class FileCacheWriter: CacheWriter {
       try folder.checkState()
       do throws(Errno) {
         let file: FolderSession.File
-        if let made = state.file { file = made } else { file = try session.makeFile() }
+        if let existingFile = state.file { file = existingFile } else { file = try session.makeFile() }
         state.file = file
         try folder.disk.write(file.descriptor.number, blocks, at: state.written)
       } catch {

@@ -91,7 +91,7 @@ struct SealedEntry {
     EntryFile.append(UInt64(keyLength) | UInt64(encoded.count) &<< 32, to: &bytes)
     let isSealed = unsafe bytes.withUnsafeMutableBytes { raw in
       // The buffer contains the header and the data to seal after it.
-      let data = unsafe place(UnsafeRawBufferPointer(raw), name)
+      let data = unsafe authenticatedData(UnsafeRawBufferPointer(raw), name)
       let mark = unsafe UnsafeMutableRawBufferPointer(rebasing: raw[markStart..<EntryFile.headerLength])
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: raw[EntryFile.headerLength...])
       return unsafe data.withUnsafeBytes { unsafe keys.contents.seal(rest, mark: mark, with: $0) }
@@ -101,7 +101,7 @@ struct SealedEntry {
   }
 
   /// The data that is authenticated with the sealed data.
-  private static func place(_ raw: UnsafeRawBufferPointer, _ name: EntryName) -> [UInt8] {
+  private static func authenticatedData(_ raw: UnsafeRawBufferPointer, _ name: EntryName) -> [UInt8] {
     var data = unsafe Array(raw[..<markStart])
     EntryFile.append(name.high, to: &data)
     EntryFile.append(name.low, to: &data)
@@ -115,7 +115,7 @@ struct SealedEntry {
     _ name: EntryName, _ keys: FolderKeys
   ) -> Bool {
     guard header.count == EntryFile.headerLength else { return false }
-    let data = unsafe place(header, name)
+    let data = unsafe authenticatedData(header, name)
     let mark = unsafe UnsafeRawBufferPointer(rebasing: header[markStart...])
     return unsafe data.withUnsafeBytes { unsafe keys.contents.open(first, second, mark: mark, with: $0) }
   }
@@ -153,14 +153,14 @@ struct SealedEntry {
     } catch {
       throw EntryFile.Damage(reason: error.description)
     }
-    let found = unsafe EntryFile.Header(
+    let entryHeader = unsafe EntryFile.Header(
       sealed: Array(header), key: keyLength, metadata: metadataLength,
       content: blob == nil ? start : contentLength, blob: blob)
     let marks =
       unsafe blob == nil
       ? UnsafeRawBufferPointer(start: nil, count: 0) : UnsafeRawBufferPointer(rebasing: raw[..<start])
     let head = unsafe EntryHead(
-      key: key, header: found, metadata: metadata, rules: StoredRules(metadata),
+      key: key, header: entryHeader, metadata: metadata, rules: StoredRules(metadata),
       marks: BlockMarks(marks, isSealed: true))
     return Opened(head: head, length: start)
   }

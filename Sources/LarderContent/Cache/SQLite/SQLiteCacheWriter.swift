@@ -61,9 +61,9 @@ final class SQLiteCacheWriter: CacheWriter {
       if chunks.isEmpty { break }
       do throws(CacheError) {
         let body = try await store.stage(chunks, first: staged / SQLiteCacheSchema.chunkBytes, of: hold?.body)
-        let made = hold ?? BodyHold(body, in: store)
+        let newHold = hold ?? BodyHold(body, in: store)
         state.withLock { state in
-          if state.hold == nil { state.hold = made }
+          if state.hold == nil { state.hold = newHold }
           let count = chunks.count * SQLiteCacheSchema.chunkBytes
           state.staged += count
           state.rest.removeFirst(count)
@@ -145,8 +145,8 @@ final class SQLiteCacheWriter: CacheWriter {
   /// The body, which is created if nothing has been staged yet.
   private func stagedBody(_ hold: BodyHold?) async throws(CacheError) -> BodyHold {
     if let hold { return hold }
-    let made = BodyHold(try await store.stage([], first: 0, of: nil), in: store)
-    state.withLock { $0.hold = made }
-    return made
+    let newHold = BodyHold(try await store.stage([], first: 0, of: nil), in: store)
+    state.withLock { $0.hold = newHold }
+    return newHold
   }
 }
