@@ -117,7 +117,7 @@ package final class Database: Sendable {
     _ path: String, _ key: StorageKey?, _ known: FileKeys?
   ) throws(StorageError) -> FileKeys? {
     guard path != ":memory:" else {
-      guard key == nil else { throw .notSupported(path, "A database in memory is not encrypted") }
+      guard key == nil else { throw .notSupported(path, "An in-memory database cannot be encrypted") }
       return nil
     }
     if let key { return try EncryptedFile(path: path).unlock(key, known: known) }
@@ -130,7 +130,7 @@ package final class Database: Sendable {
   ) throws(StorageError) -> Connection {
     let writer = try Connection(path, access: .readWriteCreate, options: options, cipher: cipher)
     do throws(StorageError) {
-      guard !options.allowsReadOnly || !writer.isReadOnly else { throw .readOnly(path, "The file may only be read") }
+      guard !options.allowsReadOnly || !writer.isReadOnly else { throw .readOnly(path, "The file is read-only") }
       _ = try writer.transaction(.deferred) { (writer) throws(StorageError) in try schema.version(of: writer) }
       try prepare(writer, options)
       // Freed pages are overwritten, so that each page of the file has been written. A page that was never written
@@ -291,7 +291,7 @@ package final class Database: Sendable {
       return try connection.first("PRAGMA quick_check(1)") { (row) throws(StorageError) in try row.text(0) }
     }
     guard finding == "ok" else {
-      throw StorageError(.corrupt, message: finding ?? "No result of the check", file: path)
+      throw StorageError(.corrupt, message: finding ?? "The integrity check returned no result", file: path)
     }
   }
 
@@ -324,7 +324,7 @@ package final class Database: Sendable {
         try row.int64(0) != 0
       }
       if isHindered == true {
-        throw StorageError(.busy, message: "Somebody reads from the log still", file: path)
+        throw StorageError(.busy, message: "Another connection is still reading from the write-ahead log", file: path)
       }
     }
   }

@@ -98,7 +98,7 @@ struct FileProtectionTests {
         _ = try FilesInUse.enter(path, makes: true, .complete, set: refuse)
       }
       #expect(error?.file == path)
-      #expect(error?.message.contains("class of protection") == true)
+      #expect(error?.message.contains("file protection class") == true)
     }
   }
 }

@@ -94,8 +94,8 @@ public final class CacheEntry: Sendable {
   public func isSame(as other: CacheEntry) -> Bool {
     if self === other { return true }
     guard length == other.length, metadata == other.metadata else { return false }
-    guard let mine = bytesInMemory, let others = other.bytesInMemory else { return true }
-    return mine == others
+    guard let bytes = bytesInMemory, let otherBytes = other.bytesInMemory else { return true }
+    return bytes == otherBytes
   }
 
   /// This entry as part of another tier. The caching rules are not parsed again.

@@ -8,7 +8,7 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
   case full(path: String)
   /// The folder or file cannot be written.
   case readOnly(path: String)
-  /// The data on the disk is not what was written there. It has been removed if that was possible.
+  /// The data on the disk is damaged: its checksum or authentication tag is wrong. It has been removed if that was possible.
   case corrupt(path: String, reason: String)
   /// The file belongs to another application or to a later version. It is not changed.
   case foreign(path: String)
@@ -32,22 +32,22 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What happened and how to fix it, safe to show.
   public var description: String {
     switch self {
-    case .tooLarge(let limit): "The content is larger than the \(limit) bytes this cache keeps of one resource."
-    case .full(let path): "There is no room left on the disk of \(path). Free some, or give the cache a smaller limit."
+    case .tooLarge(let limit): "The content is larger than \(limit) bytes, the limit of this cache for one resource."
+    case .full(let path): "The disk of \(path) is full. Free some disk space, or give the cache a smaller limit."
     case .readOnly(let path): "\(path) cannot be written. Check its permissions, or choose another folder."
     case .corrupt(let path, let reason):
-      "\(path) is damaged (\(ErrorExplanation.clause(reason))); its content is fetched again when needed."
+      "\(path) is damaged (\(ErrorExplanation.clause(reason))); its content is downloaded again when needed."
     case .foreign(let path): "\(path) is not a file of this cache. Choose another path."
     case .wrongKey(let path):
-      "\(path) is encrypted with another key. Give the key that it was made with, or remove it: a cache fills itself anew."
-    case .encrypted(let path): "\(path) is encrypted, and no key was given. Give its key."
+      "\(path) is encrypted with another key. Open it with the key that it was created with, or delete it: its content is downloaded again."
+    case .encrypted(let path): "\(path) is encrypted, and no key was given. Open it with its key."
     case .notEncrypted(let path):
-      "\(path) is not encrypted, and a key was given. Leave the key out, or remove it: a cache fills itself anew."
+      "\(path) is not encrypted, and a key was given. Open it without a key, or delete it: its content is downloaded again."
     case .failed(let path, let reason): "\(path): \(reason)"
-    case .gone: "The cached content was removed while it was read."
+    case .gone: "The cached content was removed while it was being read."
     case .closed: "The cache is closed."
     case .suspended: "The cache is suspended."
-    case .notSupported(let what): "Not supported: \(what)"
+    case .notSupported(let feature): "Not supported: \(feature)"
     }
   }
 }
@@ -74,28 +74,30 @@ extension CacheError: LarderError {
 
   /// What happened and how to fix it.
   public var explanation: ErrorExplanation {
-    let anew = "or remove it: a cache fills itself anew."
+    let orDelete = "or delete it: its content is downloaded again."
     return switch self {
     case .tooLarge: ErrorExplanation(description, cure: "Give the cache a larger limit.")
     case .full(let path):
       ErrorExplanation(
-        "There is no room left on the disk of \(path).", cure: "Free some, or give the cache a smaller limit.")
+        "The disk of \(path) is full.", cure: "Free some disk space, or give the cache a smaller limit.")
     case .readOnly(let path):
       ErrorExplanation("\(path) cannot be written.", cure: "Check its permissions, or choose another folder.")
     case .corrupt(let path, let reason):
       ErrorExplanation(
-        "\(path) is damaged: \(reason)", cure: "Nothing needs to be done: its content is fetched again when needed.")
+        "\(path) is damaged: \(reason)", cure: "You need not do anything: the content is downloaded again when needed.")
     case .foreign(let path): ErrorExplanation("\(path) is not a file of this cache.", cure: "Choose another path.")
     case .wrongKey(let path):
-      ErrorExplanation("\(path) is encrypted with another key.", cure: "Give the key that it was made with, \(anew)")
-    case .encrypted(let path): ErrorExplanation("\(path) is encrypted, and no key was given.", cure: "Give its key.")
+      ErrorExplanation(
+        "\(path) is encrypted with another key.", cure: "Open it with the key that it was created with, \(orDelete)")
+    case .encrypted(let path):
+      ErrorExplanation("\(path) is encrypted, and no key was given.", cure: "Open it with its key.")
     case .notEncrypted(let path):
-      ErrorExplanation("\(path) is not encrypted, and a key was given.", cure: "Leave the key out, \(anew)")
+      ErrorExplanation("\(path) is not encrypted, and a key was given.", cure: "Open it without a key, \(orDelete)")
     case .failed: ErrorExplanation("The cache failed: \(description)", cure: "Check the disk, and try again.")
-    case .gone: ErrorExplanation(description, cure: "Read it again.")
+    case .gone: ErrorExplanation(description, cure: "Request the resource again.")
     case .closed: ErrorExplanation(description, cure: "Open it first.")
     case .suspended: ErrorExplanation(description, cure: "Call resume() when the application is active again.")
-    case .notSupported: ErrorExplanation(description, cure: "Use another cache, or do without it.")
+    case .notSupported: ErrorExplanation(description, cure: "Use a cache that supports it.")
     }
   }
 }

@@ -133,18 +133,19 @@ extension CacheMetadata {
 
     /// What is wrong, where, and how to fix it.
     public var explanation: ErrorExplanation {
-      let what =
+      let problem =
         switch reason {
-        case .cutOff: "the bytes end too early"
+        case .cutOff: "the data is truncated"
         case .version: "unknown version"
         case .flags: "unknown flags"
         case .number: "a number is too large"
-        case .text: "a text is not UTF-8"
+        case .text: "a string is not UTF-8"
         case .ranges: "ranges are negative, out of order or overlap"
-        case .tail: "bytes are left over"
+        case .tail: "unexpected bytes follow the metadata"
         }
       return ErrorExplanation(
-        "These are no encoded metadata: \(what) at byte \(offset).", cure: "Drop them and fetch the resource again.")
+        "The cached metadata cannot be decoded: \(problem) at byte \(offset).",
+        cure: "Remove the entry and download the resource again.")
     }
   }
 

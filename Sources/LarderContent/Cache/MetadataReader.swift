@@ -10,10 +10,10 @@ import LarderHTTP
 
   init(_ bytes: UnsafeRawBufferPointer) { unsafe self.bytes = bytes }
 
-  private var left: Int { unsafe bytes.count &- offset }
+  private var remainingCount: Int { unsafe bytes.count &- offset }
 
   mutating func byte() throws(Failure) -> UInt8 {
-    guard left > 0 else { throw Failure(.cutOff, at: offset) }
+    guard remainingCount > 0 else { throw Failure(.cutOff, at: offset) }
     let value = unsafe bytes[offset]
     offset &+= 1
     return value
@@ -45,7 +45,7 @@ import LarderHTTP
   }
 
   mutating func fixed() throws(Failure) -> Int64 {
-    guard left >= 8 else { throw Failure(.cutOff, at: offset) }
+    guard remainingCount >= 8 else { throw Failure(.cutOff, at: offset) }
     // The eight bytes are there.
     let value = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
     offset &+= 8
@@ -56,7 +56,7 @@ import LarderHTTP
   mutating func count(leastBytesEach least: Int) throws(Failure) -> Int {
     let start = offset
     let value = try number()
-    guard let count = Int(exactly: value), count <= left / least else { throw Failure(.number, at: start) }
+    guard let count = Int(exactly: value), count <= remainingCount / least else { throw Failure(.number, at: start) }
     return count
   }
 
@@ -76,16 +76,16 @@ import LarderHTTP
 
   /// True if no byte has its highest bit set: such text is always valid UTF-8, and fast to convert.
   private static func isASCII(_ slice: UnsafeRawBufferPointer) -> Bool {
-    var place = 0
+    var index = 0
     // Loads are inside the slice: eight bytes, or one, are left.
-    while place &+ 8 <= slice.count {
-      let word = unsafe slice.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+    while index &+ 8 <= slice.count {
+      let word = unsafe slice.loadUnaligned(fromByteOffset: index, as: UInt64.self)
       if word & 0x8080_8080_8080_8080 != 0 { return false }
-      place &+= 8
+      index &+= 8
     }
-    while place < slice.count {
-      if unsafe slice[place] >= 0x80 { return false }
-      place &+= 1
+    while index < slice.count {
+      if unsafe slice[index] >= 0x80 { return false }
+      index &+= 1
     }
     return true
   }
@@ -146,7 +146,7 @@ import LarderHTTP
   }
 
   func end() throws(Failure) {
-    guard left == 0 else { throw Failure(.tail, at: offset) }
+    guard remainingCount == 0 else { throw Failure(.tail, at: offset) }
   }
 }
 
@@ -174,7 +174,7 @@ enum FieldNameTable {
 
   private static let codes: [String: UInt64] = {
     var codes: [String: UInt64] = [:]
-    for (place, name) in names.enumerated() { codes[name.rawName] = UInt64(place) + 1 }
+    for (index, name) in names.enumerated() { codes[name.rawName] = UInt64(index) + 1 }
     return codes
   }()
 

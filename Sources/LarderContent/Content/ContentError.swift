@@ -104,10 +104,10 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
   public var description: String {
     switch kind {
     case .transport(let error): error.description
-    case .status(let status): "The server answered with status \(status)."
-    case .parse(let error): "The content is not what was expected: \(error)"
-    case .tooLarge(let limit): "The content is larger than the \(limit) bytes that are taken into memory."
-    case .notCached: "Nothing is stored for this query, and the network was not to be asked."
+    case .status(let status): "The server responded with status \(status)."
+    case .parse(let error): "The content cannot be parsed: \(error)"
+    case .tooLarge(let limit): "The content is larger than the limit of \(limit) bytes for content in memory."
+    case .notCached: "The cache has no response for this query, and the query does not allow the network."
     case .file(let path, let reason): "\(path): \(reason)"
     }
   }
@@ -163,12 +163,13 @@ extension ContentError: LarderError {
     switch kind {
     case .transport(let error): error.explanation
     case .status(401): ErrorExplanation(description, cure: "Sign in.")
-    case .status(403): ErrorExplanation(description, cure: "Ask for the permission.")
-    case .status(400..<500): ErrorExplanation(description, cure: "Check the address.")
+    case .status(403): ErrorExplanation(description, cure: "Request the permission.")
+    case .status(400..<500): ErrorExplanation(description, cure: "Check the URL.")
     case .status: ErrorExplanation(description, cure: "Try again later.")
-    case .parse: ErrorExplanation(description, cure: "Check the address, and what the parser takes.")
-    case .tooLarge: ErrorExplanation(description, cure: "Read it as a stream, or raise the query's limit.")
-    case .notCached: ErrorExplanation(description, cure: "Read it once with the network.")
+    case .parse: ErrorExplanation(description, cure: "Check the URL, and which content the parser accepts.")
+    case .tooLarge:
+      ErrorExplanation(description, cure: "Read the content as a stream, or increase the query's memory limit.")
+    case .notCached: ErrorExplanation(description, cure: "Run the query once with the network.")
     case .file:
       ErrorExplanation(
         "A file could not be written: \(description)", cure: "Check the path, its permissions and the disk.")

@@ -21,18 +21,18 @@ extension ContentManager {
   public func download<Value>(
     _ query: ContentQuery<Value>, toFile path: String
   ) async throws(ContentError) -> CachedResponse {
-    let answer = try await stream(query)
-    let url = answer.response.url
+    let cachedResponse = try await stream(query)
+    let url = cachedResponse.response.url
     do {
       let file = try WholeFile.create(path)
-      for try await bytes in answer.response.body { try file.write(bytes) }
+      for try await bytes in cachedResponse.response.body { try file.write(bytes) }
       try file.finish()
     } catch let failure as WholeFile.Failure {
-      answer.response.body.cancel()
+      cachedResponse.response.body.cancel()
       throw ContentError(.file(path: path, reason: unsafe String(cString: strerror(failure.number))), url: url)
     } catch {
-      throw ContentError(.transport(error as? HTTPTransportError ?? .other("\(error)")), answer)
+      throw ContentError(.transport(error as? HTTPTransportError ?? .other("\(error)")), cachedResponse)
     }
-    return answer
+    return cachedResponse
   }
 }

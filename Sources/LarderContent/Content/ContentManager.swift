@@ -81,23 +81,23 @@ public final class ContentManager: Sendable {
   public func stream<Value>(
     _ query: ContentQuery<Value>, takesIntermediate: Bool = false
   ) async throws(ContentError) -> CachedResponse {
-    let answer = try await answer(to: query, isSettled: !takesIntermediate)
-    if !answer.isFinal, !(200...299).contains(answer.response.status) {
+    let cachedResponse = try await cachedResponse(for: query, isSettled: !takesIntermediate)
+    if !cachedResponse.isFinal, !(200...299).contains(cachedResponse.response.status) {
       // The stored response is no success: the final response decides.
-      answer.response.body.cancel()
+      cachedResponse.response.body.cancel()
       return try await stream(query)
     }
-    try await check(answer, answering: query.fields)
-    return answer
+    try await check(cachedResponse, requestFields: query.fields)
+    return cachedResponse
   }
 
   /// Loads content into the cache, or renews it, without reading it.
   public func prefetch<Value>(_ query: ContentQuery<Value>) async throws(ContentError) {
-    let answer = try await stream(query)
+    let cachedResponse = try await stream(query)
     do {
-      for try await _ in answer.response.body {}
+      for try await _ in cachedResponse.response.body {}
     } catch {
-      throw ContentError(.transport(error as? HTTPTransportError ?? .other("\(error)")), answer)
+      throw ContentError(.transport(error as? HTTPTransportError ?? .other("\(error)")), cachedResponse)
     }
   }
 

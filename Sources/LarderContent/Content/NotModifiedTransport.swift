@@ -20,11 +20,11 @@ public struct NotModifiedTransport: HTTPTransport {
   /// Returns 304, or throws the error of a network without connection.
   public func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
     try request.validate()
-    let asks = request.fields.contains(.ifNoneMatch) || request.fields.contains(.ifModifiedSince)
-    guard asks, request.method == .get || request.method == .head else {
+    let isConditional = request.fields.contains(.ifNoneMatch) || request.fields.contains(.ifModifiedSince)
+    guard isConditional, request.method == .get || request.method == .head else {
       throw .cannotConnect(
         host: request.url.host(percentEncoded: true) ?? "",
-        reason: "this network confirms what is stored, and has no more")
+        reason: "this transport only revalidates stored responses")
     }
     return HTTPResponse(status: 304, fields: confirmed(request.fields), url: request.url)
   }

@@ -33,15 +33,15 @@ package enum StaleVerdict: Sendable, Hashable {
     guard context.policy != .reload, !stored.forbidsStale, !stored.isInvalidated, context.groupsAreValid else {
       return .refuse
     }
-    let asked = request.cacheControl
-    guard !asked.contains(.noCache), !asked.contains(.noStore) else { return .refuse }
+    let requestControl = request.cacheControl
+    guard !requestControl.contains(.noCache), !requestControl.contains(.noStore) else { return .refuse }
     guard let freshness = stored.freshness(at: context.now, context.override) else { return .refuse }
-    if let most = asked.maxAge, freshness.age > StoredRules.milliseconds(most) || most == 0 { return .refuse }
+    if let maxAge = requestControl.maxAge, freshness.age > StoredRules.milliseconds(maxAge) || maxAge == 0 { return .refuse }
     if context.policy == .staleWhenUnreachable { return .serve(freshness) }
     // `stale-if-error` does not permit a response that the server has reported as gone.
     if context.isHidden { return .refuse }
     let staleness = StoredRules.saturating(freshness.age, minus: freshness.softLifetime)
-    for allowed in [stored.cacheControl.staleIfError, asked.staleIfError] {
+    for allowed in [stored.cacheControl.staleIfError, requestControl.staleIfError] {
       if let allowed, staleness <= StoredRules.milliseconds(allowed) { return .serve(freshness) }
     }
     return .refuse

@@ -16,12 +16,12 @@ extension CacheControl {
     switch name.count {
     case 4: if scanner.isName(name, "none") { directives.insert(.noStore) }
     case 6: if scanner.isName(name, "public") { directives.insert(.isPublic) }
-    case 7: takeSeven(directive, &scanner)
-    case 8: takeEight(directive, &scanner)
+    case 7: parseSevenLetters(directive, &scanner)
+    case 8: parseEightLetters(directive, &scanner)
     case 9:
       if scanner.isName(name, "immutable") { directives.insert(.immutable) }
       if scanner.isName(name, "min-fresh") { minFresh = minFresh ?? scanner.seconds(directive) }
-      if scanner.isName(name, "max-stale") { takeMaxStale(directive, scanner) }
+      if scanner.isName(name, "max-stale") { parseMaxStale(directive, scanner) }
     case 12: if scanner.isName(name, "no-transform") { directives.insert(.noTransform) }
     case 14:
       if scanner.isName(name, "only-if-cached") { directives.insert(.onlyIfCached) }
@@ -37,13 +37,13 @@ extension CacheControl {
     }
   }
 
-  private mutating func takeSeven(_ directive: DirectiveScanner.Directive, _ scanner: inout DirectiveScanner) {
+  private mutating func parseSevenLetters(_ directive: DirectiveScanner.Directive, _ scanner: inout DirectiveScanner) {
     // A value that is not a number promises nothing: such a response is stale at once.
     if scanner.isName(directive.name, "max-age") { maxAge = maxAge ?? scanner.seconds(directive) ?? 0 }
     if scanner.isName(directive.name, "private") { directives.insert(.isPrivate) }
   }
 
-  private mutating func takeEight(_ directive: DirectiveScanner.Directive, _ scanner: inout DirectiveScanner) {
+  private mutating func parseEightLetters(_ directive: DirectiveScanner.Directive, _ scanner: inout DirectiveScanner) {
     if scanner.isName(directive.name, "no-store") { directives.insert(.noStore) }
     guard scanner.isName(directive.name, "no-cache") else { return }
     let names = scanner.fieldNames(directive)
@@ -51,7 +51,7 @@ extension CacheControl {
     if names.isEmpty { directives.insert(.noCache) } else { noCacheFields += names }
   }
 
-  private mutating func takeMaxStale(_ directive: DirectiveScanner.Directive, _ scanner: DirectiveScanner) {
+  private mutating func parseMaxStale(_ directive: DirectiveScanner.Directive, _ scanner: DirectiveScanner) {
     if maxStale != nil { return }
     // Without an argument, any staleness is accepted; with an argument that is not a number, none is.
     maxStale = directive.argument == nil ? CacheControl.unlimited : scanner.seconds(directive)

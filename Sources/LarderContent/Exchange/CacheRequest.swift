@@ -16,12 +16,30 @@ struct CacheRequest: Sendable {
   var ignoresStoredResponse = false
   /// Whether the request may use a transfer that another request started.
   var canShareTransfer = true
-  /// How many transfers had ended at the first lookup; -1 from the second lookup on.
-  var seen: Int?
+  /// How often the request was looked up in the cache.
+  var lookups = Lookups.none
   /// Called with the reason when the request is forwarded to the network.
   var onForward: (@Sendable (ForwardReason) -> Void)?
   /// The field names of the resource's `Vary` in its last response.
   var varyNames: [String] = []
+
+  /// The number of lookups of a request. A lookup is repeated once if a transfer ends in the meantime.
+  enum Lookups: Sendable {
+    case none
+    /// The first lookup: `endedTransfers` had ended before it.
+    case first(endedTransfers: Int)
+    case repeated
+
+    /// The number of transfers that had ended before the first lookup; nil if the lookup need not be repeated.
+    var endedTransfers: Int? {
+      if case .first(let count) = self { count } else { nil }
+    }
+
+    /// Counts a lookup.
+    mutating func count(endedTransfers: Int) {
+      if case .none = self { self = .first(endedTransfers: endedTransfers) } else { self = .repeated }
+    }
+  }
 
   init(
     _ request: HTTPRequest, _ rules: RequestRules, policy: ContentPolicy, override: FreshnessOverride, resource: String,
@@ -63,10 +81,10 @@ struct CacheRequest: Sendable {
   }
 
   /// The input of a lookup's rules besides the request and the response.
-  func context(now: Int64, found: CacheLookup) -> LookupContext {
+  func context(now: Int64, lookup: CacheLookup) -> LookupContext {
     LookupContext(
-      now: now, policy: policy, override: override, miss: found.miss, covers: found.covers,
-      groupsAreValid: found.groupsAreValid, isHidden: found.hiddenBy != nil)
+      now: now, policy: policy, override: override, miss: lookup.miss, covers: lookup.covers,
+      groupsAreValid: lookup.groupsAreValid, isHidden: lookup.hiddenBy != nil)
   }
 }
 
@@ -85,7 +103,7 @@ struct CacheLookup: Sendable {
   /// False if the entry consists of ranges, and does not contain the requested ones.
   var covers: Bool {
     switch range {
-    case .whole, .answer: true
+    case .whole, .respond: true
     case .fetch, .forward: false
     }
   }

@@ -24,7 +24,7 @@ final class CallerDigest: Sendable {
   struct Salt {
     let bytes: [UInt8]
     /// False if the salt is for this process alone, because the cache failed.
-    let isKept: Bool
+    let isStored: Bool
   }
 
   private struct State {
@@ -33,7 +33,7 @@ final class CallerDigest: Sendable {
     var storedCount = 0
     var storedBytes = 0
     /// The digests of recent callers.
-    var known: [[String]: String] = [:]
+    var suffixes: [[String]: String] = [:]
   }
 
   private let credentials: CredentialFields
@@ -46,49 +46,49 @@ final class CallerDigest: Sendable {
   }
 
   /// True if a request has credentials that identify its caller.
-  func tellsApart(_ fields: HTTPFields) -> Bool { fields.contains { credentials.contains($0.name) } }
+  func hasCredentials(_ fields: HTTPFields) -> Bool { fields.contains { credentials.contains($0.name) } }
 
   /// The suffix if it is known without reading the cache; nil if ``suffix(for:identity:salt:)`` must compute it.
   func known(_ fields: HTTPFields, identity: String) -> String? {
-    if identity.isEmpty, !tellsApart(fields) { return isShared ? CallerDigest.sharedSuffix : "" }
-    let said = statements(fields, identity)
-    return state.withLock { $0.known[said] }
+    if identity.isEmpty, !hasCredentials(fields) { return isShared ? CallerDigest.sharedSuffix : "" }
+    let identification = identification(fields, identity)
+    return state.withLock { $0.suffixes[identification] }
   }
 
   /// The suffix for the key of a request's resource; empty if the request does not identify its caller.
   func suffix(
     for fields: HTTPFields, identity: String, salt: () async -> Salt
   ) async -> String {
-    let said = statements(fields, identity)
-    if said.isEmpty { return isShared ? CallerDigest.sharedSuffix : "" }
-    if let known = state.withLock({ $0.known[said] }) { return known }
+    let identification = identification(fields, identity)
+    if identification.isEmpty { return isShared ? CallerDigest.sharedSuffix : "" }
+    if let suffix = state.withLock({ $0.suffixes[identification] }) { return suffix }
     var bytes: [UInt8] = []
-    for text in said {
+    for text in identification {
       bytes += Array(String(text.utf8.count).utf8) + [UInt8(ascii: ":")]
       bytes += Array(text.utf8)
     }
     let key = await self.salt(salt).bytes
     let suffix = " #" + Digest.hexadecimal(Digest.hmac(bytes, key: key))
     state.withLock { state in
-      if state.known.count >= CallerDigest.memoryLimit { state.known.removeAll() }
-      state.known[said] = suffix
+      if state.suffixes.count >= CallerDigest.memoryLimit { state.suffixes.removeAll() }
+      state.suffixes[identification] = suffix
     }
     return suffix
   }
 
   /// Each name with its value, in the order of the names; values of one name in their own order.
-  private func statements(_ fields: HTTPFields, _ identity: String) -> [String] {
-    var said: [String] = []
-    if !identity.isEmpty { said = ["", identity] }
-    guard tellsApart(fields) else {
-      if isShared, !said.isEmpty { said += ["", CallerDigest.sharedSuffix] }
-      return said
+  private func identification(_ fields: HTTPFields, _ identity: String) -> [String] {
+    var parts: [String] = []
+    if !identity.isEmpty { parts = ["", identity] }
+    guard hasCredentials(fields) else {
+      if isShared, !parts.isEmpty { parts += ["", CallerDigest.sharedSuffix] }
+      return parts
     }
-    let statements = fields.filter { credentials.contains($0.name) }.enumerated().sorted {
+    let credentialFields = fields.filter { credentials.contains($0.name) }.enumerated().sorted {
       ($0.element.name.canonicalName, $0.offset) < ($1.element.name.canonicalName, $1.offset)
     }
-    for (_, field) in statements { said += [field.name.canonicalName, field.value] }
-    return said
+    for (_, field) in credentialFields { parts += [field.name.canonicalName, field.value] }
+    return parts
   }
 
   /// Forgets the salt, because the cache no longer has one. The next salt is stored again.
@@ -108,7 +108,7 @@ final class CallerDigest: Sendable {
   /// Counts stored bytes. Returns the salt if it must be stored in the cache again (``store(_:in:now:)``).
   func saltToRenew(afterStoring bytes: Int) -> Salt? {
     state.withLock { state in
-      guard let salt = state.salt, salt.isKept else { return nil }
+      guard let salt = state.salt, salt.isStored else { return nil }
       state.storedCount += 1
       state.storedBytes = min(CallerDigest.renewalBytes, state.storedBytes) + min(CallerDigest.renewalBytes, bytes)
       guard state.storedCount >= CallerDigest.renewalCount || state.storedBytes >= CallerDigest.renewalBytes else {
@@ -122,10 +122,10 @@ final class CallerDigest: Sendable {
   /// The cache's salt. If there is none, a new one is stored. The salt that is read afterwards counts, because another
   /// process may have stored its own first.
   static func salt(in cache: any Cache, now: Int64) async throws(CacheError) -> Salt {
-    if let salt = try await stored(in: cache) { return Salt(bytes: salt, isKept: true) }
-    let made = Salt(bytes: Digest.randomBytes(Digest.byteCount), isKept: true)
-    try await store(made, in: cache, now: now)
-    return try await stored(in: cache).map { Salt(bytes: $0, isKept: true) } ?? made
+    if let salt = try await stored(in: cache) { return Salt(bytes: salt, isStored: true) }
+    let newSalt = Salt(bytes: Digest.randomBytes(Digest.byteCount), isStored: true)
+    try await store(newSalt, in: cache, now: now)
+    return try await stored(in: cache).map { Salt(bytes: $0, isStored: true) } ?? newSalt
   }
 
   /// Stores a salt in a cache.
@@ -135,7 +135,7 @@ final class CallerDigest: Sendable {
   }
 
   /// A salt for this process alone, if the cache cannot store one.
-  static func passingSalt() -> Salt { Salt(bytes: Digest.randomBytes(Digest.byteCount), isKept: false) }
+  static func temporarySalt() -> Salt { Salt(bytes: Digest.randomBytes(Digest.byteCount), isStored: false) }
 
   private static func stored(in cache: any Cache) async throws(CacheError) -> [UInt8]? {
     guard let entry = try await cache.entry(forKey: saltKey), entry.length == Digest.byteCount else { return nil }

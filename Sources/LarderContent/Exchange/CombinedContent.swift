@@ -3,14 +3,14 @@ import LarderHTTP
 
 /// Combines stored and received bytes of one representation, in the order of the whole (RFC 9111 §3.4).
 final class CombinedContent: Sendable {
-  private struct Place {
+  private struct Position {
     var segment = 0
     /// How many bytes of the current segment have been delivered.
-    var given = 0
+    var delivered = 0
     /// How many bytes of the received content have been read.
-    var taken = 0
+    var receivedCount = 0
     /// Received bytes that have not been delivered yet.
-    var left: ArraySlice<UInt8> = []
+    var buffered: ArraySlice<UInt8> = []
   }
 
   private enum Next {
@@ -25,29 +25,29 @@ final class CombinedContent: Sendable {
   /// Receives the next bytes, nil at their end; called by one reader at a time.
   private let receive: @Sendable () async throws -> [UInt8]?
   /// Cancels the rest of the received content.
-  private let giveUp: @Sendable () -> Void
-  private let place = Locked(Place())
+  private let cancelReceiving: @Sendable () -> Void
+  private let position = Locked(Position())
 
   /// Combines stored content with content that is still being received.
   convenience init(_ combination: Combination, stored: CacheEntry, received: HTTPBodyStream) {
     let iterator = Puller(received)
-    self.init(combination, stored: stored, receive: { try await iterator.next() }, giveUp: { received.cancel() })
+    self.init(combination, stored: stored, receive: { try await iterator.next() }, cancelReceiving: { received.cancel() })
   }
 
   init(
     _ combination: Combination, stored: CacheEntry, receive: @escaping @Sendable () async throws -> [UInt8]?,
-    giveUp: @escaping @Sendable () -> Void = {}
+    cancelReceiving: @escaping @Sendable () -> Void = {}
   ) {
     segments = combination.segments
     self.stored = stored
     self.receive = receive
-    self.giveUp = giveUp
+    self.cancelReceiving = cancelReceiving
   }
 
   /// The next bytes of the whole; nil at the end.
   func next() async throws -> [UInt8]? {
     while true {
-      switch place.withLock({ step(&$0) }) {
+      switch position.withLock({ step(&$0) }) {
       case .bytes(let bytes): return bytes
       case .end:
         await finish()
@@ -62,58 +62,58 @@ final class CombinedContent: Sendable {
         guard let bytes = try await receive() else {
           throw HTTPTransportError.connectionLost(reason: "a part of the content is missing")
         }
-        place.withLock { $0.left = bytes[...] }
+        position.withLock { $0.buffered = bytes[...] }
       }
     }
   }
 
   /// Called when all needed bytes were received. Reads the rest if it is short, so that the connection can be reused.
   private func finish() async {
-    var left = 1 << 16
-    while left > 0 {
+    var remaining = 1 << 16
+    while remaining > 0 {
       guard let bytes = try? await receive() else { return }
-      left -= bytes.count
+      remaining -= bytes.count
     }
-    giveUp()
+    cancelReceiving()
   }
 
-  private func step(_ place: inout Place) -> Next {
-    while place.segment < segments.count {
-      switch segments[place.segment] {
+  private func step(_ position: inout Position) -> Next {
+    while position.segment < segments.count {
+      switch segments[position.segment] {
       case .stored(let range):
-        let start = range.lowerBound + place.given
+        let start = range.lowerBound + position.delivered
         let end = min(range.upperBound, start + StoredContent.step)
-        move(&place, by: end - start, of: range)
+        move(&position, by: end - start, of: range)
         if start < end { return .stored(start..<end) }
       case .received(let range):
-        guard !place.left.isEmpty else {
+        guard !position.buffered.isEmpty else {
           if range.isEmpty {
-            place.segment += 1
+            position.segment += 1
             continue
           }
           return .receive
         }
-        let start = range.lowerBound + place.given
+        let start = range.lowerBound + position.delivered
         // The bytes before are already stored.
-        let skipped = min(max(0, start - place.taken), place.left.count)
-        place.left = place.left.dropFirst(skipped)
-        place.taken += skipped
-        let bytes = Array(place.left.prefix(range.upperBound - start))
-        place.left = place.left.dropFirst(bytes.count)
-        place.taken += bytes.count
+        let skipped = min(max(0, start - position.receivedCount), position.buffered.count)
+        position.buffered = position.buffered.dropFirst(skipped)
+        position.receivedCount += skipped
+        let bytes = Array(position.buffered.prefix(range.upperBound - start))
+        position.buffered = position.buffered.dropFirst(bytes.count)
+        position.receivedCount += bytes.count
         if bytes.isEmpty { continue }
-        move(&place, by: bytes.count, of: range)
+        move(&position, by: bytes.count, of: range)
         return .bytes(bytes)
       }
     }
     return .end
   }
 
-  private func move(_ place: inout Place, by count: Int, of range: Range<Int>) {
-    place.given += count
-    if place.given >= range.count {
-      place.segment += 1
-      place.given = 0
+  private func move(_ position: inout Position, by count: Int, of range: Range<Int>) {
+    position.delivered += count
+    if position.delivered >= range.count {
+      position.segment += 1
+      position.delivered = 0
     }
   }
 }

@@ -18,25 +18,25 @@ extension HTTPCache {
   }
 
   /// The response to a parsed request if it is available at once.
-  func answerAtHand(_ question: PlainRequest, key: String) -> StoredResponse? {
+  func answerAtHand(_ plainRequest: PlainRequest, key: String) -> StoredResponse? {
     guard let entry = cache.entryAtHand(forKey: key) else { return nil }
-    guard entry.rules.isIndex else { return answer(of: entry, to: question) }
-    guard !entry.rules.isHidden, let variant = VariantIndex.selected(entry.metadata.variants, question.fields),
+    guard entry.rules.isIndex else { return storedResponse(of: entry, to: plainRequest) }
+    guard !entry.rules.isHidden, let variant = VariantIndex.selected(entry.metadata.variants, plainRequest.fields),
       let selected = cache.entryAtHand(forKey: variant.key)
     else { return nil }
-    return answer(of: selected, to: question, selectedBy: variant.names)
+    return storedResponse(of: selected, to: plainRequest, selectedBy: variant.names)
   }
 
   /// The stored response for a plain request; nil if the entry cannot be used as it is, or not at all.
   ///
   /// - Parameter names: the field names by which the entry was found; their values have already been compared.
-  func answer(of entry: CacheEntry, to question: PlainRequest, selectedBy names: [String] = []) -> StoredResponse? {
+  func storedResponse(of entry: CacheEntry, to plainRequest: PlainRequest, selectedBy names: [String] = []) -> StoredResponse? {
     let stored = entry.rules
     guard !stored.isIndex, !stored.isPartial, !stored.hasGroups, !stored.isHidden,
-      selects(question.fields, entry, by: names)
+      selects(plainRequest.fields, entry, by: names)
     else { return nil }
-    let context = LookupContext(now: options.now(), policy: question.policy, override: question.override)
-    guard case .reuse(let freshness) = LookupDecision.of(question.rules, stored: stored, context) else { return nil }
-    return StoredResponse(entry, freshness, hitStatus: hitStatus, isHead: question.rules.method == .head)
+    let context = LookupContext(now: options.now(), policy: plainRequest.policy, override: plainRequest.override)
+    guard case .reuse(let freshness) = LookupDecision.of(plainRequest.rules, stored: stored, context) else { return nil }
+    return StoredResponse(entry, freshness, hitStatus: hitStatus, isHead: plainRequest.rules.method == .head)
   }
 }

@@ -9,8 +9,8 @@ extension HTTPCache {
     _ transfer: Transfer
   ) async -> Bool {
     let combination = completion.combination
-    let isKept = await metadata(toStore: originResponse, originRequest) != nil
-    guard var head = head(of: combination, originRequest.cacheRequest, isKept: isKept) else { return false }
+    let isStorable = await metadata(toStore: originResponse, originRequest) != nil
+    guard var head = head(of: combination, originRequest.cacheRequest, isStorable: isStorable) else { return false }
     guard await isReadable(completion, originRequest) else { return false }
     head.forwardStatus = originResponse.status
     let content = CombinedContent(combination, stored: completion.entry, received: response.body)
@@ -19,24 +19,24 @@ extension HTTPCache {
       completion: completion)
     await pump.run(HTTPBodyStream(length: combination.length, next: content.next))
     // Content that the server no longer wants stored was needed up to here.
-    if !isKept { await remove(originRequest.storedKey, originRequest.cacheRequest.resource) }
+    if !isStorable { await remove(originRequest.storedKey, originRequest.cacheRequest.resource) }
     return true
   }
 
   /// The head of combined content for the request; nil if something is still missing.
-  private func head(of combination: Combination, _ cacheRequest: CacheRequest, isKept: Bool) -> TransferHead? {
+  private func head(of combination: Combination, _ cacheRequest: CacheRequest, isStorable: Bool) -> TransferHead? {
     let metadata = combination.metadata
-    let kept = isKept ? metadata : nil
+    let kept = isStorable ? metadata : nil
     let outcome = RangeOutcome.of(
       cacheRequest.request.fields, metadata, StoredRules(metadata), length: combination.length, boundary: "")
     switch outcome {
     case .whole:
       return TransferHead(
         status: metadata.status, fields: metadata.fields, length: combination.length, metadata: kept)
-    case .answer(let answer):
-      guard let view = answer.singleRange else { return nil }
+    case .respond(let partial):
+      guard let view = partial.singleRange else { return nil }
       var head = TransferHead(
-        status: answer.status, fields: answer.fields, length: combination.length, metadata: kept)
+        status: partial.status, fields: partial.fields, length: combination.length, metadata: kept)
       head.view = view
       return head
     case .fetch, .forward: return nil
@@ -44,15 +44,15 @@ extension HTTPCache {
   }
 
   /// Restricts a whole response to the requested range, if the server sends everything instead of the missing part.
-  func cut(_ head: inout TransferHead, _ cacheRequest: CacheRequest) {
+  func limitToRequestedRange(_ head: inout TransferHead, _ cacheRequest: CacheRequest) {
     guard head.status == 200, let metadata = head.metadata, let rules = head.rules, let length = head.length else {
       return
     }
     let outcome = RangeOutcome.of(cacheRequest.request.fields, metadata, rules, length: length, boundary: "")
-    guard case .answer(let answer) = outcome, let view = answer.singleRange else { return }
+    guard case .respond(let partial) = outcome, let view = partial.singleRange else { return }
     head.forwardStatus = head.status
-    head.status = answer.status
-    head.fields = answer.fields
+    head.status = partial.status
+    head.fields = partial.fields
     head.view = view
   }
 
@@ -75,7 +75,7 @@ extension HTTPCache {
   }
 
   /// Stores the received beginning of combined content that was interrupted, with the stored content after it.
-  func keep(
+  func store(
     beginning writer: any CacheWriter, _ count: Int, of completion: Completion, _ originRequest: OriginRequest
   ) async -> CacheEntry? {
     guard let (metadata, rest) = completion.interrupted(after: count) else { return nil }

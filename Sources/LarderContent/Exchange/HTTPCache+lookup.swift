@@ -13,61 +13,61 @@ extension HTTPCache {
     guard let first else {
       return CacheLookup(key: cacheRequest.key, miss: cacheRequest.ignoresStoredResponse ? .miss : .uriMiss)
     }
-    var found = CacheLookup(entry: first, key: cacheRequest.key)
+    var result = CacheLookup(entry: first, key: cacheRequest.key)
     if first.rules.isIndex {
-      found = await lookup(variantsOf: first, cacheRequest)
+      result = await lookup(variantsOf: first, cacheRequest)
     } else if !selects(cacheRequest.request.fields, first) {
-      found = CacheLookup(key: cacheRequest.key, miss: .varyMiss)
+      result = CacheLookup(key: cacheRequest.key, miss: .varyMiss)
     }
-    await lookup(whatHides: &found, first, cacheRequest)
-    guard let entry = found.entry else { return found }
+    await findHidingResponse(for: &result, first, cacheRequest)
+    guard let entry = result.entry else { return result }
     if cacheRequest.rules.isConditional,
       case .notModified = ConditionalOutcome.of(cacheRequest.request.fields, entry.metadata, entry.rules)
     {
       // RFC 9110 §13.2.2: no content is sent then, whatever part of it is stored.
-      found.range = .whole
+      result.range = .whole
     } else if entry.rules.isPartial, cacheRequest.rules.method == .head {
-      found.range = .forward
+      result.range = .forward
     } else if entry.rules.isPartial || cacheRequest.rules.hasRange {
-      found.range = RangeOutcome.of(cacheRequest.request.fields, entry, boundary: "")
+      result.range = RangeOutcome.of(cacheRequest.request.fields, entry, boundary: "")
     }
-    if entry.rules.hasGroups { found.groupsAreValid = await areValid(entry.metadata.groups, cacheRequest) }
-    return found
+    if entry.rules.hasGroups { result.groupsAreValid = await areValid(entry.metadata.groups, cacheRequest) }
+    return result
   }
 
   /// Finds the response that hides the stored one, or all variants of the URL.
   ///
   /// - Parameter first: the entry under the request's key.
-  private func lookup(whatHides found: inout CacheLookup, _ first: CacheEntry, _ cacheRequest: CacheRequest) async {
+  private func findHidingResponse(for result: inout CacheLookup, _ first: CacheEntry, _ cacheRequest: CacheRequest) async {
     // A response without success is never hidden: it hides successes itself.
-    if let entry = found.entry, !entry.rules.isSuccess { return }
+    if let entry = result.entry, !entry.rules.isSuccess { return }
     var holders = first.rules.isHidden ? [(first, cacheRequest.key)] : []
-    if let entry = found.entry, entry !== first, entry.rules.isHidden { holders.append((entry, found.key)) }
+    if let entry = result.entry, entry !== first, entry.rules.isHidden { holders.append((entry, result.key)) }
     for (holder, key) in holders {
       // A response from before the holder arrived no longer applies.
       if let entry = await entry(ResourceKey.hiding(key), cacheRequest.resource),
         entry.metadata.responseTime >= holder.metadata.responseTime
       {
         guard selects(cacheRequest.request.fields, entry) else { continue }
-        found.hiding = CacheLookup.Hiding(entry: entry, key: ResourceKey.hiding(key))
-        if entry.rules.hasGroups { found.hiding?.groupsAreValid = await areValid(entry.metadata.groups, cacheRequest) }
+        result.hiding = CacheLookup.Hiding(entry: entry, key: ResourceKey.hiding(key))
+        if entry.rules.hasGroups { result.hiding?.groupsAreValid = await areValid(entry.metadata.groups, cacheRequest) }
       }
-      found.hiddenBy = holder.metadata.hiddenBy
-      found.hiddenKeys.append(key)
+      result.hiddenBy = holder.metadata.hiddenBy
+      result.hiddenKeys.append(key)
     }
   }
 
   /// The latest variant that matches and still exists.
   private func lookup(variantsOf index: CacheEntry, _ cacheRequest: CacheRequest) async -> CacheLookup {
     let variants = index.metadata.variants
-    var found = CacheLookup(key: cacheRequest.key, variants: variants, miss: .varyMiss)
-    guard let selected = VariantIndex.selected(variants, cacheRequest.request.fields) else { return found }
+    var result = CacheLookup(key: cacheRequest.key, variants: variants, miss: .varyMiss)
+    guard let selected = VariantIndex.selected(variants, cacheRequest.request.fields) else { return result }
     if let entry = await entry(selected.key, cacheRequest.resource),
       selects(cacheRequest.request.fields, entry, by: selected.names)
     {
-      found.entry = entry
-      found.key = selected.key
-      return found
+      result.entry = entry
+      result.key = selected.key
+      return result
     }
     for variant in VariantIndex.matching(variants, cacheRequest.request.fields) where variant.key != selected.key {
       guard let entry = await entry(variant.key, cacheRequest.resource),
@@ -75,11 +75,11 @@ extension HTTPCache {
       else {
         continue
       }
-      found.entry = entry
-      found.key = variant.key
-      return found
+      result.entry = entry
+      result.key = variant.key
+      return result
     }
-    return found
+    return result
   }
 
   /// True if the request selects an entry by its `Vary`, which a later response may have changed since the entry was

@@ -3,84 +3,85 @@ import LarderHTTP
 
 extension HTTPCache {
   /// Requests a response from the network, in a transfer that other requests may share.
-  func ask(
-    _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason, validates: Bool
+  func forward(
+    _ cacheRequest: CacheRequest, _ lookup: CacheLookup, _ reason: ForwardReason, validates: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
     cacheRequest.onForward?(reason)
     // A HEAD has no content, and other requests must not get a response that must not be stored: both bypass transfers.
-    var found = found
+    var lookup = lookup
     // An entry that is neither validated nor completed is irrelevant for this request.
-    if !validates, reason != .partial { found.entry = nil }
+    if !validates, reason != .partial { lookup.entry = nil }
     if cacheRequest.rules.method == .head || cacheRequest.rules.cacheControl.contains(.noStore) {
-      return try await passOrServeStale(cacheRequest, found, reason)
+      return try await passOrServeStale(cacheRequest, lookup, reason)
     }
-    let place = transfers.place(
-      key: cacheRequest.key, fields: cacheRequest.request.fields, shareKey: OriginRequest.shareKey(cacheRequest, found),
-      timeouts: cacheRequest.request.timeouts, asReader: true, seen: cacheRequest.seen == -1 ? nil : cacheRequest.seen,
+    let joinResult = transfers.joinOrBegin(
+      key: cacheRequest.key, fields: cacheRequest.request.fields, shareKey: OriginRequest.shareKey(cacheRequest, lookup),
+      timeouts: cacheRequest.request.timeouts, asReader: true, endedTransfers: cacheRequest.lookups.endedTransfers,
       mark: sharedCache?.invalidationMark(of: cacheRequest.resource))
-    switch place {
+    switch joinResult {
     case .begun(let transfer, let member):
-      let originRequest = OriginRequest(cacheRequest, found, reason, validates: validates)
+      let originRequest = OriginRequest(cacheRequest, lookup, reason, validates: validates)
       guard transfers.start(transfer, { [self] in await run($0, originRequest) }) else {
-        return try await passOrServeStale(cacheRequest, found, reason)
+        return try await passOrServeStale(cacheRequest, lookup, reason)
       }
-      return try await lead(transfer, member, cacheRequest, found, reason)
+      return try await lead(transfer, member: member, cacheRequest, lookup: lookup, reason: reason)
     case .joined(let transfer, let member):
-      return try await follow(transfer, member, cacheRequest, found, reason)
+      return try await follow(transfer, member: member, cacheRequest, lookup: lookup, reason: reason)
     case .late:
-      return try await answer(cacheRequest)
+      return try await respond(to: cacheRequest)
     case .closed:
-      return try await passOrServeStale(cacheRequest, found, reason)
+      return try await passOrServeStale(cacheRequest, lookup, reason)
     }
   }
 
   /// Sends the request on its own. If it fails, the stored response is returned if the rules allow it (RFC 5861 §4).
   private func passOrServeStale(
-    _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason
+    _ cacheRequest: CacheRequest, _ lookup: CacheLookup, _ reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse {
-    let answer: CachedResponse
+    let cachedResponse: CachedResponse
     do {
-      answer = try await pass(cacheRequest, reason)
+      cachedResponse = try await pass(cacheRequest, reason)
     } catch {
       // A suspension is not a network failure.
-      if !transfers.isSuspended, let stale = try await staleAnswer(.unreachable, cacheRequest, found, reason) {
+      if !transfers.isSuspended, let stale = try await staleResponse(for: .unreachable, cacheRequest, lookup: lookup, reason: reason) {
         return stale
       }
       throw error
     }
-    guard let stale = try await staleAnswer(.status(answer.response.status), cacheRequest, found, reason) else {
-      return answer
+    guard let stale = try await staleResponse(for: .status(cachedResponse.response.status), cacheRequest, lookup: lookup, reason: reason) else {
+      return cachedResponse
     }
-    answer.response.body.cancel()
+    cachedResponse.response.body.cancel()
     return stale
   }
 
   /// Returns the response of a transfer to the request that began it, whatever the response is.
   private func lead(
-    _ transfer: Transfer, _ member: Int, _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason
+    _ transfer: Transfer, member: Int, _ cacheRequest: CacheRequest, lookup: CacheLookup, reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse {
     let outcome: TransferOutcome
     do {
       outcome = try await transfer.outcome(for: member)
     } catch {
-      if !transfers.isSuspended, let answer = try await staleAnswer(.unreachable, cacheRequest, found, reason) {
-        return answer
+      if !transfers.isSuspended, let cachedResponse = try await staleResponse(for: .unreachable, cacheRequest, lookup: lookup, reason: reason) {
+        return cachedResponse
       }
       throw error
     }
     switch outcome {
     case .validated(let entry, let isStored):
       transfer.leave(member)
-      return try await validated(entry, cacheRequest, found, reason, isStored: isStored, isCollapsed: false)
+      return try await validated(entry, cacheRequest, lookup: lookup, reason: reason, isStored: isStored, isCollapsed: false)
     case .content(let head):
-      if let answer = try await staleAnswer(insteadOf: head, transfer, member, cacheRequest, found, reason) {
-        return answer
+      if let cachedResponse = try await staleResponse(
+        insteadOf: head, transfer, member: member, cacheRequest, lookup: lookup, reason: reason) {
+        return cachedResponse
       }
-      if let answer = notModified(head, cacheRequest, reason) {
+      if let cachedResponse = notModified(head, cacheRequest, reason) {
         transfer.leave(member)
-        return answer
+        return cachedResponse
       }
-      return fromNetwork(transfer, member, head, cacheRequest, reason, isCollapsed: false)
+      return networkResponse(head, of: transfer, member: member, cacheRequest, reason: reason, isCollapsed: false)
     }
   }
 
@@ -110,7 +111,7 @@ extension HTTPCache {
   /// Returns the response of a transfer that the request joined, if its own rules allow that, or a failure of the
   /// network or the server. Otherwise the request continues on its own.
   private func follow(
-    _ transfer: Transfer, _ member: Int, _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason
+    _ transfer: Transfer, member: Int, _ cacheRequest: CacheRequest, lookup: CacheLookup, reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse {
     let outcome: TransferOutcome
     do {
@@ -118,10 +119,10 @@ extension HTTPCache {
     } catch {
       // The transfer itself is cancelled when the engine is closed.
       if Task.isCancelled || error == .cancelled { throw .cancelled }
-      if let answer = try await staleAnswer(.unreachable, cacheRequest, found, reason) { return answer }
+      if let cachedResponse = try await staleResponse(for: .unreachable, cacheRequest, lookup: lookup, reason: reason) { return cachedResponse }
       // If one request cannot reach the server, the waiting requests do not try again one by one.
       if error.isOfNetwork { throw error }
-      return try await alone(cacheRequest)
+      return try await respondWithoutSharing(to: cacheRequest)
     }
     switch outcome {
     case .validated(let entry, let isStored):
@@ -129,17 +130,17 @@ extension HTTPCache {
       guard matches(entry.rules, entry.metadata.selecting, cacheRequest.request.fields),
         allows(entry.rules, cacheRequest)
       else {
-        return try await alone(cacheRequest)
+        return try await respondWithoutSharing(to: cacheRequest)
       }
-      return try await validated(entry, cacheRequest, found, reason, isStored: isStored, isCollapsed: true)
+      return try await validated(entry, cacheRequest, lookup: lookup, reason: reason, isStored: isStored, isCollapsed: true)
     case .content(let head):
-      return try await share(head, of: transfer, member, cacheRequest, found, reason)
+      return try await share(head, of: transfer, member: member, cacheRequest, lookup: lookup, reason: reason)
     }
   }
 
   private func share(
-    _ head: TransferHead, of transfer: Transfer, _ member: Int, _ cacheRequest: CacheRequest, _ found: CacheLookup,
-    _ reason: ForwardReason
+    _ head: TransferHead, of transfer: Transfer, member: Int, _ cacheRequest: CacheRequest, lookup: CacheLookup,
+    reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse {
     if let metadata = head.metadata, let rules = head.rules {
       guard matches(rules, metadata.selecting, cacheRequest.request.fields) else {
@@ -147,35 +148,36 @@ extension HTTPCache {
         return try await otherVariant(cacheRequest, rules.vary?.names ?? [])
       }
       if allows(rules, cacheRequest) {
-        return fromNetwork(transfer, member, head, cacheRequest, reason, isCollapsed: true)
+        return networkResponse(head, of: transfer, member: member, cacheRequest, reason: reason, isCollapsed: true)
       }
     }
-    if let answer = try await staleAnswer(insteadOf: head, transfer, member, cacheRequest, found, reason) {
-      return answer
+    if let cachedResponse = try await staleResponse(
+        insteadOf: head, transfer, member: member, cacheRequest, lookup: lookup, reason: reason) {
+      return cachedResponse
     }
     // They do not retry after a server error either, if its response may be stored.
     if let failure = head.failure, matches(StoredRules(failure), failure.selecting, cacheRequest.request.fields) {
-      return fromNetwork(transfer, member, head, cacheRequest, reason, isCollapsed: true)
+      return networkResponse(head, of: transfer, member: member, cacheRequest, reason: reason, isCollapsed: true)
     }
     transfer.leave(member)
-    return try await alone(cacheRequest)
+    return try await respondWithoutSharing(to: cacheRequest)
   }
 
   /// Sends the request again, in a transfer shared with requests that select the same variant.
   private func otherVariant(
     _ cacheRequest: CacheRequest, _ names: [String]
   ) async throws(HTTPTransportError) -> CachedResponse {
-    guard cacheRequest.varyNames.isEmpty else { return try await alone(cacheRequest) }
+    guard cacheRequest.varyNames.isEmpty else { return try await respondWithoutSharing(to: cacheRequest) }
     var cacheRequest = cacheRequest
     cacheRequest.varyNames = names
-    cacheRequest.seen = nil
-    return try await answer(cacheRequest)
+    cacheRequest.lookups = .none
+    return try await respond(to: cacheRequest)
   }
 
-  private func alone(_ cacheRequest: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
+  private func respondWithoutSharing(to cacheRequest: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
     var cacheRequest = cacheRequest
     cacheRequest.canShareTransfer = false
-    return try await answer(cacheRequest)
+    return try await respond(to: cacheRequest)
   }
 
   /// True if a request has the fields that selected a response (RFC 9111 §4.1).
@@ -185,7 +187,7 @@ extension HTTPCache {
 
   /// True if a response that another request just received may be used for this one (RFC 9111 §4).
   private func allows(_ rules: StoredRules, _ cacheRequest: CacheRequest) -> Bool {
-    guard mayKeep(rules, cacheRequest) else { return false }
+    guard canStore(rules, cacheRequest) else { return false }
     // A revalidation needs the server's current response, and this is it.
     let policy = cacheRequest.policy == .reload ? ContentPolicy.standard : cacheRequest.policy
     let context = LookupContext(now: options.now(), policy: policy, override: cacheRequest.override)
@@ -197,8 +199,8 @@ extension HTTPCache {
 
   // MARK: Responses
 
-  func fromNetwork(
-    _ transfer: Transfer, _ member: Int, _ head: TransferHead, _ cacheRequest: CacheRequest, _ reason: ForwardReason,
+  func networkResponse(
+    _ head: TransferHead, of transfer: Transfer, member: Int, _ cacheRequest: CacheRequest, reason: ForwardReason,
     isCollapsed: Bool
   ) -> CachedResponse {
     var status = CacheStatus(options.name)
@@ -211,12 +213,12 @@ extension HTTPCache {
     status.append(to: &fields)
     let response = HTTPResponse(
       status: head.status, fields: fields, url: cacheRequest.request.url,
-      body: body(of: head, transfer, member, cacheRequest))
+      body: body(of: head, transfer, member: member, cacheRequest))
     return CachedResponse(response: response, origin: .network, storing: transfer.storing)
   }
 
   private func body(
-    of head: TransferHead, _ transfer: Transfer, _ member: Int, _ cacheRequest: CacheRequest
+    of head: TransferHead, _ transfer: Transfer, member: Int, _ cacheRequest: CacheRequest
   ) -> HTTPBodyStream {
     if let view = head.view { return transfer.body(for: member, range: view) }
     return transfer.body(for: member, length: head.length) { [self] position, loss in
@@ -233,7 +235,7 @@ extension HTTPCache {
   ) async throws(HTTPTransportError) -> HTTPBodyStream {
     let validator = head.rules.flatMap { StrongValidator($0) }
     guard position == 0 || validator != nil else {
-      throw .other("\(loss.rawValue), and without a strong validator of the server's nothing can be resumed")
+      throw .other("\(loss.rawValue), and the response has no strong validator, so that the transfer cannot be resumed")
     }
     var request = cacheRequest.request
     // The length must be that of the content as the server sent it: positions refer to the server's content.
@@ -247,17 +249,17 @@ extension HTTPCache {
       }
     }
     let response = try await transport.send(request)
-    let news = OriginResponse(response, requestTime: 0, responseTime: 0).rules
+    let newRules = OriginResponse(response, requestTime: 0, responseTime: 0).rules
     if response.status == 206, let part = ReceivedPart(status: 206, fields: response.fields),
       part.range.lowerBound == position, part.range.upperBound == part.length, part.length == head.length,
-      news.etag == head.rules?.etag, news.lastModified == nil || news.lastModified == head.rules?.lastModified
+      newRules.etag == head.rules?.etag, newRules.lastModified == nil || newRules.lastModified == head.rules?.lastModified
     {
       return response.body
     }
     let isSame = position > 0 || head.length == nil || response.body.length == head.length
-    guard response.status == head.status, isSame, validator == StrongValidator(news) else {
+    guard response.status == head.status, isSame, validator == StrongValidator(newRules) else {
       response.body.cancel()
-      throw .other("\(loss.rawValue), and the server has something else by now")
+      throw .other("\(loss.rawValue), and the content on the server has changed")
     }
     return HTTPCache.content(response.body, from: position)
   }
@@ -279,12 +281,12 @@ extension HTTPCache {
   }
 
   private func validated(
-    _ entry: CacheEntry, _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason, isStored: Bool,
+    _ entry: CacheEntry, _ cacheRequest: CacheRequest, lookup: CacheLookup, reason: ForwardReason, isStored: Bool,
     isCollapsed: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
-    var found = found
-    found.entry = entry
-    found.hiddenBy = nil
+    var lookup = lookup
+    lookup.entry = entry
+    lookup.hiddenBy = nil
     let freshness =
       entry.rules.freshness(at: options.now(), cacheRequest.override) ?? Freshness(age: 0, softLifetime: 0, lifetime: 0)
     var status = CacheStatus(options.name)
@@ -293,16 +295,16 @@ extension HTTPCache {
     status.timeToLive = freshness.remainingSeconds
     status.isStored = isStored
     status.isCollapsed = isCollapsed
-    return try await reuse(found, cacheRequest, freshness, isFinal: true, status: status, origin: .validated)
+    return try await reuse(lookup, cacheRequest, freshness, isFinal: true, status: status, origin: .validated)
   }
 
   /// The stored response to return instead of a failure, if the rules allow it (RFC 5861 §4); otherwise nil.
-  private func staleAnswer(
-    _ failure: StaleVerdict.Failure, _ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason
+  private func staleResponse(
+    for failure: StaleVerdict.Failure, _ cacheRequest: CacheRequest, lookup: CacheLookup, reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse? {
-    let found = found.shown(offline: cacheRequest.policy == .staleWhenUnreachable)
-    guard let entry = found.entry, !Task.isCancelled else { return nil }
-    let context = cacheRequest.context(now: options.now(), found: found)
+    let lookup = lookup.shown(offline: cacheRequest.policy == .staleWhenUnreachable)
+    guard let entry = lookup.entry, !Task.isCancelled else { return nil }
+    let context = cacheRequest.context(now: options.now(), lookup: lookup)
     guard case .serve(let freshness) = StaleVerdict.of(failure, cacheRequest.rules, stored: entry.rules, context) else {
       return nil
     }
@@ -310,20 +312,19 @@ extension HTTPCache {
     status.forward = reason
     status.timeToLive = freshness.remainingSeconds
     if case .status(let code) = failure { status.forwardStatus = code }
-    return try await reuse(found, cacheRequest, freshness, isFinal: true, status: status)
+    return try await reuse(lookup, cacheRequest, freshness, isFinal: true, status: status)
   }
 
   /// The stored response to return instead of a failed response, if the rules allow it. The member leaves the transfer
   /// then, and also if this fails.
-  private func staleAnswer(
-    insteadOf head: TransferHead, _ transfer: Transfer, _ member: Int, _ cacheRequest: CacheRequest,
-    _ found: CacheLookup,
-    _ reason: ForwardReason
+  private func staleResponse(
+    insteadOf head: TransferHead, _ transfer: Transfer, member: Int, _ cacheRequest: CacheRequest,
+    lookup: CacheLookup, reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse? {
     do {
-      let answer = try await staleAnswer(.status(head.status), cacheRequest, found, reason)
-      if answer != nil { transfer.leave(member) }
-      return answer
+      let cachedResponse = try await staleResponse(for: .status(head.status), cacheRequest, lookup: lookup, reason: reason)
+      if cachedResponse != nil { transfer.leave(member) }
+      return cachedResponse
     } catch {
       transfer.leave(member)
       throw error
@@ -334,7 +335,7 @@ extension HTTPCache {
 
   /// Requests the server's response after an intermediate one; shares the transfer if one is already running.
   func revalidate(_ cacheRequest: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
-    try await unlessSuspended { () async throws(HTTPTransportError) in try await answer(cacheRequest.revalidating) }
+    try await unlessSuspended { () async throws(HTTPTransportError) in try await respond(to: cacheRequest.revalidating) }
   }
 
   func revalidateInBackground(_ cacheRequest: CacheRequest) {
@@ -342,17 +343,17 @@ extension HTTPCache {
     if cacheRequest.rules.method == .head { return passInBackground(cacheRequest) }
     transfers.runInBackground(cacheRequest.key) { [self] in
       let cacheRequest = cacheRequest.revalidating
-      let found = await lookup(cacheRequest)
-      let place = transfers.place(
+      let lookup = await lookup(cacheRequest)
+      let joinResult = transfers.joinOrBegin(
         key: cacheRequest.key, fields: cacheRequest.request.fields,
-        shareKey: OriginRequest.shareKey(cacheRequest, found),
+        shareKey: OriginRequest.shareKey(cacheRequest, lookup),
         timeouts: cacheRequest.request.timeouts, asReader: false,
         mark: sharedCache?.invalidationMark(of: cacheRequest.resource))
-      switch place {
+      switch joinResult {
       case .joined(let transfer, let member): transfer.leave(member)
       case .closed, .late: break
       case .begun(let transfer, let member):
-        let originRequest = OriginRequest(cacheRequest, found, .stale, validates: found.covers)
+        let originRequest = OriginRequest(cacheRequest, lookup, .stale, validates: lookup.covers)
         guard transfers.start(transfer, { [self] in await run($0, originRequest) }) else { return }
         await transfer.settled(for: member)
       }
@@ -362,7 +363,7 @@ extension HTTPCache {
   private func passInBackground(_ cacheRequest: CacheRequest) {
     transfers.runInBackground("HEAD " + cacheRequest.key) { [self] in
       // If there is no response, the stored response stays as it is, and the next request tries again.
-      if let answer = try? await pass(cacheRequest.revalidating, .stale) { answer.response.body.cancel() }
+      if let cachedResponse = try? await pass(cacheRequest.revalidating, .stale) { cachedResponse.response.body.cancel() }
     }
   }
 }

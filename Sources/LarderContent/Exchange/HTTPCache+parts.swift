@@ -11,7 +11,7 @@ extension HTTPCache {
   /// §3.4).
   ///
   /// - Parameter count: how many bytes of the announced part were received.
-  func keep(
+  func store(
     part writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ originRequest: OriginRequest
   ) async -> CacheEntry? {
     guard let part = ReceivedPart(status: 206, fields: metadata.fields)?.prefix(count) else { return nil }
@@ -39,7 +39,7 @@ extension HTTPCache {
   ///
   /// It does not replace a complete response, which may still be used if the server fails, nor a part of this
   /// representation that is at least as long.
-  func keep(
+  func store(
     beginning writer: any CacheWriter, _ count: Int, _ metadata: CacheMetadata, _ originRequest: OriginRequest
   ) async -> CacheEntry? {
     guard let stored = metadata.interrupted(after: count, StoredRules(metadata)) else { return nil }
@@ -53,8 +53,8 @@ extension HTTPCache {
   /// The entry that is stored for the request now.
   private func present(_ originRequest: OriginRequest) async -> (entry: CacheEntry, key: String)? {
     if let stored = originRequest.stored { return (stored, originRequest.storedKey) }
-    let found = await lookup(originRequest.cacheRequest)
-    return found.entry.map { ($0, found.key) }
+    let lookup = await lookup(originRequest.cacheRequest)
+    return lookup.entry.map { ($0, lookup.key) }
   }
 
   /// Stores combined content in place of the previous entry under a key; nil if this failed.

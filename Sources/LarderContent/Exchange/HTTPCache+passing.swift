@@ -20,9 +20,9 @@ extension HTTPCache {
     cacheRequest.onForward?(reason)
     // The entries are looked up before the request is sent: a change in the meantime is newer than the response.
     // Nothing is stored for a request with `no-store` (RFC 9111 §5.2.1.5).
-    let learns = cacheRequest.rules.method == .head && !cacheRequest.rules.cacheControl.contains(.noStore)
-    let known = learns ? await lookup(cacheRequest) : nil
-    let sent = options.now()
+    let usesHeadResponse = cacheRequest.rules.method == .head && !cacheRequest.rules.cacheControl.contains(.noStore)
+    let headLookup = usesHeadResponse ? await lookup(cacheRequest) : nil
+    let sentAt = options.now()
     var response: HTTPResponse
     do {
       response = try await transport.send(cacheRequest.request)
@@ -33,26 +33,26 @@ extension HTTPCache {
       }
       throw error
     }
-    let came = options.now()
-    response.addDate(came)
-    let originResponse = OriginResponse(response, requestTime: sent, responseTime: came)
+    let receivedAt = options.now()
+    response.addDate(receivedAt)
+    let originResponse = OriginResponse(response, requestTime: sentAt, responseTime: receivedAt)
     switch cacheRequest.rules.method {
     case .head:
-      if let known, let fields = await learn(fromHead: originResponse, known, cacheRequest) { response.fields = fields }
+      if let headLookup, let fields = await applyHeadResponse(originResponse, headLookup, cacheRequest) { response.fields = fields }
     case .unsafe: await invalidate(originResponse, cacheRequest)
     case .get, .safe: break
     }
-    try response.check(answering: cacheRequest.request)
-    return await keep(response, originResponse, cacheRequest, reason)
+    try response.check(for: cacheRequest.request)
+    return await storeIfPost(response, originResponse, cacheRequest, reason)
   }
 
   /// Returns a response, and stores that of a POST if it represents the resource itself.
-  private func keep(
+  private func storeIfPost(
     _ response: HTTPResponse, _ originResponse: OriginResponse, _ cacheRequest: CacheRequest, _ reason: ForwardReason
   ) async -> CachedResponse {
     let originRequest = OriginRequest(cacheRequest, CacheLookup(key: cacheRequest.key), reason)
     if cacheRequest.request.method == .post, let metadata = await metadata(toStore: originResponse, originRequest),
-      case .begun(let transfer, let member) = transfers.place(
+      case .begun(let transfer, let member) = transfers.joinOrBegin(
         key: cacheRequest.key, fields: cacheRequest.request.fields, shareKey: nil,
         timeouts: cacheRequest.request.timeouts,
         asReader: true)
@@ -65,7 +65,7 @@ extension HTTPCache {
         await pump.run(response.body)
         transfers.remove(transfer)
       }
-      if begins { return fromNetwork(transfer, member, head, cacheRequest, reason, isCollapsed: false) }
+      if begins { return networkResponse(head, of: transfer, member: member, cacheRequest, reason: reason, isCollapsed: false) }
     }
     var response = response
     var status = CacheStatus(options.name)
@@ -80,21 +80,21 @@ extension HTTPCache {
   /// §4.3.5).
   ///
   /// If it is, all fields that are now known of the representation are returned as the response to the HEAD.
-  private func learn(fromHead originResponse: OriginResponse, _ found: CacheLookup, _ cacheRequest: CacheRequest) async
+  private func applyHeadResponse(_ originResponse: OriginResponse, _ lookup: CacheLookup, _ cacheRequest: CacheRequest) async
     -> HTTPFields?
   {
-    guard let entry = found.entry else { return nil }
+    guard let entry = lookup.entry else { return nil }
     let verdict = HeadResponse.of(
       originResponse.rules, fields: originResponse.fields, stored: entry.rules, metadata: entry.metadata)
     switch verdict {
     case .none: return nil
     case .hide:
       await update(
-        entry, to: entry.metadata.hidden(by: originResponse.status), forKey: found.key, cacheRequest.resource)
+        entry, to: entry.metadata.hidden(by: originResponse.status), forKey: lookup.key, cacheRequest.resource)
       return nil
     case .invalidate:
-      await update(entry, to: entry.metadata.invalidated.hidden(by: nil), forKey: found.key, cacheRequest.resource)
-      await show(found.hiddenKeys, cacheRequest.resource)
+      await update(entry, to: entry.metadata.invalidated.hidden(by: nil), forKey: lookup.key, cacheRequest.resource)
+      await show(lookup.hiddenKeys, cacheRequest.resource)
       return nil
     case .update:
       // A group may have been invalidated since the request was sent. So no generation is newer than the stored one,
@@ -103,8 +103,8 @@ extension HTTPCache {
         entry.metadata.groups.first { $0.name == name } ?? CacheGroup(name: name, generation: "")
       }
       let renewed = entry.with(entry.metadata.confirmed(by: originResponse.metadata(cacheRequest, groups: groups)))
-      await renew(entry, to: renewed, forKey: found.key, cacheRequest)
-      await show(found.hiddenKeys, cacheRequest.resource)
+      await renew(entry, to: renewed, forKey: lookup.key, cacheRequest)
+      await show(lookup.hiddenKeys, cacheRequest.resource)
       return entry.rules.isPartial ? nil : renewed.metadata.fields
     }
   }

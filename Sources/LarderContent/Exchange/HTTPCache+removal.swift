@@ -28,7 +28,7 @@ extension HTTPCache {
   }
 
   /// The response to a request; with `ignoresStoredResponse` from the network, without a condition.
-  func answer(
+  func respond(
     _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride, ignoresStoredResponse: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
     try await unlessSuspended { () async throws(HTTPTransportError) in
@@ -37,7 +37,7 @@ extension HTTPCache {
         cacheRequest.ignoresStoredResponse = true
         cacheRequest.canShareTransfer = false
       }
-      return try await answer(cacheRequest)
+      return try await respond(to: cacheRequest)
     }
   }
 }

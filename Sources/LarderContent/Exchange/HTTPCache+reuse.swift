@@ -9,8 +9,8 @@ import LarderStorage
 
 extension HTTPCache {
   /// The response to a plain request, if an entry can be used as it is; nil if the full lookup is needed.
-  func hit(_ entry: CacheEntry, _ question: PlainRequest, _ url: URL, _ resource: String) async -> CachedResponse? {
-    guard let stored = answer(of: entry, to: question) else { return nil }
+  func hit(_ entry: CacheEntry, _ plainRequest: PlainRequest, _ url: URL, _ resource: String) async -> CachedResponse? {
+    guard let stored = storedResponse(of: entry, to: plainRequest) else { return nil }
     if stored.isHead || entry.bytesInMemory != nil { return CachedResponse(stored, url) }
     do {
       let content = StoredContent(entry)
@@ -26,24 +26,24 @@ extension HTTPCache {
   ///
   /// If its content cannot be read, the network is used as if nothing were stored.
   func reuse(
-    _ found: CacheLookup, _ cacheRequest: CacheRequest, _ freshness: Freshness, isFinal: Bool,
+    _ lookup: CacheLookup, _ cacheRequest: CacheRequest, _ freshness: Freshness, isFinal: Bool,
     status: CacheStatus? = nil,
     origin: ContentOrigin? = nil
   ) async throws(HTTPTransportError) -> CachedResponse {
-    guard let entry = found.entry, var response = await response(of: entry, cacheRequest, under: found.key) else {
+    guard let entry = lookup.entry, var response = await response(of: entry, cacheRequest, under: lookup.key) else {
       var cacheRequest = cacheRequest
       cacheRequest.ignoresStoredResponse = true
       cacheRequest.canShareTransfer = false
-      return try await answer(cacheRequest)
+      return try await respond(to: cacheRequest)
     }
     let age = max(0, freshness.ageInSeconds)
     response.fields[.age] = String(age)
-    response.fields.append(.cacheStatus, text(status, freshness, hiddenBy: found.hiddenBy))
+    response.fields.append(.cacheStatus, text(status, freshness, hiddenBy: lookup.hiddenBy))
     let origin = origin ?? (entry.tier == .memory ? .memory : .disk)
     return CachedResponse(
       response: response, origin: origin, age: Int(clamping: age),
       revalidation: isFinal ? nil : Revalidation(engine: self, cacheRequest: cacheRequest),
-      storing: origin != .validated || status?.isStored == true ? .stored : StoringMark(false), hiddenBy: found.hiddenBy
+      storing: origin != .validated || status?.isStored == true ? .stored : StoringMark(false), hiddenBy: lookup.hiddenBy
     )
   }
 
@@ -79,10 +79,10 @@ extension HTTPCache {
       switch RangeOutcome.of(cacheRequest.request.fields, entry, boundary: HTTPCache.boundary()) {
       case .whole: break
       case .fetch, .forward: return nil
-      case .answer(let answer):
-        let content = StoredContent(entry, answer.pieces, length: answer.length)
+      case .respond(let partial):
+        let content = StoredContent(entry, partial.pieces, length: partial.length)
         guard let body = await body(content, cacheRequest.resource, under: key) else { return nil }
-        return HTTPResponse(status: answer.status, fields: answer.fields, url: url, body: body)
+        return HTTPResponse(status: partial.status, fields: partial.fields, url: url, body: body)
       }
     }
     if let bytes = entry.bytesInMemory {
@@ -124,7 +124,7 @@ extension HTTPCache {
   /// The error if content could not be read to its end.
   private func broken(_ resource: String, _ error: CacheError) -> HTTPTransportError {
     report(.read, resource, error)
-    return .other("the cached content could not be read on: \(error)")
+    return .other("the rest of the cached content could not be read: \(error)")
   }
 
   /// A separator of the parts of a multipart: random text that content does not contain by chance.

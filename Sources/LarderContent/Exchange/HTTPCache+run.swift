@@ -6,18 +6,18 @@ extension HTTPCache {
     defer { transfers.remove(transfer) }
     var originRequest = originRequest
     while true {
-      let sent = options.now()
+      let sentAt = options.now()
       var response: HTTPResponse
       do {
         response = try await transport.send(originRequest.request)
-        try response.check(answering: originRequest.request, isOwn: originRequest.isPlain)
+        try response.check(for: originRequest.request, isClientRequest: originRequest.isPlain)
       } catch {
         transfers.detach(transfer, isShareable: nil)
         return transfer.publish(.failure(error))
       }
-      let came = options.now()
-      response.addDate(came)
-      let originResponse = OriginResponse(response, requestTime: sent, responseTime: came)
+      let receivedAt = options.now()
+      response.addDate(receivedAt)
+      let originResponse = OriginResponse(response, requestTime: sentAt, responseTime: receivedAt)
       if await settle(response, originResponse, originRequest, transfer) { return }
       // The response to the cache's own conditions or range was not usable: the caller's request is sent as it is.
       await response.body.drainWhereShort()
@@ -45,7 +45,7 @@ extension HTTPCache {
       case .combine(let combination, let part):
         let completion = Completion(combination, stored, part, metadata, originResponse.rules)
         return await complete(completion, response, originResponse, originRequest, transfer)
-      case .askAgain: return false
+      case .requestAgain: return false
       case .replace, .forward: break
       }
     }
@@ -86,7 +86,7 @@ extension HTTPCache {
     if metadata == nil, isStorable(originResponse, originRequest) {
       head.failure = originResponse.metadata(originRequest.cacheRequest)
     }
-    if originRequest.purpose == .completion { cut(&head, originRequest.cacheRequest) }
+    if originRequest.purpose == .completion { limitToRequestedRange(&head, originRequest.cacheRequest) }
     var pump = Pump(
       engine: self, transfer: transfer, originRequest: originRequest, originResponse: originResponse, head: head)
     await pump.run(response.body)

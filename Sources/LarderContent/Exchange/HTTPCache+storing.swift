@@ -25,13 +25,13 @@ extension HTTPCache {
       storesPartial: originRequest.request.fields.contains(.range)
         && ReceivedPart(status: originResponse.status, fields: originResponse.fields) != nil,
       url: cacheRequest.resource, contentLocation: contentLocation(originResponse, cacheRequest))
-    return verdict == .store && mayKeep(originResponse.rules, cacheRequest)
+    return verdict == .store && canStore(originResponse.rules, cacheRequest)
   }
 
   /// False for a response that is meant for one client, if clients share the cache and the request does not identify
   /// its client (RFC 9111 §5.2.2.7).
-  func mayKeep(_ rules: StoredRules, _ cacheRequest: CacheRequest) -> Bool {
-    !options.isShared || !rules.isForOneClient || callers.tellsApart(cacheRequest.request.fields)
+  func canStore(_ rules: StoredRules, _ cacheRequest: CacheRequest) -> Bool {
+    !options.isShared || !rules.isForOneClient || callers.hasCredentials(cacheRequest.request.fields)
   }
 
   private func contentLocation(_ originResponse: OriginResponse, _ cacheRequest: CacheRequest) -> String? {
@@ -139,8 +139,8 @@ extension HTTPCache {
       return await confirmVariant(originRequest, originResponse, transfer)
     }
     guard !Validation.confirmed([stored.rules], by: originResponse.rules).isEmpty else { return nil }
-    let answer = await metadata(of: originResponse, confirming: stored, originRequest.cacheRequest)
-    let renewed = stored.with(stored.metadata.confirmed(by: answer))
+    let newMetadata = await metadata(of: originResponse, confirming: stored, originRequest.cacheRequest)
+    let renewed = stored.with(stored.metadata.confirmed(by: newMetadata))
     let kept = await unlessOutdated(transfer, originRequest) {
       let isKept = await renew(stored, to: renewed, forKey: originRequest.storedKey, originRequest.cacheRequest)
       await show(originRequest.hiddenKeys, originRequest.cacheRequest.resource)
@@ -155,14 +155,14 @@ extension HTTPCache {
   func renew(_ stored: CacheEntry, to renewed: CacheEntry, forKey key: String, _ cacheRequest: CacheRequest) async
     -> Bool
   {
-    if HTTPCache.mayStay(renewed.rules), mayKeep(renewed.rules, cacheRequest) {
+    if HTTPCache.canRemain(renewed.rules), canStore(renewed.rules, cacheRequest) {
       return await update(stored, to: renewed.metadata, forKey: key, cacheRequest.resource)
     }
     await remove(key, cacheRequest.resource)
     return false
   }
 
-  private static func mayStay(_ rules: StoredRules) -> Bool {
+  private static func canRemain(_ rules: StoredRules) -> Bool {
     switch StorageVerdict.of(RequestRules(method: .get, fields: [:]), response: rules, storesPartial: true) {
     case .refuse(.varyStar), .refuse(.responseNoStore), .refuse(.notUnderstood): false
     case .store, .refuse: true
@@ -183,9 +183,9 @@ extension HTTPCache {
       let entry = await entry(variant.key, cacheRequest.resource),
       !entry.rules.isPartial, !Validation.confirmed([entry.rules], by: originResponse.rules).isEmpty
     else { return nil }
-    let answer = await metadata(of: originResponse, confirming: entry, cacheRequest)
-    let renewed = entry.with(entry.metadata.confirmed(by: answer))
-    guard HTTPCache.mayStay(renewed.rules), mayKeep(renewed.rules, cacheRequest),
+    let newMetadata = await metadata(of: originResponse, confirming: entry, cacheRequest)
+    let renewed = entry.with(entry.metadata.confirmed(by: newMetadata))
+    guard HTTPCache.canRemain(renewed.rules), canStore(renewed.rules, cacheRequest),
       let another = VariantIndex.variant(
         of: renewed.rules, request: cacheRequest.request.fields, under: cacheRequest.key)
     else { return (renewed, false) }

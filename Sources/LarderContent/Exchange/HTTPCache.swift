@@ -74,7 +74,7 @@ public final class HTTPCache: Sendable {
     onForward: (@Sendable (ForwardReason) -> Void)?
   ) async throws(HTTPTransportError) -> CachedResponse {
     try await unlessSuspended { () async throws(HTTPTransportError) in
-      try await answerInUse(request, policy, override, onForward: onForward)
+      try await respond(to: request, policy, override, onForward: onForward)
     }
   }
 
@@ -88,15 +88,15 @@ public final class HTTPCache: Sendable {
     }
   }
 
-  private func answerInUse(
-    _ request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride,
+  private func respond(
+    to request: HTTPRequest, _ policy: ContentPolicy, _ override: FreshnessOverride,
     onForward: (@Sendable (ForwardReason) -> Void)?
   ) async throws(HTTPTransportError) -> CachedResponse {
     let rules = RequestRules(request)
     guard let caller = callers.known(request.fields, identity: transport.identity) else {
       var cacheRequest = await cacheRequest(request, policy, override)
       cacheRequest.onForward = onForward
-      return try await answer(cacheRequest)
+      return try await respond(to: cacheRequest)
     }
     let resource = ResourceKey.normalised(request.url)
     let key = caller.isEmpty ? resource : resource + caller
@@ -105,16 +105,16 @@ public final class HTTPCache: Sendable {
       cacheRequest.onForward = onForward
       return cacheRequest
     }
-    guard rules.isPlain, request.body.length == 0 else { return try await answer(cacheRequest) }
+    guard rules.isPlain, request.body.length == 0 else { return try await respond(to: cacheRequest) }
     // The fast path of a hit: one call to the cache, and nothing is created that it does not need.
-    let question = PlainRequest(rules, request.fields, policy, override)
-    if let stored = answerAtHand(question, key: key) { return CachedResponse(stored, request.url) }
-    let seen = transfers.endedCount
+    let plainRequest = PlainRequest(rules, request.fields, policy, override)
+    if let stored = answerAtHand(plainRequest, key: key) { return CachedResponse(stored, request.url) }
+    let endedTransfers = transfers.endedCount
     let entry = await entry(key, resource)
-    if let entry, let hit = await hit(entry, question, request.url, resource) { return hit }
+    if let entry, let hit = await hit(entry, plainRequest, request.url, resource) { return hit }
     var missed = cacheRequest
-    missed.seen = seen
-    return try await answer(missed, first: entry)
+    missed.lookups = .first(endedTransfers: endedTransfers)
+    return try await respond(to: missed, first: entry)
   }
 
   /// Cancels all transfers and background validations, and waits until they have ended.
@@ -166,11 +166,11 @@ public final class HTTPCache: Sendable {
       return try await CallerDigest.salt(in: cache, now: options.now())
     } catch {
       report(.read, "", error)
-      return CallerDigest.passingSalt()
+      return CallerDigest.temporarySalt()
     }
   }
 
-  func answer(_ cacheRequest: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
+  func respond(to cacheRequest: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
     guard cacheRequest.rules.method == .get || cacheRequest.rules.method == .head, cacheRequest.request.body.length == 0
     else {
       if cacheRequest.isForCacheOnly { return unsatisfiable(cacheRequest) }
@@ -180,21 +180,20 @@ public final class HTTPCache: Sendable {
     if cacheRequest.isForOrigin {
       // RFC 9110 §13.1.1: only the origin server may evaluate these preconditions.
       let reason = decision(cacheRequest, await lookup(cacheRequest).shown(offline: false)).reasonForOrigin
-      return try await ask(cacheRequest, CacheLookup(key: cacheRequest.key), reason, validates: false)
+      return try await forward(cacheRequest, CacheLookup(key: cacheRequest.key), reason, validates: false)
     }
     var cacheRequest = cacheRequest
     // At most twice, so that much other traffic cannot make a request repeat its lookup forever.
-    cacheRequest.seen = cacheRequest.seen == nil ? transfers.endedCount : -1
+    cacheRequest.lookups.count(endedTransfers: transfers.endedCount)
     let first = cacheRequest.ignoresStoredResponse ? nil : await entry(cacheRequest.key, cacheRequest.resource)
-    return try await answer(cacheRequest, first: first)
+    return try await respond(to: cacheRequest, first: first)
   }
 
   /// Continues with the entry under the request's key.
-  private func answer(
-    _ cacheRequest: CacheRequest, first: CacheEntry?
+  private func respond(to cacheRequest: CacheRequest, first: CacheEntry?
   ) async throws(HTTPTransportError) -> CachedResponse {
-    let found = await lookup(cacheRequest, first: first)
-    let shown = found.shown(offline: cacheRequest.policy.isOffline)
+    let lookup = await lookup(cacheRequest, first: first)
+    let shown = lookup.shown(offline: cacheRequest.policy.isOffline)
     switch decision(cacheRequest, shown) {
     case .reuse(let freshness):
       return try await reuse(shown, cacheRequest, freshness, isFinal: true)
@@ -203,17 +202,17 @@ public final class HTTPCache: Sendable {
     case .validate(let reason, _):
       // The validation is not about a response that hides a success, but whether the success is there again (RFC 9111
       // §4.3.2 for ranges).
-      return try await ask(cacheRequest, found, reason, validates: found.covers)
+      return try await forward(cacheRequest, lookup, reason, validates: lookup.covers)
     case .forward(let reason):
-      return try await ask(cacheRequest, found, reason, validates: false)
+      return try await forward(cacheRequest, lookup, reason, validates: false)
     case .unsatisfiable:
       return unsatisfiable(cacheRequest)
     }
   }
 
-  private func decision(_ cacheRequest: CacheRequest, _ found: CacheLookup) -> LookupDecision {
+  private func decision(_ cacheRequest: CacheRequest, _ lookup: CacheLookup) -> LookupDecision {
     LookupDecision.of(
-      cacheRequest.rules, stored: found.entry?.rules, cacheRequest.context(now: options.now(), found: found))
+      cacheRequest.rules, stored: lookup.entry?.rules, cacheRequest.context(now: options.now(), lookup: lookup))
   }
 
   /// Returns 504: only the cache was allowed, and it has no usable response (RFC 9111 §5.2.1.7).

@@ -37,15 +37,15 @@ struct OriginRequest: Sendable {
   /// Creates the request for the result of a lookup.
   ///
   /// - Parameter validates: asks whether the stored entry is still valid.
-  init(_ cacheRequest: CacheRequest, _ found: CacheLookup, _ reason: ForwardReason, validates: Bool = false) {
+  init(_ cacheRequest: CacheRequest, _ lookup: CacheLookup, _ reason: ForwardReason, validates: Bool = false) {
     self.cacheRequest = cacheRequest
     self.reason = reason
     request = cacheRequest.request
-    stored = found.entry
-    storedKey = found.key
-    hadVariants = !found.variants.isEmpty
-    hiddenKeys = found.hiddenKeys
-    if reason == .partial, case .fetch(let fetch) = found.range {
+    stored = lookup.entry
+    storedKey = lookup.key
+    hadVariants = !lookup.variants.isEmpty
+    hiddenKeys = lookup.hiddenKeys
+    if reason == .partial, case .fetch(let fetch) = lookup.range {
       // RFC 9110 §13.2.2: the server evaluates conditions before ranges, and so must get both.
       if cacheRequest.rules.hasRange, ForwardedConditions.areThere(cacheRequest.request.fields) { return }
       purpose = .completion
@@ -55,7 +55,7 @@ struct OriginRequest: Sendable {
     } else if stored == nil, cacheRequest.rules.method == .get, !cacheRequest.rules.isConditional,
       !cacheRequest.ignoresStoredResponse
     {
-      offer(found.variants)
+      offer(lookup.variants)
     }
   }
 
@@ -99,9 +99,9 @@ struct OriginRequest: Sendable {
   }
 
   /// The key by which requests for the same response find a shared transfer.
-  static func shareKey(_ cacheRequest: CacheRequest, _ found: CacheLookup) -> String? {
+  static func shareKey(_ cacheRequest: CacheRequest, _ lookup: CacheLookup) -> String? {
     guard cacheRequest.canShareTransfer else { return nil }
-    let names = cacheRequest.varyNames.isEmpty ? found.variants.last?.names ?? [] : cacheRequest.varyNames
+    let names = cacheRequest.varyNames.isEmpty ? lookup.variants.last?.names ?? [] : cacheRequest.varyNames
     if names.isEmpty { return cacheRequest.key }
     let selecting = Vary.selecting(names, cacheRequest.request.fields)
     return VariantIndex.key(under: cacheRequest.key, names: names, selecting: selecting)

@@ -13,7 +13,7 @@ struct Pump {
   private var writer: (any CacheWriter)?
   private var received = 0
   /// The last piece of content. Readers get it after it is stored, so that a later request finds the stored response.
-  private var last: [UInt8]?
+  private var lastBytes: [UInt8]?
 
   init(
     engine: HTTPCache, transfer: Transfer, originRequest: OriginRequest, originResponse: OriginResponse,
@@ -35,12 +35,12 @@ struct Pump {
     if writer == nil || head.length != 0 { transfer.publish(.success(.content(head))) }
     do {
       for try await bytes in content {
-        await take(bytes)
+        await receive(bytes)
         if writer == nil, !transfer.hasReaders { throw HTTPTransportError.cancelled }
       }
       try await complete()
     } catch {
-      await breakOff(error as? HTTPTransportError ?? .other("\(error)"))
+      await reportInterruption(error as? HTTPTransportError ?? .other("\(error)"))
     }
   }
 
@@ -67,7 +67,7 @@ struct Pump {
     return StaleVerdict.Failure.status(head.status).isError ? nil : false
   }
 
-  private mutating func take(_ bytes: [UInt8]) async {
+  private mutating func receive(_ bytes: [UInt8]) async {
     received += bytes.count
     if let writer {
       do throws(CacheError) {
@@ -80,16 +80,16 @@ struct Pump {
       }
     }
     if writer != nil, received == head.length {
-      last = bytes
+      lastBytes = bytes
     } else {
       transfer.publish(bytes)
-      await transfer.waitForRoom()
+      await transfer.waitForSpace()
     }
   }
 
   private mutating func complete() async throws {
     if let length = head.length, received != length {
-      throw HTTPTransportError.connectionLost(reason: "\(received) of \(length) bytes came")
+      throw HTTPTransportError.connectionLost(reason: "only \(received) of \(length) bytes were received")
     }
     if let writer, let metadata = head.metadata {
       let entry = await engine.unlessOutdated(transfer, originRequest) {
@@ -97,7 +97,7 @@ struct Pump {
           if completion != nil {
             await engine.commit(writer, completing: originRequest, metadata)
           } else if metadata.status == 206 {
-            await engine.keep(part: writer, received, metadata, originRequest)
+            await engine.store(part: writer, received, metadata, originRequest)
           } else {
             await engine.commit(writer, metadata, originRequest)
           }
@@ -112,25 +112,25 @@ struct Pump {
     }
     engine.transfers.detach(transfer, isShareable: isShareable)
     transfer.publish(.success(.content(head)))
-    if let last { transfer.publish(last) }
+    if let lastBytes { transfer.publish(lastBytes) }
     transfer.end(.complete)
   }
 
-  private func breakOff(_ error: HTTPTransportError) async {
+  private func reportInterruption(_ error: HTTPTransportError) async {
     if let writer, let metadata = head.metadata, received > 0 {
       _ = await engine.unlessOutdated(transfer, originRequest) {
         if let completion {
-          await engine.keep(beginning: writer, received, of: completion, originRequest)
+          await engine.store(beginning: writer, received, of: completion, originRequest)
         } else if metadata.status == 206 {
-          await engine.keep(part: writer, received, metadata, originRequest)
+          await engine.store(part: writer, received, metadata, originRequest)
         } else {
-          await engine.keep(beginning: writer, received, metadata, originRequest)
+          await engine.store(beginning: writer, received, metadata, originRequest)
         }
       }
     }
     engine.transfers.detach(transfer, isShareable: nil)
     transfer.publish(.success(.content(head)))
-    if let last { transfer.publish(last) }
+    if let lastBytes { transfer.publish(lastBytes) }
     transfer.end(.failed(error))
   }
 }

@@ -8,11 +8,11 @@ final class StoredContent: Sendable {
   /// Content of at most this many bytes stays in memory after it has been checked.
   static let memoryLimit = 1 << 20
 
-  private struct Place {
+  private struct Position {
     var piece = 0
     var offset = 0
     /// Bytes that were read in advance.
-    var ready: [UInt8]?
+    var readAhead: [UInt8]?
   }
 
   private enum Next {
@@ -26,7 +26,7 @@ final class StoredContent: Sendable {
   let isFile: Bool
   private let entry: CacheEntry
   private let pieces: [PartialResponse.Piece]
-  private let place = Locked(Place())
+  private let position = Locked(Position())
 
   /// Creates a reader for all of the content.
   convenience init(_ entry: CacheEntry) {
@@ -45,18 +45,18 @@ final class StoredContent: Sendable {
   func start(checking limit: Int) async throws(CacheError) {
     if length <= min(limit, StoredContent.memoryLimit) {
       let whole = try await readAll()
-      return place.withLock { $0 = Place(piece: pieces.count, ready: whole) }
+      return position.withLock { $0 = Position(piece: pieces.count, readAhead: whole) }
     }
     if length <= limit {
       while try await next() != nil {}
-      place.withLock { $0 = Place() }
+      position.withLock { $0 = Position() }
     }
     let first = try await next()
-    place.withLock { $0.ready = first }
+    position.withLock { $0.readAhead = first }
   }
 
   /// All of the content if it is in memory.
-  var bytes: [UInt8]? { place.withLock { $0.piece == pieces.count ? $0.ready : nil } }
+  var bytes: [UInt8]? { position.withLock { $0.piece == pieces.count ? $0.readAhead : nil } }
 
   private func readAll() async throws(CacheError) -> [UInt8] {
     if isFile { return try await entry.readAll(behind: []) }
@@ -68,7 +68,7 @@ final class StoredContent: Sendable {
 
   /// The next bytes; nil at the end.
   func next() async throws(CacheError) -> [UInt8]? {
-    switch place.withLock({ step(&$0) }) {
+    switch position.withLock({ step(&$0) }) {
     case .bytes(let bytes): bytes
     case .read(let range): try await entry.read(range)
     case .end: nil
@@ -77,24 +77,24 @@ final class StoredContent: Sendable {
 
   /// All of the entry's content in one array, if nothing but its beginning has been read.
   func all() async throws(CacheError) -> [UInt8] {
-    try await entry.readAll(behind: place.withLock { $0.ready.take() } ?? [])
+    try await entry.readAll(behind: position.withLock { $0.readAhead.take() } ?? [])
   }
 
-  private func step(_ place: inout Place) -> Next {
-    if let ready = place.ready.take() { return .bytes(ready) }
-    while place.piece < pieces.count {
-      switch pieces[place.piece] {
+  private func step(_ position: inout Position) -> Next {
+    if let readAhead = position.readAhead.take() { return .bytes(readAhead) }
+    while position.piece < pieces.count {
+      switch pieces[position.piece] {
       case .bytes(let bytes):
-        place.piece += 1
+        position.piece += 1
         if !bytes.isEmpty { return .bytes(bytes) }
       case .stored(let range):
-        let start = range.lowerBound + place.offset
+        let start = range.lowerBound + position.offset
         let end = min(range.upperBound, start + StoredContent.step)
         if end == range.upperBound {
-          place.piece += 1
-          place.offset = 0
+          position.piece += 1
+          position.offset = 0
         } else {
-          place.offset += end - start
+          position.offset += end - start
         }
         if start < end { return .read(start..<end) }
       }

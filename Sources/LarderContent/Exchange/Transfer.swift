@@ -92,15 +92,15 @@ final class Transfer: Sendable {
 
   /// Removes a member; a second call has no effect.
   func leave(_ id: Int) {
-    let departure = state.withLock { $0.leave(id, finishing: finishing) }
-    for waiting in departure.resumed { waiting.resume() }
-    if departure.isAbandoned { cancel() }
+    let result = state.withLock { $0.leave(id, finishing: finishing) }
+    for waiting in result.resumed { waiting.resume() }
+    if result.isAbandoned { cancel() }
   }
 
   /// Waits for the response's head. A member that is cancelled in the meantime leaves.
   func outcome(for id: Int) async throws(HTTPTransportError) -> TransferOutcome {
     while true {
-      let (outcome, isMember) = state.withLock { ($0.outcome, $0.holds(id)) }
+      let (outcome, isMember) = state.withLock { ($0.outcome, $0.isMember(id)) }
       guard isMember else { throw .cancelled }
       switch outcome {
       case .success(let outcome): return outcome
@@ -145,8 +145,8 @@ final class Transfer: Sendable {
 
   /// Why content is no longer available for a member.
   enum Loss: String {
-    case isUnreadable = "what was received could not be read back"
-    case wasTooSlow = "this reader was too slow for the others, who no longer wait for it"
+    case isUnreadable = "the received content could not be read back"
+    case wasTooSlow = "this reader was too slow, and the other readers stopped waiting for it"
   }
 
   /// A range of the content, for a member that has not read yet.
@@ -163,9 +163,9 @@ final class Transfer: Sendable {
           if case .lost(_, let loss) = reading { throw HTTPTransportError.other(loss.rawValue) }
           return nil
         }
-        let taken = min(wanted, bytes.count)
-        left.withLock { $0 -= taken }
-        return taken == bytes.count ? bytes : Array(bytes[..<taken])
+        let delivered = min(wanted, bytes.count)
+        left.withLock { $0 -= delivered }
+        return delivered == bytes.count ? bytes : Array(bytes[..<delivered])
       }, abandon: { self.leave(id) })
   }
 
@@ -182,7 +182,7 @@ final class Transfer: Sendable {
   private func read(_ id: Int) async throws(HTTPTransportError) -> Reading {
     while true {
       switch state.withLock({ $0.step(of: id) }) {
-      case .take(let bytes):
+      case .deliver(let bytes):
         advance(id, by: bytes.count)
         return .bytes(bytes)
       case .readSpool(let range):
@@ -233,9 +233,9 @@ final class Transfer: Sendable {
   // MARK: The pump's side
 
   /// Starts the transfer. Returns false if it was cancelled before. Called once, by ``Transfers``.
-  func start(_ course: @escaping @Sendable (Transfer) async -> Void) -> Bool {
+  func start(_ work: @escaping @Sendable (Transfer) async -> Void) -> Bool {
     run.withLock { run in
-      if !run.isCancelled { run.task = environment.task { await course(self) } }
+      if !run.isCancelled { run.task = environment.task { await work(self) } }
       return !run.isCancelled
     }
   }
@@ -277,15 +277,15 @@ final class Transfer: Sendable {
 
   func stopSpooling() { state.withLock { $0.stopSpooling() } }
 
-  func end(_ ending: TransferState.Ending) {
-    for waiting in state.withLock({ $0.end(ending) }) { waiting.resume() }
+  func end(_ phase: TransferState.Phase) {
+    for waiting in state.withLock({ $0.end(phase) }) { waiting.resume() }
   }
 
   /// Waits while too much content that readers have not read yet is held in memory alone.
-  func waitForRoom() async {
+  func waitForSpace() async {
     while !Task.isCancelled {
       switch state.withLock({ $0.pumpStep(at: environment.uptime()) }) {
-      case .goOn: return
+      case .proceed: return
       case .wait(nil): await pumpWoken()
       case .wait(let limit?):
         await withTaskGroup { group in
@@ -302,7 +302,7 @@ final class Transfer: Sendable {
   private func pumpWoken() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiting in
-        let isWaiting = state.withLock { $0.waitForRoom(waiting) }
+        let isWaiting = state.withLock { $0.waitForSpace(waiting) }
         if !isWaiting { waiting.resume() } else if Task.isCancelled { wakePump() }
       }
     } onCancel: {
@@ -310,5 +310,5 @@ final class Transfer: Sendable {
     }
   }
 
-  private func wakePump() { state.withLock { $0.takePump() }?.resume() }
+  private func wakePump() { state.withLock { $0.removeWaitingPump() }?.resume() }
 }

@@ -11,10 +11,10 @@ import LarderHTTP
 /// A transfer waits for its outcome until this is published. It is then open until the content ends or is interrupted.
 /// Functions return the continuations to resume, so that this happens outside the lock.
 struct TransferState {
-  typealias Waiting = CheckedContinuation<Void, Never>
+  typealias Continuation = CheckedContinuation<Void, Never>
 
   /// How the content ended.
-  enum Ending {
+  enum Phase {
     case open
     case complete
     case failed(HTTPTransportError)
@@ -22,7 +22,7 @@ struct TransferState {
 
   /// The next step of a reader.
   enum Step {
-    case take([UInt8])
+    case deliver([UInt8])
     case readSpool(Range<Int>)
     case wait
     case end
@@ -33,14 +33,14 @@ struct TransferState {
 
   /// The next step of the pump.
   enum PumpStep: Hashable {
-    case goOn
+    case proceed
     /// Wait for room; with a time, at most that long: readers wait for slower ones in the meantime.
     case wait(for: Duration?)
   }
 
   /// The consequences when a member leaves.
-  struct Departure {
-    var resumed: [Waiting] = []
+  struct LeaveResult {
+    var resumed: [Continuation] = []
     /// True if no member is left and the rest is not worth transferring.
     var isAbandoned = false
   }
@@ -50,10 +50,10 @@ struct TransferState {
     /// True if nothing is held for the member, because it was too slow for the others.
     var isDetached = false
     var position = 0
-    var waiting: Waiting?
+    var waiting: Continuation?
   }
 
-  private struct Piece {
+  private struct Chunk {
     let start: Int
     let bytes: [UInt8]
     var end: Int { start + bytes.count }
@@ -62,23 +62,23 @@ struct TransferState {
   /// The number of spooled bytes that one step reads.
   static let spoolStep = 1 << 16
   /// The maximum number of held pieces, however small they are.
-  static let pieceLimit = 256
+  static let chunkLimit = 256
 
   let window: Int
   let patience: Duration
   private(set) var outcome: Result<TransferOutcome, HTTPTransportError>?
-  private(set) var ending = Ending.open
+  private(set) var phase = Phase.open
   /// True once the last member has left and the transfer must be cancelled: no member can join any more.
   private var isAbandoned = false
   /// The number of published bytes, spooled or not.
   private(set) var published = 0
   private var spooled = 0
   private var isSpooling = true
-  private var pieces: [Piece] = []
-  private var held = 0
+  private var chunks: [Chunk] = []
+  private var heldBytes = 0
   private var members: [Int: Member] = [:]
   private var lastMember = 0
-  private var pump: Waiting?
+  private var waitingPump: Continuation?
   /// How long readers have recently waited for slower ones: increases while a reader waits, and decreases while none
   /// does.
   private var waited = Duration.zero
@@ -95,7 +95,7 @@ struct TransferState {
   /// would delay the existing ones, and if the transfer has failed or is abandoned.
   mutating func join(asReader isReader: Bool) -> Int? {
     if isAbandoned { return nil }
-    if case .failed = ending { return nil }
+    if case .failed = phase { return nil }
     if case .failure = outcome { return nil }
     if isReader, !isSpooling, published > 0 { return nil }
     lastMember += 1
@@ -104,16 +104,16 @@ struct TransferState {
   }
 
   /// Removes a member, at most once. Its waiting task, if any, is resumed and finds that it is no longer a member.
-  mutating func leave(_ id: Int, finishing: Int) -> Departure {
-    guard let member = members.removeValue(forKey: id) else { return Departure() }
-    var departure = Departure()
-    if let waiting = member.waiting { departure.resumed.append(waiting) }
-    departure.resumed += dropTaken()
-    if members.values.allSatisfy(\.isDetached), case .open = ending, !isAbandoned {
+  mutating func leave(_ id: Int, finishing: Int) -> LeaveResult {
+    guard let member = members.removeValue(forKey: id) else { return LeaveResult() }
+    var result = LeaveResult()
+    if let waiting = member.waiting { result.resumed.append(waiting) }
+    result.resumed += dropDeliveredChunks()
+    if members.values.allSatisfy(\.isDetached), case .open = phase, !isAbandoned {
       isAbandoned = !isNearlyDone(finishing)
-      departure.isAbandoned = isAbandoned
+      result.isAbandoned = isAbandoned
     }
-    return departure
+    return result
   }
 
   /// True if content is spooled and at most `finishing` bytes of it are known to be missing.
@@ -129,17 +129,17 @@ struct TransferState {
 
   /// Registers a waiting member, unless it should check again at once. If the pump is returned, the pump must check
   /// again.
-  mutating func wait(_ id: Int, _ waiting: Waiting) -> (isWaiting: Bool, pump: Waiting?) {
+  mutating func wait(_ id: Int, _ waiting: Continuation) -> (isWaiting: Bool, waitingPump: Continuation?) {
     guard members[id] != nil else { return (false, nil) }
     if outcome != nil {
       guard case .wait = step(of: id) else { return (false, nil) }
     }
     members[id]?.waiting = waiting
-    return (true, takePump())
+    return (true, removeWaitingPump())
   }
 
-  private mutating func wakeAll() -> [Waiting] {
-    var resumed: [Waiting] = []
+  private mutating func wakeAll() -> [Continuation] {
+    var resumed: [Continuation] = []
     for (id, member) in members {
       guard let waiting = member.waiting else { continue }
       resumed.append(waiting)
@@ -149,7 +149,7 @@ struct TransferState {
   }
 
   /// True if the transfer still has this member.
-  func holds(_ id: Int) -> Bool { members[id] != nil }
+  func isMember(_ id: Int) -> Bool { members[id] != nil }
 
   // MARK: Reading
 
@@ -157,7 +157,7 @@ struct TransferState {
   func step(of id: Int) -> Step {
     guard let member = members[id] else { return .fail(.cancelled) }
     if member.isReader, member.position < published { return content(at: member.position) }
-    switch ending {
+    switch phase {
     case .open: return .wait
     case .complete: return .end
     case .failed(let error): return member.isDetached ? .rest(from: member.position) : .fail(error)
@@ -165,26 +165,26 @@ struct TransferState {
   }
 
   private func content(at position: Int) -> Step {
-    if let piece = pieces.first(where: { $0.start <= position && position < $0.end }) {
-      return .take(piece.start == position ? piece.bytes : Array(piece.bytes[(position - piece.start)...]))
+    if let chunk = chunks.first(where: { $0.start <= position && position < $0.end }) {
+      return .deliver(chunk.start == position ? chunk.bytes : Array(chunk.bytes[(position - chunk.start)...]))
     }
     guard position < spooled else { return .rest(from: position) }
     return .readSpool(position..<min(spooled, position + TransferState.spoolStep))
   }
 
   /// Advances a reader's position. The pump may have room again.
-  mutating func advance(_ id: Int, by count: Int) -> [Waiting] {
+  mutating func advance(_ id: Int, by count: Int) -> [Continuation] {
     members[id]?.position += count
-    return dropTaken()
+    return dropDeliveredChunks()
   }
 
-  private mutating func dropTaken() -> [Waiting] {
+  private mutating func dropDeliveredChunks() -> [Continuation] {
     guard !isSpooling else { return [] }
     let needed = slowest?.position ?? published
-    let taken = pieces.prefix { $0.end <= needed }
-    for piece in taken { held -= piece.bytes.count }
-    pieces.removeFirst(taken.count)
-    guard hasRoom, let waiting = takePump() else { return [] }
+    let delivered = chunks.prefix { $0.end <= needed }
+    for chunk in delivered { heldBytes -= chunk.bytes.count }
+    chunks.removeFirst(delivered.count)
+    guard hasSpace, let waiting = removeWaitingPump() else { return [] }
     return [waiting]
   }
 
@@ -197,11 +197,11 @@ struct TransferState {
   // MARK: The pump
 
   /// Publishes the outcome to all members.
-  mutating func publish(_ outcome: Result<TransferOutcome, HTTPTransportError>) -> [Waiting] {
+  mutating func publish(_ outcome: Result<TransferOutcome, HTTPTransportError>) -> [Continuation] {
     guard self.outcome == nil else { return [] }
     self.outcome = outcome
-    if case .failure(let error) = outcome { ending = .failed(error) }
-    if case .success(.validated) = outcome { ending = .complete }
+    if case .failure(let error) = outcome { phase = .failed(error) }
+    if case .success(.validated) = outcome { phase = .complete }
     return wakeAll()
   }
 
@@ -212,17 +212,17 @@ struct TransferState {
   }
 
   /// Publishes content. Spooled content is already in the spool.
-  mutating func publish(_ bytes: [UInt8]) -> [Waiting] {
+  mutating func publish(_ bytes: [UInt8]) -> [Continuation] {
     if isSpooling {
       spooled += bytes.count
-      pieces.removeAll(keepingCapacity: true)
-      held = 0
+      chunks.removeAll(keepingCapacity: true)
+      heldBytes = 0
     }
-    pieces.append(Piece(start: published, bytes: bytes))
-    held += bytes.count
+    chunks.append(Chunk(start: published, bytes: bytes))
+    heldBytes += bytes.count
     published += bytes.count
     let resumed = wakeAll()
-    return resumed + dropTaken()
+    return resumed + dropDeliveredChunks()
   }
 
   /// The next step of the pump. After the time limit it continues: the slowest readers are detached until there is
@@ -230,14 +230,14 @@ struct TransferState {
   ///
   /// - Parameter now: the time since some fixed instant.
   mutating func pumpStep(at now: Duration) -> PumpStep {
-    guard !isSpooling else { return .goOn }
+    guard !isSpooling else { return .proceed }
     if let lastStep {
       let passed = now - lastStep.time
       waited = max(.zero, lastStep.isHeldBack ? waited + passed : waited - passed)
     }
-    guard !hasRoom, case .open = ending else {
+    guard !hasSpace, case .open = phase else {
       lastStep = (now, false)
-      return .goOn
+      return .proceed
     }
     let isHeldBack = members.values.contains {
       $0.isReader && $0.waiting != nil && !$0.isDetached && $0.position == published
@@ -246,38 +246,38 @@ struct TransferState {
     guard isHeldBack else { return .wait(for: nil) }
     guard waited >= patience else { return .wait(for: patience - waited) }
     // The loop ends at the latest when only readers are left that have read everything.
-    while !hasRoom, let slowest {
+    while !hasSpace, let slowest {
       members[slowest.id]?.isDetached = true
-      _ = dropTaken()
+      _ = dropDeliveredChunks()
     }
     waited = .zero
     lastStep = (now, false)
-    return .goOn
+    return .proceed
   }
 
   /// True if the pump may continue.
-  private var hasRoom: Bool { isSpooling || (held < window && pieces.count < TransferState.pieceLimit) }
+  private var hasSpace: Bool { isSpooling || (heldBytes < window && chunks.count < TransferState.chunkLimit) }
 
   /// Registers the waiting pump; false if it may continue at once.
-  mutating func waitForRoom(_ waiting: Waiting) -> Bool {
-    guard !hasRoom, case .open = ending else { return false }
-    pump = waiting
+  mutating func waitForSpace(_ waiting: Continuation) -> Bool {
+    guard !hasSpace, case .open = phase else { return false }
+    waitingPump = waiting
     return true
   }
 
   /// Removes the waiting pump and returns it, to be resumed.
-  mutating func takePump() -> Waiting? {
-    defer { pump = nil }
-    return pump
+  mutating func removeWaitingPump() -> Continuation? {
+    defer { waitingPump = nil }
+    return waitingPump
   }
 
   /// Ends the content, once.
-  mutating func end(_ ending: Ending) -> [Waiting] {
-    guard case .open = self.ending else { return [] }
-    self.ending = ending
-    if outcome == nil, case .failed(let error) = ending { outcome = .failure(error) }
+  mutating func end(_ phase: Phase) -> [Continuation] {
+    guard case .open = self.phase else { return [] }
+    self.phase = phase
+    if outcome == nil, case .failed(let error) = phase { outcome = .failure(error) }
     var resumed = wakeAll()
-    if let waiting = takePump() { resumed.append(waiting) }
+    if let waiting = removeWaitingPump() { resumed.append(waiting) }
     return resumed
   }
 }

@@ -62,13 +62,13 @@ final class Transfers: Sendable {
     }
   }
 
-  /// The result of requesting a place in a transfer.
-  enum Place {
+  /// The result of ``joinOrBegin(key:fields:shareKey:timeouts:asReader:endedTransfers:mark:)``.
+  enum JoinResult {
     /// The request has joined a transfer that another one has begun.
     case joined(Transfer, member: Int)
     /// The request has a transfer of its own, which it must start.
     case begun(Transfer, member: Int)
-    /// There is no place: a transfer has ended since the lookup, and may have stored the response.
+    /// The lookup must be repeated: a transfer has ended since the lookup, and may have stored the response.
     case late
     case closed
   }
@@ -102,11 +102,11 @@ final class Transfers: Sendable {
 
   /// Joins the transfer under `shareKey`, or creates one. With nil it always creates one that no other request joins.
   ///
-  /// - Parameter seen: ``endedCount`` before the lookup; nil if the lookup need not be repeated.
-  func place(
-    key: String, fields: HTTPFields = [:], shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, seen: Int? = nil,
+  /// - Parameter endedTransfers: ``endedCount`` before the lookup; nil if the lookup need not be repeated.
+  func joinOrBegin(
+    key: String, fields: HTTPFields = [:], shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, endedTransfers: Int? = nil,
     mark: InvalidationMark? = nil
-  ) -> Place {
+  ) -> JoinResult {
     // When others find the transfer, it already has its first member.
     let transfer = Transfer(
       window: window, patience: patience, finishing: finishing, mark: mark, environment: environment,
@@ -114,23 +114,23 @@ final class Transfers: Sendable {
     guard let member = transfer.join(asReader: asReader) else { return .closed }
     var full: Transfer?
     while true {
-      let (running, place) = state.withLock { state -> (Transfer?, Place) in
+      let (running, joinResult) = state.withLock { state -> (Transfer?, JoinResult) in
         if state.use != .open { return (nil, .closed) }
         if let running = state.running(shareKey, timeouts), running !== full { return (running, .late) }
-        if shareKey != nil, let seen, seen != endedCount { return (nil, .late) }
+        if shareKey != nil, let endedTransfers, endedTransfers != endedCount { return (nil, .late) }
         state.begin(transfer, key: key, fields, shareKey: shareKey, timeouts)
         return (nil, .begun(transfer, member: member))
       }
-      guard let running else { return place }
+      guard let running else { return joinResult }
       if let member = running.join(asReader: asReader) { return .joined(running, member: member) }
       full = running
     }
   }
 
   /// Starts a new transfer. Returns false if the transfers were closed in the meantime, so that nothing starts.
-  func start(_ transfer: Transfer, _ course: @escaping @Sendable (Transfer) async -> Void) -> Bool {
+  func start(_ transfer: Transfer, _ work: @escaping @Sendable (Transfer) async -> Void) -> Bool {
     // Closing cancels all transfers that have a place, started or not.
-    let begins = transfer.start(course)
+    let begins = transfer.start(work)
     if !begins { remove(transfer) }
     return begins
   }

@@ -45,10 +45,10 @@ package struct ByteRangeSet: Hashable, Sendable {
   package func missing(of range: Range<Int>) -> [Range<Int>] {
     var missing: [Range<Int>] = []
     var position = range.lowerBound
-    for held in ranges.dropFirst(firstIndex(endingAfter: position)) {
-      guard held.lowerBound < range.upperBound else { break }
-      if position < held.lowerBound { missing.append(position..<held.lowerBound) }
-      position = max(position, held.upperBound)
+    for included in ranges.dropFirst(firstIndex(endingAfter: position)) {
+      guard included.lowerBound < range.upperBound else { break }
+      if position < included.lowerBound { missing.append(position..<included.lowerBound) }
+      position = max(position, included.upperBound)
     }
     if position < range.upperBound { missing.append(position..<range.upperBound) }
     return missing
@@ -58,7 +58,7 @@ package struct ByteRangeSet: Hashable, Sendable {
   package func offsets(of range: Range<Int>) -> Range<Int>? {
     guard let index = index(of: range.lowerBound), range.upperBound <= ranges[index].upperBound else { return nil }
     var before = 0
-    for held in ranges[..<index] { before += held.count }
+    for included in ranges[..<index] { before += included.count }
     let start = before + (range.lowerBound - ranges[index].lowerBound)
     return start..<(start + range.count)
   }

@@ -38,23 +38,23 @@ package struct Combination: Hashable, Sendable {
     guard metadata.status == 206, let validator = StrongValidator(entry.rules), validator == StrongValidator(rules)
     else { return nil }
     let stored = entry.metadata
-    let held: ByteRangeSet
+    let storedRanges: ByteRangeSet
     let length: Int?
     switch stored.content {
     case .whole:
       guard stored.status == 200 else { return nil }
-      held = ByteRangeSet([0..<entry.length])
+      storedRanges = ByteRangeSet([0..<entry.length])
       length = entry.length
     case .parts(let ranges, let total):
       guard let ranges = ByteRangeSet(stored: ranges, count: entry.length) else { return nil }
-      held = ranges
+      storedRanges = ranges
       length = total
     }
-    if let length, let told = part.length, told != length { return nil }
+    if let length, let partLength = part.length, partLength != length { return nil }
     let total = length ?? part.length
-    if let total, part.range.upperBound > total || held.end > total { return nil }
-    let union = Combination.limited(held.union(part.range), keeping: part.range)
-    segments = Combination.segments(union, held: held, received: part.range)
+    if let total, part.range.upperBound > total || storedRanges.end > total { return nil }
+    let union = Combination.limited(storedRanges.union(part.range), keeping: part.range)
+    segments = Combination.segments(union, storedRanges: storedRanges, received: part.range)
     self.length = union.count
     self.metadata = stored.confirmed(by: metadata).holding(union, length: total)
   }
@@ -70,23 +70,23 @@ package struct Combination: Hashable, Sendable {
   }
 
   /// Builds the segments. Stored bytes are preferred, because they are already available.
-  private static func segments(_ union: ByteRangeSet, held: ByteRangeSet, received: Range<Int>) -> [Segment] {
+  private static func segments(_ union: ByteRangeSet, storedRanges: ByteRangeSet, received: Range<Int>) -> [Segment] {
     var segments: [Segment] = []
     for range in union.ranges {
       var position = range.lowerBound
-      for missing in held.missing(of: range) {
-        appendStored(position..<missing.lowerBound, held, to: &segments)
+      for missing in storedRanges.missing(of: range) {
+        appendStored(position..<missing.lowerBound, storedRanges, to: &segments)
         let start = missing.lowerBound - received.lowerBound
         segments.append(.received(start..<(start + missing.count)))
         position = missing.upperBound
       }
-      appendStored(position..<range.upperBound, held, to: &segments)
+      appendStored(position..<range.upperBound, storedRanges, to: &segments)
     }
     return segments
   }
 
-  private static func appendStored(_ range: Range<Int>, _ held: ByteRangeSet, to segments: inout [Segment]) {
-    guard !range.isEmpty, let offsets = held.offsets(of: range) else { return }
+  private static func appendStored(_ range: Range<Int>, _ storedRanges: ByteRangeSet, to segments: inout [Segment]) {
+    guard !range.isEmpty, let offsets = storedRanges.offsets(of: range) else { return }
     segments.append(.stored(offsets))
   }
 }

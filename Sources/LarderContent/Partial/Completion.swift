@@ -6,18 +6,18 @@ package struct Completion: Sendable {
   /// The stored entry.
   package let entry: CacheEntry
   private let part: ReceivedPart
-  private let answer: CacheMetadata
+  private let partMetadata: CacheMetadata
   private let rules: StoredRules
 
-  /// Creates a completion from a combination and its inputs: `answer` and `rules` are the metadata and rules of the new
+  /// Creates a completion from a combination and its inputs: `partMetadata` and `rules` are the metadata and rules of the new
   /// part.
   package init(
-    _ combination: Combination, _ entry: CacheEntry, _ part: ReceivedPart, _ answer: CacheMetadata, _ rules: StoredRules
+    _ combination: Combination, _ entry: CacheEntry, _ part: ReceivedPart, _ partMetadata: CacheMetadata, _ rules: StoredRules
   ) {
     self.combination = combination
     self.entry = entry
     self.part = part
-    self.answer = answer
+    self.partMetadata = partMetadata
     self.rules = rules
   }
 
@@ -28,7 +28,7 @@ package struct Completion: Sendable {
   package func interrupted(after count: Int) -> (metadata: CacheMetadata, rest: [Range<Int>])? {
     guard count < combination.length, combination.isWithinLimit,
       let part = part.prefix(combination.received(within: count)),
-      let shorter = Combination(entry, with: part, answer, rules), shorter.isWithinLimit,
+      let shorter = Combination(entry, with: part, partMetadata, rules), shorter.isWithinLimit,
       let rest = shorter.stored(behind: count)
     else { return nil }
     return (shorter.metadata, rest)

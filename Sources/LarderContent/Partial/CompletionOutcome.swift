@@ -7,22 +7,22 @@ package enum CompletionOutcome: Hashable, Sendable {
   case replace
   /// The server contradicts itself: a part of another representation, several parts, or 416 for a range that it
   /// declared to have. Send the client's own request, without using the stored response.
-  case askAgain
+  case requestAgain
   /// Any other status: return it to the client.
   case forward
 
   /// Reads a response's head; metadata and rules as they would be stored.
   package static func of(
-    _ answer: CacheMetadata, _ rules: StoredRules, to entry: CacheEntry
+    _ partMetadata: CacheMetadata, _ rules: StoredRules, to entry: CacheEntry
   ) -> CompletionOutcome {
-    switch answer.status {
+    switch partMetadata.status {
     case 200: return .replace
     case 206:
-      guard let part = ReceivedPart(status: 206, fields: answer.fields),
-        let combination = Combination(entry, with: part, answer, rules)
-      else { return .askAgain }
+      guard let part = ReceivedPart(status: 206, fields: partMetadata.fields),
+        let combination = Combination(entry, with: part, partMetadata, rules)
+      else { return .requestAgain }
       return .combine(combination, part)
-    case 304, 412, 416: return .askAgain
+    case 304, 412, 416: return .requestAgain
     default: return .forward
     }
   }

@@ -19,14 +19,14 @@ package struct PartialResponse: Hashable, Sendable {
   /// The content's length in bytes.
   package let length: Int
 
-  /// A 206 with ranges of a representation of which the bytes `held` are stored; nil if one of the ranges is not.
+  /// A 206 with ranges of a representation of which the bytes `storedRanges` are stored; nil if one of the ranges is not.
   ///
   /// A single range is the content itself; several ranges are a `multipart/byteranges` (RFC 9110 §14.6).
   package init?(
-    _ ranges: [Range<Int>], of metadata: CacheMetadata, held: ByteRangeSet, length: Int?,
+    _ ranges: [Range<Int>], of metadata: CacheMetadata, storedRanges: ByteRangeSet, length: Int?,
     boundary: @autoclosure () -> String
   ) {
-    let offsets = ranges.compactMap { held.offsets(of: $0) }
+    let offsets = ranges.compactMap { storedRanges.offsets(of: $0) }
     guard offsets.count == ranges.count, let first = ranges.first else { return nil }
     var fields = metadata.fields
     if ranges.count == 1 {

@@ -63,18 +63,18 @@ package struct RangeField: Hashable, Sendable {
     return ranges.isEmpty ? .unsatisfiable : .ranges(RangeField.coalesced(ranges))
   }
 
-  /// The ranges if the representation's length is unknown: those within `held`; nil if only the server can resolve
+  /// The ranges if the representation's length is unknown: those within `storedRanges`; nil if only the server can resolve
   /// them.
-  package func resolved(within held: ByteRangeSet) -> [Range<Int>]? {
+  package func resolved(within storedRanges: ByteRangeSet) -> [Range<Int>]? {
     var ranges: [Range<Int>] = []
     for spec in specs {
-      guard case .span(let first, let last) = spec, last < Int.max, held.contains(first..<(last + 1)) else {
+      guard case .span(let first, let last) = spec, last < Int.max, storedRanges.contains(first..<(last + 1)) else {
         return nil
       }
       ranges.append(first..<(last + 1))
     }
     let together = RangeField.coalesced(ranges)
-    return together.allSatisfy(held.contains) ? together : ByteRangeSet(ranges).ranges
+    return together.allSatisfy(storedRanges.contains) ? together : ByteRangeSet(ranges).ranges
   }
 
   /// Merges ranges that overlap or nearly touch, at the place of the first of them (§15.3.7.2).

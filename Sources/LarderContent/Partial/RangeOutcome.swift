@@ -8,7 +8,7 @@ package enum RangeOutcome: Hashable, Sendable {
   /// Send the stored response as it is: no range was requested, or none that applies.
   case whole
   /// Send this 206 or 416, created from the stored response.
-  case answer(PartialResponse)
+  case respond(PartialResponse)
   /// Request the missing bytes from the server, and combine the response with the stored one.
   case fetch(RangeFetch)
   /// The stored response cannot be used: send the client's request as it is.
@@ -31,28 +31,28 @@ package enum RangeOutcome: Hashable, Sendable {
     case .whole:
       // §14.2: ranges apply only to what would be a 200.
       guard let field, metadata.status == 200 else { return .whole }
-      let held = ByteRangeSet([0..<length])
-      return answer(field.resolved(length: length), metadata, held, length: length, boundary()) ?? .whole
+      let storedRanges = ByteRangeSet([0..<length])
+      return outcome(field.resolved(length: length), metadata, storedRanges, length: length, boundary()) ?? .whole
     case .parts(let ranges, let total):
-      guard let held = ByteRangeSet(stored: ranges, count: length), total.map({ $0 >= held.end }) ?? true else {
+      guard let storedRanges = ByteRangeSet(stored: ranges, count: length), total.map({ $0 >= storedRanges.end }) ?? true else {
         return .forward
       }
-      let parts = StoredParts(request: request, metadata: metadata, rules: rules, held: held, total: total)
+      let parts = StoredParts(request: request, metadata: metadata, rules: rules, storedRanges: storedRanges, total: total)
       return parts.outcome(field, boundary())
     }
   }
 
   /// The response for ranges that are all stored; nil if the field is ignored.
-  fileprivate static func answer(
-    _ resolution: RangeField.Resolution, _ metadata: CacheMetadata, _ held: ByteRangeSet, length: Int?,
+  fileprivate static func outcome(
+    _ resolution: RangeField.Resolution, _ metadata: CacheMetadata, _ storedRanges: ByteRangeSet, length: Int?,
     _ boundary: @autoclosure () -> String
   ) -> RangeOutcome? {
     switch resolution {
     case .ignored: return nil
-    case .unsatisfiable: return .answer(.unsatisfiable(metadata, length: length ?? 0))
+    case .unsatisfiable: return .respond(.unsatisfiable(metadata, length: length ?? 0))
     case .ranges(let ranges):
-      let answer = PartialResponse(ranges, of: metadata, held: held, length: length, boundary: boundary())
-      return answer.map { .answer($0) } ?? .forward
+      let partial = PartialResponse(ranges, of: metadata, storedRanges: storedRanges, length: length, boundary: boundary())
+      return partial.map { .respond($0) } ?? .forward
     }
   }
 }
@@ -62,31 +62,31 @@ private struct StoredParts {
   let request: HTTPFields
   let metadata: CacheMetadata
   let rules: StoredRules
-  let held: ByteRangeSet
+  let storedRanges: ByteRangeSet
   let total: Int?
 
   func outcome(_ field: RangeField?, _ boundary: @autoclosure () -> String) -> RangeOutcome {
-    guard let field else { return completion(of: total.map { held.missing(of: 0..<$0) }) }
+    guard let field else { return completion(of: total.map { storedRanges.missing(of: 0..<$0) }) }
     guard let total else {
-      if let ranges = field.resolved(within: held) {
-        return RangeOutcome.answer(.ranges(ranges), metadata, held, length: nil, boundary()) ?? .forward
+      if let ranges = field.resolved(within: storedRanges) {
+        return RangeOutcome.outcome(.ranges(ranges), metadata, storedRanges, length: nil, boundary()) ?? .forward
       }
       return fetch(of: request[.range])
     }
     let resolution = field.resolved(length: total)
     if case .ranges(let ranges) = resolution {
-      let missing = ranges.flatMap(held.missing)
+      let missing = ranges.flatMap(storedRanges.missing)
       if !missing.isEmpty { return completion(of: missing) }
     }
-    return RangeOutcome.answer(resolution, metadata, held, length: total, boundary())
-      ?? completion(of: held.missing(of: 0..<total))
+    return RangeOutcome.outcome(resolution, metadata, storedRanges, length: total, boundary())
+      ?? completion(of: storedRanges.missing(of: 0..<total))
   }
 
   /// Requests all missing pieces as one range, because several would be sent as a multipart. Nil means everything after
   /// the beginning.
   private func completion(of missing: [Range<Int>]?) -> RangeOutcome {
     guard let missing else {
-      guard let first = held.ranges.first, first.lowerBound == 0 else { return .forward }
+      guard let first = storedRanges.ranges.first, first.lowerBound == 0 else { return .forward }
       return fetch(of: "bytes=\(first.upperBound)-")
     }
     guard let first = missing.map(\.lowerBound).min(), let end = missing.map(\.upperBound).max() else {

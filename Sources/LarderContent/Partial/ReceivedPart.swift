@@ -68,16 +68,16 @@ extension CacheMetadata {
   }
 
   /// This response with these bytes of it stored.
-  func holding(_ held: ByteRangeSet, length: Int?) -> CacheMetadata {
+  func holding(_ storedRanges: ByteRangeSet, length: Int?) -> CacheMetadata {
     var metadata = self
     metadata.fields[.contentRange] = nil
-    if let length, held.contains(0..<length) {
+    if let length, storedRanges.contains(0..<length) {
       metadata.status = 200
       metadata.content = .whole
       metadata.fields[.contentLength] = String(length)
     } else {
       metadata.status = 206
-      metadata.content = .parts(held.ranges, length: length)
+      metadata.content = .parts(storedRanges.ranges, length: length)
       metadata.fields[.contentLength] = nil
     }
     return metadata

@@ -37,15 +37,15 @@ package struct ForwardedConditions: Hashable, Sendable {
     var added: [String] = []
     var areComplete = !ForwardedConditions.areThere(request)
     // Without an entity tag of the cache, its date would be ignored next to the client's tags (RFC 9110 §13.1.3).
-    if let own = validation[.ifNoneMatch], stored.etag != nil, let text = request[.ifNoneMatch],
+    if let cacheTagText = validation[.ifNoneMatch], stored.etag != nil, let text = request[.ifNoneMatch],
       case .tags(let tags) = EntityTagList(text)
     {
-      let known = EntityTagList(own)
+      let cacheTags = EntityTagList(cacheTagText)
       for tag in tags.prefix(ForwardedConditions.limit)
-      where !known.matchesWeakly(tag) && !added.contains(tag) {
+      where !cacheTags.matchesWeakly(tag) && !added.contains(tag) {
         added.append(EntityTag.wellFormed(tag))
       }
-      if !added.isEmpty { fields[.ifNoneMatch] = ([own] + added).joined(separator: ", ") }
+      if !added.isEmpty { fields[.ifNoneMatch] = ([cacheTagText] + added).joined(separator: ", ") }
       areComplete = tags.count <= ForwardedConditions.limit
     }
     self.areComplete = areComplete
@@ -58,10 +58,10 @@ package struct ForwardedConditions: Hashable, Sendable {
   package static let limit = 32
 
   /// Decides whose validator a 304 has confirmed.
-  package func notModified(_ answer: StoredRules, stored: StoredRules) -> NotModified {
+  package func notModified(_ responseRules: StoredRules, stored: StoredRules) -> NotModified {
     guard !added.isEmpty else { return .stored }
-    guard let tag = answer.etag else { return .unclear }
-    if let known = stored.etag, EntityTag.matchesWeakly(tag, known) { return .stored }
+    guard let tag = responseRules.etag else { return .unclear }
+    if let cacheTags = stored.etag, EntityTag.matchesWeakly(tag, cacheTags) { return .stored }
     return added.contains { EntityTag.matchesWeakly(tag, $0) } ? .client : .unclear
   }
 }

@@ -18,28 +18,28 @@ package enum HeadResponse: Sendable, Hashable {
   ///
   /// - Parameter fields: the fields of the response to HEAD.
   package static func of(
-    _ answer: StoredRules, fields: HTTPFields, stored: StoredRules, metadata: CacheMetadata
+    _ headRules: StoredRules, fields: HTTPFields, stored: StoredRules, metadata: CacheMetadata
   ) -> HeadResponse {
-    switch answer.status {
+    switch headRules.status {
     case 200: break
-    case _ where stored.isSuccess: return hides(answer) ? .hide : .none
-    case 404, 410: return stored.status == answer.status ? .none : .invalidate
+    case _ where stored.isSuccess: return hides(headRules) ? .hide : .none
+    case 404, 410: return stored.status == headRules.status ? .none : .invalidate
     default: return .none
     }
     guard stored.status == 200 || stored.isPartial else { return .invalidate }
-    if let tag = answer.etag, stored.etag != tag { return .invalidate }
-    if let changed = answer.lastModified, stored.lastModified != changed { return .invalidate }
-    if let length = fields[.contentLength], let known = knownLength(metadata), length != known { return .invalidate }
+    if let tag = headRules.etag, stored.etag != tag { return .invalidate }
+    if let changed = headRules.lastModified, stored.lastModified != changed { return .invalidate }
+    if let length = fields[.contentLength], let storedLength = wholeLength(metadata), length != storedLength { return .invalidate }
     return .update
   }
 
-  private static func hides(_ answer: StoredRules) -> Bool {
-    Succession(status: answer.status) == .hides
-      && StorageVerdict.of(RequestRules(method: .get, fields: [:]), response: answer) == .store
+  private static func hides(_ headRules: StoredRules) -> Bool {
+    Succession(status: headRules.status) == .hides
+      && StorageVerdict.of(RequestRules(method: .get, fields: [:]), response: headRules) == .store
   }
 
   /// The `Content-Length` of the whole representation. It is unknown if the transport has decoded the content.
-  private static func knownLength(_ metadata: CacheMetadata) -> String? {
+  private static func wholeLength(_ metadata: CacheMetadata) -> String? {
     if case .parts(_, let length) = metadata.content { return length.map(String.init) }
     return metadata.fields[.contentLength]
   }

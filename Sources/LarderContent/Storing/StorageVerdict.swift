@@ -5,10 +5,10 @@ package enum StorageVerdict: Sendable, Hashable {
   /// The response may be stored, and can be used later.
   case store
   /// The response must not be stored, or could never be used.
-  case refuse(Refusal)
+  case refuse(Reason)
 
   /// Why a response is not stored.
-  package enum Refusal: String, Sendable, Hashable {
+  package enum Reason: String, Sendable, Hashable {
     /// The method is neither GET, nor POST with freshness of its own and the target as its `Content-Location`.
     case method
     /// The status has a meaning for this exchange only: 1xx, 304, 206 if it cannot be combined, 412, 416; or caches
@@ -40,10 +40,10 @@ package enum StorageVerdict: Sendable, Hashable {
   ) -> StorageVerdict {
     if request.method != .get {
       // RFC 9110 §9.3.3: a POST's response is used for a later GET only if it declares this itself.
-      let standsForTarget =
+      let representsTarget =
         method == .post && url != nil && url == contentLocation && (200...299).contains(response.status)
         && response.status != 206 && response.lifetime != nil && !response.isHeuristic
-      if !standsForTarget { return .refuse(.method) }
+      if !representsTarget { return .refuse(.method) }
     }
     switch response.status {
     case ..<200, 304, 412, 416, 428, 429, 431, 511: return .refuse(.status)
@@ -51,16 +51,16 @@ package enum StorageVerdict: Sendable, Hashable {
     default: break
     }
     if request.cacheControl.contains(.noStore) { return .refuse(.requestNoStore) }
-    let said = response.cacheControl
-    if said.contains(.mustUnderstand) {
+    let responseControl = response.cacheControl
+    if responseControl.contains(.mustUnderstand) {
       // §5.2.2.3: a cache that understands the status ignores `no-store`, which is meant for caches that do not.
       if !isUnderstood(response.status) { return .refuse(.notUnderstood) }
-    } else if said.contains(.noStore) {
+    } else if responseControl.contains(.noStore) {
       return .refuse(.responseNoStore)
     }
     if response.vary?.matchesNothing == true { return .refuse(.varyStar) }
     let isExplicit = response.lifetime != nil && !response.isHeuristic
-    let isAllowed = isExplicit || said.contains(.isPublic) || said.contains(.isPrivate)
+    let isAllowed = isExplicit || responseControl.contains(.isPublic) || responseControl.contains(.isPrivate)
     if isAllowed || StoredRules.isHeuristicallyCacheable(response.status) { return .store }
     if override.ttl != nil, (200...299).contains(response.status) { return .store }
     return .refuse(.notCacheable)

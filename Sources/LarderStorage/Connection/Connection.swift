@@ -60,7 +60,7 @@ package import LarderCore
     let code = unsafe sqlite3_open_v2(
       name, &opened, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | mode, cipher == nil ? nil : CipherVFS.name)
     guard let opened = unsafe opened else {
-      throw StorageError(code: SQLITE_NOMEM, message: "No memory for a connection", file: path)
+      throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory for a connection", file: path)
     }
     unsafe handle = opened
     guard code == SQLITE_OK else {
@@ -306,7 +306,7 @@ package import LarderCore
     // Without a log, flushing the folder is enough: a full flush covers the whole drive.
     guard let reason = FilesInUse.flush(path + "-wal") else { return try DatabaseFile(file).syncFolder() }
     guard reason == 0 else {
-      throw StorageError(errno: reason, "The log cannot be flushed", file: file, otherwise: .inputOutput)
+      throw StorageError(errno: reason, "The write-ahead log cannot be flushed", file: file, otherwise: .inputOutput)
     }
   }
 
@@ -360,7 +360,7 @@ package import LarderCore
   }
 
   func error(_ code: Int32, sql: String?) -> StorageError {
-    var message = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? "Unknown failure"
+    var message = unsafe sqlite3_errmsg(handle).map { unsafe String(cString: $0) } ?? "Unknown error"
     if [SQLITE_CORRUPT, SQLITE_IOERR].contains(code & 0xFF), let finding = cipher?.keys?.takeFinding() {
       message += ": \(finding)"
     }

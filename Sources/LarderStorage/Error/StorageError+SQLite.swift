@@ -26,7 +26,7 @@ extension StorageError {
   package init(errno number: Int32, _ what: String, file: String, otherwise: Category = .cannotOpen) {
     let reason =
       switch number {
-      case ELOOP: "it is a symbolic link, which is not followed"
+      case ELOOP: "symbolic links are not followed"
       case _ where Category(shortage: number) != nil: Self.words(of: number).lowercased(1)
       default: "errno \(number)"
       }
@@ -38,7 +38,7 @@ extension StorageError {
 
   private static func words(of shortage: Int32) -> String {
     switch shortage {
-    case EMFILE, ENFILE: "Too many files are open; the limit of the process is shown by 'ulimit -n'"
+    case EMFILE, ENFILE: "Too many files are open; 'ulimit -n' shows the limit of the process"
     default: "The disk is full"
     }
   }

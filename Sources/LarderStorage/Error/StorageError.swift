@@ -90,15 +90,16 @@ extension StorageError.Category {
   var cure: String? {
     switch self {
     case .busy: "Another connection is writing; try again."
-    case .corrupt: "The file is damaged. Restore it from a copy; removing it loses what is in it alone."
-    case .notADatabase: "The file is no database; move it away or choose another path."
-    case .wrongKey: "Give the key that it was encrypted with."
-    case .encrypted: "Give its key."
-    case .notEncrypted: "Leave the key out, encrypt the file first, or choose another path."
+    case .corrupt:
+      "The file is damaged. Restore it from a backup. Deleting it loses the data that only this file contains."
+    case .notADatabase: "The file is not a database; move it or choose another path."
+    case .wrongKey: "Open it with the key that it was encrypted with."
+    case .encrypted: "Open it with its key."
+    case .notEncrypted: "Open it without a key, encrypt the file first, or choose another path."
     case .foreignFile: "It belongs to another application; choose another path."
     case .newerSchema: "Update this program, or choose another path."
     case .inUse: "Close the other store first, or choose another path."
-    case .full: "Make room on the disk."
+    case .full: "Free some disk space."
     case .readOnly, .cannotOpen: "Check the path and its permissions."
     case .closed: "Open it first."
     case .suspended: "Call resume() when the application is active again."
@@ -111,7 +112,7 @@ extension StorageError {
   /// The error for a file that is only read, because its disk was full when it was opened.
   static func fullSinceOpening(_ file: String) -> StorageError {
     StorageError(
-      .full, message: "The disk was full when the file was opened; open it again when there is room.", file: file)
+      .full, message: "The disk was full when the file was opened; free some disk space and open it again.", file: file)
   }
 
   /// The error for a file that is no longer in use; nil for one that is.
@@ -140,7 +141,7 @@ extension StorageError {
 
   /// The error for a file that belongs to another program.
   package static func foreign(_ file: String) -> StorageError {
-    StorageError(.foreignFile, message: "The file is not one of this library's", file: file)
+    StorageError(.foreignFile, message: "The file was not created by this library", file: file)
   }
 }
 
@@ -152,7 +153,7 @@ extension StorageError {
 
   /// The error for a file that another process keeps locked.
   package static func locked(_ file: String) -> StorageError {
-    StorageError(.busy, message: "Another process holds the file's lock all the time", file: file)
+    StorageError(.busy, message: "The file is locked by another process", file: file)
   }
 
   /// The error for an operation that this version, or the file system, does not support.
@@ -162,7 +163,7 @@ extension StorageError {
 
   /// The error for a transaction that was cancelled by its own work.
   package static func givenUp(_ file: String) -> StorageError {
-    StorageError(.interrupted, message: "The transaction was given up by its own work", file: file)
+    StorageError(.interrupted, message: "The transaction was cancelled by its own code", file: file)
   }
 }
 
@@ -220,9 +221,9 @@ extension StorageError.Category {
   fileprivate var fallbackCure: String {
     switch self {
     case .inputOutput: "Check the disk, and try again."
-    case .interrupted: "Begin it again if it is still wanted."
-    case .tooLarge: "Keep the value in parts."
-    default: "Report it to the developers of the application."
+    case .interrupted: "Start the operation again if you still need it."
+    case .tooLarge: "Split the value into parts."
+    default: "Report the error to the developers of the application."
     }
   }
 }

@@ -33,10 +33,10 @@ package final class FileLock: Sendable {
       opened = unsafe open(path, O_RDONLY | flags)
       isWritable = false
     }
-    guard opened >= 0 else { throw StorageError(errno: errno, "The lock file cannot be made", file: path) }
+    guard opened >= 0 else { throw StorageError(errno: errno, "The lock file cannot be created", file: path) }
     guard FilesInUse.isRegular(opened) else {
       _ = close(opened)
-      throw .cannotOpen(path, "The lock file is none: something else has its name")
+      throw .cannotOpen(path, "The lock file is not a regular file")
     }
     if isWritable { _ = FileProtection.none.protect(opened) }
     guard flock(opened, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 else {

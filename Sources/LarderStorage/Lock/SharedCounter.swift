@@ -49,10 +49,10 @@ import Synchronization
   package init(_ path: String, like model: String? = nil) throws(StorageError) {
     self.path = path
     let opened = SharedCounter.makeOrOpen(path, like: model)
-    guard opened >= 0 else { throw SharedCounter.failure("made", path) }
+    guard opened >= 0 else { throw SharedCounter.failure("created", path) }
     do throws(StorageError) {
       guard FilesInUse.isRegular(opened) else {
-        throw StorageError.cannotOpen(path, "The file of changes is none: something else has its name")
+        throw StorageError.cannotOpen(path, "The change counter is not a regular file")
       }
       _ = FileProtection.none.protect(opened)
       try SharedCounter.lock(opened, path, milliseconds: 10_000)
@@ -228,7 +228,7 @@ import Synchronization
 
   private static func failure(_ what: String, _ path: String) -> StorageError {
     let reason = errno
-    let message = "The file of changes cannot be \(what)"
+    let message = "The change counter file cannot be \(what)"
     return switch reason {
     case ENODEV, ENOTSUP, EOPNOTSUPP, ENOLCK, ENOSYS, EINVAL: .notSupported(path, "\(message) (errno \(reason))")
     default: StorageError(errno: reason, message, file: path)

@@ -35,7 +35,8 @@ extension Database {
     if isFull, FileStamp(path).hasLog { try moveLogAlone(path, options, cipher) }
     let stamp = FileStamp(path)
     guard !stamp.hasLog else {
-      throw .cannotOpen(path, "The file's log was not moved into it; open it once where it may be written to")
+      throw .cannotOpen(
+        path, "The write-ahead log has not been moved into the file; open the file once with write permission")
     }
     let connection = try connectToRead(path, .immutable, schema, options, cipher)
     return Database(path, options: options, writer: connection, cipher: cipher, stamp: stamp, isFull: isFull)
@@ -68,7 +69,7 @@ extension Database {
       }
       guard version == schema.steps.count else {
         throw StorageError.readOnly(
-          path, "The file has version \(version) and must be written to be brought up to date")
+          path, "The file has schema version \(version); open it once with write permission to migrate it")
       }
       return connection
     } catch {

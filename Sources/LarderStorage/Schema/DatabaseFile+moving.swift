@@ -35,8 +35,8 @@ extension DatabaseFile {
   package func move(to target: String, didStep: (MoveStep) -> Void = { _ in }) throws(StorageError) {
     let from = DatabaseFile(absolutePath)
     let to = DatabaseFile(DatabaseFile(target).absolutePath)
-    guard try from.content() != .absent else { throw .cannotOpen(path, "There is no file") }
-    guard try to.content() == .absent else { throw .cannotOpen(target, "There is a file of this name already") }
+    guard try from.content() != .absent else { throw .cannotOpen(path, "The file does not exist") }
+    guard try to.content() == .absent else { throw .cannotOpen(target, "A file of this name already exists") }
     // Removes what an earlier move left that was interrupted.
     to.removeCompanions()
     do throws(StorageError) {
@@ -51,7 +51,9 @@ extension DatabaseFile {
       guard unsafe link(path + log, to.path + log) == 0 else {
         let reason = errno
         to.removeCompanions()
-        throw .notSupported(path + log, "The log cannot be given a second name (errno \(reason)); open the file once")
+        throw .notSupported(
+          path + log,
+          "The write-ahead log cannot be hard-linked (errno \(reason)); open and close the database, then try again")
       }
     }
     try syncFolder()
@@ -86,7 +88,7 @@ extension DatabaseFile {
     let path = absolutePath
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     guard FilesInUse.syncFolder(folder.isEmpty ? "/" : folder) else {
-      throw StorageError(.inputOutput, message: "The folder cannot be written to the disk (errno \(errno))", file: path)
+      throw StorageError(.inputOutput, message: "The folder cannot be flushed to the disk (errno \(errno))", file: path)
     }
   }
 
@@ -94,7 +96,9 @@ extension DatabaseFile {
   /// `wrongKey`, `encrypted`, `notEncrypted` and similar errors.
   package func check(_ key: StorageKey?) throws(StorageError) {
     if let key {
-      guard try EncryptedFile(path: path).find(key, nil) != nil else { throw .cannotOpen(path, "There is no file") }
+      guard try EncryptedFile(path: path).find(key, nil) != nil else {
+        throw .cannotOpen(path, "The file does not exist")
+      }
     } else if try content() == .encrypted {
       throw .encrypted(path)
     }

@@ -84,7 +84,9 @@ package struct DatabaseFile: Sendable {
   /// SQLite's name for a database in memory does not name a file: a file of this name would be created and never found
   /// again.
   private func checkIsFile() throws(StorageError) {
-    guard path != ":memory:" else { throw .notSupported(path, "It must be a file, not a database in memory") }
+    guard path != ":memory:" else {
+      throw .notSupported(path, "The database must be a file; an in-memory database is not supported")
+    }
   }
 
   /// Creates the file's folder if it is missing, for its owner alone.
@@ -104,11 +106,11 @@ package struct DatabaseFile: Sendable {
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch { throw StorageError(.cannotOpen, message: "The folder cannot be made", file: folder) }
+    } catch { throw StorageError(.cannotOpen, message: "The folder cannot be created", file: folder) }
     // If the entry of the folder is lost in a power failure, so is the file in it.
     for parent in parents.reversed() {
       guard FilesInUse.syncFolder(parent) else {
-        throw StorageError(.inputOutput, message: "The folder cannot be written to the disk", file: parent)
+        throw StorageError(.inputOutput, message: "The folder cannot be flushed to the disk", file: parent)
       }
     }
   }
@@ -117,7 +119,7 @@ package struct DatabaseFile: Sendable {
   package func make() throws(StorageError) {
     try checkIsFile()
     let reason = FilesInUse.make(path)
-    if reason != 0 { throw StorageError(errno: reason, "The file cannot be made", file: path) }
+    if reason != 0 { throw StorageError(errno: reason, "The file cannot be created", file: path) }
   }
 
   /// Moves the file and its log aside under a new name ending in `.damaged`, replacing an earlier one; returns its

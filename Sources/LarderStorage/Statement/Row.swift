@@ -33,7 +33,7 @@ import CLarderSQLite
   package func text(_ column: Int32) throws(StorageError) -> String {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT,
       let start = unsafe sqlite3_column_text(handle, column)
-    else { throw unexpected(column, "a text") }
+    else { throw unexpected(column, "text") }
     let count = Int(unsafe sqlite3_column_bytes(handle, column))
     // SQLite keeps the bytes until the next step; they are copied here.
     return unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)

@@ -8,7 +8,8 @@ extension Statement {
     let wanted = unsafe sqlite3_bind_parameter_count(handle)
     guard Int(wanted) == batch.width, batch.openCells == 0 else {
       throw StorageError(
-        .misuse, message: "Rows of \(batch.width) cells for \(wanted) parameters", sql: sql, file: connection.file)
+        .misuse, message: "The rows have \(batch.width) cells, but the statement has \(wanted) parameters", sql: sql,
+        file: connection.file)
     }
     let code = unsafe batch.cells.withUnsafeBufferPointer { cells in
       unsafe batch.arena.withUnsafeBytes { arena in unsafe run(cells, batch.width, arena) }
@@ -25,7 +26,8 @@ extension Statement {
     let last = batch.rowCount
     guard Int(wanted) == batch.width, order.allSatisfy({ $0 >= 0 && Int($0) < last }) else {
       throw StorageError(
-        .misuse, message: "Rows of \(batch.width) cells for \(wanted) parameters", sql: sql, file: connection.file)
+        .misuse, message: "The rows have \(batch.width) cells, but the statement has \(wanted) parameters", sql: sql,
+        file: connection.file)
     }
     let (code, count) = unsafe batch.cells.withUnsafeBufferPointer { cells in
       unsafe batch.arena.withUnsafeBytes { arena in
@@ -53,7 +55,9 @@ extension Statement {
       columns.allSatisfy({ $0 >= 0 && $0 < batch.width })
     else {
       throw StorageError(
-        .misuse, message: "\(columns.count + integers.count) values for \(wanted) parameters", sql: sql,
+        .misuse,
+        message: "\(columns.count + integers.count) values were given, but the statement has \(wanted) parameters",
+        sql: sql,
         file: connection.file)
     }
     try unsafe batch.arena.withUnsafeBufferPointer { (bytes) throws(StorageError) in

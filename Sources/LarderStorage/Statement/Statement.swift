@@ -30,11 +30,11 @@ import CLarderSQLite
     }
     guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
     guard let prepared = unsafe prepared else {
-      throw StorageError(.misuse, message: "An empty statement", sql: sql, file: connection.file)
+      throw StorageError(.misuse, message: "The SQL contains no statement", sql: sql, file: connection.file)
     }
     guard !hasTail else {
       _ = unsafe sqlite3_finalize(prepared)
-      throw StorageError(.misuse, message: "More than one statement", sql: sql, file: connection.file)
+      throw StorageError(.misuse, message: "The SQL contains more than one statement", sql: sql, file: connection.file)
     }
     unsafe handle = prepared
   }
@@ -89,7 +89,8 @@ import CLarderSQLite
     let wanted = unsafe sqlite3_bind_parameter_count(handle)
     guard wanted == values.count else {
       throw StorageError(
-        .misuse, message: "\(values.count) values for \(wanted) parameters", sql: sql, file: connection.file)
+        .misuse, message: "\(values.count) values were given, but the statement has \(wanted) parameters", sql: sql,
+        file: connection.file)
     }
   }
 
@@ -122,7 +123,8 @@ import CLarderSQLite
   /// Runs `body` while no other code uses the statement, and leaves it reset and without parameters.
   private func use(_ body: () throws(StorageError) -> Void) throws(StorageError) {
     guard !isRunning, !isFinalized else {
-      throw StorageError(.misuse, message: "The statement is running or finalized", sql: sql, file: connection.file)
+      throw StorageError(
+        .misuse, message: "The statement is already running, or was finalized", sql: sql, file: connection.file)
     }
     isRunning = true
     defer { end() }

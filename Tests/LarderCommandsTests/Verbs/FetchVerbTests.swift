@@ -166,7 +166,7 @@ struct FetchVerbTests {
     #expect(site.server.requests.count == 1)
     let miss = await site.fetch("--offline", path: "/b")
     #expect(miss.status == .negative && miss.output.isEmpty)
-    #expect(miss.diagnostics.contains("Nothing is stored"))
+    #expect(miss.diagnostics.contains("The cache has no response"))
     site.server.stop()
     #expect(await site.fetch("--policy", "cache-only").output == "one")
     let gone = await site.fetch()
@@ -194,7 +194,7 @@ struct FetchVerbTests {
     let folder = try TemporaryFolder()
     let outcome = await Rig().run("fetch", "--cache", folder.path, server.text("/x"))
     #expect(outcome.status.code == code && outcome.output.isEmpty)
-    #expect(outcome.diagnostics.contains("The server answered with status \(status)."))
+    #expect(outcome.diagnostics.contains("The server responded with status \(status)."))
     #expect(outcome.diagnostics.contains("--user-file") == [401, 403].contains(status))
   }
 
@@ -206,7 +206,7 @@ struct FetchVerbTests {
     let unasked = await Rig().run("fetch", "--cache", folder.path, server.text("/x"))
     #expect(unasked.status == .network && unasked.diagnostics.contains("is not valid HTTP: 304"))
     let asked = await Rig().run("fetch", "--cache", folder.path, "-H", "If-None-Match: \"1\"", server.text("/x"))
-    #expect(asked.status == .network && asked.diagnostics.contains("The server answered with status 304."))
+    #expect(asked.status == .network && asked.diagnostics.contains("The server responded with status 304."))
   }
 
   @Test("Redirects are followed through the cache, and credentials stay with their origin")

@@ -150,9 +150,9 @@ struct SQLiteCacheTests {
     for row in 1..<Int64(RecentUses.limit) { #expect(!uses.note(row)) }
     #expect(uses.note(Int64(RecentUses.limit)))
     #expect(!uses.note(0))
-    #expect(uses.takeSlice().count == RecentUses.slice)
-    #expect(uses.goesOn())
-    while uses.goesOn() { _ = uses.takeSlice() }
+    #expect(uses.removeSlice().count == RecentUses.slice)
+    #expect(uses.continuesFlushing())
+    while uses.continuesFlushing() { _ = uses.removeSlice() }
     #expect(uses.next(after: 0) == 5 + Int64(RecentUses.limit) + 2)
     #expect(uses.next(after: 1 << 40) == (1 << 40) + 1)
   }

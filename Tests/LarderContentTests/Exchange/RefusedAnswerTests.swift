@@ -11,7 +11,8 @@ struct RefusedAnswerTests {
   func unaskedNotModified(method: String) async throws {
     let rig = EngineRig { _, _ in .init(304, ["ETag": "\"1\"", "Cache-Control": "max-age=60"]) }
     await #expect(
-      throws: HTTPTransportError.protocolViolation("304 (Not Modified) came to a request without a condition")
+      throws: HTTPTransportError.protocolViolation(
+        "the server sent 304 (Not Modified) for a request without a condition")
     ) {
       try await rig.line(method: HTTPMethod(rawValue: method))
     }

@@ -290,7 +290,7 @@ struct TransferTests {
     asked.answer(200, fresh, length: 6)
     asked.send("one")
     asked.finish()
-    #expect(await lines(tasks) == ["\(HTTPTransportError.connectionLost(reason: "3 of 6 bytes came"))"])
+    #expect(await lines(tasks) == ["\(HTTPTransportError.connectionLost(reason: "only 3 of 6 bytes were received"))"])
     #expect(rig.shelf.keys.isEmpty)
   }
 

@@ -89,7 +89,7 @@ struct FileCacheRig {
 
   /// True where an entry's file is there; unlike a look-up this is no use of it.
   func holds(_ cache: FileCache, _ key: String) throws -> Bool {
-    FileManager.default.fileExists(atPath: path + "/" + (try cache.place(of: key)))
+    FileManager.default.fileExists(atPath: path + "/" + (try cache.filePath(of: key)))
   }
 
   func read(_ file: String) throws -> [UInt8] { try [UInt8](Data(contentsOf: URL(filePath: path + "/" + file))) }

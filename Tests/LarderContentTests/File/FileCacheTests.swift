@@ -173,7 +173,7 @@ struct FileCacheTests {
       Issue.record("\(String(describing: failure))")
       return
     }
-    #expect(failure?.description.contains("no path of a folder") == true)
+    #expect(failure?.description.contains("The path is not a folder") == true)
   }
 
   @Test("lie in a folder that is made with those above it, or behind a link")

@@ -248,7 +248,7 @@ struct FileDamageTests {
     let rig = try FileCacheRig()
     let cache = try rig.open()
     for key in ["k", "other"] { try await cache.store(FileCacheRig.entry(200_000), forKey: key) }
-    let place = try cache.place(of: "k")
+    let place = try cache.filePath(of: "k")
     let bytes = try rig.read(place)
     for damaged in [Array(bytes.dropLast()), bytes + [0], [], Array(bytes[..<40]) + [1] + Array(bytes[41...])] {
       try await cache.store(FileCacheRig.entry(200_000), forKey: "k")
@@ -335,7 +335,7 @@ struct FileDamageTests {
         Issue.record("\(String(describing: failure))")
         continue
       }
-      #expect(what.contains(rig.path) && what.contains("remove the folder"))
+      #expect(what.contains(rig.path) && what.contains("delete the folder"))
     }
     #expect(try rig.read("larder.state") == bytes)
     #expect(rig.entryFiles.count == 1)

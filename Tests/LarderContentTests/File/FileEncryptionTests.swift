@@ -305,7 +305,7 @@ struct FileEncryptionTests {
     func put(_ key: String, _ seed: UInt64, _ length: Int) async throws -> (entry: String, blob: String?) {
       let before = Set(rig.files().keys)
       try await cache.store(FileCacheRig.entry(length, seed: seed), forKey: key)
-      let place = try cache.place(of: key)
+      let place = try cache.filePath(of: key)
       return (place, Set(rig.files().keys).subtracting(before).first { $0 != place })
     }
     // Two entries' files, then their contents, for each other.

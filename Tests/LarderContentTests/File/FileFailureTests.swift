@@ -249,7 +249,7 @@ struct FileFailureTests {
     try await cache.store(FileCacheRig.entry(20), forKey: "k")
     plan.fail(.open, after: 0, code)
     let failure = try #require(await cacheError { _ = try await cache.entry(forKey: "k") })
-    #expect(failure.description.contains(try cache.place(of: "k")), "\(failure)")
+    #expect(failure.description.contains(try cache.filePath(of: "k")), "\(failure)")
     #expect(failure.description.contains("cannot be read") && failure.description.contains("permissions"), "\(failure)")
     await cache.close()
   }

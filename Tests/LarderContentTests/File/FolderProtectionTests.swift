@@ -60,9 +60,9 @@ struct FolderProtectionTests {
       errno = EPERM
       return -1
     }
-    expectFailure("class of protection", options)
+    expectFailure("file protection class", options)
     // The state file is there by now.
-    expectFailure("class of protection", options)
+    expectFailure("file protection class", options)
   }
 
   /// Refuses the state file, as a locked device does. The folder itself is opened before.

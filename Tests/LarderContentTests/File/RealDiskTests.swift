@@ -154,7 +154,7 @@ struct RealDiskTests {
     #expect(try await held.read(0..<200_000) == FileCacheRig.bytes(200_000))
     // What was begun in the folder before cannot end in the new one, and says so.
     let failure = await cacheError { _ = try await writer.commit(FileCacheRig.metadata(), forKey: "w") }
-    #expect(failure?.description.contains("removed while it was open") == true, "\(String(describing: failure))")
+    #expect(failure?.description.contains("removed while the cache was open") == true, "\(String(describing: failure))")
     #expect(try await writer.read(0..<200_000) == FileCacheRig.bytes(200_000))
     for (key, length) in [("small", 10), ("large", 200_000)] {
       try await cache.store(FileCacheRig.entry(length, seed: 2), forKey: key)

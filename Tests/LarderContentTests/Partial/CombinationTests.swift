@@ -240,19 +240,19 @@ struct CompletionOutcomeTests {
   func contradictions() {
     var other = PartialSamples.strong
     other["ETag"] = "\"v2\""
-    #expect(Self.outcome(PartialSamples.answer(5..<26, 26, fields: other)) == .askAgain)
-    #expect(Self.outcome(PartialSamples.answer(5..<27, 27)) == .askAgain)
+    #expect(Self.outcome(PartialSamples.answer(5..<26, 26, fields: other)) == .requestAgain)
+    #expect(Self.outcome(PartialSamples.answer(5..<27, 27)) == .requestAgain)
     var parts = PartialSamples.answer(5..<26, 26)
     parts.fields["Content-Type"] = "multipart/byteranges; boundary=a"
-    #expect(Self.outcome(parts) == .askAgain)
+    #expect(Self.outcome(parts) == .requestAgain)
     parts.fields["Content-Range"] = nil
-    #expect(Self.outcome(parts) == .askAgain)
+    #expect(Self.outcome(parts) == .requestAgain)
   }
 
   @Test(
     "the status decides about the rest",
     arguments: [
-      (200, CompletionOutcome.replace), (304, .askAgain), (412, .askAgain), (416, .askAgain), (404, .forward),
+      (200, CompletionOutcome.replace), (304, .requestAgain), (412, .requestAgain), (416, .requestAgain), (404, .forward),
       (500, .forward), (302, .forward),
     ])
   func statuses(status: Int, outcome: CompletionOutcome) {

@@ -72,7 +72,7 @@ struct PartialModelTests {
       }
       let asked = try Self.positions(field, length: length)
       switch RangeOutcome.of(["Range": field], entry, boundary: "cut") {
-      case .answer(let answer) where answer.status == 206:
+      case .respond(let answer) where answer.status == 206:
         counts["206", default: 0] += 1
         let content = PartialSamples.content(answer, from: entry.bytesInMemory ?? [])
         var sent: Set<Int> = []
@@ -81,7 +81,7 @@ struct PartialModelTests {
           sent.formUnion(range)
         }
         #expect(sent.isSuperset(of: asked), "\(field)")
-      case .answer(let answer):
+      case .respond(let answer):
         counts["416", default: 0] += 1
         #expect(answer.status == 416 && asked.isEmpty)
       case .fetch(let fetch):

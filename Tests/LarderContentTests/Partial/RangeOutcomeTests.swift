@@ -12,7 +12,7 @@ struct RangeOutcomeTests {
   }
 
   static func answer(_ request: HTTPFields, _ entry: CacheEntry) throws -> (PartialResponse, String) {
-    guard case .answer(let answer) = outcome(request, entry) else {
+    guard case .respond(let answer) = outcome(request, entry) else {
       throw Unexpected(outcome: outcome(request, entry))
     }
     let content = PartialSamples.content(answer, from: entry.bytesInMemory ?? [])

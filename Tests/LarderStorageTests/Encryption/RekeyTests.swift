@@ -171,7 +171,7 @@ struct RekeyTests {
       path: rig.path, old: old, new: new, schema: TestSchema.first, options: .init(), syncFolder: { _ in false })
     let error = await storageError { try rekeying.run() }
     #expect(error?.category == .inputOutput)
-    #expect(error?.message.contains(new == nil ? "opens without a key" : "The new key opens the file") == true)
+    #expect(error?.message.contains(new == nil ? "opens without a key" : "opens with the new key") == true)
     #expect(error?.message.contains("Keep the old key") == true)
     #expect(files == ["secret.db"])
     let category: StorageError.Category = new == nil ? .notEncrypted : old == nil ? .encrypted : .wrongKey

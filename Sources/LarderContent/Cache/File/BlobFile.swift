@@ -22,11 +22,11 @@ final class BlobFile: Sendable {
   /// Called when a block is damaged.
   private let onDamage: @Sendable () -> Void
   /// The block in whose middle the last read ended. If pieces are smaller than blocks, the next read begins there.
-  private let last = Locked<(place: Int, bytes: [UInt8])?>(nil)
+  private let lastBlock = Locked<(blockIndex: Int, bytes: [UInt8])?>(nil)
 
   /// The number of blocks that are read at once: few calls, and the bytes are still in the processor's cache when they
   /// are checked.
-  private static let run = 2
+  private static let blocksPerRead = 2
 
   init(
     _ file: Descriptor, disk: Disk, path: String, id: BlobID, length: Int, marks: BlockMarks, keys: FolderKeys?,
@@ -42,7 +42,7 @@ final class BlobFile: Sendable {
     self.onDamage = onDamage
   }
 
-  /// Reads a range of the content. Throws `corrupt` if one of its blocks is not what was written.
+  /// Reads a range of the content. Throws `corrupt` if one of its blocks is damaged.
   ///
   /// `beginning` holds the first bytes of the range, which were read before: they are copied, the others read.
   func read(_ range: Range<Int>, behind beginning: [UInt8] = []) throws(CacheError) -> [UInt8] {
@@ -83,15 +83,15 @@ final class BlobFile: Sendable {
   private func fill(_ buffer: UnsafeMutableRawBufferPointer, _ range: Range<Int>) throws(CacheError) {
     var position = range.lowerBound
     while position < range.upperBound {
-      let place = position / EntryFile.blockLength
-      let block = blockRange(place)
+      let blockIndex = position / EntryFile.blockLength
+      let block = blockRange(blockIndex)
       // `position` is in the range, and the buffer as long as the range.
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[(position - range.lowerBound)...])
       if position == block.lowerBound, block.upperBound <= range.upperBound {
-        position += try unsafe readWhole(place, rest)
+        position += try unsafe readWhole(blockIndex, rest)
       } else {
         let end = min(block.upperBound, range.upperBound)
-        let bytes = try edge(place, block, keeping: end < block.upperBound)
+        let bytes = try blockBytes(blockIndex, block, keepsBlock: end < block.upperBound)
         let part = position - block.lowerBound..<end - block.lowerBound
         unsafe rest.copyBytes(from: bytes[part])
         position = end
@@ -99,16 +99,16 @@ final class BlobFile: Sendable {
     }
   }
 
-  private func blockRange(_ place: Int) -> Range<Int> {
-    let start = min(place * EntryFile.blockLength, length)
+  private func blockRange(_ blockIndex: Int) -> Range<Int> {
+    let start = min(blockIndex * EntryFile.blockLength, length)
     return start..<min(start + EntryFile.blockLength, length)
   }
 
   /// Reads as many whole blocks as fit, up to the number that is read at once. Returns their length.
-  private func readWhole(_ place: Int, _ rest: UnsafeMutableRawBufferPointer) throws(CacheError) -> Int {
-    let start = place * EntryFile.blockLength
+  private func readWhole(_ blockIndex: Int, _ rest: UnsafeMutableRawBufferPointer) throws(CacheError) -> Int {
+    let start = blockIndex * EntryFile.blockLength
     var end = start
-    for next in place..<place + BlobFile.run {
+    for next in blockIndex..<blockIndex + BlobFile.blocksPerRead {
       let block = blockRange(next)
       if block.isEmpty || block.upperBound - start > rest.count { break }
       end = block.upperBound
@@ -117,27 +117,27 @@ final class BlobFile: Sendable {
     try unsafe read(into: target, at: start)
     for offset in stride(from: 0, to: end - start, by: EntryFile.blockLength) {
       let part = unsafe target[offset..<min(offset + EntryFile.blockLength, end - start)]
-      try unsafe check(UnsafeMutableRawBufferPointer(rebasing: part), place + offset / EntryFile.blockLength)
+      try unsafe check(UnsafeMutableRawBufferPointer(rebasing: part), blockIndex + offset / EntryFile.blockLength)
     }
     return end - start
   }
 
   /// Reads a block of which only a part is requested.
-  private func edge(_ place: Int, _ block: Range<Int>, keeping: Bool) throws(CacheError) -> [UInt8] {
-    if let held = last.withLock({ $0?.place == place ? $0?.bytes : nil }) { return held }
+  private func blockBytes(_ blockIndex: Int, _ block: Range<Int>, keepsBlock: Bool) throws(CacheError) -> [UInt8] {
+    if let bytes = lastBlock.withLock({ $0?.blockIndex == blockIndex ? $0?.bytes : nil }) { return bytes }
     var failure: CacheError?
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: block.count) { buffer, count in
       do throws(CacheError) {
         let raw = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<block.count])
         try unsafe read(into: raw, at: block.lowerBound)
-        try unsafe check(raw, place)
+        try unsafe check(raw, blockIndex)
         count = block.count
       } catch {
         failure = error
       }
     }
     if let failure { throw failure }
-    last.withLock { $0 = keeping ? (place, bytes) : nil }
+    lastBlock.withLock { $0 = keepsBlock ? (blockIndex, bytes) : nil }
     return bytes
   }
 
@@ -148,13 +148,13 @@ final class BlobFile: Sendable {
     } catch {
       throw error.cacheError(path)
     }
-    guard count == buffer.count else { throw damage("it ends at byte \(offset + count)") }
+    guard count == buffer.count else { throw damage("the file ends early, at byte \(offset + count)") }
   }
 
   /// Checks a block and decrypts it in place if necessary.
-  private func check(_ raw: UnsafeMutableRawBufferPointer, _ place: Int) throws(CacheError) {
-    guard unsafe marks.open(raw, of: id, at: place, keys) else {
-      throw damage("block \(place) is not what was written")
+  private func check(_ raw: UnsafeMutableRawBufferPointer, _ blockIndex: Int) throws(CacheError) {
+    guard unsafe marks.open(raw, of: id, at: blockIndex, keys) else {
+      throw damage("block \(blockIndex) failed its integrity check")
     }
   }
 

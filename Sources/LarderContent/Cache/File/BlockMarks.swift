@@ -22,15 +22,15 @@ struct BlockMarks: Hashable, Sendable {
 
   /// Appends the checksum of the next block.
   mutating func add(_ block: UnsafeRawBufferPointer, of blob: BlobID) {
-    let sum = unsafe EntryFile.blockSum(block, of: blob, at: count)
-    unsafe withUnsafeBytes(of: sum.littleEndian) { unsafe bytes.append(contentsOf: $0) }
+    let checksum = unsafe EntryFile.blockChecksum(block, of: blob, at: count)
+    unsafe withUnsafeBytes(of: checksum.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
   /// Seals the next block in place and appends its nonce and tag. Returns false if the platform's library fails.
   mutating func seal(_ block: UnsafeMutableRawBufferPointer, of blob: BlobID, _ keys: FolderKeys) -> Bool {
-    let place = BlockMarks.place(blob, count)
+    let authenticatedData = BlockMarks.authenticatedData(blob, count)
     return unsafe withUnsafeTemporaryAllocation(byteCount: SealingKey.markLength, alignment: 8) { mark in
-      guard unsafe place.withUnsafeBytes({ unsafe keys.contents.seal(block, mark: mark, with: $0) }) else {
+      guard unsafe authenticatedData.withUnsafeBytes({ unsafe keys.contents.seal(block, mark: mark, with: $0) }) else {
         return false
       }
       unsafe bytes.append(contentsOf: mark)
@@ -46,17 +46,17 @@ struct BlockMarks: Hashable, Sendable {
       // There is one for each block.
       let mark = unsafe UnsafeRawBufferPointer(rebasing: marks[index * length..<(index + 1) * length])
       guard let keys else {
-        let sum = unsafe UInt64(littleEndian: mark.loadUnaligned(as: UInt64.self))
-        return unsafe EntryFile.blockSum(UnsafeRawBufferPointer(block), of: blob, at: index) == sum
+        let checksum = unsafe UInt64(littleEndian: mark.loadUnaligned(as: UInt64.self))
+        return unsafe EntryFile.blockChecksum(UnsafeRawBufferPointer(block), of: blob, at: index) == checksum
       }
-      return unsafe BlockMarks.place(blob, index).withUnsafeBytes {
+      return unsafe BlockMarks.authenticatedData(blob, index).withUnsafeBytes {
         unsafe keys.contents.open(block, mark: mark, with: $0)
       }
     }
   }
 
   /// The authenticated data of a block: its content's file and its index.
-  private static func place(_ blob: BlobID, _ index: Int) -> [UInt64] {
+  private static func authenticatedData(_ blob: BlobID, _ index: Int) -> [UInt64] {
     [0x314B_4352_4452_414C, blob.high, blob.low, UInt64(truncatingIfNeeded: index)].map(\.littleEndian)
   }
 }

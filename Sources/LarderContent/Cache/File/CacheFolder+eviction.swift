@@ -3,8 +3,8 @@ import Synchronization
 // Eviction. The last use of an entry is recorded as its file's modification time. So no index is in memory, and a hit
 // needs no write if the recorded time is recent enough. If the files exceed the limit, shelves are scanned until about
 // a thousand entries were seen, and the least recently used of them are removed. The next sample begins with the shelf
-// after the last one, like the hand of a clock, so that each shelf is scanned before any is scanned twice. When a
-// folder is opened, the hand starts at a random shelf. A small folder is scanned completely, so its order of eviction
+// after the last one, so that each shelf is scanned before any is scanned twice. When a
+// folder is opened, the scan starts at a random shelf. A small folder is scanned completely, so its order of eviction
 // is exact.
 extension CacheFolder {
   /// The number of entries that are scanned before some are removed.
@@ -19,15 +19,15 @@ extension CacheFolder {
 
   /// Removes entries until the files are within the limit. Returns true if more must be removed: call it again.
   ///
-  /// `kept` is not removed: it was stored just now.
-  func evict(keeping kept: String) -> Bool {
+  /// `storedKey` is not removed: it was stored just now.
+  func evict(keeping storedKey: String) -> Bool {
     guard let usage = try? usage(), usage.bytes > limit else { return false }
     guard isEvicting.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged else {
       return false
     }
     defer { isEvicting.store(false, ordering: .releasing) }
     do throws(CacheError) {
-      let name = try name(of: kept)
+      let name = try name(of: storedKey)
       if try removeOldest(usage.shelves, besides: name) > 0 { return true }
       // Nothing was removed, so the numbers are wrong, or all remaining entries were used in the meantime.
       for shelf in 0..<EntryName.shelves { try recount(shelf) }
@@ -40,22 +40,22 @@ extension CacheFolder {
   }
 
   /// Removes the oldest entries of a sample. Returns the number of bytes that this freed.
-  private func removeOldest(_ shelves: [ShelfUsage?], besides kept: EntryName) throws(CacheError) -> Int {
+  private func removeOldest(_ shelves: [ShelfUsage?], besides storedName: EntryName) throws(CacheError) -> Int {
     var sample = EvictionSample(capacity: CacheFolder.victimCount)
-    let start = hand.load(ordering: .relaxed)
+    let start = nextShelf.load(ordering: .relaxed)
     var isAll = true
     for step in 0..<EntryName.shelves {
       let shelf = (start + step) % EntryName.shelves
       // The contents of a shelf with a damaged slot are unknown.
       if let usage = shelves[shelf], usage.entries == 0 { continue }
-      if sample.seen >= CacheFolder.sampleSize {
+      if sample.scannedCount >= CacheFolder.sampleSize {
         isAll = false
-        hand.store(shelf, ordering: .relaxed)
+        nextShelf.store(shelf, ordering: .relaxed)
         break
       }
-      let seen = look(through: shelf, besides: kept, &sample)
+      let scannedCount = scan(shelf, besides: storedName, &sample)
       // Files were deleted by hand, or are being stored right now.
-      if let usage = shelves[shelf], usage.entries != seen { try recount(shelf) }
+      if let usage = shelves[shelf], usage.entries != scannedCount { try recount(shelf) }
     }
     var freed = 0
     for victim in sample.victims(isAll: isAll) {
@@ -66,19 +66,19 @@ extension CacheFolder {
   }
 
   /// Scans a shelf for the sample. Returns how many entries are on it.
-  private func look(through shelf: Int, besides kept: EntryName, _ sample: inout EvictionSample) -> Int {
-    var seen = 0
+  private func scan(_ shelf: Int, besides storedName: EntryName, _ sample: inout EvictionSample) -> Int {
+    var scannedCount = 0
     try? unsafe disk.list(root.number, FolderNames.shelf(shelf)) { bytes in
       guard case .entry(let name)? = unsafe ShelfItem(shelf: shelf, name: bytes),
         let status = try? disk.status(root.number, name.path), status.kind == .file
       else { return true }
-      seen += 1
-      if name != kept {
-        sample.add(.init(name: name, time: clock.seen(status.time), recorded: status.time))
+      scannedCount += 1
+      if name != storedName {
+        sample.add(.init(name: name, time: clock.observe(status.time), recorded: status.time))
       }
       return !isStopped
     }
-    return seen
+    return scannedCount
   }
 
   /// Removes an entry, unless it was used or replaced since it was scanned.

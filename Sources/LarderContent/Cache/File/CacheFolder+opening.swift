@@ -4,46 +4,49 @@ import LarderStorage
 extension CacheFolder {
   /// Reads the rest of an entry whose beginning was read, and decrypts the entry.
   func readSealed(
-    _ file: Int32, _ name: EntryName, _ begun: UnsafeMutableRawBufferPointer, isAll: Bool, _ key: String,
+    _ file: Int32, _ name: EntryName, _ beginning: UnsafeMutableRawBufferPointer, isAll: Bool, _ key: String,
     _ keys: FolderKeys
   ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
-    let found: SealedEntry
+    let sealedEntry: SealedEntry
     do throws(EntryFile.Damage) {
-      found = try unsafe SealedEntry(UnsafeRawBufferPointer(begun))
-      if isAll { try found.check(size: begun.count) }
+      sealedEntry = try unsafe SealedEntry(UnsafeRawBufferPointer(beginning))
+      if isAll { try sealedEntry.check(size: beginning.count) }
     } catch {
       return .failure(error)
     }
     // The header is there.
-    let header = unsafe UnsafeRawBufferPointer(rebasing: begun[..<EntryFile.headerLength])
-    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: begun[EntryFile.headerLength...])
-    if isAll { return unsafe open(found, header, rest, name, key, keys) }
-    guard found.fileLength >= begun.count, found.fileLength <= longestEntryFile else {
-      return .failure(EntryFile.Damage(reason: "its length is not what it says"))
+    let header = unsafe UnsafeRawBufferPointer(rebasing: beginning[..<EntryFile.headerLength])
+    let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: beginning[EntryFile.headerLength...])
+    if isAll { return unsafe open(sealedEntry, header, rest, name, key, keys) }
+    guard sealedEntry.fileLength >= beginning.count, sealedEntry.fileLength <= longestEntryFile else {
+      return .failure(EntryFile.Damage(reason: "the file does not have the length in its header"))
     }
-    if found.blob == nil {
-      return try unsafe readInline(file, found, header, UnsafeRawBufferPointer(rest), name, key, keys)
+    if sealedEntry.blob == nil {
+      return try unsafe readInline(file, sealedEntry, header, UnsafeRawBufferPointer(rest), name, key, keys)
     }
     let size = try disk.status(file).size
-    do throws(EntryFile.Damage) { try found.check(size: size) } catch { return .failure(error) }
+    do throws(EntryFile.Damage) { try sealedEntry.check(size: size) } catch { return .failure(error) }
     // Freed at the end of this function; nothing of it is kept.
     let buffer = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: found.fileLength - EntryFile.headerLength, alignment: 16)
+      byteCount: sealedEntry.fileLength - EntryFile.headerLength, alignment: 16)
     defer { unsafe buffer.deallocate() }
     guard try unsafe disk.read(file, into: buffer, at: EntryFile.headerLength) == buffer.count else {
-      return .failure(EntryFile.Damage(reason: "it was cut while it was read"))
+      return .failure(EntryFile.Damage(reason: "the file was truncated while it was being read"))
     }
-    return unsafe open(found, header, buffer, name, key, keys)
+    return unsafe open(sealedEntry, header, buffer, name, key, keys)
   }
 
   private func open(
-    _ found: SealedEntry, _ header: UnsafeRawBufferPointer, _ sealed: UnsafeMutableRawBufferPointer, _ name: EntryName,
+    _ sealedEntry: SealedEntry, _ header: UnsafeRawBufferPointer, _ sealed: UnsafeMutableRawBufferPointer,
+    _ name: EntryName,
     _ key: String, _ keys: FolderKeys
   ) -> Result<EntryFile?, EntryFile.Damage> {
     do throws(EntryFile.Damage) {
       let raw = UnsafeRawBufferPointer(sealed)
-      guard let opened = try unsafe opened(found, header, sealed, name, key, keys) else { return .success(nil) }
-      if let blob = found.blob { return .success(EntryFile(head: opened.head, body: .blob(blob, opened.head.marks))) }
+      guard let opened = try unsafe opened(sealedEntry, header, sealed, name, key, keys) else { return .success(nil) }
+      if let blob = sealedEntry.blob {
+        return .success(EntryFile(head: opened.head, body: .blob(blob, opened.head.marks)))
+      }
       return .success(unsafe EntryFile(head: opened.head, body: .inline(Array(raw[..<opened.length]))))
     } catch {
       return .failure(error)
@@ -51,51 +54,52 @@ extension CacheFolder {
   }
 
   private func opened(
-    _ found: SealedEntry, _ header: UnsafeRawBufferPointer, _ sealed: UnsafeMutableRawBufferPointer, _ name: EntryName,
+    _ sealedEntry: SealedEntry, _ header: UnsafeRawBufferPointer, _ sealed: UnsafeMutableRawBufferPointer,
+    _ name: EntryName,
     _ key: String, _ keys: FolderKeys
   ) throws(EntryFile.Damage) -> SealedEntry.Opened? {
     guard unsafe SealedEntry.open(header, sealed, nil, name, keys) else {
-      throw EntryFile.Damage(reason: "it is not what was written")
+      throw EntryFile.Damage(reason: "its header failed its integrity check")
     }
-    return try unsafe found.opened(header, UnsafeRawBufferPointer(sealed), key: key)
+    return try unsafe sealedEntry.opened(header, UnsafeRawBufferPointer(sealed), key: key)
   }
 
   /// Reads an entry with its content directly into the returned array, and decrypts it there.
   private func readInline(
-    _ file: Int32, _ found: SealedEntry, _ header: UnsafeRawBufferPointer, _ begun: UnsafeRawBufferPointer,
+    _ file: Int32, _ sealedEntry: SealedEntry, _ header: UnsafeRawBufferPointer, _ beginning: UnsafeRawBufferPointer,
     _ name: EntryName, _ key: String, _ keys: FolderKeys
   ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
-    let length = found.fileLength - EntryFile.headerLength
+    let length = sealedEntry.fileLength - EntryFile.headerLength
     guard length <= SealedEntry.lengthsLength + EntryFile.headLimit + EntryFile.inlineLimit else {
-      return .failure(EntryFile.Damage(reason: "impossible lengths"))
+      return .failure(EntryFile.Damage(reason: "the header has invalid lengths"))
     }
     var failure: Errno?
     var result: Result<SealedEntry.Opened?, EntryFile.Damage> = .success(nil)
     // One byte more is requested, to detect a file that does not end there.
     let content = unsafe [UInt8](unsafeUninitializedCapacity: length + 1) { target, count in
       // The array has room for this many bytes, and for those that were read before.
-      let room = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[...length])
-      unsafe room.copyMemory(from: begun)
-      let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: room[begun.count...])
+      let entryBuffer = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[...length])
+      unsafe entryBuffer.copyMemory(from: beginning)
+      let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: entryBuffer[beginning.count...])
       do throws(Errno) {
-        let start = EntryFile.headerLength + begun.count
+        let start = EntryFile.headerLength + beginning.count
         var read = try unsafe disk.readOnce(file, into: missing, at: start)
         // A shorter read is expected, because the file ends after the content. Less than the content is examined.
-        if begun.count + read < length {
+        if beginning.count + read < length {
           let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: missing[read...])
           read += try unsafe disk.read(file, into: rest, at: start + read)
         }
-        guard begun.count + read == length else {
-          result = .failure(EntryFile.Damage(reason: "its length is not what it says"))
+        guard beginning.count + read == length else {
+          result = .failure(EntryFile.Damage(reason: "the file does not have the length in its header"))
           return
         }
       } catch {
         failure = error
         return
       }
-      let sealed = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<length])
+      let sealed = unsafe UnsafeMutableRawBufferPointer(rebasing: entryBuffer[..<length])
       do throws(EntryFile.Damage) {
-        guard let opened = try unsafe opened(found, header, sealed, name, key, keys) else { return }
+        guard let opened = try unsafe opened(sealedEntry, header, sealed, name, key, keys) else { return }
         // The other data that was sealed with the content follows it.
         count = opened.length
         result = .success(opened)

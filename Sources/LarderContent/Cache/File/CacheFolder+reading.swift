@@ -31,7 +31,7 @@ extension CacheFolder {
   }
 
   /// The result of reading an entry's file.
-  enum Finding: Sendable {
+  enum ReadResult: Sendable {
     case none
     case entry(EntryFile)
     case damaged(Disk.Status?, reason: String)
@@ -47,7 +47,7 @@ extension CacheFolder {
   }
 
   /// Reads an entry's file and records the use. Changes nothing else.
-  func find(_ name: EntryName, _ path: String, _ key: String) throws(CacheError) -> Finding {
+  func find(_ name: EntryName, _ path: String, _ key: String) throws(CacheError) -> ReadResult {
     let file: Int32
     do throws(Errno) {
       file = try disk.open(root.number, path)
@@ -56,20 +56,20 @@ extension CacheFolder {
       case ENOENT, ENOTDIR: return .none
       // A link, a socket (on Linux ENXIO, on Darwin EOPNOTSUPP) or a device: a cache did not create it.
       case ELOOP, ENXIO, EOPNOTSUPP, EISDIR, ENODEV:
-        return .damaged(try? disk.status(root.number, path), reason: "it is no readable file")
+        return .damaged(try? disk.status(root.number, path), reason: "the file cannot be read")
       default: throw error.cacheError(fullPath(path))
       }
     }
     defer { _ = close(file) }
     do throws(Errno) {
-      if let known = heads.head(name, key), let entry = read(file, name, as: known) {
+      if let cachedHead = heads.head(name, key), let entry = read(file, name, cachedHead: cachedHead) {
         touch(file, name)
         return .entry(entry)
       }
       // A known head was read from a shelf, and its entry is the same wherever the file is now.
       guard try shelfKind(name.shelf) == .folder else { return .none }
       switch try read(file, name, key) {
-      case .failure(let found): return .damaged(try disk.status(file), reason: found.reason)
+      case .failure(let damage): return .damaged(try disk.status(file), reason: damage.reason)
       case .success(nil): return .none
       case .success(let entry?):
         heads.note(name, entry.head)
@@ -104,33 +104,35 @@ extension CacheFolder {
     } catch {
       // A folder, a pipe or a terminal: it has no offset to read from.
       guard [EISDIR, ESPIPE, EAGAIN, EINVAL].contains(error.code) else { throw error }
-      return .failure(EntryFile.Damage(reason: "it is no file"))
+      return .failure(EntryFile.Damage(reason: "it is not a file"))
     }
-    let begun = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<first])
+    let beginning = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<first])
     // A read of a regular file is short only at the end of the file.
     let isAll = first < buffer.count
     if let keys {
-      let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<first])
-      return try unsafe readSealed(file, name, room, isAll: isAll, key, keys)
+      let destination = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<first])
+      return try unsafe readSealed(file, name, destination, isAll: isAll, key, keys)
     }
     let header: EntryFile.Header
     do throws(EntryFile.Damage) {
-      header = try unsafe EntryFile.Header(begun)
+      header = try unsafe EntryFile.Header(beginning)
       if isAll { try header.check(size: first) }
     } catch {
       return .failure(error)
     }
     // If inline content continues, reading it shows where the file ends.
     if isAll || header.blob == nil && header.headLength <= first {
-      return try unsafe read(file, header, begun, isAll: isAll, key)
+      return try unsafe read(file, header, beginning, isAll: isAll, key)
     }
     let size = try disk.status(file).size
-    guard size <= longestEntryFile else { return .failure(EntryFile.Damage(reason: "it is longer than any entry")) }
+    guard size <= longestEntryFile else {
+      return .failure(EntryFile.Damage(reason: "the file is too long for an entry"))
+    }
     do throws(EntryFile.Damage) { try header.check(size: size) } catch { return .failure(error) }
     let longer = UnsafeMutableRawBufferPointer.allocate(byteCount: header.headLength, alignment: 16)
     defer { unsafe longer.deallocate() }
     guard try unsafe disk.read(file, into: longer, at: 0) == header.headLength else {
-      return .failure(EntryFile.Damage(reason: "it was cut while it was read"))
+      return .failure(EntryFile.Damage(reason: "the file was truncated while it was being read"))
     }
     return try unsafe read(file, header, UnsafeRawBufferPointer(longer), isAll: false, key)
   }
@@ -140,32 +142,32 @@ extension CacheFolder {
 
   /// Reads the rest of an entry of which the beginning, with the whole head, was read.
   private func read(
-    _ file: Int32, _ header: EntryFile.Header, _ begun: UnsafeRawBufferPointer, isAll: Bool, _ key: String
+    _ file: Int32, _ header: EntryFile.Header, _ beginning: UnsafeRawBufferPointer, isAll: Bool, _ key: String
   ) throws(Errno) -> Result<EntryFile?, EntryFile.Damage> {
     let head: EntryFile.Head?
     do throws(EntryFile.Damage) {
       // The header's length is within what was read.
-      let raw = unsafe UnsafeRawBufferPointer(rebasing: begun[..<header.headLength])
+      let raw = unsafe UnsafeRawBufferPointer(rebasing: beginning[..<header.headLength])
       head = try unsafe EntryFile.Head(raw, header, key: key)
     } catch {
       return .failure(error)
     }
     guard let head else { return .success(nil) }
-    let known = EntryHead(
+    let entryHead = EntryHead(
       key: key, header: header, metadata: head.metadata, rules: StoredRules(head.metadata), marks: head.marks)
     if let blob = header.blob {
-      return .success(EntryFile(head: known, body: .blob(blob, head.marks)))
+      return .success(EntryFile(head: entryHead, body: .blob(blob, head.marks)))
     }
     var failure: Errno?
     var damage: EntryFile.Damage?
-    let rest = unsafe UnsafeRawBufferPointer(rebasing: begun[header.headLength...])
+    let rest = unsafe UnsafeRawBufferPointer(rebasing: beginning[header.headLength...])
     // One byte more is requested, to detect a file that does not end there.
     let content = unsafe [UInt8](unsafeUninitializedCapacity: header.contentLength + 1) { target, count in
       do throws(Errno) {
         // The array has room for this many bytes.
-        let room = unsafe UnsafeMutableRawBufferPointer(
+        let destination = unsafe UnsafeMutableRawBufferPointer(
           rebasing: UnsafeMutableRawBufferPointer(target)[...header.contentLength])
-        damage = try unsafe fill(room, from: rest, isAll: isAll, file, header)
+        damage = try unsafe fill(destination, from: rest, isAll: isAll, file, header)
         count = damage == nil ? header.contentLength : 0
       } catch {
         failure = error
@@ -173,33 +175,35 @@ extension CacheFolder {
     }
     if let failure { throw failure }
     if let damage { return .failure(damage) }
-    return .success(EntryFile(head: known, body: .inline(content)))
+    return .success(EntryFile(head: entryHead, body: .inline(content)))
   }
 
   /// Copies the part of a content that was read, and reads the rest. Returns what is wrong with it.
   ///
-  /// `room` is one byte longer than the content.
+  /// `destination` is one byte longer than the content.
   private func fill(
-    _ room: UnsafeMutableRawBufferPointer, from begun: UnsafeRawBufferPointer, isAll: Bool, _ file: Int32,
+    _ destination: UnsafeMutableRawBufferPointer, from beginning: UnsafeRawBufferPointer, isAll: Bool, _ file: Int32,
     _ header: EntryFile.Header
   ) throws(Errno) -> EntryFile.Damage? {
-    var count = begun.count
+    var count = beginning.count
     if count <= header.contentLength {
-      unsafe room.copyMemory(from: begun)
+      unsafe destination.copyMemory(from: beginning)
       if !isAll {
-        let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...])
+        let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: destination[count...])
         count += try unsafe disk.readOnce(file, into: missing, at: header.headLength + count)
       }
       // A shorter read is expected, because the file ends after the content. Less than the content is examined.
       if count < header.contentLength {
-        let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: room[count...])
+        let missing = unsafe UnsafeMutableRawBufferPointer(rebasing: destination[count...])
         count += try unsafe disk.read(file, into: missing, at: header.headLength + count)
       }
     }
-    guard count == header.contentLength else { return EntryFile.Damage(reason: "its length is not what it says") }
-    let content = unsafe UnsafeRawBufferPointer(rebasing: room[..<count])
-    guard unsafe ContentChecksum.of(content, seed: EntryFile.contentSeed) == header.contentSum else {
-      return EntryFile.Damage(reason: "its content's sum is wrong")
+    guard count == header.contentLength else {
+      return EntryFile.Damage(reason: "the file does not have the length in its header")
+    }
+    let content = unsafe UnsafeRawBufferPointer(rebasing: destination[..<count])
+    guard unsafe ContentChecksum.of(content, seed: EntryFile.contentSeed) == header.contentChecksum else {
+      return EntryFile.Damage(reason: "the checksum of the content is wrong")
     }
     return nil
   }
@@ -219,7 +223,7 @@ extension CacheFolder {
     let step = granularity(now)
     if let recorded = uses.recorded(name), UseClock.difference(now, recorded) <= step { return }
     guard let time = try? disk.status(file).time else { return }
-    let used = clock.seen(time)
+    let used = clock.observe(time)
     if UseClock.difference(now, used) > step {
       try? disk.setTime(file, now)
       uses.note(name, recorded: now)
@@ -244,7 +248,7 @@ extension CacheFolder {
     }
     guard status.kind == .file, status.size == length else {
       drop(name, blob: id)
-      throw .corrupt(path: fullPath(path), reason: "its length is not that of the content")
+      throw .corrupt(path: fullPath(path), reason: "the file does not have the length of the content")
     }
     return BlobFile(
       file, disk: disk, path: fullPath(path), id: id, length: length, marks: marks, keys: keys,
@@ -255,7 +259,7 @@ extension CacheFolder {
   private func damage(_ name: EntryName, _ status: Disk.Status?, _ reason: String) -> CacheError {
     if session != nil {
       try? exclusively { () throws(CacheError) in
-        guard let found = try? disk.status(root.number, name.path), status.map(found.isSame) ?? true else { return }
+        guard let current = try? disk.status(root.number, name.path), status.map(current.isSame) ?? true else { return }
         try remove(name)
         // A damaged head does not show which content file belonged to it; counting finds content files without an
         // entry.
@@ -269,7 +273,7 @@ extension CacheFolder {
   func drop(_ name: EntryName, blob: BlobID) {
     guard session != nil else { return }
     try? exclusively { () throws(CacheError) in
-      guard let found = try? existingEntry(name), found.claimed == blob else { return }
+      guard let existing = try? existingEntry(name), existing.blob == blob else { return }
       try remove(name)
     }
   }

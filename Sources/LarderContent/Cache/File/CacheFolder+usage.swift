@@ -27,7 +27,7 @@ extension CacheFolder {
   func change(_ shelf: Int, bytes: Int, entries: Int) throws(Errno) {
     let old = try disk.read(state.number, FolderState.slotLength, at: FolderState.slotOffset(shelf))
     var usage: ShelfUsage
-    if let known = FolderState.singleUsage(old, shelf) { usage = known } else { usage = try count(shelf) }
+    if let stored = FolderState.singleUsage(old, shelf) { usage = stored } else { usage = try count(shelf) }
     usage.add(bytes: bytes, entries: entries)
     try disk.write(state.number, FolderState.slot(usage, shelf), at: FolderState.slotOffset(shelf))
   }
@@ -76,7 +76,7 @@ extension CacheFolder {
       let status = try disk.status(root.number, name.path)
       if status.kind == .file { usage.add(bytes: status.size, entries: 1) }
     case .blob(let id, let name):
-      if let old = try existingEntry(name), old.claimed == id {
+      if let old = try existingEntry(name), old.blob == id {
         usage.add(bytes: old.blobLength, entries: 0)
       } else {
         try disk.unlink(root.number, id.path(of: name))

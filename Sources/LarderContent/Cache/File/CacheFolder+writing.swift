@@ -19,7 +19,7 @@ struct PendingContentFile: Sendable {
 struct ExistingEntry: Sendable {
   let status: Disk.Status
   /// The content file that the entry refers to.
-  let claimed: BlobID?
+  let blob: BlobID?
   /// The content file's length; 0 if it does not exist.
   let blobLength: Int
 
@@ -54,16 +54,16 @@ extension CacheFolder {
 
   /// Writes a new file for an entry; it is not visible yet.
   private func write(_ bytes: [UInt8], _ session: FolderSession) throws(CacheError) -> FolderSession.File {
-    var made: FolderSession.File?
+    var createdFile: FolderSession.File?
     do throws(Errno) {
       let file = try session.makeFile()
-      made = file
+      createdFile = file
       try disk.write(file.descriptor.number, bytes, at: 0)
       try? disk.setTime(file.descriptor.number, clock.now)
       if synchronizes { try disk.sync(file.descriptor.number) }
       return file
     } catch {
-      if let made { session.remove(made.name) }
+      if let createdFile { session.remove(createdFile.name) }
       throw error.cacheError(path)
     }
   }
@@ -93,7 +93,7 @@ extension CacheFolder {
     }
     guard let old else { return }
     do throws(Errno) {
-      if let blob = old.claimed, old.blobLength > 0 { try disk.unlink(root.number, blob.path(of: name)) }
+      if let blob = old.blob, old.blobLength > 0 { try disk.unlink(root.number, blob.path(of: name)) }
       try change(name.shelf, bytes: -old.bytes, entries: 0)
     } catch {
       // The new entry is stored; the old one's bytes stay counted until the folder is counted again.
@@ -146,18 +146,18 @@ extension CacheFolder {
       if error.code == ENOENT || error.code == ENOTDIR { return nil }
       throw error
     }
-    guard status.kind == .file else { return ExistingEntry(status: status, claimed: nil, blobLength: 0) }
+    guard status.kind == .file else { return ExistingEntry(status: status, blob: nil, blobLength: 0) }
     let file = Descriptor(try disk.open(root.number, path))
     let bytes = try disk.read(file.number, EntryFile.headerLength, at: 0)
     guard let blob = claim(bytes, size: status.size) else {
-      return ExistingEntry(status: status, claimed: nil, blobLength: 0)
+      return ExistingEntry(status: status, blob: nil, blobLength: 0)
     }
     do throws(Errno) {
-      let found = try disk.status(root.number, blob.path(of: name))
-      return ExistingEntry(status: status, claimed: blob, blobLength: found.kind == .file ? found.size : 0)
+      let blobStatus = try disk.status(root.number, blob.path(of: name))
+      return ExistingEntry(status: status, blob: blob, blobLength: blobStatus.kind == .file ? blobStatus.size : 0)
     } catch {
       if error.code != ENOENT { throw error }
-      return ExistingEntry(status: status, claimed: blob, blobLength: 0)
+      return ExistingEntry(status: status, blob: blob, blobLength: 0)
     }
   }
 
@@ -166,8 +166,8 @@ extension CacheFolder {
   private func claim(_ bytes: [UInt8], size: Int) -> BlobID? {
     unsafe bytes.withUnsafeBytes { raw in
       if keys != nil {
-        let found = unsafe try? SealedEntry(raw)
-        return found?.fileLength == size ? found?.blob : nil
+        let sealedEntry = unsafe try? SealedEntry(raw)
+        return sealedEntry?.fileLength == size ? sealedEntry?.blob : nil
       }
       guard let header = unsafe try? EntryFile.Header(raw), (try? header.check(size: size)) != nil else { return nil }
       return header.blob
@@ -186,7 +186,7 @@ extension CacheFolder {
       try disk.unlink(root.number, name.path)
       var freed = old.status.kind == .file ? old.status.size : 0
       // If the content file stays, it remains counted, and is found when the folder is counted again.
-      if let blob = old.claimed, (try? disk.unlink(root.number, blob.path(of: name))) != nil { freed += old.blobLength }
+      if let blob = old.blob, (try? disk.unlink(root.number, blob.path(of: name))) != nil { freed += old.blobLength }
       if old.status.kind == .file { try change(name.shelf, bytes: -freed, entries: -1) }
       return freed
     } catch {
@@ -202,12 +202,12 @@ extension CacheFolder {
     _ = try changing(name) { () throws(CacheError) in try remove(name) }
   }
 
-  /// Replaces an entry's metadata if the entry still has the metadata `seen`; its content stays where it is.
-  func update(_ seen: CacheMetadata, length: Int, to metadata: CacheMetadata, _ key: String) throws(CacheError) {
+  /// Replaces an entry's metadata if the entry still has the metadata `expected`; its content stays where it is.
+  func update(_ expected: CacheMetadata, length: Int, to metadata: CacheMetadata, _ key: String) throws(CacheError) {
     let session = try writable()
     let name = try name(of: key)
     try changing(name) { () throws(CacheError) in
-      guard case .entry(let old) = try find(name, name.path, key), old.metadata == seen, old.length == length,
+      guard case .entry(let old) = try find(name, name.path, key), old.metadata == expected, old.length == length,
         (try? shelfKind(name.shelf)) == .folder
       else { return }
       let bytes = try bytes(name, key, metadata, length: old.length, old.body)

@@ -33,7 +33,7 @@ final class CacheFolder: Sendable {
   /// The last use of the entry evicted last, or when the folder was opened: entries have stayed at least since then.
   let horizon: Atomic<Int64>
   /// The shelf that the next sample begins with: where the last one ended.
-  let hand: Atomic<Int>
+  let nextShelf: Atomic<Int>
   /// Nil if the folder cannot be written.
   let session: FolderSession?
   let onDiagnostic: (@Sendable (CacheError) -> Void)?
@@ -51,7 +51,7 @@ final class CacheFolder: Sendable {
     var protection = FileProtection.completeUntilFirstUserAuthentication
     var setProtection = FileProtection.system
     var faults: DiskFaults?
-    /// The clock of uses, and random numbers for the seed of names, the hand's first shelf and the names of files.
+    /// The clock of uses, and random numbers for the seed of names, the first shelf to scan and the names of files.
     var environment = LarderEnvironment.system
     var onDiagnostic: (@Sendable (CacheError) -> Void)?
   }
@@ -65,7 +65,7 @@ final class CacheFolder: Sendable {
     limit = options.limit
     synchronizes = options.synchronizes
     onDiagnostic = options.onDiagnostic
-    hand = Atomic(Int(options.environment.random() % UInt64(EntryName.shelves)))
+    nextShelf = Atomic(Int(options.environment.random() % UInt64(EntryName.shelves)))
     let (root, opened) = try CacheFolder.system(path) { () throws(Errno) in
       // The system would read such a path as a shorter one.
       if path.utf8.contains(0) { throw Errno(EINVAL) }
@@ -75,15 +75,17 @@ final class CacheFolder: Sendable {
     }
     (self.root, state) = (root, opened.file)
     // Before the lock is taken, because deriving a key from a passphrase takes time.
-    let found = try CacheFolder.system(path) { () throws(Errno) in try CacheFolder.header(opened.file, disk) }
-    let keys = try found.map { (found) throws(CacheError) in try CacheFolder.keys(found, options.key, path) } ?? nil
+    let storedHeader = try CacheFolder.system(path) { () throws(Errno) in try CacheFolder.header(opened.file, disk) }
+    let keys =
+      try storedHeader.map { (storedHeader) throws(CacheError) in try CacheFolder.keys(storedHeader, options.key, path)
+      } ?? nil
     if opened.isWritable {
-      (header, self.keys) = try CacheFolder.prepare(root, state, disk, options, path, found, keys)
+      (header, self.keys) = try CacheFolder.prepare(root, state, disk, options, path, storedHeader, keys)
       session = try CacheFolder.system(path) { () throws(Errno) in try FolderSession(root, disk, options.environment) }
       changes = try CacheFolder.openChanges(path, state, disk)
     } else {
-      if let found {
-        (header, self.keys) = (found, keys)
+      if let storedHeader {
+        (header, self.keys) = (storedHeader, keys)
       } else {
         (header, self.keys) = try CacheFolder.new(options, path)
       }
@@ -104,15 +106,15 @@ final class CacheFolder: Sendable {
   private static func openingError(_ error: Errno, _ path: String) -> CacheError {
     switch error.code {
     case ENOENT, ENOTDIR, EINVAL:
-      .failed(path: path, reason: "This is no path of a folder, and none can be made there.")
+      .failed(path: path, reason: "The path is not a folder, and no folder can be created there.")
     default: error.cacheError(path)
     }
   }
 
   private static func laterVersion(_ path: String) -> CacheError {
     .notSupported(
-      "the cache folder \(path), which was made by a later version. Update this program, choose another folder, or "
-        + "remove the folder.")
+      "the cache folder \(path) was created by a later version. Update this program, choose another folder, or "
+        + "delete the folder.")
   }
 
   private static func makeFolders(_ path: String, _ disk: Disk) throws(Errno) {
@@ -134,12 +136,12 @@ final class CacheFolder: Sendable {
       return (Descriptor(try disk.create(root.number, FolderNames.state, isNew: false)), true)
     } catch {
       guard error.purpose != .protecting, [EROFS, EACCES, EPERM].contains(error.code) else { throw error }
-      let refusal: Errno
+      let failure: Errno
       do throws(Errno) { return (Descriptor(try disk.open(root.number, FolderNames.state)), false) } catch {
-        refusal = error
+        failure = error
       }
       // On a locked device the file cannot even be read.
-      throw refusal.code == EPERM ? refusal : error
+      throw failure.code == EPERM ? failure : error
     }
   }
 
@@ -175,11 +177,11 @@ final class CacheFolder: Sendable {
     }
   }
 
-  /// Reads the state under its lock, or writes a new one if there is none or it is damaged. `found` is the state before
+  /// Reads the state under its lock, or writes a new one if there is none or it is damaged. `storedHeader` is the state before
   /// the lock was taken, with its keys.
   private static func prepare(
     _ root: Descriptor, _ state: Descriptor, _ disk: Disk, _ options: Options, _ path: String,
-    _ found: FolderState.Header?, _ keys: FolderKeys?
+    _ storedHeader: FolderState.Header?, _ keys: FolderKeys?
   ) throws(CacheError) -> (FolderState.Header, FolderKeys?) {
     try system(path) { () throws(Errno) in try lock(state, disk) }
     defer { disk.unlock(state.number) }
@@ -188,21 +190,21 @@ final class CacheFolder: Sendable {
     }
     if let header = FolderState.header(bytes) {
       // Another process may have created the state in the meantime.
-      let keys = header == found ? keys : try self.keys(header, options.key, path)
-      try system(path) { () throws(Errno) in try keepShelves(root, disk, options.environment) }
+      let keys = header == storedHeader ? keys : try self.keys(header, options.key, path)
+      try system(path) { () throws(Errno) in try ensureShelvesAreLocal(root, disk, options.environment) }
       return (header, keys)
     }
     if FolderState.isLater(bytes) { throw laterVersion(path) }
-    let made = try new(options, path)
+    let newState = try new(options, path)
     try system(path) { () throws(Errno) in
       // Entries are found only with the header: without it they are useless.
       try disk.makeFolder(root.number, FolderNames.removed)
       CacheFolder.discard(FolderNames.entries, root, disk, options.environment)
       try disk.makeFolder(root.number, FolderNames.entries)
-      try disk.write(state.number, FolderState.bytes(made.0), at: 0)
+      try disk.write(state.number, FolderState.bytes(newState.0), at: 0)
       if options.synchronizes { try disk.sync(state.number) }
     }
-    return made
+    return newState
   }
 
   /// Opens the shared numbers that notify other processes of changes. Called with the lock held that every change
@@ -223,7 +225,9 @@ final class CacheFolder: Sendable {
   }
 
   /// Ensures that the shelves are in a folder of their own, not behind a link to one.
-  private static func keepShelves(_ root: Descriptor, _ disk: Disk, _ environment: LarderEnvironment) throws(Errno) {
+  private static func ensureShelvesAreLocal(_ root: Descriptor, _ disk: Disk, _ environment: LarderEnvironment)
+    throws(Errno)
+  {
     guard let entries = try? disk.status(root.number, FolderNames.entries), entries.kind != .folder else { return }
     try disk.makeFolder(root.number, FolderNames.removed)
     CacheFolder.discard(FolderNames.entries, root, disk, environment)
@@ -337,7 +341,8 @@ final class CacheFolder: Sendable {
     // If there is no state, or a damaged one, the next opening creates the folder again.
     guard FolderState.header(bytes).map({ $0 == header }) ?? !FolderState.isLater(bytes) else {
       throw .failed(
-        path: path, reason: "It was emptied and made anew while it was open. Close the cache and open it again.")
+        path: path,
+        reason: "The folder was deleted and created again while the cache was open. Close the cache and open it again.")
     }
   }
 

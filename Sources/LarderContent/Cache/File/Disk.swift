@@ -24,16 +24,19 @@ struct Errno: Error, Hashable, Sendable {
   /// This error as a ``CacheError``; `path` is the file or folder of the call.
   func cacheError(_ path: String) -> CacheError {
     if purpose == .protecting {
-      let reason = "The class of protection cannot be set (errno \(code)). Try again when the device is unlocked."
+      let reason = "The file protection class cannot be set (errno \(code)). Try again when the device is unlocked."
       return .failed(path: path, reason: reason)
     }
     return switch code {
     // The process's or the file system's limit on a file's size.
     case EFBIG: .full(path: path)
-    case EMFILE, ENFILE: .failed(path: path, reason: "Too many files are open. Raise the limit, or hold fewer entries.")
+    case EMFILE, ENFILE:
+      .failed(
+        path: path, reason: "Too many files are open. Increase the limit of the process, or keep fewer entries in use.")
     case ENOENT, ENOTDIR:
       .failed(
-        path: path, reason: "The cache's folder was removed while it was open. The next change makes it again.")
+        path: path, reason: "The cache's folder was removed while the cache was open. The next change creates it again."
+      )
     default: CacheError(errno: code, path: path, isReading: purpose == .reading)
     }
   }
@@ -105,13 +108,13 @@ struct Disk: Sendable {
   func create(_ folder: Int32, _ name: String, isNew: Bool = true, isLock: Bool = false) throws(Errno) -> Int32 {
     try check(.create)
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (isNew ? O_EXCL : 0)
-    let made = try retried { unsafe openat(folder, name, flags, 0o600) }
+    let descriptor = try retried { unsafe openat(folder, name, flags, 0o600) }
     let protection = isLock ? FileProtection.none : protection
-    do throws(Errno) { _ = try retried(.protecting) { protection.protect(made, set: setProtection) } } catch {
-      _ = close(made)
+    do throws(Errno) { _ = try retried(.protecting) { protection.protect(descriptor, set: setProtection) } } catch {
+      _ = close(descriptor)
       throw error
     }
-    return made
+    return descriptor
   }
 
   /// Opens a folder.

@@ -56,7 +56,7 @@ struct EntryFile: Sendable {
     let keyLength: Int
     let metadataLength: Int
     let contentLength: Int
-    let contentSum: UInt64
+    let contentChecksum: UInt64
     /// The number of the content's file, if the content has a file of its own.
     let blob: BlobID?
 
@@ -71,7 +71,7 @@ struct EntryFile: Sendable {
 
     /// Creates the header from a decrypted file of an encrypted folder.
     init(sealed: [UInt8], key: Int, metadata: Int, content: Int, blob: BlobID?) {
-      (sum, contentSum) = (0, 0)
+      (sum, contentChecksum) = (0, 0)
       (keyLength, metadataLength, contentLength) = (key, metadata, content)
       self.blob = blob
       self.sealed = sealed
@@ -82,12 +82,12 @@ struct EntryFile: Sendable {
     /// Reads a header. Its lengths are within their limits then, but their sum must still be compared with the file's
     /// length.
     init(_ raw: UnsafeRawBufferPointer) throws(Damage) {
-      guard raw.count >= EntryFile.headerLength else { throw Damage(reason: "shorter than any entry") }
+      guard raw.count >= EntryFile.headerLength else { throw Damage(reason: "the file is too short for an entry") }
       // All loads are inside the 64 bytes.
       func number(_ offset: Int) -> UInt64 {
         UInt64(littleEndian: unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
       }
-      guard number(0) == EntryFile.magic else { throw Damage(reason: "not an entry of this version") }
+      guard number(0) == EntryFile.magic else { throw Damage(reason: "the file is not an entry of this version") }
       sum = number(8)
       let key = Int(number(16) & 0xFFFF_FFFF)
       let metadata = Int(number(16) &>> 32)
@@ -95,18 +95,18 @@ struct EntryFile: Sendable {
       let isBlob = id.high != 0 || id.low != 0
       guard key + metadata <= EntryFile.headLimit, let length = Int(exactly: number(24)), length <= Int.max / 2,
         isBlob ? length > 0 : length <= EntryFile.inlineLimit
-      else { throw Damage(reason: "impossible lengths") }
+      else { throw Damage(reason: "the header has invalid lengths") }
       keyLength = key
       metadataLength = metadata
       contentLength = length
-      contentSum = number(48)
+      contentChecksum = number(48)
       blob = isBlob ? id : nil
       headLength = EntryFile.headerLength + key + metadata + (isBlob ? EntryFile.blockCount(length) * 8 : 0)
     }
 
     /// Throws if the file's length is not the one that its header states.
     func check(size: Int) throws(Damage) {
-      if fileLength != size { throw Damage(reason: "its length is not what it says") }
+      if fileLength != size { throw Damage(reason: "the file does not have the length in its header") }
     }
   }
 
@@ -126,13 +126,13 @@ struct EntryFile: Sendable {
     /// Reads the head, which fills the buffer. Nil if it belongs to another key.
     init?(_ raw: UnsafeRawBufferPointer, _ header: Header, key: String) throws(Damage) {
       // The header's lengths add up to the buffer's, so every slice is inside it.
-      guard unsafe EntryFile.headSum(raw) == header.sum else {
-        throw Damage(reason: "its head's sum is wrong")
+      guard unsafe EntryFile.headChecksum(raw) == header.sum else {
+        throw Damage(reason: "the checksum of the header is wrong")
       }
       let keyEnd = EntryFile.headerLength + header.keyLength
       let metadataEnd = keyEnd + header.metadataLength
-      let found = unsafe UnsafeRawBufferPointer(rebasing: raw[EntryFile.headerLength..<keyEnd])
-      guard unsafe EntryFile.isSame(found, key) else { return nil }
+      let storedKey = unsafe UnsafeRawBufferPointer(rebasing: raw[EntryFile.headerLength..<keyEnd])
+      guard unsafe EntryFile.isSame(storedKey, key) else { return nil }
       do throws(CacheMetadata.DecodingError) {
         metadata = try unsafe CacheMetadata(decoding: UnsafeRawBufferPointer(rebasing: raw[keyEnd..<metadataEnd]))
       } catch {
@@ -143,17 +143,17 @@ struct EntryFile: Sendable {
   }
 
   /// The checksum of a head, without the header's first 16 bytes, which must be in the buffer.
-  static func headSum(_ raw: UnsafeRawBufferPointer) -> UInt64 {
+  static func headChecksum(_ raw: UnsafeRawBufferPointer) -> UInt64 {
     unsafe ContentChecksum.of(UnsafeRawBufferPointer(rebasing: raw[16...]), seed: headSeed)
   }
 
-  static func isSame(_ found: UnsafeRawBufferPointer, _ key: String) -> Bool {
-    guard found.count == key.utf8.count else { return false }
-    if found.count == 0 { return true }
+  static func isSame(_ storedKey: UnsafeRawBufferPointer, _ key: String) -> Bool {
+    guard storedKey.count == key.utf8.count else { return false }
+    if storedKey.count == 0 { return true }
     var key = key
     // Both exist during the comparison alone and have equal lengths.
     return key.withUTF8 { bytes in
-      guard let left = bytes.baseAddress, let right = found.baseAddress else { return false }
+      guard let left = bytes.baseAddress, let right = storedKey.baseAddress else { return false }
       return unsafe memcmp(left, right, bytes.count) == 0
     }
   }
@@ -164,12 +164,12 @@ struct EntryFile: Sendable {
     let keyLength = key.utf8.count
     guard keyLength + encoded.count <= headLimit else { throw CacheError.tooLarge(limit: headLimit) }
     var blob: BlobID?
-    var contentSum: UInt64 = 0
+    var contentChecksum: UInt64 = 0
     var tail = 0
     switch body {
     case .inline(let content):
       tail = content.count
-      contentSum = ContentChecksum.of(content, seed: contentSeed)
+      contentChecksum = ContentChecksum.of(content, seed: contentSeed)
     case .blob(let id, let marks):
       blob = id
       tail = marks.bytes.count
@@ -182,13 +182,13 @@ struct EntryFile: Sendable {
     append(UInt64(length), to: &bytes)
     append(blob?.high ?? 0, to: &bytes)
     append(blob?.low ?? 0, to: &bytes)
-    append(contentSum, to: &bytes)
+    append(contentChecksum, to: &bytes)
     append(0, to: &bytes)
     bytes.append(contentsOf: key.utf8)
     bytes.append(contentsOf: encoded)
     if case .blob(_, let marks) = body { bytes += marks.bytes }
-    let sum = unsafe bytes.withUnsafeBytes { raw in unsafe headSum(raw) }
-    for place in 0..<8 { bytes[8 + place] = UInt8(truncatingIfNeeded: sum &>> UInt64(8 * place)) }
+    let sum = unsafe bytes.withUnsafeBytes { raw in unsafe headChecksum(raw) }
+    for index in 0..<8 { bytes[8 + index] = UInt8(truncatingIfNeeded: sum &>> UInt64(8 * index)) }
     if case .inline(let content) = body { bytes.append(contentsOf: content) }
     return bytes
   }
@@ -198,8 +198,8 @@ struct EntryFile: Sendable {
   }
 
   /// The checksum of one block of a blob.
-  static func blockSum(_ raw: UnsafeRawBufferPointer, of blob: BlobID, at place: Int) -> UInt64 {
+  static func blockChecksum(_ raw: UnsafeRawBufferPointer, of blob: BlobID, at index: Int) -> UInt64 {
     unsafe ContentChecksum.of(
-      raw, seed: blob.low ^ blob.high &+ UInt64(truncatingIfNeeded: place) &* 0x9E37_79B9_7F4A_7C15)
+      raw, seed: blob.low ^ blob.high &+ UInt64(truncatingIfNeeded: index) &* 0x9E37_79B9_7F4A_7C15)
   }
 }

@@ -34,63 +34,64 @@ struct EntryHeadCache: ~Copyable, Sendable {
 
   /// The head of a key's entry as it was last read, if it is cached.
   func head(_ name: EntryName, _ key: String) -> EntryHead? {
-    guard let known = table.withLock({ $0[EntryHeadCache.place(name)] }), known.key == key else { return nil }
-    return known
+    guard let cachedHead = table.withLock({ $0[EntryHeadCache.slot(name)] }), cachedHead.key == key else { return nil }
+    return cachedHead
   }
 
   /// Caches a head that was read. It replaces the previous head in its slot.
   func note(_ name: EntryName, _ head: EntryHead) {
     guard head.header.headLength <= EntryHeadCache.longest else { return }
-    table.withLock { $0[EntryHeadCache.place(name)] = head }
+    table.withLock { $0[EntryHeadCache.slot(name)] = head }
   }
 
-  private static func place(_ name: EntryName) -> Int { Int(name.high % UInt64(count)) }
+  private static func slot(_ name: EntryName) -> Int { Int(name.high % UInt64(count)) }
 }
 
 extension CacheFolder {
   /// Reads a file whose head is known, in one call. Returns nil if the file has changed or anything is wrong with it:
   /// then it must be read as if nothing were known.
-  func read(_ file: Int32, _ name: EntryName, as known: EntryHead) -> EntryFile? {
-    let header = known.header
+  func read(_ file: Int32, _ name: EntryName, cachedHead: EntryHead) -> EntryFile? {
+    let header = cachedHead.header
     let inline = header.blob == nil ? header.contentLength : 0
     var isSame = false
     // One byte more is requested, to detect a file that does not end there.
-    let content = unsafe [UInt8](unsafeUninitializedCapacity: inline + 1) { room, count in
+    let content = unsafe [UInt8](unsafeUninitializedCapacity: inline + 1) { destination, count in
       // The array has room for this many bytes.
-      let raw = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[...inline])
+      let raw = unsafe UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(destination)[...inline])
       isSame = unsafe isRead(file, name, header, raw)
       count = isSame ? inline : 0
     }
     guard isSame else { return nil }
-    let body = header.blob.map { EntryFile.Body.blob($0, known.marks) } ?? .inline(content)
-    return EntryFile(head: known, body: body)
+    let body = header.blob.map { EntryFile.Body.blob($0, cachedHead.marks) } ?? .inline(content)
+    return EntryFile(head: cachedHead, body: body)
   }
 
-  /// Reads the head, and after it all of `room` but its last byte. Returns true if both are right.
+  /// Reads the head, and after it all of `destination` but its last byte. Returns true if both are right.
   private func isRead(
-    _ file: Int32, _ name: EntryName, _ header: EntryFile.Header, _ room: UnsafeMutableRawBufferPointer
+    _ file: Int32, _ name: EntryName, _ header: EntryFile.Header, _ destination: UnsafeMutableRawBufferPointer
   ) -> Bool {
-    if let keys { return unsafe isOpened(file, name, header, room, keys) }
+    if let keys { return unsafe isOpened(file, name, header, destination, keys) }
     // Known heads are short. Nothing of the buffer is kept.
     return unsafe withUnsafeTemporaryAllocation(byteCount: header.headLength, alignment: 16) { head in
-      guard let count = unsafe try? disk.readOnce(file, into: head, room), count == header.headLength + room.count - 1
+      guard let count = unsafe try? disk.readOnce(file, into: head, destination),
+        count == header.headLength + destination.count - 1
       else { return false }
-      let content = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<(room.count - 1)])
+      let content = unsafe UnsafeMutableRawBufferPointer(rebasing: destination[..<(destination.count - 1)])
       // The lengths, the checksum, and the checksum of the head's data are the known ones.
-      guard let found = unsafe try? EntryFile.Header(UnsafeRawBufferPointer(head)), found == header,
-        unsafe EntryFile.headSum(UnsafeRawBufferPointer(head)) == header.sum
+      guard let readHeader = unsafe try? EntryFile.Header(UnsafeRawBufferPointer(head)), readHeader == header,
+        unsafe EntryFile.headChecksum(UnsafeRawBufferPointer(head)) == header.sum
       else { return false }
       return unsafe header.blob != nil
-        || ContentChecksum.of(UnsafeRawBufferPointer(content), seed: EntryFile.contentSeed) == header.contentSum
+        || ContentChecksum.of(UnsafeRawBufferPointer(content), seed: EntryFile.contentSeed) == header.contentChecksum
     }
   }
 
   /// Reads a file of an encrypted folder, where the head follows the content. Returns true if it is the known one.
   private func isOpened(
-    _ file: Int32, _ name: EntryName, _ header: EntryFile.Header, _ room: UnsafeMutableRawBufferPointer,
+    _ file: Int32, _ name: EntryName, _ header: EntryFile.Header, _ destination: UnsafeMutableRawBufferPointer,
     _ keys: FolderKeys
   ) -> Bool {
-    let content = unsafe UnsafeMutableRawBufferPointer(rebasing: room[..<(room.count - 1)])
+    let content = unsafe UnsafeMutableRawBufferPointer(rebasing: destination[..<(destination.count - 1)])
     // One byte more, to detect a file that does not end there.
     return unsafe withUnsafeTemporaryAllocation(byteCount: header.headLength + 1, alignment: 16) { head in
       // A known head is longer than its header.

@@ -12,30 +12,30 @@ struct EvictionSample {
   /// How many entries are held at the end.
   let capacity: Int
   /// How many entries were scanned.
-  private(set) var seen = 0
-  private var held: [Candidate] = []
+  private(set) var scannedCount = 0
+  private var candidates: [Candidate] = []
 
   init(capacity: Int) {
     self.capacity = capacity
-    held.reserveCapacity(capacity * 2)
+    candidates.reserveCapacity(capacity * 2)
   }
 
   /// Adds an entry, or ignores it if enough others were used longer ago.
   mutating func add(_ candidate: Candidate) {
-    seen += 1
-    held.append(candidate)
-    if held.count >= capacity * 2 { prune() }
+    scannedCount += 1
+    candidates.append(candidate)
+    if candidates.count >= capacity * 2 { prune() }
   }
 
   private mutating func prune() {
-    held.sort { ($0.time, $0.name.high, $0.name.low) < ($1.time, $1.name.high, $1.name.low) }
-    if held.count > capacity { held.removeSubrange(capacity...) }
+    candidates.sort { ($0.time, $0.name.high, $0.name.low) < ($1.time, $1.name.high, $1.name.low) }
+    if candidates.count > capacity { candidates.removeSubrange(capacity...) }
   }
 
   /// The entries that may be removed, least recently used first. If only a part of the folder was scanned, only a
   /// sixteenth of the scanned entries is returned: these are likely to be among the oldest of the whole folder too.
   mutating func victims(isAll: Bool) -> [Candidate] {
     prune()
-    return isAll ? held : Array(held.prefix(max(1, seen / 16)))
+    return isAll ? candidates : Array(candidates.prefix(max(1, scannedCount / 16)))
   }
 }

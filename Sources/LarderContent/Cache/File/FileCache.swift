@@ -116,13 +116,13 @@ public final class FileCache: Cache, SharedCache {
     return try making.run { (_) throws(CacheError) -> CacheFolder in
       let former = try open()
       guard former.isRemoved else { return former }
-      let made = try CacheFolder(path, options)
-      let (isTaken, _) = state.withLock { state -> (Bool, State?) in
-        guard case .open(let held) = state, held === former else { return (false, nil) }
-        return (true, exchange(&state, with: .open(made)))
+      let newFolder = try CacheFolder(path, options)
+      let (isInstalled, _) = state.withLock { state -> (Bool, State?) in
+        guard case .open(let current) = state, current === former else { return (false, nil) }
+        return (true, exchange(&state, with: .open(newFolder)))
       }
-      (isTaken ? former : made).session?.end()
-      if isTaken { sweep(made) }
+      (isInstalled ? former : newFolder).session?.end()
+      if isInstalled { sweep(newFolder) }
       return try open()
     }
   }
@@ -143,7 +143,7 @@ public final class FileCache: Cache, SharedCache {
     if entry.length <= EntryFile.inlineLimit {
       let content = try await entry.read(0..<entry.length)
       guard content.count == entry.length else {
-        throw CacheError.failed(path: path, reason: "The entry gave too little.")
+        throw CacheError.failed(path: path, reason: "The entry's content is shorter than its length.")
       }
       try await folder.unlessStopped { () throws(CacheError) in
         let name = try folder.name(of: key)
@@ -162,7 +162,7 @@ public final class FileCache: Cache, SharedCache {
         let range = start..<min(start + piece, entry.length)
         let content = try await entry.read(range)
         guard content.count == range.count else {
-          throw CacheError.failed(path: path, reason: "The entry gave too little.")
+          throw CacheError.failed(path: path, reason: "The entry's content is shorter than its length.")
         }
         try writer.take(content)
       }
@@ -259,7 +259,7 @@ public final class FileCache: Cache, SharedCache {
   }
 
   /// The path, below the folder, of the file that a key's entry has or would have.
-  package func place(of key: String) throws(CacheError) -> String {
+  package func filePath(of key: String) throws(CacheError) -> String {
     try open().name(of: key).path
   }
 

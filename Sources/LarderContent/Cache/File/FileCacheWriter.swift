@@ -49,7 +49,7 @@ final class FileCacheWriter: CacheWriter {
       switch state.phase {
       case .open: break
       case .failed(let error): throw error
-      case .committed: throw CacheError.failed(path: folder.path, reason: "The content was committed already.")
+      case .committed: throw CacheError.failed(path: folder.path, reason: "The content has already been committed.")
       }
       do throws(CacheError) {
         if let error = folder.stopError { throw error }
@@ -100,7 +100,7 @@ final class FileCacheWriter: CacheWriter {
       try folder.checkState()
       do throws(Errno) {
         let file: FolderSession.File
-        if let made = state.file { file = made } else { file = try session.makeFile() }
+        if let existingFile = state.file { file = existingFile } else { file = try session.makeFile() }
         state.file = file
         try folder.disk.write(file.descriptor.number, blocks, at: state.written)
       } catch {
@@ -168,7 +168,7 @@ final class FileCacheWriter: CacheWriter {
       switch state.phase {
       case .open: break
       case .failed(let error): throw error
-      case .committed: throw CacheError.failed(path: folder.path, reason: "The content was committed already.")
+      case .committed: throw CacheError.failed(path: folder.path, reason: "The content has already been committed.")
       }
       do throws(CacheError) {
         if let error = folder.stopError { throw error }

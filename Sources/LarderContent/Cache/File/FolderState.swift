@@ -65,10 +65,10 @@ enum FolderState {
   /// True for the state of a later version, which this code does not know.
   static func isLater(_ bytes: [UInt8]) -> Bool {
     guard bytes.count >= 8 else { return false }
-    let found = number(bytes, 0)
+    let storedMagic = number(bytes, 0)
     let versionless: UInt64 = 0x00FF_FFFF_FFFF_FFFF
-    return [magic, keyedMagic].contains { found & versionless == $0 & versionless }
-      && (0x32...0x39).contains(found &>> 56)
+    return [magic, keyedMagic].contains { storedMagic & versionless == $0 & versionless }
+      && (0x32...0x39).contains(storedMagic &>> 56)
   }
 
   /// A new folder's state, with empty shelves.
@@ -132,7 +132,7 @@ enum FolderState {
   /// Reads eight bytes; the caller has checked that they exist.
   private static func number(_ bytes: [UInt8], _ offset: Int) -> UInt64 {
     var value: UInt64 = 0
-    for place in 0..<8 { value |= UInt64(bytes[offset + place]) &<< UInt64(8 * place) }
+    for index in 0..<8 { value |= UInt64(bytes[offset + index]) &<< UInt64(8 * index) }
     return value
   }
 }

@@ -14,15 +14,15 @@ struct RecordedUses: ~Copyable, Sendable {
   /// When an entry's use was last recorded, if that is known.
   func recorded(_ name: EntryName) -> Int64? {
     table.withLock { uses in
-      let use = uses[RecordedUses.place(name)]
+      let use = uses[RecordedUses.slot(name)]
       return use.low == name.low && use.recorded > .min ? use.recorded : nil
     }
   }
 
   /// Stores when an entry's use was recorded. It replaces the previous entry in its slot.
   func note(_ name: EntryName, recorded: Int64) {
-    table.withLock { uses in uses[RecordedUses.place(name)] = Use(low: name.low, recorded: recorded) }
+    table.withLock { uses in uses[RecordedUses.slot(name)] = Use(low: name.low, recorded: recorded) }
   }
 
-  private static func place(_ name: EntryName) -> Int { Int(name.high % UInt64(count)) }
+  private static func slot(_ name: EntryName) -> Int { Int(name.high % UInt64(count)) }
 }

@@ -34,27 +34,29 @@ struct SealedEntry {
 
   /// Reads the fields. Nothing is verified before the file is decrypted.
   init(_ raw: UnsafeRawBufferPointer) throws(EntryFile.Damage) {
-    guard raw.count >= EntryFile.headerLength else { throw EntryFile.Damage(reason: "shorter than any entry") }
+    guard raw.count >= EntryFile.headerLength else {
+      throw EntryFile.Damage(reason: "the file is too short for an entry")
+    }
     // All loads are inside the 64 bytes.
     func number(_ offset: Int) -> UInt64 {
       UInt64(littleEndian: unsafe raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
     guard number(0) == SealedEntry.magic else {
-      throw EntryFile.Damage(reason: "not an encrypted entry of this version")
+      throw EntryFile.Damage(reason: "the file is not an encrypted entry of this version")
     }
     let id = BlobID(high: number(8), low: number(16))
     blob = id.high != 0 || id.low != 0 ? id : nil
     let sealed = Int(number(32) & 0xFFFF_FFFF)
     guard sealed >= SealedEntry.lengthsLength, let length = Int(exactly: number(24)), length <= Int.max / 2,
       (length > 0) == (blob != nil)
-    else { throw EntryFile.Damage(reason: "impossible lengths") }
+    else { throw EntryFile.Damage(reason: "the header has invalid lengths") }
     contentLength = length
     fileLength = EntryFile.headerLength + sealed
   }
 
   /// Throws if the file's length is not the one that its header states.
   func check(size: Int) throws(EntryFile.Damage) {
-    if fileLength != size { throw EntryFile.Damage(reason: "its length is not what it says") }
+    if fileLength != size { throw EntryFile.Damage(reason: "the file does not have the length in its header") }
   }
 
   /// The file's bytes. Throws `tooLarge` if key and metadata exceed their limit.
@@ -89,7 +91,7 @@ struct SealedEntry {
     EntryFile.append(UInt64(keyLength) | UInt64(encoded.count) &<< 32, to: &bytes)
     let isSealed = unsafe bytes.withUnsafeMutableBytes { raw in
       // The buffer contains the header and the data to seal after it.
-      let data = unsafe place(UnsafeRawBufferPointer(raw), name)
+      let data = unsafe authenticatedData(UnsafeRawBufferPointer(raw), name)
       let mark = unsafe UnsafeMutableRawBufferPointer(rebasing: raw[markStart..<EntryFile.headerLength])
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: raw[EntryFile.headerLength...])
       return unsafe data.withUnsafeBytes { unsafe keys.contents.seal(rest, mark: mark, with: $0) }
@@ -99,7 +101,7 @@ struct SealedEntry {
   }
 
   /// The data that is authenticated with the sealed data.
-  private static func place(_ raw: UnsafeRawBufferPointer, _ name: EntryName) -> [UInt8] {
+  private static func authenticatedData(_ raw: UnsafeRawBufferPointer, _ name: EntryName) -> [UInt8] {
     var data = unsafe Array(raw[..<markStart])
     EntryFile.append(name.high, to: &data)
     EntryFile.append(name.low, to: &data)
@@ -113,7 +115,7 @@ struct SealedEntry {
     _ name: EntryName, _ keys: FolderKeys
   ) -> Bool {
     guard header.count == EntryFile.headerLength else { return false }
-    let data = unsafe place(header, name)
+    let data = unsafe authenticatedData(header, name)
     let mark = unsafe UnsafeRawBufferPointer(rebasing: header[markStart...])
     return unsafe data.withUnsafeBytes { unsafe keys.contents.open(first, second, mark: mark, with: $0) }
   }
@@ -130,7 +132,7 @@ struct SealedEntry {
     _ header: UnsafeRawBufferPointer, _ raw: UnsafeRawBufferPointer, key: String
   ) throws(EntryFile.Damage) -> Opened? {
     guard raw.count == fileLength - EntryFile.headerLength, raw.count >= SealedEntry.lengthsLength else {
-      throw EntryFile.Damage(reason: "impossible lengths")
+      throw EntryFile.Damage(reason: "the header has invalid lengths")
     }
     let end = raw.count - SealedEntry.lengthsLength
     // The lengths are inside the buffer.
@@ -141,7 +143,7 @@ struct SealedEntry {
       blob == nil
         ? (0...EntryFile.inlineLimit).contains(start)
         : start == EntryFile.blockCount(contentLength) * BlockMarks.length(isSealed: true)
-    else { throw EntryFile.Damage(reason: "impossible lengths") }
+    else { throw EntryFile.Damage(reason: "the header has invalid lengths") }
     let keyEnd = start + keyLength
     // Every slice is inside the buffer: its ends are in order and not after the buffer's end.
     guard unsafe EntryFile.isSame(UnsafeRawBufferPointer(rebasing: raw[start..<keyEnd]), key) else { return nil }
@@ -151,14 +153,14 @@ struct SealedEntry {
     } catch {
       throw EntryFile.Damage(reason: error.description)
     }
-    let found = unsafe EntryFile.Header(
+    let entryHeader = unsafe EntryFile.Header(
       sealed: Array(header), key: keyLength, metadata: metadataLength,
       content: blob == nil ? start : contentLength, blob: blob)
     let marks =
       unsafe blob == nil
       ? UnsafeRawBufferPointer(start: nil, count: 0) : UnsafeRawBufferPointer(rebasing: raw[..<start])
     let head = unsafe EntryHead(
-      key: key, header: found, metadata: metadata, rules: StoredRules(metadata),
+      key: key, header: entryHeader, metadata: metadata, rules: StoredRules(metadata),
       marks: BlockMarks(marks, isSealed: true))
     return Opened(head: head, length: start)
   }

@@ -26,7 +26,7 @@ struct UseClock: ~Copyable, Sendable {
   var now: Int64 { UseClock.sum(environment.uptimeNanoseconds, lead.load(ordering: .relaxed)) }
 
   /// Returns a file's time, or 0 if no clock can have set it. A later time advances this clock.
-  func seen(_ time: Int64) -> Int64 {
+  func observe(_ time: Int64) -> Int64 {
     let present = now
     if time <= present { return max(time, 0) }
     if UseClock.isAbsurd(time, UseClock.wall(environment)) { return 0 }

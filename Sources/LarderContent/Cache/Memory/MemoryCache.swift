@@ -41,8 +41,8 @@ public final class MemoryCache: Cache {
     guard entry.length <= entryLimit else { throw .tooLarge(limit: entryLimit) }
     let cost = MemoryCache.cost(entry.length, entry.metadata, key)
     guard cost <= limit else { throw .tooLarge(limit: limit) }
-    let kept = try await MemoryCache.inMemory(entry)
-    put(kept, cost, key)
+    let entryInMemory = try await MemoryCache.inMemory(entry)
+    put(entryInMemory, cost, key)
   }
 
   /// Removes one entry.

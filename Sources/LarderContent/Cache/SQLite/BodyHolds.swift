@@ -16,14 +16,14 @@ final class BodyHolds: Sendable {
   /// True if no deletion is running.
   var isIdle: Bool { state.withLock { !$0.isDeleting } }
 
-  func take(_ body: Int64) { state.withLock { $0.counts[body, default: 0] += 1 } }
+  func add(_ body: Int64) { state.withLock { $0.counts[body, default: 0] += 1 } }
 
   /// Ends a use of a body. Returns true if a deletion must be started.
   func release(_ body: Int64) -> Bool {
     state.withLock { state in
-      let left = (state.counts[body] ?? 1) - 1
-      state.counts[body] = left > 0 ? left : nil
-      guard left <= 0, state.doomed.remove(body) != nil else { return false }
+      let remaining = (state.counts[body] ?? 1) - 1
+      state.counts[body] = remaining > 0 ? remaining : nil
+      guard remaining <= 0, state.doomed.remove(body) != nil else { return false }
       return BodyHolds.add([body], &state)
     }
   }
@@ -70,7 +70,7 @@ final class BodyHold: Sendable {
   init(_ body: Int64, in store: SQLiteStore) {
     self.body = body
     self.store = store
-    store.holds.take(body)
+    store.holds.add(body)
   }
 
   deinit { store.release(body) }

@@ -12,7 +12,7 @@ struct ChunkReading {
     case bytes([UInt8])
     /// A chunk does not exist: the body has been deleted.
     case missing
-    /// A chunk is not what was written.
+    /// A chunk is damaged: its checksum is wrong.
     case damaged
   }
 

@@ -22,12 +22,12 @@ final class FileClaim: Sendable {
 
   /// Takes the lock. Waits, off the caller's thread, while another cache that is alone is still opening the file.
   static func make(_ path: String) async throws(CacheError) -> FileClaim {
-    let made: Result<FileClaim, CacheError> = await withCheckedContinuation { waiting in
+    let result: Result<FileClaim, CacheError> = await withCheckedContinuation { continuation in
       DispatchQueue.global(qos: .userInitiated).async {
-        waiting.resume(returning: Result { () throws(CacheError) in try FileClaim(path) })
+        continuation.resume(returning: Result { () throws(CacheError) in try FileClaim(path) })
       }
     }
-    return try made.get()
+    return try result.get()
   }
 
   private init(_ path: String) throws(CacheError) {
@@ -85,14 +85,14 @@ final class FileClaim: Sendable {
 
   /// Releases the lock; a second call does nothing.
   func release() {
-    descriptor.withLock { held in
-      if let open = held {
+    descriptor.withLock { descriptor in
+      if let open = descriptor {
         // Closing alone would leave the lock with a child process that was just created and has not closed its copy
         // yet.
         _ = flock(open, LOCK_UN)
         _ = close(open)
       }
-      held = nil
+      descriptor = nil
     }
   }
 

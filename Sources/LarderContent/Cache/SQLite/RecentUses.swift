@@ -31,28 +31,28 @@ final class RecentUses: Sendable {
     }
   }
 
-  /// The next use number, greater than all before; `seen` is the last one in the file, which other processes write too.
-  func next(after seen: Int64) -> Int64 {
+  /// The next use number, greater than all before; `lastInFile` is the last one in the file, which other processes write too.
+  func next(after lastInFile: Int64) -> Int64 {
     state.withLock { state in
-      state.last = max(state.last, seen) &+ 1
+      state.last = max(state.last, lastInFile) &+ 1
       return state.last
     }
   }
 
   /// Removes the recorded use of a row and returns it.
-  func take(_ row: Int64) -> Int64? { state.withLock { $0.uses.removeValue(forKey: row) } }
+  func remove(_ row: Int64) -> Int64? { state.withLock { $0.uses.removeValue(forKey: row) } }
 
   /// Removes some of the recorded uses and returns them.
-  func takeSlice() -> [(row: Int64, moment: Int64)] {
+  func removeSlice() -> [(row: Int64, useNumber: Int64)] {
     state.withLock { state in
-      let slice = state.uses.prefix(RecentUses.slice).map { (row: $0.key, moment: $0.value) }
+      let slice = state.uses.prefix(RecentUses.slice).map { (row: $0.key, useNumber: $0.value) }
       for use in slice { state.uses[use.row] = nil }
       return slice
     }
   }
 
   /// True if there are enough uses for another slice. Otherwise the background write ends.
-  func goesOn() -> Bool {
+  func continuesFlushing() -> Bool {
     state.withLock { state in
       state.isFlushing = state.uses.count >= RecentUses.limit / 2
       return state.isFlushing

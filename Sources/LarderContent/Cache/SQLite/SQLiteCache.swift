@@ -131,9 +131,9 @@ public final class SQLiteCache: Cache, SharedCache {
     try await calls.run { [self] () throws(CacheError) in
       let (former, use) = state.withLock { ($0.store, $0.use) }
       guard use == .open, !former.database.isInPlace else { return }
-      let made = try await SQLiteCache.open(opening, limit: limit, onDiagnostic).store
+      let newStore = try await SQLiteCache.open(opening, limit: limit, onDiagnostic).store
       let formers = state.withLock { $0.formers }.filter { $0.store != nil } + [Former(store: former)]
-      _ = state.withLock { state in (exchange(&state.formers, with: formers), exchange(&state.store, with: made)) }
+      _ = state.withLock { state in (exchange(&state.formers, with: formers), exchange(&state.store, with: newStore)) }
     }
     return store
   }

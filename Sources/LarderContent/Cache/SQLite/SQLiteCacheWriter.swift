@@ -39,7 +39,7 @@ final class SQLiteCacheWriter: CacheWriter {
   func append(_ bytes: [UInt8]) async throws(CacheError) {
     let isMuch = try state.withLock { (state) throws(CacheError) -> Bool in
       try state.phase.requireOpen()
-      guard !state.isWriting else { throw CacheError.notSupported("two appends to one writer at once") }
+      guard !state.isWriting else { throw CacheError.notSupported("concurrent appends to one writer") }
       guard bytes.count <= limit - state.length else {
         state.phase = .failed(.tooLarge(limit: limit))
         throw CacheError.tooLarge(limit: limit)
@@ -61,9 +61,9 @@ final class SQLiteCacheWriter: CacheWriter {
       if chunks.isEmpty { break }
       do throws(CacheError) {
         let body = try await store.stage(chunks, first: staged / SQLiteCacheSchema.chunkBytes, of: hold?.body)
-        let made = hold ?? BodyHold(body, in: store)
+        let newHold = hold ?? BodyHold(body, in: store)
         state.withLock { state in
-          if state.hold == nil { state.hold = made }
+          if state.hold == nil { state.hold = newHold }
           let count = chunks.count * SQLiteCacheSchema.chunkBytes
           state.staged += count
           state.rest.removeFirst(count)
@@ -145,8 +145,8 @@ final class SQLiteCacheWriter: CacheWriter {
   /// The body, which is created if nothing has been staged yet.
   private func stagedBody(_ hold: BodyHold?) async throws(CacheError) -> BodyHold {
     if let hold { return hold }
-    let made = BodyHold(try await store.stage([], first: 0, of: nil), in: store)
-    state.withLock { $0.hold = made }
-    return made
+    let newHold = BodyHold(try await store.stage([], first: 0, of: nil), in: store)
+    state.withLock { $0.hold = newHold }
+    return newHold
   }
 }

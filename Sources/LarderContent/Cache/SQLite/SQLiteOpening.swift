@@ -44,14 +44,14 @@ struct SQLiteOpening: Sendable {
     case .database(SQLiteCacheSchema.applicationID): break
     case .encrypted: break  // The check of its key decides; without a key, opening reports it.
     case .database(0): break  // Truncated before its first transaction, or another program's file: the schema decides.
-    case .damaged: return try await replaced(claim, because: "its header is damaged", isOurs: false)
+    case .damaged: return try await replaced(claim, because: "its header is damaged", isOfCache: false)
     case .database, .other: throw StorageError.foreign(path)
     }
     // If the header does not identify the file, the schema does once the file is open.
-    var isOurs = content == .database(applicationID: SQLiteCacheSchema.applicationID)
+    var isOfCache = content == .database(applicationID: SQLiteCacheSchema.applicationID)
     do throws(StorageError) {
       let database = try await connect()
-      isOurs = true
+      isOfCache = true
       do throws(StorageError) {
         if claim.isAlone, claim.isMarked || DatabaseFile(path).byteCount <= SQLiteOpening.checkedBytes {
           try await database.checkIntegrity()
@@ -63,7 +63,7 @@ struct SQLiteOpening: Sendable {
       }
     } catch {
       guard error.category == .corrupt || error.category == .notADatabase else { throw error }
-      return try await replaced(claim, because: error.message, isOurs: isOurs)
+      return try await replaced(claim, because: error.message, isOfCache: isOfCache)
     }
   }
 
@@ -73,14 +73,16 @@ struct SQLiteOpening: Sendable {
 
   /// Replaces a damaged file. A file that may not be a cache's is kept under another name, unless it is open; a cache's
   /// own content is downloaded again.
-  private func replaced(_ claim: FileClaim, because reason: String, isOurs: Bool) async throws(StorageError) -> Opened {
+  private func replaced(_ claim: FileClaim, because reason: String, isOfCache: Bool) async throws(StorageError)
+    -> Opened
+  {
     guard claim.isAlone else {
-      throw StorageError.damaged(path, "\(reason); it is replaced when nothing else has it open")
+      throw StorageError.damaged(path, "\(reason); it will be replaced when no other process has it open")
     }
     // Other programs do not know the claim.
-    if !isOurs { try DatabaseFile(path).checkUnused() }
+    if !isOfCache { try DatabaseFile(path).checkUnused() }
     let aside = try DatabaseFile(path).setAside()
-    if isOurs { for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: aside + suffix) } }
+    if isOfCache { for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: aside + suffix) } }
     try DatabaseFile(path).make()
     return Opened(database: try await connect(), claim: claim, replaced: reason)
   }

@@ -11,14 +11,14 @@ extension SQLiteStore {
 
   /// Writes chunks of a staged body, from number `first` on. Creates the body if there is none yet. Returns its id.
   func stage(_ chunks: [[UInt8]], first: Int, of body: Int64?) async throws(CacheError) -> Int64 {
-    let made = WrittenBody()
+    let writtenBody = WrittenBody()
     try await change(weight: chunks.reduce(0) { $0 + $1.count }) { (connection, _) throws(StorageError) in
       let id: Int64
       if let body { id = body } else { id = try SQLiteStore.makeBody(connection) }
       try SQLiteStore.insert(chunks, first: first, of: id, connection)
-      made.id = id
+      writtenBody.id = id
     }
-    return made.id
+    return writtenBody.id
   }
 
   private static func makeBody(_ connection: Connection) throws(StorageError) -> Int64 {
@@ -90,12 +90,12 @@ extension SQLiteStore {
     guard !bodies.isEmpty else { return }
     do throws(StorageError) {
       let done = try turn.write { (connection) throws(StorageError) in
-        var left = SQLiteStore.deletionSlice
+        var remaining = SQLiteStore.deletionSlice
         var done: [Int64] = []
-        for body in bodies where left > 0 {
-          let count = try SQLiteStore.deleteChunks(of: body, most: left, connection)
-          if count < left { done.append(body) }
-          left -= max(1, count)
+        for body in bodies where remaining > 0 {
+          let count = try SQLiteStore.deleteChunks(of: body, limit: remaining, connection)
+          if count < remaining { done.append(body) }
+          remaining -= max(1, count)
         }
         return done
       }
@@ -110,14 +110,14 @@ extension SQLiteStore {
   /// Deletes chunks of a body, and the body itself if fewer chunks than the maximum are left. Returns how many there
   /// were.
   private static func deleteChunks(
-    of body: Int64, most: Int, _ connection: Connection
+    of body: Int64, limit: Int, _ connection: Connection
   ) throws(StorageError) -> Int {
     try connection.run(
       "DELETE FROM chunk WHERE id IN (SELECT id FROM chunk WHERE id >= ? AND id < ? LIMIT ?)",
       .integer(SQLiteCacheSchema.chunk(0, of: body)), .integer(SQLiteCacheSchema.chunk(0, of: body + 1)),
-      .integer(Int64(most)))
+      .integer(Int64(limit)))
     let count = connection.changes
-    if count < most { try connection.run("DELETE FROM body WHERE id = ?", .integer(body)) }
+    if count < limit { try connection.run("DELETE FROM body WHERE id = ?", .integer(body)) }
     return count
   }
 
@@ -134,28 +134,28 @@ extension SQLiteStore {
   func clearUp() async throws(CacheError) {
     let before = claim.isAlone ? Int64.max : seconds - SQLiteStore.orphanAge
     try await change { (connection, doomed) throws(StorageError) in
-      let left = try connection.integers(
+      let abandoned = try connection.integers(
         "SELECT id FROM body WHERE state <> ? AND touched < ?",
         .integer(SQLiteCacheSchema.BodyState.live.rawValue), .integer(before)
       )
-      for body in left {
+      for body in abandoned {
         // A writer that is still writing the body finds that it is gone.
         try connection.run(
           "UPDATE body SET state = ? WHERE id = ?", .integer(SQLiteCacheSchema.BodyState.doomed.rawValue),
           .integer(body))
       }
-      doomed += left
+      doomed += abandoned
     }
   }
 
   /// Writes some of the recorded uses in the background.
   func flushSomeUses() {
     database.whereWriting { [self] turn in
-      let slice = uses.takeSlice()
+      let slice = uses.removeSlice()
       do throws(StorageError) {
         try turn.write { (connection) throws(StorageError) in try SQLiteStore.write(slice, connection) }
       } catch { diagnose(error) }
-      if uses.goesOn() { flushSomeUses() }
+      if uses.continuesFlushing() { flushSomeUses() }
     }
   }
 }

@@ -2,7 +2,7 @@ import LarderCore
 import LarderStorage
 
 /// A change that is pending for the writer.
-struct WaitingChange {
+struct PendingChange {
   /// Applies the change, and appends the bodies that it dooms.
   var work: @Sendable (Connection, inout [Int64]) throws(StorageError) -> Void
   /// Which entries other processes see changed.
@@ -26,13 +26,13 @@ extension SQLiteStore {
 
   /// Applies a change after all changes requested before. It is committed when this returns.
   func change(
-    _ scope: WaitingChange.Scope = .nothing, weight: Int = 0,
+    _ scope: PendingChange.Scope = .nothing, weight: Int = 0,
     _ work: @escaping @Sendable (Connection, inout [Int64]) throws(StorageError) -> Void
   ) async throws(CacheError) {
     let error = await withCheckedContinuation { done in
-      let isFirst = waiting.withLock { waiting in
-        waiting.append(WaitingChange(work: work, scope: scope, weight: weight, done: done))
-        return waiting.count == 1
+      let isFirst = pendingChanges.withLock { pendingChanges in
+        pendingChanges.append(PendingChange(work: work, scope: scope, weight: weight, done: done))
+        return pendingChanges.count == 1
       }
       // Changes that arrive while the writer is busy are included in its next transaction.
       if isFirst { database.whereWriting { [self] turn in writeWaiting(turn) } }
@@ -41,9 +41,9 @@ extension SQLiteStore {
   }
 
   private func writeWaiting(_ turn: Database.WriterTurn) {
-    var (rest, all) = waiting.withLock { waiting in
-      defer { waiting = [] }
-      return (waiting[...], waiting.count)
+    var (rest, all) = pendingChanges.withLock { pendingChanges in
+      defer { pendingChanges = [] }
+      return (pendingChanges[...], pendingChanges.count)
     }
     while all > 0 {
       var weight = 0
@@ -63,7 +63,7 @@ extension SQLiteStore {
     }
   }
 
-  private func write(_ changes: ArraySlice<WaitingChange>, _ turn: Database.WriterTurn) -> StorageError? {
+  private func write(_ changes: ArraySlice<PendingChange>, _ turn: Database.WriterTurn) -> StorageError? {
     do throws(StorageError) {
       // Check before taking the lock beside the file.
       try turn.checkOpen()
@@ -86,7 +86,7 @@ extension SQLiteStore {
 
   /// Applies changes so that other processes are notified if the changes were applied, or may have been.
   private func noticed(
-    _ changes: ArraySlice<WaitingChange>, _ body: () throws(StorageError) -> [Int64]
+    _ changes: ArraySlice<PendingChange>, _ body: () throws(StorageError) -> [Int64]
   ) throws(StorageError) -> [Int64] {
     var parts: [Int] = []
     for change in changes {
@@ -132,12 +132,12 @@ extension SQLiteStore {
   /// Inserts a row in place of the row under the key.
   func put(_ new: NewRow, _ connection: Connection, _ doomed: inout [Int64]) throws(StorageError) {
     try remove("key = ?", .text(new.key), connection, &doomed)
-    let moment = uses.next(after: try SQLiteStore.lastUse(connection))
+    let useNumber = uses.next(after: try SQLiteStore.lastUse(connection))
     let size = Int64(new.size)
     try connection.run(
       """
       INSERT INTO entry(key, used, cost, size, body, checksum, metadata, content) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
-      """, .text(new.key), .integer(moment), .integer(new.cost), .integer(size),
+      """, .text(new.key), .integer(useNumber), .integer(new.cost), .integer(size),
       .integer(new.body),
       .integer(
         StoredRow.checksum(
@@ -145,45 +145,47 @@ extension SQLiteStore {
       .blob(new.metadata), .blob(new.content))
     let id = connection.lastInsertedRow
     try connection.run("UPDATE usage SET total = total + ?", .integer(new.cost))
-    try makeRoom(keeping: id, connection, &doomed)
+    try evictRows(keeping: id, connection, &doomed)
   }
 
-  /// Replaces the metadata of the row that `seen` was read from, if that row still exists.
+  /// Replaces the metadata of the row that `oldEntry` was read from, if that row still exists.
   func replace(
-    _ metadata: CacheMetadata, of seen: CacheEntry, _ key: String, _ connection: Connection, _ doomed: inout [Int64]
+    _ metadata: CacheMetadata, of oldEntry: CacheEntry, _ key: String, _ connection: Connection, _ doomed: inout [Int64]
   ) throws(StorageError) {
-    let found = try connection.first(StoredRow.query, .text(key)) {
+    let rowAndCost = try connection.first(StoredRow.query, .text(key)) {
       (row) throws(StorageError) in (try StoredRow(row), try row.int64(6))
     }
-    guard let (row, cost) = found, row.size == Int64(seen.length), row.checkedMetadata(key) == seen.metadata else {
+    guard let (row, cost) = rowAndCost, row.size == Int64(oldEntry.length),
+      row.checkedMetadata(key) == oldEntry.metadata
+    else {
       return
     }
-    if row.body == 0, let bytes = seen.bytesInMemory, bytes != row.content { return }
+    if row.body == 0, let bytes = oldEntry.bytesInMemory, bytes != row.content { return }
     let encoded = metadata.encoded()
-    let newCost = StoredRow.cost(key: key, metadata: encoded.count, size: seen.length)
+    let newCost = StoredRow.cost(key: key, metadata: encoded.count, size: oldEntry.length)
     let checksum = StoredRow.checksum(
       key: key, size: row.size, body: row.body, metadata: encoded, content: row.content)
     try connection.run(
       "UPDATE entry SET metadata = ?, checksum = ?, cost = ?, used = ? WHERE id = ?", .blob(encoded),
       .integer(checksum), .integer(newCost), .integer(uses.next(after: try SQLiteStore.lastUse(connection))),
       .integer(row.id))
-    _ = uses.take(row.id)
+    _ = uses.remove(row.id)
     try connection.run("UPDATE usage SET total = total + ?", .integer(newCost - cost))
-    try makeRoom(keeping: row.id, connection, &doomed)
+    try evictRows(keeping: row.id, connection, &doomed)
   }
 
   /// Deletes rows, and dooms their bodies.
   func remove(
     _ condition: String, _ value: SQLValue, _ connection: Connection, _ doomed: inout [Int64]
   ) throws(StorageError) {
-    var (gone, bodies) = (Int64(0), [Int64]())
+    var (freedCost, bodies) = (Int64(0), [Int64]())
     try connection.forEachRow("DELETE FROM entry WHERE \(condition) RETURNING cost, body", [value]) {
       (row) throws(StorageError) in
-      gone += try row.int64(0)
+      freedCost += try row.int64(0)
       if try row.int64(1) != 0 { bodies.append(try row.int64(1)) }
       return true
     }
-    if gone != 0 { try connection.run("UPDATE usage SET total = total - ?", .integer(gone)) }
+    if freedCost != 0 { try connection.run("UPDATE usage SET total = total - ?", .integer(freedCost)) }
     for body in bodies { try doom(body, connection, &doomed) }
   }
 
@@ -202,18 +204,18 @@ extension SQLiteStore {
     doomed.append(body)
   }
 
-  /// Removes the least recently used rows until the file is within the limit; the row `kept` stays.
-  private func makeRoom(
-    keeping kept: Int64, _ connection: Connection, _ doomed: inout [Int64]
+  /// Removes the least recently used rows until the file is within the limit; the row `keptRow` stays.
+  private func evictRows(
+    keeping keptRow: Int64, _ connection: Connection, _ doomed: inout [Int64]
   ) throws(StorageError) {
     while try total(connection) > Int64(limit) {
       let oldest = try connection.first(
-        "SELECT id, used FROM entry WHERE id <> ? ORDER BY used LIMIT 1", .integer(kept)
+        "SELECT id, used FROM entry WHERE id <> ? ORDER BY used LIMIT 1", .integer(keptRow)
       ) { (row) throws(StorageError) in (id: try row.int64(0), used: try row.int64(1)) }
       guard let oldest else { return }
-      if let moment = uses.take(oldest.id), moment > oldest.used {
+      if let useNumber = uses.remove(oldest.id), useNumber > oldest.used {
         // The row was used since: it moves to its later place in the order, and is considered again there if necessary.
-        try connection.run("UPDATE entry SET used = ? WHERE id = ?", .integer(moment), .integer(oldest.id))
+        try connection.run("UPDATE entry SET used = ? WHERE id = ?", .integer(useNumber), .integer(oldest.id))
       } else {
         try remove("id = ?", .integer(oldest.id), connection, &doomed)
       }

@@ -19,7 +19,7 @@ final class SQLiteStore: Sendable {
   let claim: FileClaim
   let holds = BodyHolds()
   let uses: RecentUses
-  let waiting = Locked<[WaitingChange]>([])
+  let pendingChanges = Locked<[PendingChange]>([])
   /// Notifies other processes of changes; nil if the file system cannot share memory.
   let changes: SharedChanges?
   /// True if the cache was resumed with another store: the content of entries of this store is gone.
@@ -45,11 +45,11 @@ final class SQLiteStore: Sendable {
 
   /// The entry under a key, checked. A damaged one is removed and throws `corrupt`.
   func entry(_ key: String) throws(CacheError) -> CacheEntry? {
-    var seen: Int64 = 0
+    var previousRowID: Int64 = 0
     while let row = try row(key) {
       guard let metadata = row.checkedMetadata(key) else {
         discard("id = ?", row.id)
-        throw damage("an entry is not what was written")
+        throw damage("an entry failed its integrity check")
       }
       if uses.note(row.id) { flushSomeUses() }
       if row.body == 0 { return CacheEntry(metadata: metadata, bytes: row.content, tier: .disk) }
@@ -57,11 +57,11 @@ final class SQLiteStore: Sendable {
       // been replaced in the meantime.
       let hold = BodyHold(row.body, in: self)
       if try isLive(row.body) { return SQLiteStore.entry(metadata, length: Int(clamping: row.size), hold) }
-      if row.id == seen {
+      if row.id == previousRowID {
         discard("id = ?", row.id)
         throw damage("an entry has no content")
       }
-      seen = row.id
+      previousRowID = row.id
     }
     return nil
   }
@@ -125,7 +125,7 @@ final class SQLiteStore: Sendable {
       case .missing: throw CacheError.gone
       case .damaged:
         discard("body = ?", body)
-        throw damage("a piece of content is not what was written")
+        throw damage("a part of the content failed its integrity check")
       case .bytes(let bytes):
         if start == range.lowerBound, end == range.upperBound { return bytes }
         if all.isEmpty { all.reserveCapacity(range.count) }
@@ -194,13 +194,13 @@ final class SQLiteStore: Sendable {
   }
 
   private func end(_ endUse: (Database) async throws(StorageError) -> Void) async throws(CacheError) {
-    var uses = uses.takeSlice()
+    var uses = uses.removeSlice()
     while !uses.isEmpty {
       let slice = uses
       let isWritten = await failing { () throws(StorageError) in
         try await self.database.write { (connection) throws(StorageError) in try SQLiteStore.write(slice, connection) }
       }
-      uses = isWritten ? self.uses.takeSlice() : []
+      uses = isWritten ? self.uses.removeSlice() : []
     }
     defer { claim.release() }
     do throws(CacheError) { try await finishDeletion() } catch {
@@ -220,9 +220,10 @@ final class SQLiteStore: Sendable {
     }
   }
 
-  static func write(_ uses: [(row: Int64, moment: Int64)], _ connection: Connection) throws(StorageError) {
+  static func write(_ uses: [(row: Int64, useNumber: Int64)], _ connection: Connection) throws(StorageError) {
     for use in uses {
-      try connection.run("UPDATE entry SET used = max(used, ?) WHERE id = ?", .integer(use.moment), .integer(use.row))
+      try connection.run(
+        "UPDATE entry SET used = max(used, ?) WHERE id = ?", .integer(use.useNumber), .integer(use.row))
     }
   }
 }

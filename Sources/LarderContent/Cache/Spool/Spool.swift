@@ -37,16 +37,16 @@ final class Spool: Sendable {
   func append(_ bytes: [UInt8]) throws(CacheError) {
     try appending.run { (_) throws(CacheError) in
       let isKept = state.withLock { state in
-        let most = state.file == nil ? memoryLimit : SpoolFile.chunkLength - 1
-        guard bytes.count <= most - state.bytes.count else { return false }
+        let limit = state.file == nil ? memoryLimit : SpoolFile.chunkLength - 1
+        guard bytes.count <= limit - state.bytes.count else { return false }
         state.bytes.append(contentsOf: bytes)
         return true
       }
       if isKept { return }
-      let (present, stored, held) = state.withLock { ($0.file, $0.stored, $0.bytes) }
+      let (present, stored, buffered) = state.withLock { ($0.file, $0.stored, $0.bytes) }
       let file: SpoolFile
       if let present { file = present } else { file = try makeFile() }
-      let all = held + bytes
+      let all = buffered + bytes
       let whole = all.count / SpoolFile.chunkLength * SpoolFile.chunkLength
       try file.write(all[..<whole], at: stored)
       state.withLock { state in

@@ -46,12 +46,12 @@ package final class SpoolFile: Sendable {
     descriptor = unsafe name.withUnsafeMutableBufferPointer { name -> Int32 in
       // The buffer ends in the NUL that `utf8CString` puts there.
       guard let start = name.baseAddress else { return -1 }
-      let made = unsafe mkstemp(start)
-      if made >= 0 {
+      let descriptor = unsafe mkstemp(start)
+      if descriptor >= 0 {
         _ = unsafe unlink(start)
-        _ = fcntl(made, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       }
-      return made
+      return descriptor
     }
     if descriptor < 0 { throw CacheError(errno: errno, path: folder) }
   }
@@ -96,7 +96,7 @@ package final class SpoolFile: Sendable {
       // Each chunk and its nonce and tag are inside the array.
       stride(from: 0, to: raw.count, by: SpoolFile.sealedLength).allSatisfy { start in
         let (chunk, mark) = unsafe SpoolFile.parts(raw, start)
-        return unsafe SpoolFile.place(first + start / SpoolFile.sealedLength) {
+        return unsafe SpoolFile.withAuthenticatedData(first + start / SpoolFile.sealedLength) {
           unsafe key.seal(chunk, mark: mark, with: $0)
         }
       }
@@ -116,7 +116,7 @@ package final class SpoolFile: Sendable {
   }
 
   /// The authenticated data of a chunk: its number.
-  private static func place(_ index: Int, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+  private static func withAuthenticatedData(_ index: Int, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
     unsafe withUnsafeBytes(of: UInt64(index).littleEndian) { unsafe body($0) }
   }
 
@@ -149,10 +149,10 @@ package final class SpoolFile: Sendable {
       let count = min(SpoolFile.chunkLength - start, range.upperBound - position)
       try unsafe fill(buffer, at: index * SpoolFile.sealedLength)
       let (chunk, mark) = unsafe SpoolFile.parts(buffer, 0)
-      let isWhole = unsafe SpoolFile.place(index) {
+      let isWhole = unsafe SpoolFile.withAuthenticatedData(index) {
         unsafe key.open(chunk, mark: UnsafeRawBufferPointer(mark), with: $0)
       }
-      guard isWhole else { throw .corrupt(path: path, reason: "a temporary file is not what was written") }
+      guard isWhole else { throw .corrupt(path: path, reason: "a temporary file failed its integrity check") }
       unsafe bytes.append(contentsOf: chunk[start..<start + count])
       position += count
     }

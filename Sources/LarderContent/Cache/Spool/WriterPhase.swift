@@ -11,7 +11,7 @@ enum WriterPhase: Sendable {
   func requireOpen() throws(CacheError) {
     switch self {
     case .open: return
-    case .committed: throw .notSupported("a writer after its commit")
+    case .committed: throw .notSupported("using a writer after its commit")
     case .failed(let error): throw error
     }
   }

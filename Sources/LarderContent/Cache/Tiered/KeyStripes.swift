@@ -53,35 +53,35 @@ final class KeyStripes: Sendable {
 
   /// Runs `work` if no change was applied since the mark, and blocks changes in the meantime. Otherwise does nothing.
   func unlessChanged(since mark: Mark, _ work: () async -> Void) async {
-    let isMine = stripes.withLock { stripes in
+    let isAcquired = stripes.withLock { stripes in
       guard !stripes[mark.index].isHeld, stripes[mark.index].generation == mark.generation else { return false }
       stripes[mark.index].isHeld = true
       return true
     }
-    guard isMine else { return }
+    guard isAcquired else { return }
     await work()
     release(mark.index)
   }
 
   private func acquire(_ index: Int) async {
-    let isMine = stripes.withLock { stripes in
+    let isAcquired = stripes.withLock { stripes in
       if stripes[index].isHeld { return false }
       stripes[index].isHeld = true
       stripes[index].generation &+= 1
       return true
     }
-    if isMine { return }
-    await withCheckedContinuation { waiting in
+    if isAcquired { return }
+    await withCheckedContinuation { continuation in
       let isFree = stripes.withLock { stripes in
         stripes[index].generation &+= 1
         if stripes[index].isHeld {
-          stripes[index].waiting.append(waiting)
+          stripes[index].waiting.append(continuation)
           return false
         }
         stripes[index].isHeld = true
         return true
       }
-      if isFree { waiting.resume() }
+      if isFree { continuation.resume() }
     }
   }
 

@@ -44,42 +44,44 @@ public final class TieredCache: Cache {
   public func entry(forKey key: String) async throws(CacheError) -> CacheEntry? {
     try checkUse()
     // If the first cache fails, the second is still used.
-    let held = try? await memory.entry(forKey: key)
-    if let held, isCurrent(held) { return held }
+    let memoryEntry = try? await memory.entry(forKey: key)
+    if let memoryEntry, isCurrent(memoryEntry) { return memoryEntry }
     // An entry that only the first could store is used if changes of the second by others cannot be detected.
-    guard !suspectKeys.contains(key) else { return held?.mark == nil ? held : nil }
+    guard !suspectKeys.contains(key) else { return memoryEntry?.mark == nil ? memoryEntry : nil }
     let mark = stripes.mark(key)
     let change = shared?.changeMark(forKey: key)
-    let found = try await disk.entry(forKey: key)
+    let diskEntry = try await disk.entry(forKey: key)
     // A change that began in the meantime may have failed in the second.
-    guard let found, !suspectKeys.contains(key) else { return nil }
-    if let mark, let kept = kept(found, or: held) {
+    guard let diskEntry, !suspectKeys.contains(key) else { return nil }
+    if let mark, let copy = copyForMemory(of: diskEntry, or: memoryEntry) {
       // If a change prevents this, or the entry is too large, it is read from the second again.
-      await stripes.unlessChanged(since: mark) { try? await memory.store(kept.copied(at: change), forKey: key) }
-      return kept
+      await stripes.unlessChanged(since: mark) { try? await memory.store(copy.copied(at: change), forKey: key) }
+      return copy
     }
-    return found
+    return diskEntry
   }
 
   /// The first cache's entry, if it is available at once and the second cache cannot have changed.
   public func entryAtHand(forKey key: String) -> CacheEntry? {
-    guard !isSuspended.load(ordering: .acquiring), let held = memory.entryAtHand(forKey: key), isCurrent(held) else {
+    guard !isSuspended.load(ordering: .acquiring), let memoryEntry = memory.entryAtHand(forKey: key),
+      isCurrent(memoryEntry)
+    else {
       return nil
     }
-    return held
+    return memoryEntry
   }
 
-  private func isCurrent(_ held: CacheEntry) -> Bool {
-    if let mark = held.mark { return mark.isCurrent }
+  private func isCurrent(_ memoryEntry: CacheEntry) -> Bool {
+    if let mark = memoryEntry.mark { return mark.isCurrent }
     return shared == nil
   }
 
   /// The entry to store in the first for an entry of the second. It uses the content that the first already holds if
   /// the second would have to read it. Nil if it is too large.
-  private func kept(_ found: CacheEntry, or held: CacheEntry?) -> CacheEntry? {
-    guard found.length <= promotionLimit else { return nil }
-    if found.bytesInMemory != nil { return found }
-    return held.flatMap { $0.isSame(as: found) ? $0 : nil }
+  private func copyForMemory(of diskEntry: CacheEntry, or memoryEntry: CacheEntry?) -> CacheEntry? {
+    guard diskEntry.length <= promotionLimit else { return nil }
+    if diskEntry.bytesInMemory != nil { return diskEntry }
+    return memoryEntry.flatMap { $0.isSame(as: diskEntry) ? $0 : nil }
   }
 
   /// Stores an entry in the second, and in the first if its content is in memory and small enough.
@@ -88,7 +90,7 @@ public final class TieredCache: Cache {
     try await stripes.change(key) { () throws(CacheError) in
       let (failure, mark) = await changeDisk(key) { () throws(CacheError) in try await disk.store(entry, forKey: key) }
       if failure == .suspended { throw .suspended }
-      await keepInMemory(entry, forKey: key, mark)
+      await storeInMemory(entry, forKey: key, mark)
       if let failure { throw failure }
     }
   }
@@ -208,7 +210,7 @@ public final class TieredCache: Cache {
   }
 
   /// Stores an entry in the first if it fits. Otherwise removes the first's entry under the key.
-  func keepInMemory(_ entry: CacheEntry, forKey key: String, _ mark: ChangeMark?) async {
+  func storeInMemory(_ entry: CacheEntry, forKey key: String, _ mark: ChangeMark?) async {
     if entry.bytesInMemory != nil, entry.length <= promotionLimit {
       do throws(CacheError) {
         try await memory.store(entry.copied(at: mark), forKey: key)
@@ -219,7 +221,7 @@ public final class TieredCache: Cache {
   }
 
   /// Makes the first equal to the second after an update, which may have found another entry there.
-  private func follow(_ seen: CacheEntry, forKey key: String) async throws(CacheError) {
+  private func follow(_ oldEntry: CacheEntry, forKey key: String) async throws(CacheError) {
     let present: CacheEntry?
     let mark = shared?.changeMark(forKey: key)
     do throws(CacheError) { present = try await disk.entry(forKey: key) } catch {
@@ -227,12 +229,12 @@ public final class TieredCache: Cache {
       throw error
     }
     guard let present else { return try await memory.removeEntry(forKey: key) }
-    if present.bytesInMemory == nil, present.length == seen.length, present.length <= promotionLimit,
-      let held = try await memory.entry(forKey: key), held.isSame(as: seen)
+    if present.bytesInMemory == nil, present.length == oldEntry.length, present.length <= promotionLimit,
+      let memoryEntry = try await memory.entry(forKey: key), memoryEntry.isSame(as: oldEntry)
     {
       // The second would have to read content that the first already holds.
-      return await keepInMemory(held.with(present.metadata), forKey: key, mark)
+      return await storeInMemory(memoryEntry.with(present.metadata), forKey: key, mark)
     }
-    await keepInMemory(present, forKey: key, mark)
+    await storeInMemory(present, forKey: key, mark)
   }
 }

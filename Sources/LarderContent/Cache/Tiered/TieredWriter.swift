@@ -34,7 +34,7 @@ final class TieredWriter: CacheWriter {
     }
     do throws(CacheError) { try await disk?.append(new) } catch { state.withLock { $0.failure = error } }
     try state.withLock { (state) throws(CacheError) in
-      if let held = state.bytes?.count, new.count <= cache.promotionLimit - held {
+      if let bufferedCount = state.bytes?.count, new.count <= cache.promotionLimit - bufferedCount {
         state.bytes?.append(contentsOf: new)
         return
       }
@@ -63,20 +63,20 @@ final class TieredWriter: CacheWriter {
     }
     return try await cache.stripes.change(key) { () throws(CacheError) in
       let small = bytes.map { CacheEntry(metadata: metadata, bytes: $0) }
-      var kept: CacheEntry?
-      let (refusal, mark) = await cache.changeDisk(key) { () throws(CacheError) in
+      var diskEntry: CacheEntry?
+      let (diskFailure, mark) = await cache.changeDisk(key) { () throws(CacheError) in
         if let failure { throw failure }
-        kept = try await disk?.commit(metadata, forKey: key)
+        diskEntry = try await disk?.commit(metadata, forKey: key)
       }
-      if refusal == .suspended { throw .suspended }
-      if let entry = small ?? kept {
-        await cache.keepInMemory(entry, forKey: key, mark)
+      if diskFailure == .suspended { throw .suspended }
+      if let entry = small ?? diskEntry {
+        await cache.storeInMemory(entry, forKey: key, mark)
       } else {
         try await cache.memory.removeEntry(forKey: key)
       }
-      if let refusal { throw refusal }
-      guard let kept else { throw .gone }
-      return kept
+      if let diskFailure { throw diskFailure }
+      guard let diskEntry else { throw .gone }
+      return diskEntry
     }
   }
 }

@@ -20,7 +20,7 @@ struct EncryptedFile {
     if let found = try find(key, known) { return found }
     try make(try FileKeys.new(key))
     if let found = try find(key, known) { return found }
-    throw StorageError(.cannotOpen, message: "The file has been emptied while it was opened", file: path)
+    throw StorageError(.cannotOpen, message: "Another process emptied the file while it was being opened", file: path)
   }
 
   /// Returns nil if there is no file, or an empty one.
@@ -36,9 +36,9 @@ struct EncryptedFile {
     case .plain: throw .notEncrypted(path)
     case .unknown:
       throw StorageError(
-        .notSupported, message: "The file is encrypted in a form that this version does not know", file: path)
+        .notSupported, message: "The file is encrypted in a format that this version does not support", file: path)
     case .damaged: throw StorageError(.corrupt, message: "The file's header is damaged", file: path)
-    case .other: throw StorageError(.notADatabase, message: "The file is no database", file: path)
+    case .other: throw StorageError(.notADatabase, message: "The file is not a database", file: path)
     }
   }
 
@@ -70,7 +70,7 @@ struct EncryptedFile {
       let code = real.lock(level)
       guard code == SQLITE_OK else {
         _ = real.unlock(SQLITE_LOCK_NONE)
-        throw StorageError(code: code, message: "The file is in use by another", file: path)
+        throw StorageError(code: code, message: "The file is in use by another connection", file: path)
       }
     }
     defer { _ = real.unlock(SQLITE_LOCK_NONE) }
@@ -81,7 +81,9 @@ struct EncryptedFile {
     guard case .absent = try DatabaseFile(path).encryption() else { return }
     // These files belong to a removed database and mean nothing to this one.
     for suffix in ["-wal", "-journal"] { _ = unsafe unlink(path + suffix) }
-    guard let codec = PageCodec(keys) else { throw StorageError(code: SQLITE_NOMEM, message: "No memory", file: path) }
+    guard let codec = PageCodec(keys) else {
+      throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory", file: path)
+    }
     var sealed = [UInt8](repeating: 0, count: FileContent.pageLength)
     let code = unsafe sealed.withUnsafeMutableBytes { room -> Int32 in
       guard let base = room.baseAddress, unsafe codec.seal(EncryptedFile.firstPage, number: 1, to: base) else {
@@ -93,7 +95,7 @@ struct EncryptedFile {
     guard code == SQLITE_OK else {
       // If the disk is full, a partly written page would look like a damaged file later.
       _ = real.truncate(0)
-      throw StorageError(code: code, message: "The file cannot be made", file: path)
+      throw StorageError(code: code, message: "The file cannot be created", file: path)
     }
   }
 

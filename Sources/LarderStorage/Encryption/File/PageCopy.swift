@@ -23,11 +23,15 @@ import CLarderSQLite
 
   /// Opens the file, which must exist. `to` is nil for a plain one.
   init(_ path: String, _ from: FileKeys, _ to: FileKeys?) throws(StorageError) {
-    guard let from = PageCodec(from) else { throw StorageError(code: SQLITE_NOMEM, message: "No memory", file: path) }
+    guard let from = PageCodec(from) else {
+      throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory", file: path)
+    }
     self.path = path
     self.from = from
     if let to {
-      guard let to = PageCodec(to) else { throw StorageError(code: SQLITE_NOMEM, message: "No memory", file: path) }
+      guard let to = PageCodec(to) else {
+        throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory", file: path)
+      }
       self.to = to
     } else {
       self.to = nil
@@ -46,11 +50,11 @@ import CLarderSQLite
   /// Copies all pages of an open database and waits until they are on the disk.
   func take(_ connection: Connection) throws(StorageError) {
     guard let source = unsafe connection.mainFile.flatMap({ unsafe CipherIO.content($0) }) as? PageFile else {
-      throw StorageError(.other, message: "The file is not open as an encrypted one", file: connection.file)
+      throw StorageError(.other, message: "The file is not open as an encrypted file", file: connection.file)
     }
     var size: Int64 = 0
     guard source.size(&size) == SQLITE_OK, size % Int64(Self.pageLength) == 0 else {
-      throw StorageError(.corrupt, message: "The file ends inside a page", file: connection.file)
+      throw StorageError(.corrupt, message: "The file ends in the middle of a page", file: connection.file)
     }
     let count = UInt64(size / Int64(Self.pageLength))
     var number: UInt64 = 1
@@ -61,7 +65,7 @@ import CLarderSQLite
         throw StorageError(.inputOutput, message: "Page \(number) cannot be read", file: connection.file)
       }
       guard unsafe from.open(room, number: number, to: room + Self.pageLength) else {
-        throw StorageError(.corrupt, message: "Page \(number) is not what was written", file: connection.file)
+        throw StorageError(.corrupt, message: "Page \(number) failed its integrity check", file: connection.file)
       }
       try put(number)
     }
@@ -73,7 +77,7 @@ import CLarderSQLite
   func setLogMode() throws(StorageError) {
     guard unsafe pread(descriptor, room, Self.pageLength, 0) == Self.pageLength,
       unsafe from.open(room, number: 1, to: room + Self.pageLength)
-    else { throw StorageError(.corrupt, message: "The copy is not what was written", file: path) }
+    else { throw StorageError(.corrupt, message: "The copy failed its integrity check", file: path) }
     unsafe (room + Self.pageLength).storeBytes(of: 2, toByteOffset: 18, as: UInt8.self)
     unsafe (room + Self.pageLength).storeBytes(of: 2, toByteOffset: 19, as: UInt8.self)
     try put(1)

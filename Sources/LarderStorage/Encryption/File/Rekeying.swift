@@ -58,11 +58,11 @@ struct Rekeying {
     case .absent: throw missing
     case .encrypted, .unknown: throw .encrypted(path)
     case .damaged: throw .damaged(path, "The file's header is damaged")
-    case .other: throw StorageError(.notADatabase, message: "The file is no database", file: path)
+    case .other: throw StorageError(.notADatabase, message: "The file is not a database", file: path)
     }
   }
 
-  private var missing: StorageError { .cannotOpen(path, "There is no file") }
+  private var missing: StorageError { .cannotOpen(path, "The file does not exist") }
 
   /// Locks the file for this connection alone, and moves everything that was committed into its main part.
   private func claim(_ connection: Connection) throws(StorageError) {
@@ -87,7 +87,7 @@ struct Rekeying {
     let keys: FileKeys?
     if let new { keys = try FileKeys.new(new) } else { keys = nil }
     switch (source.keys, keys) {
-    case (nil, nil): throw StorageError(.misuse, message: "Neither an old nor a new key", file: path)
+    case (nil, nil): throw StorageError(.misuse, message: "Neither an old nor a new key was given", file: path)
     case (nil, let keys?): try encrypt(connection, keys, to: target)
     case (let old?, let keys):
       let copy = try PageCopy(target, old, keys)
@@ -103,7 +103,7 @@ struct Rekeying {
       // The order matters: the first would undo the second.
       try connection.run("PRAGMA page_size = \(FileContent.pageLength)")
       guard connection.setReserve(Int32(FileContent.reservedLength)) else {
-        throw StorageError(.other, message: "The engine makes no room in pages", file: path)
+        throw StorageError(.other, message: "SQLite cannot reserve bytes in pages", file: path)
       }
       try connection.run("VACUUM INTO ?", .text(target))
     }
@@ -119,17 +119,18 @@ struct Rekeying {
     connection.leavesLog()
     for suffix in ["-wal", "-journal"] { _ = unsafe unlink(full + suffix) }
     guard unsafe rename(target, full) == 0 else {
-      throw StorageError(.inputOutput, message: "The copy cannot take the file's place (errno \(errno))", file: path)
+      throw StorageError(.inputOutput, message: "The copy cannot replace the file (errno \(errno))", file: path)
     }
     let folder = full.lastIndex(of: "/").map { String(full[..<$0]) } ?? ""
     // Only after that does the new key open the file after a power failure, too.
     guard syncFolder(folder.isEmpty ? "/" : folder) else {
       let reason = errno
-      let state = new == nil ? "The file is plain now and opens without a key" : "The new key opens the file now"
+      let state =
+        new == nil ? "The file is now decrypted and opens without a key" : "The file now opens with the new key"
       throw StorageError(
         .inputOutput,
-        message: "\(state), but the folder cannot be written to the disk (errno \(reason)): after a power failure the "
-          + "file may be as before. Keep the old key, if there was one, until the disk is in order.", file: path)
+        message: "\(state), but the folder cannot be flushed to the disk (errno \(reason)): a power failure may "
+          + "restore the previous file. Keep the old key, if there was one, until the disk works again.", file: path)
     }
   }
 
@@ -141,7 +142,7 @@ struct Rekeying {
   private static func make(_ target: String) throws(StorageError) {
     remove(target)
     let made = unsafe open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
-    guard made >= 0 else { throw StorageError(errno: errno, "The copy cannot be made", file: target) }
+    guard made >= 0 else { throw StorageError(errno: errno, "The copy cannot be created", file: target) }
     _ = close(made)
   }
 

@@ -41,7 +41,7 @@ package final class FolderKeys: Sendable {
     switch EncryptedHeader.read(salt + between + own) {
     case .other: throw .damaged(folder, "The folder's header is damaged")
     case .unknown:
-      throw .notSupported(folder, "The folder is encrypted in a form that this version does not know")
+      throw .notSupported(folder, "The folder is encrypted in a format that this version does not support")
     case .header(let found):
       guard (key.kind == .passphrase) == (found.cost != nil) else { throw .wrongKey(folder) }
       let (secret, check) = try FileKeys.derive(key, found.salt, found.cost, for: purpose, count: length)

@@ -16,7 +16,7 @@ public struct StorageKey: Sendable, CustomStringConvertible, CustomReflectable {
   public init(bytes: [UInt8]) throws(StorageError) {
     guard bytes.count == StorageKey.byteCount else {
       throw StorageError(
-        .misuse, message: "A key has \(StorageKey.byteCount) bytes, this one \(bytes.count)", file: nil)
+        .misuse, message: "A key must have \(StorageKey.byteCount) bytes, but this one has \(bytes.count)", file: nil)
     }
     try self.init(.raw, bytes)
   }

@@ -53,7 +53,7 @@ import CLarderSQLite
     case (Self.frameHeaderLength, Self.pageLength):
       return unsafe writePage(bytes, offset - Int64(Self.frameHeaderLength))
     default:
-      keys.note("The log has pages of \(Self.pageLength) bytes")
+      keys.note("The pages of the write-ahead log must have \(Self.pageLength) bytes")
       return IOError.write
     }
   }
@@ -63,7 +63,7 @@ import CLarderSQLite
     guard code == SQLITE_OK else { return code }
     let page = unsafe UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
     guard page == UInt32(Self.pageLength) else {
-      keys.note("The log has pages of \(Self.pageLength) bytes")
+      keys.note("The pages of the write-ahead log must have \(Self.pageLength) bytes")
       return IOError.write
     }
     begin(unsafe bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
@@ -100,7 +100,7 @@ import CLarderSQLite
 
   private func writePage(_ bytes: UnsafeRawPointer, _ frame: Int64) -> Int32 {
     guard unsafe FileContent.isZero(bytes + Self.sealedLength, Self.reservedLength) else {
-      keys.note("A page has no room for its nonce and tag")
+      keys.note("A page has no space for its nonce and tag")
       return IOError.write
     }
     if headOffset != frame {
@@ -186,7 +186,7 @@ import CLarderSQLite
       let code = unsafe readFrame(frame, to: bytes)
       if code == SQLITE_OK { unsafe keep(frame, bytes, end: work + Self.frameHeaderLength + Self.sealedLength) }
       guard code == SQLITE_CORRUPT || code == IOError.shortRead else { return code }
-      keys.note("Frame \(number + 1) of the log is not what was written")
+      keys.note("Frame \(number + 1) of the write-ahead log failed its integrity check")
       return SQLITE_CORRUPT
     case (0, Self.frameLength):
       let code = unsafe readFrame(frame, to: bytes + Self.frameHeaderLength)
@@ -264,7 +264,7 @@ import CLarderSQLite
     guard unsafe headers.decrypt(room, at: 0) else { return IOError.read }
     guard unsafe !LogHeader.isWhole(bytes), hasFrame({ _, _ in true }, from: 1) else { return SQLITE_OK }
     // The header was on the disk before the first frame.
-    keys.note("The header of the log is not what was written")
+    keys.note("The header of the write-ahead log failed its integrity check")
     return SQLITE_CORRUPT
   }
 
@@ -282,7 +282,7 @@ import CLarderSQLite
     guard code == SQLITE_OK else { return code }
     let number = Self.number(frame)
     guard hasFrame({ mark, round in round == header.2 && mark >= number }, from: number + 1) else { return SQLITE_OK }
-    keys.note("Frame \(number) of the log is not what was written")
+    keys.note("Frame \(number) of the write-ahead log failed its integrity check")
     return SQLITE_CORRUPT
   }
 

@@ -47,7 +47,7 @@ import CLarderSQLite
         if !ahead.isInOrder { unsafe keys.pages.keep(number, page, end: work + Self.sealedLength) }
         return SQLITE_OK
       }
-      keys.note("Page \(number) is not what was written")
+      keys.note("Page \(number) failed its integrity check")
       return SQLITE_CORRUPT
     }
     unsafe page.initializeMemory(as: UInt8.self, repeating: 0, count: Self.pageLength)
@@ -69,13 +69,13 @@ import CLarderSQLite
   override func write(_ bytes: UnsafeRawPointer, _ count: Int, at offset: Int64) -> Int32 {
     let length = Int64(Self.pageLength)
     guard count == Self.pageLength, offset >= 0, offset % length == 0 else {
-      keys.note("Encrypted files have pages of \(Self.pageLength) bytes")
+      keys.note("The pages of an encrypted file must have \(Self.pageLength) bytes")
       return IOError.write
     }
     ahead.forget()
     let number = UInt64(offset / length) + 1
     guard unsafe PageCodec.isFitting(bytes, number: number) else {
-      keys.note("Page \(number) has no room for its nonce and tag")
+      keys.note("Page \(number) has no space for its nonce and tag")
       return IOError.write
     }
     guard unsafe codec.seal(bytes, number: number, to: work) else { return IOError.write }
@@ -116,9 +116,9 @@ enum PragmaRejection {
     let wanted = unsafe String(cString: value).lowercased()
     switch setting {
     case "page_size" where wanted != "\(FileContent.pageLength)":
-      unsafe parts[0] = message("The pages of an encrypted file have \(FileContent.pageLength) bytes")
+      unsafe parts[0] = message("The pages of an encrypted file must have \(FileContent.pageLength) bytes")
     case "journal_mode" where wanted != "wal":
-      unsafe parts[0] = message("An encrypted file has a write-ahead log and no other journal")
+      unsafe parts[0] = message("An encrypted file supports no journal mode other than WAL")
     default: return SQLITE_NOTFOUND
     }
     return SQLITE_ERROR

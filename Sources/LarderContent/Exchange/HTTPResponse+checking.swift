@@ -9,13 +9,13 @@ extension HTTPResponse {
   /// Throws if a response cannot belong to its request, or if its end is not well defined: it is neither stored nor
   /// returned.
   ///
-  /// - Parameter isOwn: the request is the caller's own. Otherwise the cache handles every 304 itself.
-  func check(answering request: HTTPRequest, isOwn: Bool = true) throws(HTTPTransportError) {
+  /// - Parameter isClientRequest: the request is the client's own. Otherwise the cache handles every 304 itself.
+  func check(for request: HTTPRequest, isClientRequest: Bool = true) throws(HTTPTransportError) {
     // RFC 9110 §15.4.5: a 304 responds to a condition only, and without one no client has the content that it refers
     // to.
-    if status == 304, isOwn, !request.fields.contains(.ifNoneMatch), !request.fields.contains(.ifModifiedSince) {
+    if status == 304, isClientRequest, !request.fields.contains(.ifNoneMatch), !request.fields.contains(.ifModifiedSince) {
       body.cancel()
-      throw .protocolViolation("304 (Not Modified) came to a request without a condition")
+      throw .protocolViolation("the server sent 304 (Not Modified) for a request without a condition")
     }
     // RFC 9112 §6.3: these end with their heads, whatever those contain, and Transfer-Encoding overrides the length.
     if request.method == .head || status == 204 || status == 304 || fields.contains("Transfer-Encoding") { return }

@@ -9,11 +9,11 @@ import LarderHTTP
 extension ContentManager {
   /// The first response; nil if there is an intermediate one that cannot be used.
   func first<Value>(_ query: ContentQuery<Value>) async throws(ContentError) -> ContentResponse<Value>? {
-    let answer = try await answer(to: query, isSettled: false)
-    if answer.isFinal { return try await final(answer, query) }
+    let cachedResponse = try await cachedResponse(for: query, isSettled: false)
+    if cachedResponse.isFinal { return try await final(cachedResponse, query) }
     do {
-      let data = try await content(of: answer, query)
-      return try response(answer, data, query)
+      let data = try await content(of: cachedResponse, query)
+      return try response(cachedResponse, data, query)
     } catch {
       // The stored response is no success, unreadable or rejected by the parser: the final response decides.
       return nil
@@ -22,30 +22,30 @@ extension ContentManager {
 
   /// The final response.
   func settled<Value>(_ query: ContentQuery<Value>) async throws(ContentError) -> ContentResponse<Value> {
-    try await final(try await answer(to: query, isSettled: true), query)
+    try await final(try await cachedResponse(for: query, isSettled: true), query)
   }
 
   /// Creates the final response. Content that the parser rejects is not kept in the cache, so that no later query fails
   /// for it. If it came from the cache, the server is requested once for a better response.
   private func final<Value>(
-    _ answer: CachedResponse, _ query: ContentQuery<Value>
+    _ cachedResponse: CachedResponse, _ query: ContentQuery<Value>
   ) async throws(ContentError) -> ContentResponse<Value> {
     let data: Data
     do {
-      data = try await content(of: answer, query)
+      data = try await content(of: cachedResponse, query)
     } catch {
       // Stored content is damaged after its beginning; no caller has received any of it.
-      guard query.policy != .cacheOnly, answer.origin.isStored, case .transport(.other) = error.kind else {
+      guard query.policy != .cacheOnly, cachedResponse.origin.isStored, case .transport(.other) = error.kind else {
         throw error
       }
       return try await replaced(query, error)
     }
     do {
-      return try response(answer, data, query)
+      return try response(cachedResponse, data, query)
     } catch {
-      guard query.policy != .cacheOnly, answer.origin != .generated else { throw error }
-      if answer.origin == .network {
-        await forget(answer, query)
+      guard query.policy != .cacheOnly, cachedResponse.origin != .generated else { throw error }
+      if cachedResponse.origin == .network {
+        await forget(cachedResponse, query)
         throw error
       }
       return try await replaced(query, error)
@@ -56,24 +56,24 @@ extension ContentManager {
   private func replaced<Value>(
     _ query: ContentQuery<Value>, _ error: ContentError
   ) async throws(ContentError) -> ContentResponse<Value> {
-    let answer: CachedResponse
+    let cachedResponse: CachedResponse
     do {
-      answer = try await self.answer(to: query, isSettled: true, ignoresStoredResponse: true)
+      cachedResponse = try await self.cachedResponse(for: query, isSettled: true, ignoresStoredResponse: true)
     } catch let failure {
       throw failure.isCancelled ? failure : error
     }
-    let data = try await content(of: answer, query)
+    let data = try await content(of: cachedResponse, query)
     do {
-      return try response(answer, data, query)
+      return try response(cachedResponse, data, query)
     } catch let second {
-      await forget(answer, query)
+      await forget(cachedResponse, query)
       throw second
     }
   }
 
-  private func forget<Value>(_ answer: CachedResponse, _ query: ContentQuery<Value>) async {
+  private func forget<Value>(_ cachedResponse: CachedResponse, _ query: ContentQuery<Value>) async {
     // With the fields that were sent to that URL: another origin did not get the caller's credentials.
-    let request = answer.redirected ?? query.request
+    let request = cachedResponse.redirected ?? query.request
     do throws(CacheError) {
       try await engine.removeContent(of: request)
     } catch {
@@ -85,48 +85,48 @@ extension ContentManager {
 
   /// The content in memory of a successful response.
   private func content<Value>(
-    of answer: CachedResponse, _ query: ContentQuery<Value>
+    of cachedResponse: CachedResponse, _ query: ContentQuery<Value>
   ) async throws(ContentError) -> Data {
-    try await check(answer, answering: query.fields)
+    try await check(cachedResponse, requestFields: query.fields)
     do {
-      return Data(try await answer.response.body.collect(upTo: query.memoryLimit))
+      return Data(try await cachedResponse.response.body.collect(upTo: query.memoryLimit))
     } catch {
       switch error as? HTTPTransportError ?? .other("\(error)") {
-      case .bodyTooLarge(let limit): throw ContentError(.tooLarge(limit: limit), answer)
-      case let error: throw ContentError(.transport(error), answer)
+      case .bodyTooLarge(let limit): throw ContentError(.tooLarge(limit: limit), cachedResponse)
+      case let error: throw ContentError(.transport(error), cachedResponse)
       }
     }
   }
 
   private func response<Value>(
-    _ answer: CachedResponse, _ data: Data, _ query: ContentQuery<Value>
+    _ cachedResponse: CachedResponse, _ data: Data, _ query: ContentQuery<Value>
   ) throws(ContentError) -> ContentResponse<Value> {
     let value: Value
     do {
       value = try query.parser(data)
     } catch {
-      throw ContentError(.parse(error), answer, content: data.prefix(ContentError.contentLimit))
+      throw ContentError(.parse(error), cachedResponse, content: data.prefix(ContentError.contentLimit))
     }
-    let response = answer.response
+    let response = cachedResponse.response
     return ContentResponse(
       value: value, data: data, status: response.status, fields: response.fields, url: response.url,
-      origin: answer.origin, age: answer.age, hiddenBy: answer.hiddenBy, isIntermediate: !answer.isFinal)
+      origin: cachedResponse.origin, age: cachedResponse.age, hiddenBy: cachedResponse.hiddenBy, isIntermediate: !cachedResponse.isFinal)
   }
 
   /// Throws if a response is not a success. The error contains the beginning of its content.
   ///
   /// - Parameter fields: the query's fields. A partial response that they did not request would be mistaken for the
   ///   whole (RFC 9110 §15.3.7).
-  func check(_ answer: CachedResponse, answering fields: HTTPFields) async throws(ContentError) {
-    let response = answer.response
-    if response.status == 206, !fields.contains("Range") {
+  func check(_ cachedResponse: CachedResponse, requestFields: HTTPFields) async throws(ContentError) {
+    let response = cachedResponse.response
+    if response.status == 206, !requestFields.contains("Range") {
       response.body.cancel()
       throw ContentError(
-        .transport(.protocolViolation("206 (Partial Content) came to a request without a range")), answer)
+        .transport(.protocolViolation("the server sent 206 (Partial Content) for a request without a range")), cachedResponse)
     }
-    if answer.origin == .generated { throw ContentError(.notCached, url: response.url, fields: response.fields) }
+    if cachedResponse.origin == .generated { throw ContentError(.notCached, url: response.url, fields: response.fields) }
     if (200...299).contains(response.status) { return }
-    throw ContentError(.status(response.status), answer, content: await beginning(of: response.body))
+    throw ContentError(.status(response.status), cachedResponse, content: await beginning(of: response.body))
   }
 
   private func beginning(of body: HTTPBodyStream) async -> Data {
@@ -147,8 +147,8 @@ extension ContentManager {
   /// Requests a response from the engine, and follows redirects through it: each of them is stored by its own rules.
   ///
   /// - Parameter isSettled: waits for the final response if there is an intermediate one.
-  func answer<Value>(
-    to query: ContentQuery<Value>, isSettled: Bool, ignoresStoredResponse: Bool = false
+  func cachedResponse<Value>(
+    for query: ContentQuery<Value>, isSettled: Bool, ignoresStoredResponse: Bool = false
   ) async throws(ContentError) -> CachedResponse {
     let first = query.request
     var last = first
@@ -161,9 +161,9 @@ extension ContentManager {
         passed: { $0.revalidation?.runInBackground() }, environment: engine.options.environment,
         { request async throws(HTTPTransportError) in
           last = request
-          var answer = try await step(request, query, isSettled, ignoresStoredResponse)
-          answer.redirected = request
-          return answer
+          var cachedResponse = try await step(request, query, isSettled, ignoresStoredResponse)
+          cachedResponse.redirected = request
+          return cachedResponse
         })
     } catch {
       throw ContentError(.transport(error), url: last.url)
@@ -174,19 +174,19 @@ extension ContentManager {
     _ request: HTTPRequest, _ query: ContentQuery<Value>, _ isSettled: Bool, _ ignoresStoredResponse: Bool
   ) async throws(HTTPTransportError) -> CachedResponse {
     try request.validate()
-    let answer = try await engine.answer(
+    let cachedResponse = try await engine.respond(
       request, query.policy, query.freshness, ignoresStoredResponse: ignoresStoredResponse)
-    guard isSettled, let revalidation = answer.revalidation else { return answer }
-    answer.response.body.cancel()
+    guard isSettled, let revalidation = cachedResponse.revalidation else { return cachedResponse }
+    cachedResponse.response.body.cancel()
     return try await revalidation.answer()
   }
 }
 
 extension ContentError {
   /// Creates an error for a response.
-  init(_ kind: Kind, _ answer: CachedResponse, content: Data = Data()) {
+  init(_ kind: Kind, _ cachedResponse: CachedResponse, content: Data = Data()) {
     self.init(
-      kind, url: answer.response.url, status: answer.response.status, fields: answer.response.fields,
+      kind, url: cachedResponse.response.url, status: cachedResponse.response.status, fields: cachedResponse.response.fields,
       content: content)
   }
 }
