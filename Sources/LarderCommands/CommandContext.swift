@@ -56,7 +56,7 @@ package struct CommandContext: Sendable {
   /// log, and the command has succeeded.
   func closing(_ close: () async throws -> Void) async {
     do { try await close() } catch {
-      warn("what was done is done, but the store was not closed properly: \(CommandFailure(error).message)")
+      warn("the operation is complete, but the store was not closed properly: \(CommandFailure(error).message)")
     }
   }
 

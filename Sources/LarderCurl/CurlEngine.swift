@@ -51,7 +51,7 @@ final class CurlEngine: Sendable {
       unsafe Unmanaged.passUnretained(self).release()
       inbox.withLock { $0.multi = nil }
       unsafe curl_multi_cleanup(multi.pointer)
-      throw .other("the system gives no thread")
+      throw .other("no thread can be started")
     }
   }
 

@@ -68,7 +68,7 @@ final class CurlLoop {
   private func start(_ exchange: Exchange) {
     guard exchange.isOpen else { return }
     guard let handle = spareHandle() else {
-      exchange.finish(.other("libcurl gives no handle"))
+      exchange.finish(.other("libcurl cannot create a handle"))
       return
     }
     let transfer = Transfer(exchange, handle)

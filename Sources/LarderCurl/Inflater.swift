@@ -81,7 +81,7 @@ import LarderHTTP
   func finish() throws(HTTPTransportError) {
     switch phase {
     case .start where offset == input.count, .behind, .trailing: return
-    case .start, .inside: throw .connectionLost(reason: "the content is cut off inside its \(coding) coding")
+    case .start, .inside: throw .connectionLost(reason: "the \(coding) content is truncated")
     }
   }
 
@@ -119,7 +119,7 @@ import LarderHTTP
     } else if code != Z_BUF_ERROR {
       try check(code)
     } else if unread == given, given > 0, unused == room {
-      throw .other("zlib does not go on")
+      throw .other("zlib makes no progress")
     }
     return unsafe Array(UnsafeBufferPointer(start: output, count: Int(room - unused)))
   }
@@ -127,7 +127,7 @@ import LarderHTTP
   private func check(_ code: Int32) throws(HTTPTransportError) {
     switch code {
     case Z_OK: return
-    case Z_MEM_ERROR: throw .other("zlib has no memory left")
+    case Z_MEM_ERROR: throw .other("zlib is out of memory")
     case Z_NEED_DICT: throw .protocolViolation("the \(coding) content needs a dictionary")
     case Z_DATA_ERROR:
       let reason = unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "no reason given"
@@ -138,7 +138,7 @@ import LarderHTTP
 
   private func skipTrailing() throws(HTTPTransportError) {
     for byte in input[offset...] where byte != 0 {
-      guard toleratedBytes > 0 else { throw .protocolViolation("something follows the \(coding) content") }
+      guard toleratedBytes > 0 else { throw .protocolViolation("unexpected bytes follow the \(coding) content") }
       toleratedBytes -= 1
     }
     offset = input.count

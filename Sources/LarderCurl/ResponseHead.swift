@@ -45,7 +45,7 @@ struct ResponseHeadParser {
   /// Parses one line with its line end; returns the head if this was its last line.
   mutating func take(_ line: some Collection<UInt8>) throws(HTTPTransportError) -> ReceivedHead? {
     byteCount += line.count
-    if byteCount > ResponseHeadParser.byteLimit { throw .protocolViolation("the answer's head is larger than 1 MiB") }
+    if byteCount > ResponseHeadParser.byteLimit { throw .protocolViolation("the response head is larger than 1 MiB") }
     let text = Array(line).trimmed
     switch phase {
     case .complete: return nil
@@ -72,9 +72,9 @@ struct ResponseHeadParser {
     let words = line.split(separator: 0x20, maxSplits: 2)
     guard words.count >= 2, words[0].starts(with: "HTTP/".utf8), words[1].count == 3,
       let status = Int(String(decoding: words[1], as: UTF8.self)), (100...999).contains(status)
-    else { throw .protocolViolation("the status line is not readable") }
+    else { throw .protocolViolation("the status line is malformed") }
     // Another protocol would follow it, and no request asks for one (RFC 9110 §15.2.2).
-    if status == 101 { throw .protocolViolation("101 (Switching Protocols) came unasked") }
+    if status == 101 { throw .protocolViolation("unexpected status 101 (Switching Protocols)") }
     self.status = status
     lines = []
     continuesField = false

@@ -56,7 +56,7 @@ import LarderHTTP
     lastActivity = .now
     if attempts > 1 && !exchange.prepared.method.isIdempotent {
       failure = .connectionLost(
-        reason: "a kept connection was closed by the server, and a \(exchange.prepared.method) is not sent twice")
+        reason: "the server closed a reused connection, and a \(exchange.prepared.method) is not sent twice")
       return false
     }
     return true

@@ -31,10 +31,10 @@ struct TransportSettings: Sendable {
     let isPEM = options.clientCertificate?.format == .pem
     key = try options.clientCertificate?.key?.read("client key") ?? (isPEM ? certificate : nil)
     if let agent = options.userAgent, !HTTPField(name: .userAgent, value: agent).isValid {
-      throw .invalidRequest("the user agent holds CR, LF or NUL")
+      throw .invalidRequest("the user agent contains CR, LF or NUL")
     }
     if options.clientCertificate?.passphrase?.utf8.contains(0) ?? false {
-      throw .invalidRequest("the client key's passphrase holds NUL")
+      throw .invalidRequest("the client key's passphrase contains NUL")
     }
     guard (0...Int(Int32.max)).contains(options.maximumConnectionsPerHost) else {
       throw .invalidRequest("maximumConnectionsPerHost must be 0 or more")

@@ -112,7 +112,7 @@ final class Upload: Sendable {
       }
       change(generation, ready) { $0.isAtEnd = true }
     } catch {
-      let failure = error as? HTTPTransportError ?? .invalidRequest("its content broke off: \(error)")
+      let failure = error as? HTTPTransportError ?? .invalidRequest("its content failed: \(error)")
       change(generation, ready) { $0.failure = failure }
     }
   }

@@ -131,7 +131,7 @@ final class SessionExchange: Sendable {
   /// Receives the head.
   func received(_ response: URLResponse) {
     guard let response = response as? HTTPURLResponse else {
-      return fail(.protocolViolation("the answer is not HTTP"))
+      return fail(.protocolViolation("the response is not HTTP"))
     }
     let head: Head
     do throws(HTTPTransportError) {

@@ -49,7 +49,7 @@ struct CacheAccess: Sendable {
         guard ContinuousClock.now < end else {
           throw CommandFailure(
             .storage, "another process has used the cache \(path) for \(Int(patience.components.seconds)) seconds",
-            hint: "Wait for it to end, or give another --cache DIR.")
+            hint: "Wait for it to end, or use another --cache DIR.")
         }
         try await Task.sleep(for: .milliseconds(50))
       }

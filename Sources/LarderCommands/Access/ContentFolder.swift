@@ -18,7 +18,7 @@ struct ContentFolder: Sendable {
     }
     guard let usual = ContentFolder.usual(context.environment) else {
       throw arguments.usage(
-        "there is no folder for caches: HOME is not set", hint: "Give one by --cache DIR.")
+        "the default folder for caches is unknown: HOME is not set", hint: "Specify a folder with --cache DIR.")
     }
     path = usual
     isGiven = false
@@ -46,7 +46,7 @@ struct ContentFolder: Sendable {
       return try FileCache(path: path, limit: limit, key: key) { context.warn($0.description) }
     } catch {
       if isNeeded || error.isOfKey || (isGiven && !error.isOfRoom) { throw error }
-      context.warn("nothing is kept: \(error)")
+      context.warn("responses are not cached: \(error)")
       return NoCache()
     }
   }

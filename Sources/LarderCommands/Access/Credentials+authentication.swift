@@ -67,7 +67,7 @@ extension OAuthFile {
       try output.write(replacing(refreshToken: refreshToken))
       try output.finish()
     } catch {
-      context.warn("the new refresh token could not be kept: \(error)")
+      context.warn("the new refresh token could not be saved: \(error)")
     }
   }
 }

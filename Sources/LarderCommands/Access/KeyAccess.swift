@@ -13,7 +13,7 @@ enum KeyAccess {
     guard let text = context.environment["LARDER_KEY"] else { return nil }
     // An empty variable is an error: a user who sets it does not want a plain file.
     guard let key = try key(Array(text.utf8)) else {
-      throw arguments.usage("LARDER_KEY is empty, and no key is", hint: "Unset it to work without a key.")
+      throw arguments.usage("LARDER_KEY is empty", hint: "Unset it to work without a key.")
     }
     return key
   }
@@ -28,7 +28,7 @@ enum KeyAccess {
     let bytes = try context.read(file, limit: InputFile.settingsLimit)
     context.warnIfOthersCanRead(file)
     guard let key = try key(bytes) else {
-      throw FileError(path: context.shown(file), reason: "it is empty, and no key is")
+      throw FileError(path: context.shown(file), reason: "it is empty, but a key is required")
     }
     return key
   }

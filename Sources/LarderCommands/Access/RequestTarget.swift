@@ -35,7 +35,7 @@ struct RequestTarget: Sendable, Hashable {
       var whole = try Self.absolute(String(service.prefix { $0 != "?" && $0 != "#" }), arguments)
       if !whole.hasSuffix("/") { whole += "/" }
       guard url.hasPrefix(whole) || url + "/" == whole else {
-        throw arguments.usage("\(given) does not lie below --service \(service)")
+        throw arguments.usage("\(given) is not below --service \(service)")
       }
       text = whole
     } else {
@@ -44,7 +44,7 @@ struct RequestTarget: Sendable, Hashable {
     let place = String(url.prefix { $0 != "?" })
     let path = place.firstRange(of: "://").flatMap { place[$0.upperBound...].firstIndex(of: "/") }
     guard let root = URL(string: text), let origin = URL(string: place[..<(path ?? place.endIndex)] + "/") else {
-      throw arguments.usage("'\(given)' is no URL")
+      throw arguments.usage("'\(given)' is not a URL")
     }
     self.origin = origin
     self.root = root
@@ -54,13 +54,13 @@ struct RequestTarget: Sendable, Hashable {
   /// The root of a service that is given explicitly: with a slash at the path's end, and with the service's own query
   /// options (`?sap-client=100`), which every request carries. The URL of its `$metadata` is accepted too.
   static func serviceRoot(_ given: String, in arguments: ParsedArguments) throws(UsageError) -> String {
-    guard !given.contains("#") else { throw arguments.usage("a service's root has no '#'") }
+    guard !given.contains("#") else { throw arguments.usage("the service's root must not contain '#'") }
     var place = String(given.prefix { $0 != "?" })
     let query = given.dropFirst(place.count + 1)
     if let option = query.split(separator: "&").first(where: { $0.hasPrefix("$") || $0.hasPrefix("%24") }) {
       throw arguments.usage(
-        "SERVICE is the service's root: '\(option.prefix { $0 != "=" })' belongs to a query",
-        hint: "Give what to copy by --query.")
+        "SERVICE must be the service's root: '\(option.prefix { $0 != "=" })' belongs to a query",
+        hint: "Specify what to copy with --query.")
     }
     for name in ["/$metadata", "/%24metadata"] where place.hasSuffix(name) { place.removeLast(name.count - 1) }
     if !place.hasSuffix("/") { place += "/" }
@@ -75,7 +75,7 @@ struct RequestTarget: Sendable, Hashable {
       return
     }
     guard !given.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-      throw arguments.usage("the URL holds control characters")
+      throw arguments.usage("the URL contains control characters")
     }
   }
 
@@ -85,23 +85,23 @@ struct RequestTarget: Sendable, Hashable {
     let authority = rest.prefix { !"/?#".contains($0) }
     guard !authority.contains("@") else {
       throw arguments.usage(
-        "a URL must not carry a user name or password: other users of this machine can read arguments",
-        hint: "Put user:password into a file and give --user-file FILE, or set LARDER_USER and LARDER_PASSWORD.")
+        "a URL must not contain a user name or password: other users of this machine can read arguments",
+        hint: "Put user:password into a file and use --user-file FILE, or set LARDER_USER and LARDER_PASSWORD.")
     }
     let isWeb = ["http://", "https://"].contains { given.lowercased().hasPrefix($0) }
     guard isWeb, !authority.isEmpty else {
       throw arguments.usage(
-        "'\(given)' is no http or https URL", hint: "Give a whole URL, such as https://host/service/Products.")
+        "'\(given)' is not an http or https URL", hint: "Use a complete URL, such as https://host/service/Products.")
     }
     guard !given.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-      throw arguments.usage("the URL holds control characters")
+      throw arguments.usage("the URL contains control characters")
     }
     let host = given[..<rest.startIndex] + authority + "/"
     guard let url = URL(string: String(host)), url.host() != nil else {
-      throw arguments.usage("'\(given)' is no URL")
+      throw arguments.usage("'\(given)' is not a URL")
     }
     do throws(ODataServiceError) { return try ODataServiceRoot(url).resolve(given).absoluteString } catch {
-      throw arguments.usage("'\(given)' is no URL")
+      throw arguments.usage("'\(given)' is not a URL")
     }
   }
 

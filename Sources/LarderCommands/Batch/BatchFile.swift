@@ -35,7 +35,7 @@ struct BatchFile: Sendable {
       (contentType, body) = try MultipartBatchWriter.write(
         parts, boundary: boundary, contentIDs: .both, host: Self.host(root))
     }
-    guard !parts.isEmpty else { throw BatchText.Problem(line: 1, reason: "there is no request in the file") }
+    guard !parts.isEmpty else { throw BatchText.Problem(line: 1, reason: "the file contains no request") }
   }
 
   /// The bytes without the byte order mark of UTF-8, which editors put at the beginning of texts.

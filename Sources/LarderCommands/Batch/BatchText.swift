@@ -53,7 +53,7 @@ struct BatchText {
   /// Reads a complete text.
   static func read(_ bytes: [UInt8]) throws(Problem) -> [Part] {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw Problem(line: 1, reason: "the file is not text in UTF-8")
+      throw Problem(line: 1, reason: "the file is not UTF-8 text")
     }
     var reader = BatchText()
     // Swift counts a CR LF pair as one character.
@@ -69,7 +69,7 @@ struct BatchText {
     switch line.trimmed {
     case "---": finishRequest()
     case "}" where changeSet != nil: try closeChangeSet()
-    case "}" where place != .content: throw problem("there is no change set to close")
+    case "}" where place != .content: throw problem("} without a change set")
     case "changeset {" where place != .content || changeSet == nil && request == nil: try openChangeSet()
     default:
       switch place {
@@ -88,9 +88,9 @@ struct BatchText {
     guard words.count == 2, ["GET", "POST", "PUT", "PATCH", "MERGE", "DELETE"].contains(method) else {
       let hint = Suggestion.hint(for: method, among: ["GET", "POST", "PUT", "PATCH", "MERGE", "DELETE"])
       throw problem(
-        "'\(TerminalText.line(text))' is no request line, such as GET Products(1)" + (hint.map { ". " + $0 } ?? ""))
+        "'\(TerminalText.line(text))' is not a request line, such as GET Products(1)" + (hint.map { ". " + $0 } ?? ""))
     }
-    if changeSet != nil, method == "GET" { throw problem("a change set holds no GET") }
+    if changeSet != nil, method == "GET" { throw problem("a change set must not contain GET") }
     request = Request(method: HTTPMethod(rawValue: method), path: String(words[1]).trimmed, line: number)
     place = .fields
   }
@@ -102,11 +102,11 @@ struct BatchText {
       return
     }
     guard let colon = line.firstIndex(of: ":") else {
-      throw problem("'\(TerminalText.line(line))' is no header; an empty line stands before the content")
+      throw problem("'\(TerminalText.line(line))' is not a header field; an empty line must precede the content")
     }
     let field = HTTPField(
       name: HTTPFieldName(String(line[..<colon])), value: String(line[line.index(after: colon)...]).trimmed)
-    guard field.isValid else { throw problem("'\(TerminalText.line(line))' is no proper header") }
+    guard field.isValid else { throw problem("'\(TerminalText.line(line))' is not a valid header field") }
     request?.fields.append(field.name, field.value)
   }
 
@@ -141,7 +141,7 @@ struct BatchText {
   }
 
   private mutating func openChangeSet() throws(Problem) {
-    guard changeSet == nil else { throw problem("a change set holds no other") }
+    guard changeSet == nil else { throw problem("a change set must not contain another change set") }
     guard request == nil else { throw problem("--- is missing before the change set") }
     changeSet = []
   }
@@ -156,7 +156,7 @@ struct BatchText {
   private mutating func end() throws(Problem) -> [Part] {
     finishRequest()
     guard changeSet == nil else { throw problem("the change set is not closed by }") }
-    guard !parts.isEmpty else { throw problem("there is no request in the file") }
+    guard !parts.isEmpty else { throw problem("the file contains no request") }
     return parts
   }
 

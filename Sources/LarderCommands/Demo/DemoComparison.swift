@@ -28,13 +28,14 @@ enum DemoComparison {
         }
       }
       for order in named {
-        let values = [server[order], clone[order]].map { $0?["PurchaseOrderByCustomer"].map(text) ?? "not there" }
-        try context.output.line("order \(order), its customer's number: \(values[0]) there, \(values[1]) here")
+        let values = [server[order], clone[order]].map { $0?["PurchaseOrderByCustomer"].map(text) ?? "no such order" }
+        try context.output.line(
+          "order \(order), customer's number: \(values[0]) at the service, \(values[1]) in the clone")
       }
       let missing = Set(clone.keys).symmetricDifference(server.keys).count
       try context.output.line(
-        "\(server.count) orders there, \(clone.count) here; \(missing) on one side alone, \(differing) that differ in "
-          + "one of \(names.count) properties")
+        "\(server.count) orders at the service, \(clone.count) in the clone; \(missing) on one side only, "
+          + "\(differing) differ in one of \(names.count) properties")
       return missing + differing == 0 ? .done : .negative
     }
   }
@@ -44,7 +45,7 @@ enum DemoComparison {
     _ folder: CloneFolder, _ context: CommandContext
   ) async throws -> [String: ODataEntity] {
     guard let root = URL(string: folder.service) else {
-      throw FileError(path: CloneFolder.settingsName, reason: "it does not say which service is cloned")
+      throw FileError(path: CloneFolder.settingsName, reason: "it does not name the service")
     }
     let store = try OnlineODataStore(
       serviceRoot: root, transport: try context.connect(ConnectionSettings()),
@@ -70,6 +71,6 @@ enum DemoComparison {
   }
 
   private static func text(_ value: ODataValue) -> String {
-    if case .string(let text) = value { "'\(TerminalText.line(text))'" } else { "nothing" }
+    if case .string(let text) = value { "'\(TerminalText.line(text))'" } else { "null" }
   }
 }

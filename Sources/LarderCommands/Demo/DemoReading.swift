@@ -29,7 +29,7 @@ struct DemoReading {
       useCache: true, cachePath: context.path(try arguments.required(DemoOptions.cache)), storeName: "demo",
       conversation: ConversationOptions(retry: .never))
     func store(_ path: String) throws -> OnlineODataStore {
-      guard let root = URL(string: base + path) else { throw arguments.usage("--service-base is no URL") }
+      guard let root = URL(string: base + path) else { throw arguments.usage("--service-base is not a URL") }
       return try OnlineODataStore(serviceRoot: root, transport: transport, options: options)
     }
     orders = try store(Self.orderService)
@@ -48,7 +48,7 @@ struct DemoReading {
         rows.append([resource.title] + first.cells + second.cells + [second.saved])
       }
       try context.output.line(
-        "Each resource is read twice. Times are from the call to the listener, in milliseconds.\n")
+        "Each resource is read twice. Times are from the call to the listener's callback, in milliseconds.\n")
       let heads = ["", "1st cache", "1st server", "2nd cache", "2nd server", "a 304 saved"]
       try context.output.write(Self.table(heads, rows, context.output.style))
       return .done
@@ -75,11 +75,11 @@ struct DemoReading {
         ])
         if let failure = active.failure { failures.append(failure) }
       }
-      try context.output.line("The server is gone. The same reads, in a new process:\n")
+      try context.output.line("The server is stopped. The same reads in a new process:\n")
       let heads = ["", "passive, cache", "bytes", "active, cache", "failure"]
       try context.output.write(Self.table(heads, rows, context.output.style))
       if let failure = failures.first {
-        try context.output.line("\nWhat the caller of an active read sees:\n  \(failure)")
+        try context.output.line("\nThe error of an active read:\n  \(failure)")
       }
       return .done
     }

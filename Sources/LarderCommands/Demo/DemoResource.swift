@@ -44,7 +44,7 @@ struct DemoTimes: Sendable {
   /// The content that did not have to be sent again.
   var saved: String {
     guard let served else { return "-" }
-    return served.isNotModified ? "\(served.bytes) bytes" : "no ETag, all sent"
+    return served.isNotModified ? "\(served.bytes) bytes" : "no ETag, sent in full"
   }
 }
 

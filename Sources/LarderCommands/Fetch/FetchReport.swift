@@ -28,11 +28,11 @@ struct FetchReport: Sendable {
     case .memory: text = "from memory"
     case .disk: text = "from disk"
     case .validated: text = "from disk, confirmed by the server"
-    case .network, .generated: text = isStored ? "from the network, kept" : "from the network, not kept"
+    case .network, .generated: text = isStored ? "from the network, cached" : "from the network, not cached"
     }
     if answer.origin != .network, let age = answer.age { text += ", \(Self.span(age)) old" }
-    if let status = answer.hiddenBy { text += ", since answered with status \(status)" }
-    if !answer.isFinal { text += ", to be renewed" }
+    if let status = answer.hiddenBy { text += ", hidden by a later response with status \(status)" }
+    if !answer.isFinal { text += ", being renewed" }
     return text + ": \(bytes) bytes in \(Milliseconds.text(elapsed)) ms"
   }
 

@@ -22,7 +22,7 @@ struct ModelText {
     }
     for schema in model.schemas { try write(schema) }
     if !model.diagnostics.isEmpty {
-      heading(0, "Oddities of the document", "")
+      heading(0, "Diagnostics", "")
       for diagnostic in model.diagnostics { line(1, "\(diagnostic)") }
     }
     try flush(atLeast: 0)

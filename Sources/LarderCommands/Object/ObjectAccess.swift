@@ -24,7 +24,7 @@ struct ObjectAccess: Sendable {
   }
 
   private static func check(_ path: String) throws(FileError) {
-    guard InputFile.exists(path) else { throw FileError(path: path, reason: "there is no such file") }
+    guard InputFile.exists(path) else { throw FileError(path: path, reason: "no such file") }
   }
 
   /// Opens the store, runs `body`, and closes the store in any case.

@@ -47,7 +47,7 @@ enum ObjectCommand {
 
   private static func absent(_ key: String) -> CommandFailure {
     CommandFailure(
-      .negative, "there is no value under \"\(key)\"", hint: "'larder object list' shows the keys that have one.")
+      .negative, "the key \"\(key)\" has no value", hint: "'larder object list' shows the keys.")
   }
 
   @Sendable static func delete(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
@@ -58,8 +58,8 @@ enum ObjectCommand {
     guard ways.count(where: { $0 }) == 1 else {
       throw arguments.usage(
         ways.contains(true)
-          ? "keys, --label, --not-updated-since and --all exclude each other" : "nothing says what to delete",
-        hint: "Give keys, or one of --label LABEL, --not-updated-since TIME and --all.")
+          ? "keys, --label, --not-updated-since and --all cannot be combined" : "the values to delete are missing",
+        hint: "Specify keys, or one of --label LABEL, --not-updated-since TIME and --all.")
     }
     let since = try arguments[.notUpdatedSince].map { text in
       try TimePoint.parse(text, of: .notUpdatedSince, .earlier, in: arguments)
@@ -78,8 +78,10 @@ enum ObjectCommand {
       }
       try report(count, missing, asJSON: arguments.has(.json), context)
       guard !missing.isEmpty else { return .done }
-      let others = missing.count == 1 ? "" : " and \(missing.count - 1) more of the keys"
-      throw CommandFailure(.negative, "there is no value under \"\(missing[0])\"\(others)")
+      throw CommandFailure(
+        .negative,
+        missing.count == 1
+          ? "the key \"\(missing[0])\" has no value" : "\(missing.count) keys have no value, such as \"\(missing[0])\"")
     }
   }
 

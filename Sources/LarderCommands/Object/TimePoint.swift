@@ -17,8 +17,8 @@ enum TimePoint {
   ) throws(UsageError) -> Date {
     guard let date = parse(text, direction, now: Date()) else {
       throw arguments.usage(
-        "\(option.name) is a time such as 90, 15m, 12h or 7d, or a moment such as 2026-12-31 or 2026-12-31T18:00Z, "
-          + "not '\(text)'")
+        "\(option.name) must be a duration such as 90, 15m, 12h or 7d, or a date such as 2026-12-31 or "
+          + "2026-12-31T18:00Z, not '\(text)'")
     }
     return date
   }

@@ -22,8 +22,8 @@ enum ArchiveSets {
     guard let row = try await rows(archive + "?$filter=RequestID%20eq%20\(id)", provider).first else {
       let known = try await errors(provider).compactMap { $0["RequestID"]?.text }
       throw CommandFailure(
-        .negative, "the error archive has no request \(id)",
-        hint: known.isEmpty ? "It is empty." : "It has \(known.joined(separator: ", ")).")
+        .negative, "the error archive does not contain request \(id)",
+        hint: known.isEmpty ? "It is empty." : "It contains \(known.joined(separator: ", ")).")
     }
     return row
   }

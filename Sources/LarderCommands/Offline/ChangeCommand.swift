@@ -74,17 +74,17 @@ struct ChangeCommand {
     _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> ODataRequestBody? {
     if arguments.has(.media), arguments.has(.allowedProperty) {
-      throw arguments.usage("--allow is for properties, and --media has none")
+      throw arguments.usage("--allow cannot be combined with --media, which has no properties")
     }
     if arguments.has(.media), arguments[OperandSyntax.entityJSON] != nil {
-      throw arguments.usage("give JSON or --media FILE, not both")
+      throw arguments.usage("JSON and --media FILE cannot be combined")
     }
     guard let file = arguments[.media] else {
       if arguments.has(.mediaType) { throw arguments.usage("--content-type needs --media FILE") }
       return nil
     }
     if let type = arguments[.mediaType], !HTTPField(name: .contentType, value: type).isValid {
-      throw arguments.usage("--content-type holds characters that no header may have")
+      throw arguments.usage("--content-type contains characters that are not allowed in a header field")
     }
     let content = try await RequestContent.open(file, context, until: nil)
     let type = arguments[.mediaType] ?? MediaKind.mediaType(of: file)
@@ -134,7 +134,7 @@ struct ChangeCommand {
     request.allowedProperties = try AllowOption.names(arguments, among: [request])
     request.ifMatch = arguments[.ifMatch]
     guard request.ifMatch.map({ HTTPField(name: .ifMatch, value: $0).isValid }) ?? true else {
-      throw arguments.usage("--if-match holds characters that no header may have")
+      throw arguments.usage("--if-match contains characters that are not allowed in a header field")
     }
     let response = try await provider.execute(single: request)
     try await report(request, response)

@@ -21,7 +21,7 @@ struct ChangeJSON {
     }
     let file = given == "-" ? "-" : String(given.dropFirst())
     guard !file.isEmpty else {
-      throw CommandFailure(.usage, "@ is followed by a file's name", hint: "For example @order.json.")
+      throw CommandFailure(.usage, "the file name after @ is missing", hint: "For example @order.json.")
     }
     shown = file == "-" ? "standard input" : file
     bytes = try await RequestContent.read(file, context, limit: Self.limit, until: nil)
@@ -46,7 +46,8 @@ struct ChangeJSON {
         words = "\(shown) is empty"
         hint = #"An object is expected, such as {"Name": "Flour"}."#
       } else if isArgument, text.first != "{", text.contains("{") == false {
-        hint += "\nJSON stands in quotes of the shell: '{\"Name\": \"Flour\"}'; @FILE reads a file, - standard input."
+        hint +=
+          "\nEnclose JSON in quotes for the shell: '{\"Name\": \"Flour\"}'; @FILE reads a file, - reads standard input."
       }
     }
     return CommandFailure(status, words, hint: hint)

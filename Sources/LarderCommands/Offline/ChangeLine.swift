@@ -31,8 +31,8 @@ struct ChangeLine {
     }
     guard !lines.isEmpty else {
       throw CommandFailure(
-        .usage, "\(shown) has no changes",
-        hint: #"A line is such as {"update": "Products(1)", "content": {"Price": 1.25}}."#)
+        .usage, "\(shown) contains no changes",
+        hint: #"For example {"update": "Products(1)", "content": {"Price": 1.25}}"#)
     }
     return lines
   }
@@ -45,25 +45,27 @@ struct ChangeLine {
   private static let others = ["content", "to", "as", "replace", "ifMatch", "tag"]
 
   private init(_ bytes: [UInt8], number: Int) throws {
-    guard case .object(let members) = try JSONNode(bytes) else { throw Problem(words: "a change is a JSON object") }
+    guard case .object(let members) = try JSONNode(bytes) else {
+      throw Problem(words: "a change must be a JSON object")
+    }
     let verbs = members.filter { Verb(rawValue: $0.name) != nil }
     let known = Verb.allCases.map(\.rawValue)
     guard verbs.count == 1, let verb = Verb(rawValue: verbs[0].name) else {
       if let other = members.first(where: { !Self.others.contains($0.name) && Verb(rawValue: $0.name) == nil }) {
         throw Problem(
-          words: "no change is called '\(other.name)'", hint: Suggestion.hint(for: other.name, among: known))
+          words: "there is no change named '\(other.name)'", hint: Suggestion.hint(for: other.name, among: known))
       }
-      throw Problem(words: "a change has one of \(known.joined(separator: ", "))")
+      throw Problem(words: "a change must have one of \(known.joined(separator: ", "))")
     }
     self.number = number
     self.verb = verb
     guard case .string(let path) = verbs[0].value, !path.isEmpty else {
-      throw Problem(words: "'\(verb.rawValue)' is followed by a path in quotes")
+      throw Problem(words: "'\(verb.rawValue)' must be a string with a path")
     }
     self.path = path
     for member in members where member.name != verb.rawValue { try take(member.name, member.value) }
     if verb == .link || verb == .unlink, target == nil {
-      throw Problem(words: "'\(verb.rawValue)' needs \"to\": the other entity")
+      throw Problem(words: "'\(verb.rawValue)' needs \"to\" with the other entity")
     }
     if verb == .create || verb == .update, content == nil {
       throw Problem(words: "'\(verb.rawValue)' needs \"content\"")
@@ -80,18 +82,18 @@ struct ChangeLine {
     case ("as", .create):
       let text = try text(value, name)
       guard !text.isEmpty, text.utf8.allSatisfy(Self.isOfName) else {
-        throw Problem(words: "\"as\" takes letters, digits and _")
+        throw Problem(words: "\"as\" must consist of letters, digits and _")
       }
       self.name = text
     case ("replace", .update):
-      guard case .boolean(let flag) = value else { throw Problem(words: "\"replace\" is true or false") }
+      guard case .boolean(let flag) = value else { throw Problem(words: "\"replace\" must be true or false") }
       replaces = flag
     case ("ifMatch", _) where verb != .create: ifMatch = try text(value, name)
     case ("tag", _): tag = try text(value, name)
     default:
       let isKnown = Self.others.contains(name)
       throw Problem(
-        words: isKnown ? "'\(verb.rawValue)' takes no \"\(name)\"" : "a change has no \"\(name)\"",
+        words: isKnown ? "'\(verb.rawValue)' does not accept \"\(name)\"" : "a change does not accept \"\(name)\"",
         hint: Suggestion.hint(for: name, among: Self.others))
     }
   }
@@ -106,7 +108,7 @@ struct ChangeLine {
   }
 
   private func text(_ value: JSONNode, _ name: String) throws -> String {
-    guard case .string(let text) = value else { throw Problem(words: "\"\(name)\" is a text in quotes") }
+    guard case .string(let text) = value else { throw Problem(words: "\"\(name)\" must be a string") }
     return text
   }
 }

@@ -39,7 +39,8 @@ struct ChangeSetCommand {
     var draft = ChangeSetDraft()
     for line in lines {
       if let ifMatch = line.ifMatch, !HTTPField(name: .ifMatch, value: ifMatch).isValid {
-        throw CommandFailure(.usage, "\(shown):\(line.number): \"ifMatch\" holds characters that no header may have")
+        throw CommandFailure(
+          .usage, "\(shown):\(line.number): \"ifMatch\" contains characters that are not allowed in a header field")
       }
       do { try await add(line, fields, to: &draft) } catch let error as PayloadError {
         let place = error.path == "$" ? "" : " (\(error.path.replacing("$", with: "content", maxReplacements: 1)))"
@@ -105,7 +106,7 @@ struct ChangeSetCommand {
       if let path = path(request, response) { try context.output.line(TerminalText.line(path)) }
     }
     if context.diagnostics.isTerminal {
-      context.note("Queued as one: \(Counted.text(made.count, "change")) for 'larder upload'.")
+      context.note("Queued as one transaction: \(Counted.text(made.count, "change")) for 'larder upload'.")
     }
   }
 

@@ -12,7 +12,7 @@ enum CloneChoice: Sendable {
   /// Reads the options. Contradictory options are rejected before the user is asked to choose.
   init(_ arguments: ParsedArguments) throws(UsageError) {
     switch (arguments.has(.definingQuery), arguments.has(.wholeService)) {
-    case (true, true): throw arguments.usage("--all and --query exclude each other")
+    case (true, true): throw arguments.usage("--all and --query cannot be combined")
     case (true, false): self = .queries(try DefiningQueryOption.queries(arguments))
     case (false, true): self = .all
     case (false, false): self = .asked
@@ -52,8 +52,8 @@ enum CloneChoice: Sendable {
     let sources = try await service(access).sources
     let lines = sources.map { "  " + TerminalText.line($0.name) + ($0.isSet ? "" : "  (one entity)") }
     return arguments.usage(
-      "nothing says what to copy",
-      hint: "Give --all, or --query SET for each of these sets ('SET?$top=100' for a part of it):\n"
+      "specify what to copy",
+      hint: "Use --all, or --query SET for each of these sets ('SET?$top=100' for a part of it):\n"
         + lines.joined(separator: "\n"))
   }
 }
@@ -116,7 +116,7 @@ struct SetList: Sendable {
       throw FileError(path: "standard input", reason: error.text)
     }
     while true {
-      try? context.diagnostics.write("Which of them to copy? Numbers (1 3-5), names, or all: ")
+      try? context.diagnostics.write("Copy which sets? Numbers (1 3-5), names, or all: ")
       guard let answer = try await Self.line(reader) else {
         context.note("")
         throw Self.none
@@ -128,7 +128,7 @@ struct SetList: Sendable {
     }
   }
 
-  private static let none = CommandFailure(.usage, "nothing was chosen to copy", hint: "Give --query SET, or --all.")
+  private static let none = CommandFailure(.usage, "no sets were chosen", hint: "Use --query SET, or --all.")
 
   private static func line(_ reader: InputReader) async throws -> String? {
     var bytes: [UInt8] = []
@@ -167,11 +167,11 @@ struct SetList: Sendable {
       guard let found = find(word) else {
         let hint = Suggestion.hint(for: word, among: names).map { " " + $0 } ?? ""
         return .failure(
-          Complaint(text: "There is no '\(word)': give numbers from 1 to \(sources.count), names, or all." + hint))
+          Complaint(text: "There is no '\(word)': enter numbers from 1 to \(sources.count), names, or all." + hint))
       }
       for name in found where !chosen.contains(name) { chosen.append(name) }
     }
-    return chosen.isEmpty ? .failure(Complaint(text: "Nothing was chosen.")) : .success(chosen)
+    return chosen.isEmpty ? .failure(Complaint(text: "Enter at least one.")) : .success(chosen)
   }
 
   private func find(_ word: String) -> [String]? {

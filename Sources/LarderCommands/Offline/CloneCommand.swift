@@ -23,7 +23,7 @@ enum CloneCommand {
     guard clone.hasStore else {
       clone.discard()
       throw CommandFailure(
-        .storage, "\(clone.folder.path) was removed while the clone was made", hint: "Nothing is kept: clone again.")
+        .storage, "\(clone.folder.path) was removed during the clone", hint: "No data was kept. Clone again.")
     }
     do { try clone.publish(context) } catch {
       clone.keep()
@@ -36,7 +36,7 @@ enum CloneCommand {
     guard !missing.isEmpty else { return .done }
     throw CommandFailure(
       .negative, "left out: \(missing.joined(separator: ", "))",
-      hint: "'larder \(clone.folder.option)download --query PATH' tries one of them again.")
+      hint: "'larder \(clone.folder.option)download --query PATH' tries one again.")
   }
 
   // MARK: Downloading
@@ -123,7 +123,7 @@ enum CloneCommand {
   private static let interrupt = CommandFailure(.interrupted, "interrupted")
 
   private static func goingOn(_ folder: CloneFolder) -> String {
-    "What has come is kept: 'larder \(folder.option)download' goes on."
+    "The downloaded data is kept: 'larder \(folder.option)download' resumes the download."
   }
 
   private static func adding(_ words: String, to failure: CommandFailure) -> CommandFailure {

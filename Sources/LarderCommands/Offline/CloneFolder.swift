@@ -30,7 +30,7 @@ struct CloneFolder: Sendable {
   var root: URL {
     get throws(FileError) {
       guard let root = URL(string: service) else {
-        throw FileError(path: Self.settingsName, reason: "it does not say which service is cloned")
+        throw FileError(path: Self.settingsName, reason: "it does not name the service")
       }
       return root
     }
@@ -55,10 +55,10 @@ struct CloneFolder: Sendable {
     guard InputFile.exists(settings) else {
       if let unfinished = unfinished(context) { throw unfinished.failure }
       throw FileError(
-        path: settings, reason: "there is no clone here; 'larder clone' makes one, and -C DIR names its folder")
+        path: settings, reason: "this folder is not a clone; 'larder clone' creates one, and -C DIR selects its folder")
     }
     guard let service = service(in: try InputFile.read(settings, limit: InputFile.settingsLimit)) else {
-      throw FileError(path: settings, reason: "it does not say which service is cloned")
+      throw FileError(path: settings, reason: "it does not name the service")
     }
     return CloneFolder(path: path, shown: path, service: service)
   }

@@ -21,8 +21,8 @@ enum CloneName {
     }
     guard let name = PercentEncoding.decode(String(segment)), isFit(name) else {
       throw arguments.usage(
-        "the service's name, '\(segment)', cannot be the name of a folder",
-        hint: "Name the folder: larder clone SERVICE DIR.")
+        "the name of the service, '\(segment)', cannot be used for a folder",
+        hint: "Specify a folder: larder clone SERVICE DIR.")
     }
     return name
   }

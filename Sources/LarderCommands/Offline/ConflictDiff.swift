@@ -81,11 +81,11 @@ struct ConflictDiff {
   private var notes: [String] {
     var notes: [String] = []
     if conflict.mine == nil { notes.append("mine: deleted here") }
-    if conflict.base == nil, conflict.mine != nil { notes.append("mine: made here") }
+    if conflict.base == nil, conflict.mine != nil { notes.append("mine: created here") }
     if !conflict.isTheirsKnown {
-      notes.append("theirs: not known yet; the next download tells")
+      notes.append("theirs: unknown until the next download")
     } else if conflict.theirs == nil {
-      notes.append("theirs: not at the service")
+      notes.append("theirs: does not exist at the service")
     }
     return notes
   }

@@ -76,7 +76,7 @@ enum DownloadCommand {
     let missing = added.filter { removed.contains($0.name) || !there.contains($0) }
     for query in missing where known.contains(query.name) && !removed.contains(query.name) {
       throw arguments.usage(
-        "there is a defining query '\(query.name)' already", hint: "Give --remove \(query.name) too.")
+        "the defining query '\(query.name)' already exists", hint: "Use --remove \(query.name) to replace it.")
     }
     for name in removed { try await provider.removeDefiningQuery(name) }
     for query in missing { try await provider.add(query) }
@@ -97,6 +97,6 @@ enum DownloadCommand {
     CommandFailure(
       .negative, "the clone has no defining query '\(name)'",
       hint: Suggestion.hint(for: name, among: known.sorted())
-        ?? (known.isEmpty ? nil : "It has \(known.sorted().joined(separator: ", ")): 'larder status' tells more."))
+        ?? (known.isEmpty ? nil : "It has \(known.sorted().joined(separator: ", ")): 'larder status' shows details."))
   }
 }

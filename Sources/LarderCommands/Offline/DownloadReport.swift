@@ -87,8 +87,8 @@ final class DownloadReport: Sendable {
     let failure = failure(error)
     guard let name = outcomes.first(where: { $0.error.map(Self.isOfQuery) ?? false })?.name else { return failure }
     let words =
-      "'larder \(folder.option)download --remove \(name)' takes the query out; with --query \(name)=PATH another takes "
-      + "its place."
+      "'larder \(folder.option)download --remove \(name)' removes the query; together with --query \(name)=PATH it "
+      + "replaces it."
     return CommandFailure(
       failure.status, failure.message, hint: [failure.hint, words].compactMap(\.self).joined(separator: "\n"))
   }
@@ -188,11 +188,12 @@ final class DownloadReport: Sendable {
     let withoutLinks = state.withLock { $0.withoutLinks }
     for outcome in outcomes {
       if outcome.error == nil, let error = withoutLinks[outcome.name] {
-        context.warn("\(outcome.name): copied without its links to others: \(error.errorMessage)")
+        context.warn("\(outcome.name): downloaded without links to other entities: \(error.errorMessage)")
       }
       for conflict in outcome.conflicts {
-        let what = conflict.isGone ? "the service has it no more" : "another has changed it"
-        context.warn("\(conflict.path): \(what), and a change of it waits ('larder errors diff \(conflict.requestID)')")
+        let what = conflict.isGone ? "it was deleted at the service" : "another client has changed it"
+        context.warn(
+          "\(conflict.path): \(what), and a change of it is pending ('larder errors diff \(conflict.requestID)')")
       }
       if let error = outcome.error, error != told { context.warn("\(outcome.name): \(error.errorMessage)") }
     }

@@ -40,8 +40,8 @@ enum ErrorsCommand {
       guard let conflict = try await conflict(id, access.provider) else {
         let row = try await ArchiveSets.error(id, access.provider)
         throw CommandFailure(
-          .negative, "request \(id) is no conflict: \(ErrorsText.reason(row))",
-          hint: "'larder \(access.folder.option)errors show \(id)' shows what was sent and answered.")
+          .negative, "request \(id) is not a conflict: \(ErrorsText.reason(row))",
+          hint: "'larder \(access.folder.option)errors show \(id)' shows the request and the response.")
       }
       let diff = ConflictDiff(conflict)
       if arguments.has(.json) {
@@ -66,7 +66,7 @@ enum ErrorsCommand {
 
   @Sendable static func retry(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let repair = try repair(arguments)
-    return try await each(arguments, context, json: "waiting", "waiting for 'larder upload' again") { provider, id in
+    return try await each(arguments, context, json: "waiting", "queued again for 'larder upload'") { provider, id in
       guard let id else { return try await provider.retryAll() }
       guard let repair else { return try await provider.retry(id) }
       return try await provider.retry(id, as: repair)
@@ -77,10 +77,10 @@ enum ErrorsCommand {
   private static func repair(_ arguments: ParsedArguments) throws(UsageError) -> OfflineODataRepair? {
     guard arguments.has(.asUpdate) || arguments[.newKey] != nil else { return nil }
     guard !(arguments.has(.asUpdate) && arguments[.newKey] != nil) else {
-      throw arguments.usage("give --as-update or --key, not both")
+      throw arguments.usage("--as-update and --key cannot be combined")
     }
     guard arguments.values(OperandSyntax.requestIDs).count == 1 else {
-      throw arguments.usage("--as-update and --key take one ID", hint: "'larder errors list' shows the numbers.")
+      throw arguments.usage("--as-update and --key accept only one ID", hint: "'larder errors list' shows the IDs.")
     }
     return arguments[.newKey].map { .key($0) } ?? .update
   }
@@ -88,7 +88,7 @@ enum ErrorsCommand {
   @Sendable static func discard(
     _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> CommandStatus {
-    try await each(arguments, context, json: "discarded", "given up") { provider, id in
+    try await each(arguments, context, json: "discarded", "discarded") { provider, id in
       if let id { try await provider.discard(id) } else { try await provider.discardAll() }
     }
   }
@@ -100,8 +100,8 @@ enum ErrorsCommand {
     let given = arguments.values(OperandSyntax.requestIDs)
     guard given.isEmpty == arguments.has(.allRequests) else {
       throw arguments.usage(
-        given.isEmpty ? "ID or --all is missing" : "give ID or --all, not both",
-        hint: "'larder errors list' shows the numbers.")
+        given.isEmpty ? "ID or --all is missing" : "ID and --all cannot be combined",
+        hint: "'larder errors list' shows the IDs.")
     }
     let ids = try given.map { try number($0, arguments) }
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
@@ -131,7 +131,7 @@ enum ErrorsCommand {
 
   private static func number(_ text: String, _ arguments: ParsedArguments) throws(UsageError) -> Int64 {
     guard let number = Int64(text), number > 0 else {
-      throw arguments.usage("ID is a number, not '\(text)'", hint: "'larder errors list' shows the numbers.")
+      throw arguments.usage("ID must be a number, not '\(text)'", hint: "'larder errors list' shows the IDs.")
     }
     return number
   }
@@ -143,7 +143,7 @@ enum UndoCommand {
     let paths = arguments.values(OperandSyntax.undonePaths)
     guard paths.isEmpty == arguments.has(.allChanges) else {
       throw arguments.usage(
-        paths.isEmpty ? "PATH or --all is missing" : "give PATH or --all, not both",
+        paths.isEmpty ? "PATH or --all is missing" : "PATH and --all cannot be combined",
         hint: "'larder status' shows which entities have changes.")
     }
     var connected: OfflineAccess?
@@ -180,7 +180,7 @@ enum UndoCommand {
     }
     if paths.isEmpty, try await provider.hasPendingChanges() {
       context.warn(
-        "changes whose outcome is not known stay: 'larder errors list' shows them, 'larder errors discard' takes them out"
+        "changes with an unknown outcome remain: 'larder errors list' shows them, 'larder errors discard' removes them"
       )
     }
     return .done

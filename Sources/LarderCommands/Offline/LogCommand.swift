@@ -6,7 +6,7 @@ enum LogCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let limit = arguments[.logLimit] ?? "20"
     guard let count = Int(limit), count > 0 else {
-      throw arguments.usage("--limit is a number from 1 on, not '\(limit)'")
+      throw arguments.usage("--limit must be a positive number, not '\(limit)'")
     }
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let answer = try await access.provider.readJSON(

@@ -90,7 +90,7 @@ struct OfflineAccess: Sendable {
       where error.name == .resourceNotFound && parameters.currentUser != nil && !parameters.createsStore
     {
       throw CommandFailure(
-        OfflineFailure.status(error), "this user has no copy here yet", hint: StoreUserOption.firstHint)
+        OfflineFailure.status(error), "this user has no copy in this clone yet", hint: StoreUserOption.firstHint)
     }
   }
 
@@ -104,7 +104,7 @@ struct OfflineAccess: Sendable {
   static func pageSize(_ arguments: ParsedArguments) throws(UsageError) -> Int? {
     guard let text = arguments[.pageSize] else { return nil }
     guard let size = Int(text), (1...1_000_000).contains(size) else {
-      throw arguments.usage("--page-size is a number from 1 to 1000000, not '\(text)'")
+      throw arguments.usage("--page-size must be a number from 1 to 1000000, not '\(text)'")
     }
     return size
   }
@@ -148,7 +148,7 @@ enum DefiningQueryOption {
     for given in arguments.values(.definingQuery) {
       let (name, path) = try parts(given, arguments)
       guard !queries.contains(where: { $0.name == name }) else {
-        throw arguments.usage("two queries are named '\(name)'", hint: "Give them names: --query NAME=PATH.")
+        throw arguments.usage("two queries are named '\(name)'", hint: "Give them different names: --query NAME=PATH.")
       }
       queries.append(OfflineODataDefiningQuery(name, path))
     }
@@ -162,7 +162,7 @@ enum DefiningQueryOption {
     var queries = queries
     for name in arguments.values(.streamQuery) {
       guard let place = queries.firstIndex(where: { $0.name == name }) else {
-        throw arguments.usage("--streams \(name): there is no query of that name")
+        throw arguments.usage("--streams \(name): there is no query with this name")
       }
       queries[place].automaticallyRetrievesStreams = true
     }
@@ -187,7 +187,7 @@ enum DefiningQueryOption {
 
   private static func malformed(_ given: String, _ arguments: ParsedArguments) -> UsageError {
     arguments.usage(
-      "--query is PATH or NAME=PATH, not '\(given)'", hint: "For example --query 'products=Products?$top=100'.")
+      "--query must be PATH or NAME=PATH, not '\(given)'", hint: "For example --query 'products=Products?$top=100'.")
   }
 }
 
@@ -206,7 +206,7 @@ enum OfflineFailure {
     let hint: String? =
       switch error.name {
       case .neverDownloaded:
-        "'larder download' goes on with the clone; 'larder status' and 'larder log' tell how far it is."
+        "'larder download' resumes the download; 'larder status' and 'larder log' show its progress."
       case .authenticationFailed: ServiceFailure.signIn
       case .otherUser: StoreUserOption.hint
       case .setAsideNeedsKey: StoreUserOption.keyHint

@@ -45,15 +45,15 @@ struct PendingChanges {
 
   /// A table of the changes, or a line that says there are none.
   func text(style: TextStyle) -> String {
-    var words = "changes  " + (waiting > 0 ? "\(waiting) waiting" : "none waiting")
+    var words = "changes  " + (waiting > 0 ? "\(waiting) pending" : "no pending changes")
     if uncertain > 0 {
-      words += " (\(uncertain) uncertain: their responses were lost, and the next upload looks them up)"
+      words += " (\(uncertain) uncertain: the responses were lost; the next upload looks up the outcomes)"
     }
-    if failed > 0 { words += ", \(failed) refused ('larder errors list' tells more)" }
-    if held > 0 { words += ", \(held) held for them" }
+    if failed > 0 { words += ", \(failed) rejected ('larder errors list' shows them)" }
+    if held > 0 { words += ", \(held) held with them" }
     words += "\n"
     guard !entities.isEmpty else { return words }
-    let heads = ["entity", "waiting", "refused", "held", "requests"]
+    let heads = ["entity", "pending", "rejected", "held", "requests"]
     let rows = entities.map { entity in
       [
         TerminalText.line(entity.path), "\(entity.waiting.count)", "\(entity.failed)", "\(entity.held)",

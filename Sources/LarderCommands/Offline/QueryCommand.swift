@@ -52,8 +52,8 @@ enum QueryCommand {
     let bytes = try await media.body.collect()
     guard TerminalText.isShowable(bytes) else {
       throw CommandFailure(
-        .usage, "the content is binary (\(bytes.count) bytes) and would disturb the terminal",
-        hint: "Write it into a file or a pipe, by > FILE.")
+        .usage, "the content is binary (\(bytes.count) bytes) and cannot be shown on a terminal",
+        hint: "Redirect it to a file (> FILE) or a pipe.")
     }
     try context.output.write(bytes)
   }
@@ -75,7 +75,7 @@ enum QueryCommand {
       try context.output.write(PrintedTable.text(rows, style: context.output.style))
     }
     if rows.rows.isEmpty, context.diagnostics.isTerminal { context.note("There are no rows.") }
-    if let count = rows.count { context.note("\(count) in all") }
+    if let count = rows.count { context.note("\(count) in total") }
   }
 
   private static func explain(_ explanation: OfflineODataExplanation, _ context: CommandContext) throws {
@@ -83,11 +83,11 @@ enum QueryCommand {
     if explanation.isOfLocalRowsOnly { try context.output.line("local rows only: entities that were created here\n") }
     for (number, statement) in explanation.statements.enumerated() {
       if number > 0 { try context.output.line("") }
-      let place = statement.path.isEmpty ? "the question" : "$expand " + statement.path.joined(separator: "/")
+      let place = statement.path.isEmpty ? "the query" : "$expand " + statement.path.joined(separator: "/")
       try context.output.line(style.bold(TerminalText.line(place) + (statement.isCount ? ", counted" : "")))
       try context.output.line(statement.sql)
       for (number, value) in statement.parameters.enumerated() {
-        try context.output.line("  ?\(number + 1) = \(TerminalText.line(value ?? "from the row around"))")
+        try context.output.line("  ?\(number + 1) = \(TerminalText.line(value ?? "from the outer row"))")
       }
       for step in statement.plan { try context.output.line("  " + TerminalText.line(step)) }
     }

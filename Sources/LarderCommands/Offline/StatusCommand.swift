@@ -67,12 +67,12 @@ enum StatusCommand {
   private static func text(
     _ folder: CloneFolder, _ queries: [OfflineODataDefiningQueryStatus], _ style: TextStyle
   ) -> String {
-    let heads = ["name", "rows", "last download", "way", "state", "query"]
+    let heads = ["name", "rows", "last download", "method", "state", "query"]
     let rows = queries.map { status in
       [
         TerminalText.line(status.definingQuery.name), "\(status.rows)",
         status.lastDownload.map { $0.formatted(.iso8601) } ?? "-", status.lastWay?.rawValue ?? "-",
-        status.hasPendingDownload ? "to go on" : "complete", TerminalText.line(status.definingQuery.query),
+        status.hasPendingDownload ? "incomplete" : "complete", TerminalText.line(status.definingQuery.query),
       ]
     }
     let widths = heads.indices.map { column in Columns.width(([heads] + rows).map { $0[column] }) }
@@ -90,8 +90,8 @@ enum StatusCommand {
   private static func contradictions(_ queries: [OfflineODataDefiningQueryStatus]) -> String {
     let lines = queries.flatMap { status in
       status.contradictedLinks.sorted { $0.key < $1.key }.map { path, count in
-        "\(TerminalText.line(status.definingQuery.name)): the service states \(count) \(count == 1 ? "link" : "links") of "
-          + "\(TerminalText.line(path)) that the referential constraint contradicts; the columns count\n"
+        "\(TerminalText.line(status.definingQuery.name)): the service returned \(count) \(count == 1 ? "link" : "links") of "
+          + "\(TerminalText.line(path)) that contradict the referential constraint; the constraint applies\n"
       }
     }
     return lines.isEmpty ? "" : "\n" + lines.joined()

@@ -52,14 +52,15 @@ struct UnfinishedClone: Sendable {
 
   /// How to resume the clone, and how to discard it.
   var cure: String {
-    "'larder clone \(service ?? "SERVICE") \(target)' with the same options resumes it; to give it up, delete "
+    "'larder clone \(service ?? "SERVICE") \(target)' with the same options resumes it; to discard it, delete "
       + "\(folder)."
   }
 
   /// The error of a verb that cannot work on the clone.
   var failure: CommandFailure {
     CommandFailure(
-      .negative, "\(target) is not cloned yet: its first download has not ended, and is in \(folder) so far", hint: cure
+      .negative, "\(target) is an unfinished clone: its first download has not ended, and its data is in \(folder)",
+      hint: cure
     )
   }
 

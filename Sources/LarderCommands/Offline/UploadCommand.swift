@@ -48,7 +48,8 @@ enum UploadCommand {
     if (error as? OfflineODataError)?.name == .unsupportedByService, !options.splitsTransactions {
       return CommandFailure(
         failure.status, failure.message,
-        hint: "--split-transactions sends the changes of a transaction one by one: some may be done and others refused."
+        hint:
+          "--split-transactions sends the changes of a transaction one by one: some may be accepted and others rejected."
       )
     }
     guard failure.status == .network || failure.status == .interrupted else { return failure }
@@ -58,7 +59,7 @@ enum UploadCommand {
     guard left > 0 else { return failure }
     let words =
       (sent > 0 ? "\(Counted.text(sent, "change")) sent; " : "")
-      + "\(Counted.text(left, "change")) still waiting: 'larder \(access.folder.option)upload' goes on."
+      + "\(Counted.text(left, "change")) still pending: 'larder \(access.folder.option)upload' sends them."
     let hint = [failure.hint, words].compactMap(\.self).joined(separator: "\n")
     return CommandFailure(failure.status, failure.message, hint: hint)
   }
@@ -91,7 +92,7 @@ enum UploadCommand {
         if number > 0 { try context.output.line("") }
         try context.output.write(text(request, context.output.style))
       }
-      if requests.isEmpty, context.diagnostics.isTerminal { context.note("Nothing waits to be sent.") }
+      if requests.isEmpty, context.diagnostics.isTerminal { context.note("There are no pending changes to send.") }
       return .done
     }
   }
@@ -115,8 +116,8 @@ enum UploadCommand {
 
   private static func text(_ request: OfflineODataPlannedRequest, _ style: TextStyle) -> String {
     var notes: [String] = []
-    if request.isUncertain { notes.append("uncertain: its response was lost, and it is looked up first") }
-    if request.transaction != request.id { notes.append("with \(request.transaction)") }
+    if request.isUncertain { notes.append("uncertain: the response was lost; the outcome is looked up first") }
+    if request.transaction != request.id { notes.append("transaction \(request.transaction)") }
     if !request.waitsFor.isEmpty {
       notes.append("waits for " + request.waitsFor.map { "\($0)" }.joined(separator: ", "))
     }
@@ -135,7 +136,7 @@ extension ParsedArguments {
   func number(_ option: OptionSyntax, _ range: ClosedRange<Int>) throws(UsageError) -> Int? {
     guard let text = self[option] else { return nil }
     guard let number = Int(text), range.contains(number) else {
-      throw usage("\(option.name) is a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+      throw usage("\(option.name) must be a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
     }
     return number
   }

@@ -28,7 +28,7 @@ final class UploadReport: Sendable {
         switch event {
         case .uploadProgress(let progress):
           bars.update("upload") { line in
-            line.step = progress.failed > 0 ? "\(progress.failed) refused" : ""
+            line.step = progress.failed > 0 ? "\(progress.failed) rejected" : ""
             line.rows = Int64(progress.sent + progress.failed)
             line.total = Int64(progress.total)
           }
@@ -55,20 +55,20 @@ final class UploadReport: Sendable {
   func print(_ provider: OfflineODataProvider, in folder: CloneFolder) async throws {
     let numbers = numbers
     var words = "sent \(numbers.sent), failed \(numbers.failed), left \(numbers.left)"
-    if numbers.discarded > 0 { words += ", given up \(numbers.discarded)" }
+    if numbers.discarded > 0 { words += ", discarded \(numbers.discarded)" }
     try context.output.line(words)
     if numbers.failed == 0, remaining > numbers.left {
       context.note(
-        "The error archive still has changes: 'larder \(folder.option)errors list' tells why, 'errors retry' puts them back into the queue."
+        "The error archive still has changes: 'larder \(folder.option)errors list' shows the reasons, 'errors retry' queues them again."
       )
     } else if numbers.failed == 0, remaining > 0 {
-      context.note("\(Counted.text(remaining, "change")) still waiting: 'larder \(folder.option)status' shows which.")
+      context.note("\(Counted.text(remaining, "change")) still pending: 'larder \(folder.option)status' shows them.")
     }
     guard numbers.failed > 0 else { return }
     let rows = try await ArchiveSets.errors(provider)
     for row in rows where row["Held"] != .boolean(true) { context.warn(ErrorsText.summary(row)) }
     context.note(
-      "'larder \(folder.option)errors list' tells more, 'larder \(folder.option)errors diff ID' what differs.")
+      "'larder \(folder.option)errors list' shows details, 'larder \(folder.option)errors diff ID' the differences.")
   }
 
   /// Writes the numbers with their names, and the error that ended the upload.

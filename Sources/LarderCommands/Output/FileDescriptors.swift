@@ -12,7 +12,7 @@ enum FileDescriptors {
   static func reason(_ number: Int32) -> String {
     switch number {
     case ENOSPC, EDQUOT: "the disk is full"
-    case EMFILE, ENFILE: "too many files are open; 'ulimit -n' shows how many may be"
+    case EMFILE, ENFILE: "too many files are open; 'ulimit -n' shows the limit"
     default: String(cString: strerror(number))
     }
   }

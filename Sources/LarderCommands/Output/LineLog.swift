@@ -33,7 +33,7 @@ final class LineLog: Sendable {
   ///   - onFailure: called with the first failure of the output.
   init(
     _ port: OutputPort, milliseconds: Int = 50, joinsRepeats: Bool = false,
-    leftOut: @escaping @Sendable (Int) -> String = { "(\($0) lines left out)" },
+    leftOut: @escaping @Sendable (Int) -> String = { "(\($0) lines dropped)" },
     onFailure: @escaping @Sendable (OutputError) -> Void = { _ in }
   ) {
     self.port = port
@@ -67,7 +67,7 @@ final class LineLog: Sendable {
 
   private static func tellRepeats(_ state: inout State) {
     guard state.repeats > 0 else { return }
-    state.lines += "(the same \(state.repeats) times more)\n".utf8
+    state.lines += "(repeated \(state.repeats) more times)\n".utf8
     state.repeats = 0
   }
 

@@ -78,7 +78,7 @@ package enum OutputError: Error, Sendable, Hashable, CustomStringConvertible {
   /// Safe to show to a person.
   package var description: String {
     switch self {
-    case .closed: "The reader of the output has gone."
+    case .closed: "The reader of the output has ended."
     case .refused(let reason): "The output cannot be written: \(reason)."
     }
   }

@@ -15,8 +15,8 @@ struct RequestContent: Sendable {
 
   /// The rules above as a paragraph of a verb's help.
   static let help =
-    "Data of any length is sent while it is read. Of a pipe the first 4 MiB are kept; with more than that the request can "
-    + "be sent once only, so what a redirect or a token makes it repeat has to come from a file."
+    "Data of any length is sent while it is read. The first 4 MiB of a pipe are kept in memory; a longer request "
+    + "cannot be repeated, so use a file if a redirect or a token may require that."
 
   /// The content to send.
   let body: HTTPBody
@@ -60,7 +60,7 @@ struct RequestContent: Sendable {
       case .descriptor(let descriptor):
         (bytes, isWhole) = try await beginning(of: try InputReader(descriptor), limit: limit, until: deadline)
       }
-      guard isWhole else { throw FileError.Reason(text: "it is larger than the \(limit) bytes that are taken") }
+      guard isWhole else { throw FileError.Reason(text: "it is larger than the limit of \(limit) bytes") }
       return bytes
     } catch {
       throw failure(error, shown)
@@ -106,7 +106,7 @@ struct RequestContent: Sendable {
   private static func failure(_ error: any Error, _ shown: String) -> any Error {
     switch error {
     case let reason as FileError.Reason: FileError(path: shown, reason: reason.text)
-    case is InputReader.Late: FileError(path: shown, reason: "it has not ended within the time of --timeout")
+    case is InputReader.Late: FileError(path: shown, reason: "it did not end within the time limit of --timeout")
     default: error
     }
   }
@@ -159,7 +159,7 @@ private final class PassingContent: Sendable {
     return HTTPBodyStream {
       guard isAllowed else {
         throw HTTPTransportError.invalidRequest(
-          "\(self.shown) was sent and cannot be read again for the repetition; put it into a file")
+          "it must be repeated, but \(self.shown) cannot be read again; put the data into a file")
       }
       if !isBegun.exchange(true, ordering: .relaxed) { return self.beginning }
       self.isReadOn.store(true, ordering: .releasing)

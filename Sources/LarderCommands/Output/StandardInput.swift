@@ -40,8 +40,8 @@ package struct StandardInput: Sendable {
   func take() throws(CommandFailure) -> Source {
     guard !turn.isTaken.exchange(true, ordering: .relaxed) else {
       throw CommandFailure(
-        .usage, "standard input can be read once only, and two things are to come from it",
-        hint: "Give a file for one of them.")
+        .usage, "standard input can be read only once, but two arguments use it",
+        hint: "Use a file for one of them.")
     }
     return source
   }

@@ -50,9 +50,9 @@ struct ParseBinding: Sendable {
       throw .binding(error)
     }
     guard ParseBinding.options(tree) != nil else {
-      throw .unplaced("--model: nothing in what this rule reads is looked up in a model")
+      throw .unplaced("--model: a text of this rule has no names to look up in a model")
     }
-    throw .unplaced("--model: say what the options stand on, with --set NAME or --type NAME")
+    throw .unplaced("--model: specify what the options apply to with --set NAME or --type NAME")
   }
 
   private func bind(_ expression: ODataExpression, _ text: String) throws(ODataBindingError) -> ODataBoundExpression {

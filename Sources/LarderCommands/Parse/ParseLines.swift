@@ -72,9 +72,9 @@ struct ParseLines {
     }
     guard !isTooLong else { return refuse("the line is longer than \(ParseLines.limit) bytes") }
     let question: JSONNode
-    do throws(JSONError) { question = try JSONNode(pending) } catch { return refuse("the line is no JSON: \(error)") }
+    do throws(JSONError) { question = try JSONNode(pending) } catch { return refuse("the line is not JSON: \(error)") }
     guard let input = question["input"]?.string else {
-      return refuse("the line is no object with a text 'input', and 'rule' where it begins with another than the URL's")
+      return refuse("the line must be an object with the string 'input', and with 'rule' if the input is not a URL")
     }
     var rule: ODataGrammarRule?
     switch question["rule"] {
@@ -85,7 +85,7 @@ struct ParseLines {
         let hint = Suggestion.hint(for: name, among: ODataGrammarRule.all.map(\.name))
         return refuse("the grammar has no rule '\(name)'" + (hint.map { ". \($0)" } ?? ""))
       }
-    default: return refuse("'rule' is no text")
+    default: return refuse("'rule' is not a string")
     }
     guard let refusal = check(rule, input) else { return answer(nil, at: nil) }
     answer(refusal.message, at: refusal.offset.map { ParseLines.characters(in: input, before: $0) })

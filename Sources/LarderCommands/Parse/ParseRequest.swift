@@ -13,19 +13,21 @@ struct ParseRequest: Sendable {
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
     var version: ODataVersion?
     if arguments.has(.v2) {
-      guard arguments[.odataVersion] == nil else { throw arguments.usage("give --v2 or --odata-version, not both") }
+      guard arguments[.odataVersion] == nil else {
+        throw arguments.usage("--v2 and --odata-version cannot be combined")
+      }
       version = .v2
     }
     if let text = arguments[.odataVersion] { version = try ParseRequest.version(text, arguments) }
     if let name = arguments[.rule] { rule = try ParseRequest.rule(name, arguments) }
     let (type, set) = (arguments[.parseType], arguments[.parseSet])
-    if type != nil, set != nil { throw arguments.usage("give --type or --set, not both") }
+    if type != nil, set != nil { throw arguments.usage("--type and --set cannot be combined") }
     if let file = arguments[.parseModel] {
       let binding = ParseBinding(try MetadataFile.read(file, context), version: version, type: type, set: set)
       version = version ?? binding.version
       self.binding = binding
     } else if type != nil || set != nil {
-      throw arguments.usage("--type and --set name parts of a model: give --model FILE")
+      throw arguments.usage("--type and --set need --model FILE")
     }
     if let version { options.version = version }
   }
@@ -98,7 +100,7 @@ struct ParseRequest: Sendable {
     if let rule = ODataGrammarRule(name) { return rule }
     let nearest = Suggestion.nearest(to: name, among: ODataGrammarRule.all.map(\.name))
     throw arguments.usage(
-      "--rule \(name): the grammar has no such rule", hint: nearest.map { "Did you mean \($0)?" })
+      "--rule \(name): the grammar does not have this rule", hint: nearest.map { "Did you mean \($0)?" })
   }
 
   /// The version with a number; throws if there is none.
@@ -108,7 +110,7 @@ struct ParseRequest: Sendable {
     case "3", "3.0": return .v3
     case "4", "4.0": return .v4
     case "4.01": return .v401
-    default: throw arguments.usage("--version \(text): the versions are 2.0, 3.0, 4.0 and 4.01")
+    default: throw arguments.usage("--odata-version \(text): the versions are 2.0, 3.0, 4.0 and 4.01")
     }
   }
 }

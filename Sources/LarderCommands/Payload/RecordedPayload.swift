@@ -76,10 +76,11 @@ struct RecordedPayload {
     case .batch:
       throw CommandFailure(
         .storage, "this is a multipart batch, not one payload",
-        hint: "Give its parts one by one: what stands behind each empty line that follows 'HTTP/1.1 …'.")
+        hint: "Pass its parts one by one: the content after the empty line that follows each 'HTTP/1.1 …'.")
     case .unknown(let type):
       throw CommandFailure(
-        .storage, "the content type \(type) is none of OData's", hint: "Give --content-type application/json or so.")
+        .storage, "the content type \(type) is not a format of OData",
+        hint: "Specify one, such as --content-type application/json.")
     }
   }
 

@@ -75,10 +75,10 @@ struct ProxyCommand {
   private static func upstream(_ arguments: ParsedArguments) throws -> (Upstream, ODataServiceRoot) {
     let text = try arguments.required(.upstream)
     // The text is not shown: it may contain a password, and messages are stored in journals.
-    guard let url = URL(string: text) else { throw arguments.usage("--upstream is given something that is no URL") }
+    guard let url = URL(string: text) else { throw arguments.usage("--upstream is not a URL") }
     let upstream: Upstream
     do throws(Upstream.Invalid) { upstream = try Upstream(url) } catch {
-      throw arguments.usage("--upstream: \(error.description)", hint: "It is written http://host/path.")
+      throw arguments.usage("--upstream: \(error.description)", hint: "Write it as http://host/path.")
     }
     return (upstream, try ODataServiceRoot(url))
   }
@@ -88,7 +88,7 @@ struct ProxyCommand {
     options.port = 8080
     if let text = arguments[.port] {
       guard let port = Int(text), (0...65_535).contains(port) else {
-        throw arguments.usage("--port is a number from 0 to 65535, not '\(text)'")
+        throw arguments.usage("--port must be a number from 0 to 65535, not '\(text)'")
       }
       options.port = port
     }
@@ -96,7 +96,7 @@ struct ProxyCommand {
     options.maximumContent = try bytes(.maximumBody, arguments) ?? 1 << 30
     if let text = arguments[.maximumConnections] {
       guard let count = Int(text), (1...1_000_000).contains(count) else {
-        throw arguments.usage("--max-connections is a number from 1 to 1000000, not '\(text)'")
+        throw arguments.usage("--max-connections must be a number from 1 to 1000000, not '\(text)'")
       }
       options.maximumConnections = count
     }
@@ -111,7 +111,7 @@ struct ProxyCommand {
   private static func bytes(_ option: OptionSyntax, _ arguments: ParsedArguments) throws -> Int? {
     guard let text = arguments[option] else { return nil }
     guard let count = ByteCount.parse(text) else {
-      throw arguments.usage("\(option.name) is a number of bytes such as 512M, not '\(text)'")
+      throw arguments.usage("\(option.name) must be a number of bytes such as 512M, not '\(text)'")
     }
     return count
   }
@@ -152,8 +152,8 @@ struct ProxyCommand {
   private func requestLines(_ warn: @escaping @Sendable (String) -> Void) -> LineLog {
     let asJSON = asJSON
     return LineLog(
-      context.output, leftOut: { asJSON ? "{\"droppedLines\":\($0)}" : "(\($0) lines left out)" },
-      onFailure: { warn("lines of the log are left out: \($0)") })
+      context.output, leftOut: { asJSON ? "{\"droppedLines\":\($0)}" : "(\($0) lines dropped)" },
+      onFailure: { warn("lines of the log are dropped: \($0)") })
   }
 
   private func start(_ engine: HTTPCache, _ log: ProxyLog) throws -> HTTPServer {

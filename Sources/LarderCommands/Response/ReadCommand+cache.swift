@@ -40,7 +40,7 @@ extension ReadCommand {
     if let failure = printer.outputError { throw failure }
     guard let response = last?.single else {
       throw CommandFailure(
-        .negative, "the cache holds no answer to \(target.url)", hint: "Read it once without --passive.")
+        .negative, "the cache has no response for \(target.url)", hint: "Read it once without --passive.")
     }
     if !arguments.has(.events) { try await ResponseOutput(arguments, context).print(response) }
     return .done
@@ -51,7 +51,7 @@ extension ReadCommand {
   private func withHint(_ error: any Error, wasCached: Bool) -> CommandFailure {
     let failure = CommandFailure(error)
     guard wasCached, failure.status == .network else { return failure }
-    let hint = [failure.hint, "The cache holds the last answer: --passive prints it."].compactMap { $0 }
+    let hint = [failure.hint, "The cache has the last response: --passive prints it."].compactMap { $0 }
     return CommandFailure(failure.status, failure.message, hint: hint.joined(separator: "\n"))
   }
 }

@@ -42,7 +42,7 @@ package struct ArgumentParser {
         let option = try takeOption(argument)
         if option == .help { return .help(command, path: path) }
         if option == .version {
-          if let extra = rest.first { throw usage("'\(extra)' is one argument too many: --version stands alone") }
+          if let extra = rest.first { throw usage("unexpected argument '\(extra)': --version must be used alone") }
           return .version
         }
       } else {
@@ -79,16 +79,16 @@ package struct ArgumentParser {
       throw unknown(name)
     }
     guard option.valueName != nil else {
-      if attached != nil { throw usage("\(option.name) takes no value") }
+      if attached != nil { throw usage("\(option.name) does not accept a value") }
       try store("", for: option)
       return option
     }
     let value: String
     if let attached { value = attached } else { value = try takeValue(of: option, written: name) }
-    if value.isEmpty { throw usage("\(option.name) needs a value that is not empty") }
+    if value.isEmpty { throw usage("\(option.name) needs a non-empty value") }
     if case .words(let words) = option.value, !words.contains(value) {
       throw usage(
-        "\(option.name) is one of \(words.joined(separator: ", ")), not '\(value)'",
+        "\(option.name) must be one of \(words.joined(separator: ", ")), not '\(value)'",
         hint: Suggestion.hint(for: value, among: words))
     }
     try store(value, for: option)
@@ -101,7 +101,7 @@ package struct ArgumentParser {
     if value.hasPrefix("-"), value != "-" {
       throw usage(
         "\(name) needs \(wanted), and '\(value)' looks like an option",
-        hint: "A value that begins with a dash is written \(option.name)=\(value).")
+        hint: "Write a value that begins with a dash as \(option.name)=\(value).")
     }
     rest.removeFirst()
     return value
@@ -115,12 +115,12 @@ package struct ArgumentParser {
   private func unknown(_ name: String) -> UsageError {
     let own = command.allOptions.map(\.name)
     if let whole = own.first(where: { $0.hasPrefix(name) }), name.hasPrefix("--"), name.count > 2 {
-      return usage("there is no option \(name)", hint: "Options are not abbreviated: write \(whole).")
+      return usage("there is no option \(name)", hint: "Options cannot be abbreviated: write \(whole).")
     }
     let below = command.subcommands.filter { !$0.isHidden && $0.options.contains { $0.name == name } }
     if let owner = below.first {
       return usage(
-        "\(name) stands after its command", hint: "Write '\((path + [owner.name, name]).joined(separator: " "))'.")
+        "\(name) must follow its command", hint: "Write '\((path + [owner.name, name]).joined(separator: " "))'.")
     }
     return usage("there is no option \(name)", hint: Suggestion.hint(for: name, among: own))
   }
@@ -141,7 +141,7 @@ package struct ArgumentParser {
       for value in sorted[operand.name] ?? [] { try check(value, against: operand) }
     }
     if let extra = left.first {
-      throw usage("'\(extra)' is one argument too many", hint: "Quote a value that holds spaces, & or $.")
+      throw usage("unexpected argument '\(extra)'", hint: "Quote a value that contains spaces, & or $.")
     }
     return sorted
   }
@@ -150,7 +150,7 @@ package struct ArgumentParser {
     if value.isEmpty { throw usage("\(operand.name) is empty") }
     guard case .words(let words) = operand.value, !words.contains(value) else { return }
     throw usage(
-      "\(operand.name) is one of \(words.joined(separator: ", ")), not '\(value)'",
+      "\(operand.name) must be one of \(words.joined(separator: ", ")), not '\(value)'",
       hint: Suggestion.hint(for: value, among: words))
   }
 

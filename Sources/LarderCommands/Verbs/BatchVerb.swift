@@ -5,14 +5,14 @@ internal import LarderService
 extension CommandSyntax {
   /// `larder batch SERVICE FILE`.
   static let batch: CommandSyntax = .init(
-    "batch", summary: "send several requests as one $batch, and show what became of each",
+    "batch", summary: "send several requests as one $batch, and show the result of each",
     discussion: [
-      "FILE is a recorded batch, multipart or JSON, which is sent as it is; or a readable text: blocks of a request "
-        + "line such as GET Products(1), header lines, and after an empty line the content, with --- alone on a line "
-        + "between blocks. changeset { and } alone on their lines enclose requests that succeed or fail together. Lines "
-        + "that begin with # before a request line are comments. FILE is read as a whole, up to 64 MiB.",
-      "A request that fails makes 1 the exit status. Of an answer that breaks off, the parts before are shown that carry "
-        + "the Content-IDs of their requests; then 3 is.",
+      "FILE is a recorded batch, multipart or JSON, which is sent unchanged; or a readable text: blocks of a request "
+        + "line such as GET Products(1), header lines, and after an empty line the content. A line of --- separates "
+        + "blocks. The lines changeset { and } enclose requests that succeed or fail together. Lines that begin with "
+        + "# before a request line are comments. FILE is read completely, up to 64 MiB.",
+      "If a request fails, the exit status is 1. If the response breaks off, the parts before the break are shown if "
+        + "they have the Content-IDs of their requests, and the exit status is 3.",
     ],
     examples: [
       "larder batch https://host/service/ requests.txt",
@@ -53,7 +53,7 @@ extension CommandSyntax {
     do { return try BatchFile(bytes, root: root) } catch let error as ODataServiceError {
       throw CommandFailure(.usage, "\(path): \(error)")
     } catch {
-      throw CommandFailure(.storage, "\(path): \(error)", hint: "'larder batch --help' shows what it may hold.")
+      throw CommandFailure(.storage, "\(path): \(error)", hint: "'larder batch --help' describes the format.")
     }
   }
 
@@ -94,7 +94,7 @@ extension CommandSyntax {
         stopsAtError: !isContinued && response.fields.contains(.odataVersion), isForShow: true)
     } catch {
       if let cut { throw cut }
-      throw CommandFailure(.network, "the answer cannot be read: \(error)")
+      throw CommandFailure(.network, "the response cannot be read: \(error)")
     }
     let failure = cut.map { CommandFailure($0) }
     switch found {
@@ -105,12 +105,12 @@ extension CommandSyntax {
       return (
         answers,
         CommandFailure(
-          .network, "\(count) of \(answers.count) parts were answered: \(reason)",
-          hint: "What the other parts change may be done: look before sending them again.")
+          .network, "\(count) of \(answers.count) parts have a response: \(reason)",
+          hint: "The changes of the other parts may have taken effect: check before you send them again.")
       )
     case .refused(let refusal):
       let status = CommandFailure.status(ofHTTP: refusal.status)
-      throw CommandFailure(status, "the service refused the batch: HTTP \(refusal.status)")
+      throw CommandFailure(status, "the service rejected the batch: HTTP \(refusal.status)")
     }
   }
 }

@@ -1,7 +1,7 @@
 extension CommandSyntax {
   /// `larder key`.
   static let key: CommandSyntax = .init(
-    "key", summary: "encrypt a clone, change its key, or take the key away",
+    "key", summary: "encrypt a clone, change its key, or remove the key",
     discussion: [
       KeyChange.help, KeyChange.limits, "Works in the folder of a clone, or with -C DIR, without a network.",
     ],
@@ -13,7 +13,7 @@ extension CommandSyntax {
 
   /// `larder object key`.
   static let objectKey: CommandSyntax = .init(
-    "key", summary: "encrypt a store, change its key, or take the key away",
+    "key", summary: "encrypt a store, change its key, or remove the key",
     discussion: [KeyChange.help, KeyChange.limits],
     examples: ["larder object key --store app.store --key-file old --new-key-file new"],
     options: [.objectStore] + KeyChange.options, body: KeyCommand.objects)
@@ -21,6 +21,6 @@ extension CommandSyntax {
 
 extension OptionSyntax {
   static let newKeyFile = OptionSyntax(
-    "--new-key-file", valueName: "FILE", .file, "the new key, written as the one of --key-file; - for standard input")
-  static let removedKey = OptionSyntax(flag: "--remove", "make plain files of the encrypted ones")
+    "--new-key-file", valueName: "FILE", .file, "the new key, in the format of --key-file; - for standard input")
+  static let removedKey = OptionSyntax(flag: "--remove", "decrypt the files")
 }

@@ -190,14 +190,14 @@ public final class CachingProxy: Sendable {
   }
 
   private static let loop =
-    "Loop Detected: this request has passed this proxy before, so its upstream server leads back to it; whoever runs it has to "
-    + "name another upstream server"
+    "Loop Detected: this request has passed through this proxy before, so the upstream server leads back to it; the "
+    + "proxy's operator must configure another upstream server"
 
   private static let crossSite =
-    "Forbidden: a page of another site may not change anything in the name of this proxy's credentials; whoever runs it can "
-    + "allow that (larder proxy --allow-cross-site)"
+    "Forbidden: a page of another site must not make changes with this proxy's credentials; the proxy's operator can "
+    + "allow it (larder proxy --allow-cross-site)"
 
-  private static var noPath: Refusal { Refusal(400, "Bad Request: the target is no path of a URL") }
+  private static var noPath: Refusal { Refusal(400, "Bad Request: the target is not a URL path") }
 
   /// Applies `Max-Forwards`: OPTIONS may be addressed to an intermediary (RFC 9110 §7.6.2), and `*` to the server that
   /// receives it.
@@ -224,7 +224,7 @@ public final class CachingProxy: Sendable {
     {
       return path
     }
-    throw Refusal(421, "Misdirected Request: this proxy is for one server")
+    throw Refusal(421, "Misdirected Request: this proxy serves only one server")
   }
 
   /// True for the hosts of this proxy. A page in a browser could make any other name resolve to this machine, and so
@@ -243,7 +243,7 @@ public final class CachingProxy: Sendable {
   }
 
   private static func misdirected(_ host: String) -> String {
-    "Misdirected Request: this proxy is not called '\(host.prefix(253))'; whoever runs it can add that name"
+    "Misdirected Request: this proxy does not serve the name '\(host.prefix(253))'; its operator can add the name"
   }
 
   private func body(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPBody {

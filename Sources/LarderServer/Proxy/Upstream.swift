@@ -27,10 +27,10 @@ public struct Upstream: Sendable {
     }
     guard let host = url.host(percentEncoded: true), !host.isEmpty else { throw Invalid(description: "it has no host") }
     guard url.user() == nil, url.password() == nil else {
-      throw Invalid(description: "it carries credentials: clients send them as Authorization")
+      throw Invalid(description: "it contains credentials: clients send them in Authorization")
     }
     guard url.query() == nil, url.fragment() == nil else {
-      throw Invalid(description: "it has a query or a fragment, which no path can be added to")
+      throw Invalid(description: "it has a query or a fragment, so a path cannot be appended")
     }
     if let port = url.port, !(1...65_535).contains(port) { throw Invalid(description: "its port is out of range") }
     let isDefault = url.port == nil || url.port == (scheme == "https" ? 443 : 80)
@@ -164,6 +164,7 @@ extension Upstream.Invalid: LarderError {
 
   /// What is wrong and how to fix it.
   public var explanation: ErrorExplanation {
-    ErrorExplanation("The URL is no upstream server: \(description)", cure: "Give an http or https URL with a host.")
+    ErrorExplanation(
+      "The URL is not a valid upstream server: \(description)", cure: "Give an http or https URL with a host.")
   }
 }

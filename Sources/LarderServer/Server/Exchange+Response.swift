@@ -29,12 +29,12 @@ extension Exchange {
   func queue(_ response: HTTPServerResponse, on pointer: OpaquePointer, isHead: Bool) -> Bool {
     var response = response
     if !(200...999).contains(response.status) {
-      response.replace(status: 500, "The responder gave no final status.\n")
+      response.replace(status: 500, "The responder returned no final status.\n")
       addRefusalFields(to: &response)
     }
     // libmicrohttpd would close the connection without a response.
     if Exchange.headSize(response.fields) > engine.options.maximumHead - Exchange.ownHead {
-      response.replace(status: 502, "The head of the response is larger than this server hands on.\n")
+      response.replace(status: 502, "The head of the response is larger than this server forwards.\n")
       addRefusalFields(to: &response)
     }
     state.withLock { $0.status = response.status }

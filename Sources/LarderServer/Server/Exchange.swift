@@ -132,7 +132,7 @@ final class Exchange: Sendable {
     let leftover = state.withLock { state -> ReleasedResources? in
       guard state.stage != .over, !state.isAborted else { return nil }
       state.isAborted = true
-      let leftover = ReleasedResources(&state, error: .connectionLost(reason: "the client has left"))
+      let leftover = ReleasedResources(&state, error: .connectionLost(reason: "the client disconnected"))
       resume(&state)
       return leftover
     }
@@ -154,7 +154,7 @@ final class Exchange: Sendable {
       let end = HTTPServerResponse.End(
         status: state.status, contentBytes: state.outgoing.sentBytes(isComplete: isComplete),
         isComplete: isComplete && !state.isAborted && !state.outgoing.hasFailed)
-      let leftover = ReleasedResources(&state, error: .connectionLost(reason: "the client has left"))
+      let leftover = ReleasedResources(&state, error: .connectionLost(reason: "the client disconnected"))
       return (leftover, state.onEnd.take(), end, state.isStarted ? nil : Optional(state.method))
     }
     leftover.release()

@@ -96,7 +96,7 @@ final class Listener: Sendable {
     let start = unsafe Unmanaged.passRetained(ThreadStart(engine, socket))
     guard unsafe startThread(start.toOpaque()) else {
       unsafe start.release()
-      throw .failed("the system gives no thread")
+      throw .failed("no thread can be started")
     }
   }
 

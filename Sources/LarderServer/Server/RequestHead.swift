@@ -42,11 +42,11 @@ enum HeadRejection: Error, Equatable {
   var text: String {
     switch self {
     case .malformed(let what): "The request is malformed: \(what).\n"
-    case .contentTooLarge: "The content is larger than this server takes.\n"
-    case .targetTooLong: "The request target is longer than this server takes.\n"
-    case .headTooLarge: "The head of the request is larger than this server takes.\n"
-    case .unknownExpectation: "This server knows no expectation but 100-continue.\n"
-    case .unknownTransferCoding: "This server knows no transfer coding but chunked.\n"
+    case .contentTooLarge: "The content is larger than this server accepts.\n"
+    case .targetTooLong: "The request target is longer than this server accepts.\n"
+    case .headTooLarge: "The head of the request is larger than this server accepts.\n"
+    case .unknownExpectation: "The only expectation that this server supports is 100-continue.\n"
+    case .unknownTransferCoding: "The only transfer coding that this server supports is chunked.\n"
     }
   }
 }
@@ -88,13 +88,13 @@ struct HeadReader {
     expectedPlace = UInt(bitPattern: version) + 8 + 2
     let isTight = start + UInt(methodLength + 1 + target.utf8.count + 1) == UInt(bitPattern: version)
     if !isTight {
-      refusal = .malformed("its first line holds NUL, or other white space than two single spaces")
+      refusal = .malformed("the request line contains NUL, or white space other than two single spaces")
     } else if target.utf8.count > maximumTarget {
       refusal = .targetTooLong
     } else if target.isEmpty || !target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
-      refusal = .malformed("its target holds other characters than a URI may")
+      refusal = .malformed("the target contains characters that are not allowed in a URI")
     } else if !self.method.rawValue.utf8.allSatisfy(isTokenByte) {
-      refusal = .malformed("its method is no token")
+      refusal = .malformed("the method is not a token")
     }
   }
 
@@ -104,16 +104,16 @@ struct HeadReader {
   ) {
     guard refusal == nil, let nameStart = name.baseAddress, let valueStart = value.baseAddress else { return }
     guard UInt(bitPattern: nameStart) == expectedPlace else {
-      refusal = .malformed("a field line is folded, holds NUL, or ends without CR LF")
+      refusal = .malformed("a field line is folded, contains NUL, or does not end with CR LF")
       return
     }
     expectedPlace = UInt(bitPattern: valueStart) + UInt(value.count) + 2
     guard let fieldName = unsafe FieldNames.name(name) else {
-      refusal = .malformed("the name of a field is no token")
+      refusal = .malformed("the name of a field is not a token")
       return
     }
     guard let text = unsafe HeadReader.text(value) else {
-      refusal = .malformed("the value of a field holds control characters")
+      refusal = .malformed("the value of a field contains control characters")
       return
     }
     // libmicrohttpd recognises the coding only by its exact bytes, which include white space after it.
@@ -134,12 +134,12 @@ struct HeadReader {
     switch name.canonicalName {
     case "host":
       hosts += 1
-      if !value.utf8.allSatisfy(isHostByte) { refusal = .malformed("its Host is no host with a port") }
+      if !value.utf8.allSatisfy(isHostByte) { refusal = .malformed("Host is not a host with an optional port") }
     case "content-length":
       lengths += 1
       length = Int(value)
       if length == nil || !value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) {
-        refusal = .malformed("Content-Length is no number")
+        refusal = .malformed("Content-Length is not a number")
       }
     case "transfer-encoding":
       codings += 1
@@ -158,12 +158,12 @@ struct HeadReader {
     if size > maximumHead || fields.count > maximumHead / 128 { return .failure(.headTooLarge) }
     // The empty line's two zeros end the head.
     guard start + UInt(size) == expectedPlace + 2 else {
-      return .failure(.malformed("a field line is folded, holds NUL, or ends without CR LF"))
+      return .failure(.malformed("a field line is folded, contains NUL, or does not end with CR LF"))
     }
-    if hosts > 1 || (hosts == 0 && !isOld) { return .failure(.malformed("it needs one Host field")) }
+    if hosts > 1 || (hosts == 0 && !isOld) { return .failure(.malformed("it must have exactly one Host field")) }
     if lengths > 1 { return .failure(.malformed("it has several Content-Length fields")) }
     if codings > 0 && (lengths > 0 || isOld || codings > 1) {
-      return .failure(.malformed("Transfer-Encoding stands twice, or where it must not"))
+      return .failure(.malformed("Transfer-Encoding is duplicated or not allowed here"))
     }
     if codings > 0 && !isChunked { return .failure(.unknownTransferCoding) }
     var framing = RequestHead.Framing.none
@@ -175,7 +175,7 @@ struct HeadReader {
     }
     // libmicrohttpd would send 100 (Continue), and then read the next request as content.
     if expectsContinue && framing == .none {
-      return .failure(.malformed("it expects 100 (Continue) without having content"))
+      return .failure(.malformed("it expects 100 (Continue) but has no content"))
     }
     return .success(
       RequestHead(

@@ -52,7 +52,7 @@ struct LineLogTests {
     output.refusal.withLock { $0 = nil }
     log.append("c")
     await log.flush()
-    #expect(output.lines == ["c", "(2 lines left out)"])
+    #expect(output.lines == ["c", "(2 lines dropped)"])
     #expect(failures.withLock { $0 } == 1)
   }
 
