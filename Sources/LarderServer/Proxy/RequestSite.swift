@@ -18,10 +18,10 @@ enum RequestSite {
     let said = request.fields.values(of: site).map { $0.lowercased() }
     if said.contains("cross-site") { return true }
     if said == ["same-origin"] || said == ["none"] { return false }
-    let own = request.fields[ForwardedFields.host].map { Upstream.host(ofAuthority: $0.lowercased()[...]) }
+    let requestHost = request.fields[ForwardedFields.host].map { Upstream.host(ofAuthority: $0.lowercased()[...]) }
     return request.fields.values(of: origin).contains { origin in
       guard let (said, rest) = Upstream.splitOrigin(origin), rest.isEmpty else { return true }
-      return Upstream.host(ofAuthority: said.drop { $0 != "/" }.dropFirst(2)) != own
+      return Upstream.host(ofAuthority: said.drop { $0 != "/" }.dropFirst(2)) != requestHost
     }
   }
 }

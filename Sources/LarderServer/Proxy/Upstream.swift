@@ -46,7 +46,7 @@ public struct Upstream: Sendable {
   /// the base path.
   func address(target: String) -> String? {
     guard target.utf8.first == UInt8(ascii: "/"), !target.utf8.contains(UInt8(ascii: "#")) else { return nil }
-    if !basePath.isEmpty && Upstream.leadsOut(target) { return nil }
+    if !basePath.isEmpty && Upstream.leavesBasePath(target) { return nil }
     return base + Upstream.encoded(target)
   }
 
@@ -94,7 +94,7 @@ public struct Upstream: Sendable {
 
   /// The path under which clients of the proxy find a reference to this server, with what follows the path. Nil if the
   /// reference leads elsewhere, or is relative to a path that both share.
-  func ownReference(_ reference: String) -> String? {
+  func proxyReference(_ reference: String) -> String? {
     var rest = Substring(reference)
     // A reference without a scheme has the scheme of the server that sent it (RFC 3986 §5.2.2).
     let absolute = reference.hasPrefix("//") ? origin.prefix { $0 != "/" } + reference : reference
@@ -130,17 +130,18 @@ public struct Upstream: Sendable {
     let scheme = reference[..<colon].lowercased()
     let hierarchy = reference[colon...]
     guard scheme == "http" || scheme == "https", hierarchy.hasPrefix("://") else { return nil }
-    let behind = hierarchy.dropFirst(3)
-    let end = behind.firstIndex(where: { (character: Character) in "/?#".contains(character) }) ?? behind.endIndex
-    var authority = behind[..<end].lowercased()
-    let standard = scheme == "https" ? ":443" : ":80"
-    if authority.hasSuffix(standard) { authority.removeLast(standard.count) }
-    return ("\(scheme)://\(authority)", behind[end...])
+    let afterScheme = hierarchy.dropFirst(3)
+    let end =
+      afterScheme.firstIndex(where: { (character: Character) in "/?#".contains(character) }) ?? afterScheme.endIndex
+    var authority = afterScheme[..<end].lowercased()
+    let defaultPort = scheme == "https" ? ":443" : ":80"
+    if authority.hasSuffix(defaultPort) { authority.removeLast(defaultPort.count) }
+    return ("\(scheme)://\(authority)", afterScheme[end...])
   }
 
   /// True if the path's dot segments (RFC 3986 §5.2.4) climb above its beginning. Also covers servers that decode
   /// first, treat backslashes as slashes, or ignore text after a semicolon.
-  private static func leadsOut(_ target: String) -> Bool {
+  private static func leavesBasePath(_ target: String) -> Bool {
     let path = target.prefix { $0 != "?" }.dropFirst()
     guard path.contains("..") || path.contains("%") else { return false }
     let decoded = path.lowercased().replacing("%2e", with: ".").replacing("%2f", with: "/").replacing("%5c", with: "/")
@@ -165,6 +166,6 @@ extension Upstream.Invalid: LarderError {
   /// What is wrong and how to fix it.
   public var explanation: ErrorExplanation {
     ErrorExplanation(
-      "The URL is not a valid upstream server: \(description)", cure: "Give an http or https URL with a host.")
+      "The URL is not a valid upstream server: \(description)", cure: "Use an http or https URL with a host.")
   }
 }

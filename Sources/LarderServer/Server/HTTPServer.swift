@@ -110,8 +110,8 @@ public final class HTTPServer: Sendable {
 
 extension HTTPServer.Options {
   func validate() throws(HTTPServerError) {
-    func check(_ isRight: Bool, _ what: String) throws(HTTPServerError) {
-      if !isRight { throw .invalidOption(what) }
+    func check(_ isValid: Bool, _ requirement: String) throws(HTTPServerError) {
+      if !isValid { throw .invalidOption(requirement) }
     }
     try check((0...65_535).contains(port), "port must be 0 to 65535")
     try check(threads.map { (1...64).contains($0) } ?? true, "threads must be 1 to 64")
