@@ -43,8 +43,8 @@ struct PreparedRequest: Sendable {
     decodes = settings.options.decodesContent && !request.fields.contains("Accept-Encoding")
     proxy = settings.proxies.proxy(forScheme: request.url.scheme)
     if proxy.utf8.contains(0) { throw .invalidRequest("the proxy's URL contains NUL") }
-    let said = request.fields[.contentLength].flatMap { Int($0) }
-    contentLength = request.body.length ?? said
+    let declaredLength = request.fields[.contentLength].flatMap { Int($0) }
+    contentLength = request.body.length ?? declaredLength
     hasContent = contentLength != 0 || PreparedRequest.announcesEmptyContent(request.method)
     fieldLines = PreparedRequest.lines(request.fields, settings.options)
   }

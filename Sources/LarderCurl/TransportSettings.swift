@@ -43,17 +43,17 @@ struct TransportSettings: Sendable {
 }
 
 extension CurlTransport.Credential {
-  fileprivate func read(_ what: String) throws(HTTPTransportError) -> [UInt8] {
+  fileprivate func read(_ name: String) throws(HTTPTransportError) -> [UInt8] {
     let bytes: [UInt8]
     switch self {
     case .bytes(let given): bytes = given
     case .file(let path):
       guard let data = FileManager.default.contents(atPath: path) else {
-        throw .invalidRequest("the \(what)'s file cannot be read: \(path)")
+        throw .invalidRequest("the \(name)'s file cannot be read: \(path)")
       }
       bytes = Array(data)
     }
-    if bytes.isEmpty { throw .invalidRequest("the \(what) is empty") }
+    if bytes.isEmpty { throw .invalidRequest("the \(name) is empty") }
     return bytes
   }
 }
