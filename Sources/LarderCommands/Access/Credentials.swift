@@ -80,7 +80,7 @@ struct OAuthFile: Sendable, Hashable {
   /// The file's original members, in which a new refresh token is inserted.
   private let members: [JSONNode.Member]
 
-  private static let names = [
+  private static let memberNames = [
     "grant", "tokenURL", "deviceURL", "clientID", "clientSecret", "scope", "refreshToken", "user",
   ]
 
@@ -89,8 +89,8 @@ struct OAuthFile: Sendable, Hashable {
     do throws(JSONError) { node = try JSONNode(bytes) } catch { throw Credentials.failure(file, "\(error)") }
     members = node.members ?? []
     for member in members {
-      guard Self.names.contains(member.name) else {
-        let hint = Suggestion.hint(for: member.name, among: Self.names).map { ". " + $0 } ?? ""
+      guard Self.memberNames.contains(member.name) else {
+        let hint = Suggestion.hint(for: member.name, among: Self.memberNames).map { ". " + $0 } ?? ""
         throw Credentials.failure(file, "it has an unknown member '\(member.name)'\(hint)")
       }
       guard member.value.string != nil else { throw Credentials.failure(file, "'\(member.name)' is not a string") }
@@ -104,10 +104,11 @@ struct OAuthFile: Sendable, Hashable {
     }
     guard let tokenURL = try url("tokenURL") else { throw Credentials.failure(file, "'tokenURL' is missing") }
     guard let clientID = node["clientID"]?.string else { throw Credentials.failure(file, "'clientID' is missing") }
-    let said = node["grant"]?.string ?? (node["refreshToken"] == nil ? Grant.clientCredentials : .refreshToken).rawValue
-    guard let grant = Grant(rawValue: said) else {
-      let known = Grant.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Credentials.failure(file, "'grant' must be one of \(known), not '\(said)'")
+    let grantName =
+      node["grant"]?.string ?? (node["refreshToken"] == nil ? Grant.clientCredentials : .refreshToken).rawValue
+    guard let grant = Grant(rawValue: grantName) else {
+      let grantNames = Grant.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Credentials.failure(file, "'grant' must be one of \(grantNames), not '\(grantName)'")
     }
     self.file = file
     self.grant = grant

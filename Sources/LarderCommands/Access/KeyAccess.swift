@@ -39,11 +39,11 @@ enum KeyAccess {
     if bytes.last == 0x0A { bytes.removeLast() }
     if bytes.last == 0x0D { bytes.removeLast() }
     guard !bytes.isEmpty else { return nil }
-    if let raw = digits(bytes) { return try StorageKey(bytes: raw) }
+    if let raw = hexadecimalKey(bytes) { return try StorageKey(bytes: raw) }
     return try StorageKey(passphrase: bytes)
   }
 
-  private static func digits(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+  private static func hexadecimalKey(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count == 2 * StorageKey.byteCount else { return nil }
     let values = text.compactMap { digit -> UInt8? in
       switch digit {
@@ -60,7 +60,7 @@ enum KeyAccess {
 
 extension StorageError {
   /// Whether another key, or no key, would help.
-  var isOfKey: Bool {
+  var isKeyError: Bool {
     switch category {
     case .wrongKey, .encrypted, .notEncrypted: true
     default: false

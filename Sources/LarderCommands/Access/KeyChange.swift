@@ -15,7 +15,7 @@ struct KeyChange: Sendable {
   static let help =
     "The current key comes from --key-file or LARDER_KEY; without one, the files are plain, and they are encrypted "
     + "for the first time. The new key comes from --new-key-file; --remove decrypts the files."
-  static let limits =
+  static let guarantees =
     "No data is lost: if the command is interrupted at any time, either the old key or the new key opens the store. "
     + "The command needs free disk space of the size of the store, and no other process may have the store open. "
     + "The old bytes are not overwritten, so they may remain on the disk."

@@ -32,12 +32,12 @@ struct RequestTarget: Sendable, Hashable {
     url = try Self.absolute(String(given.prefix { $0 != "#" }), arguments)
     let text: String
     if let service {
-      var whole = try Self.absolute(String(service.prefix { $0 != "?" && $0 != "#" }), arguments)
-      if !whole.hasSuffix("/") { whole += "/" }
-      guard url.hasPrefix(whole) || url + "/" == whole else {
+      var serviceText = try Self.absolute(String(service.prefix { $0 != "?" && $0 != "#" }), arguments)
+      if !serviceText.hasSuffix("/") { serviceText += "/" }
+      guard url.hasPrefix(serviceText) || url + "/" == serviceText else {
         throw arguments.usage("\(given) is not below --service \(service)")
       }
-      text = whole
+      text = serviceText
     } else {
       text = Self.root(of: url)
     }
@@ -88,8 +88,8 @@ struct RequestTarget: Sendable, Hashable {
         "a URL must not contain a user name or password: other users of this machine can read arguments",
         hint: "Put user:password into a file and use --user-file FILE, or set LARDER_USER and LARDER_PASSWORD.")
     }
-    let isWeb = ["http://", "https://"].contains { given.lowercased().hasPrefix($0) }
-    guard isWeb, !authority.isEmpty else {
+    let isHTTP = ["http://", "https://"].contains { given.lowercased().hasPrefix($0) }
+    guard isHTTP, !authority.isEmpty else {
       throw arguments.usage(
         "'\(given)' is not an http or https URL", hint: "Use a complete URL, such as https://host/service/Products.")
     }

@@ -42,7 +42,7 @@ struct ServiceAccess: Sendable {
       options.retry = RetryPolicy(maximumAttempts: count + 1)
     }
     options.timeouts = try Self.timeouts(arguments)
-    options.fields = HTTPFields(fields.filter { !HeaderOption.isOfOneRequest($0.name) })
+    options.fields = HTTPFields(fields.filter { !HeaderOption.isRequestSpecific($0.name) })
     self.options = options
     transport = try Self.connect(try Self.settings(arguments, context), context)
   }
@@ -84,8 +84,8 @@ struct ServiceAccess: Sendable {
 
   private static func timeouts(_ arguments: ParsedArguments) throws(UsageError) -> HTTPTimeouts {
     guard let limit = try timeout(arguments, .timeout) else { return HTTPTimeouts() }
-    let usual = HTTPTimeouts()
-    return HTTPTimeouts(connect: min(usual.connect, limit), idle: max(usual.idle, limit), total: limit)
+    let defaults = HTTPTimeouts()
+    return HTTPTimeouts(connect: min(defaults.connect, limit), idle: max(defaults.idle, limit), total: limit)
   }
 
   /// The value of an option in seconds, as a duration.
@@ -150,7 +150,7 @@ enum HeaderOption {
   }
 
   /// True for fields that describe one message's content or condition, and make no sense on the requests around it.
-  static func isOfOneRequest(_ name: HTTPFieldName) -> Bool {
+  static func isRequestSpecific(_ name: HTTPFieldName) -> Bool {
     let name = name.canonicalName
     return ["accept", "prefer", "slug", "x-csrf-token"].contains(name) || name.hasPrefix("content-")
       || name.hasPrefix("if-")

@@ -16,8 +16,8 @@ struct BatchFile: Sendable {
 
   /// Reads a file. Recorded content is sent unchanged.
   init(_ bytes: [UInt8], root: ODataServiceRoot) throws {
-    let bytes = Self.withoutMark(bytes[...])
-    let content = Self.withoutMark(Self.content(Array(bytes)))
+    let bytes = Self.withoutByteOrderMark(bytes[...])
+    let content = Self.withoutByteOrderMark(Self.content(Array(bytes)))
     let start = content.drop { $0 <= 0x20 }
     if start.first == UInt8(ascii: "{") {
       contentType = "application/json"
@@ -39,7 +39,7 @@ struct BatchFile: Sendable {
   }
 
   /// The bytes without the byte order mark of UTF-8, which editors put at the beginning of texts.
-  private static func withoutMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  private static func withoutByteOrderMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
   }
 

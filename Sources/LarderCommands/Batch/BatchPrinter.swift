@@ -12,12 +12,12 @@ struct BatchPrinter {
 
   /// One row for each request. A change set that failed as a whole is one row, and a request without a response has
   /// none.
-  static func rows(_ answers: [BatchAnswer?], _ parts: [BatchRequestPart]) -> [Row] {
-    zip(parts, answers).enumerated().flatMap { number, pair -> [Row] in
+  static func rows(_ results: [BatchAnswer?], _ parts: [BatchRequestPart]) -> [Row] {
+    zip(parts, results).enumerated().flatMap { number, pair -> [Row] in
       let place = "\(number + 1)"
       let requests = pair.0.requests
-      guard let answer = pair.1 else { return [] }
-      switch answer {
+      guard let result = pair.1 else { return [] }
+      switch result {
       case .single(let response): return [Row(place: place, request: requests.first, response: response)]
       case .changeSet(let responses):
         return zip(requests, responses).enumerated().map { index, pair in
@@ -80,8 +80,8 @@ struct BatchPrinter {
     json.member("contentID", response.id)
     json.name("headers")
     json.beginObject()
-    var seen: Set<HTTPFieldName> = []
-    for field in response.fields where seen.insert(field.name).inserted {
+    var writtenNames: Set<HTTPFieldName> = []
+    for field in response.fields where writtenNames.insert(field.name).inserted {
       json.member(field.name.rawName, response.fields.values(of: field.name).joined(separator: ", "))
     }
     json.endObject()

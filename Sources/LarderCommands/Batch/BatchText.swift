@@ -41,12 +41,12 @@ struct BatchText {
     var description: String { "line \(line): \(reason)" }
   }
 
-  private enum Place { case between, fields, content }
+  private enum Section { case between, fields, content }
 
   private var parts: [Part] = []
   private var changeSet: [Request]?
   private var request: Request?
-  private var place = Place.between
+  private var section = Section.between
   private var json: JSONScanner?
   private var number = 0
 
@@ -59,28 +59,28 @@ struct BatchText {
     // Swift counts a CR LF pair as one character.
     for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
       reader.number += 1
-      try reader.take(String(line))
+      try reader.read(String(line))
     }
     return try reader.end()
   }
 
-  private mutating func take(_ line: String) throws(Problem) {
-    if place == .content, let isOpen = isJSONOpen(), isOpen { return addContent(line) }
+  private mutating func read(_ line: String) throws(Problem) {
+    if section == .content, let isOpen = isJSONOpen(), isOpen { return addContent(line) }
     switch line.trimmed {
     case "---": finishRequest()
     case "}" where changeSet != nil: try closeChangeSet()
-    case "}" where place != .content: throw problem("} without a change set")
-    case "changeset {" where place != .content || changeSet == nil && request == nil: try openChangeSet()
+    case "}" where section != .content: throw problem("} without a change set")
+    case "changeset {" where section != .content || changeSet == nil && request == nil: try openChangeSet()
     default:
-      switch place {
-      case .between: try takeRequestLine(line)
-      case .fields: try takeField(line)
+      switch section {
+      case .between: try readRequestLine(line)
+      case .fields: try readField(line)
       case .content: addContent(line)
       }
     }
   }
 
-  private mutating func takeRequestLine(_ line: String) throws(Problem) {
+  private mutating func readRequestLine(_ line: String) throws(Problem) {
     let text = line.trimmed
     if text.isEmpty || text.hasPrefix("#") { return }
     let words = text.split(separator: " ", maxSplits: 1)
@@ -92,12 +92,12 @@ struct BatchText {
     }
     if changeSet != nil, method == "GET" { throw problem("a change set must not contain GET") }
     request = Request(method: HTTPMethod(rawValue: method), path: String(words[1]).trimmed, line: number)
-    place = .fields
+    section = .fields
   }
 
-  private mutating func takeField(_ line: String) throws(Problem) {
+  private mutating func readField(_ line: String) throws(Problem) {
     guard !line.trimmed.isEmpty else {
-      place = .content
+      section = .content
       json = nil
       return
     }
@@ -137,7 +137,7 @@ struct BatchText {
     }
     request = nil
     json = nil
-    place = .between
+    section = .between
   }
 
   private mutating func openChangeSet() throws(Problem) {

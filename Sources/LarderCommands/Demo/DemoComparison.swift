@@ -18,12 +18,12 @@ enum DemoComparison {
     let named = arguments.values(DemoOptions.orders)
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let clone = try await entities(access.provider)
-      let server = try await served(access.folder, context)
+      let server = try await serverEntities(access.folder, context)
       let names = clone.values.first?.properties.map(\.name) ?? []
-      var differing = 0
+      var differingCount = 0
       for (key, entity) in server {
         guard let copy = clone[key], names.allSatisfy({ entity[$0] == copy[$0] }) else {
-          differing += 1
+          differingCount += 1
           continue
         }
       }
@@ -32,16 +32,16 @@ enum DemoComparison {
         try context.output.line(
           "order \(order), customer's number: \(values[0]) at the service, \(values[1]) in the clone")
       }
-      let missing = Set(clone.keys).symmetricDifference(server.keys).count
+      let missingCount = Set(clone.keys).symmetricDifference(server.keys).count
       try context.output.line(
-        "\(server.count) orders at the service, \(clone.count) in the clone; \(missing) on one side only, "
-          + "\(differing) differ in one of \(names.count) properties")
-      return missing + differing == 0 ? .done : .negative
+        "\(server.count) orders at the service, \(clone.count) in the clone; \(missingCount) on one side only, "
+          + "\(differingCount) differ in one of \(names.count) properties")
+      return missingCount + differingCount == 0 ? .done : .negative
     }
   }
 
   /// The server's present data.
-  private static func served(
+  private static func serverEntities(
     _ folder: CloneFolder, _ context: CommandContext
   ) async throws -> [String: ODataEntity] {
     guard let root = URL(string: folder.service) else {
@@ -51,23 +51,23 @@ enum DemoComparison {
       serviceRoot: root, transport: try context.connect(ConnectionSettings()),
       options: OnlineStoreOptions(conversation: ConversationOptions(retry: .never)))
     try await store.open()
-    let found = try await entities(store)
+    let entitiesByKey = try await entities(store)
     try await store.close()
-    return found
+    return entitiesByKey
   }
 
   /// All orders of a store, read page by page, by their numbers.
   private static func entities(_ store: some ODataStore) async throws -> [String: ODataEntity] {
-    var found: [String: ODataEntity] = [:]
+    var entitiesByKey: [String: ODataEntity] = [:]
     var next: String? = set
     while let path = next {
       let page = try await store.readEntitySet(path)
       for entity in page.entities {
-        if case .string(let number)? = entity[key] { found[number] = entity }
+        if case .string(let number)? = entity[key] { entitiesByKey[number] = entity }
       }
       next = page.nextLink
     }
-    return found
+    return entitiesByKey
   }
 
   private static func text(_ value: ODataValue) -> String {

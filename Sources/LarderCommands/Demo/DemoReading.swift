@@ -49,8 +49,8 @@ struct DemoReading {
       }
       try context.output.line(
         "Each resource is read twice. Times are from the call to the listener's callback, in milliseconds.\n")
-      let heads = ["", "1st cache", "1st server", "2nd cache", "2nd server", "a 304 saved"]
-      try context.output.write(Self.table(heads, rows, context.output.style))
+      let headings = ["", "1st cache", "1st server", "2nd cache", "2nd server", "a 304 saved"]
+      try context.output.write(Self.table(headings, rows, context.output.style))
       return .done
     }
   }
@@ -76,8 +76,8 @@ struct DemoReading {
         if let failure = active.failure { failures.append(failure) }
       }
       try context.output.line("The server is stopped. The same reads in a new process:\n")
-      let heads = ["", "passive, cache", "bytes", "active, cache", "failure"]
-      try context.output.write(Self.table(heads, rows, context.output.style))
+      let headings = ["", "passive, cache", "bytes", "active, cache", "failure"]
+      try context.output.write(Self.table(headings, rows, context.output.style))
       if let failure = failures.first {
         try context.output.line("\nThe error of an active read:\n  \(failure)")
       }
@@ -122,13 +122,13 @@ struct DemoReading {
     ]
   }
 
-  private static func table(_ heads: [String], _ rows: [[String]], _ style: TextStyle) -> String {
-    let widths = heads.indices.map { column in ([heads] + rows).map { $0[column].count }.max() ?? 0 }
+  private static func table(_ headings: [String], _ rows: [[String]], _ style: TextStyle) -> String {
+    let widths = headings.indices.map { column in ([headings] + rows).map { $0[column].count }.max() ?? 0 }
     func line(_ cells: [String]) -> String {
       cells.enumerated().map { place, cell in
         place == 0 ? Columns.pad(cell, widths[place]) : Columns.padLeft(cell, widths[place])
       }.joined(separator: "   ")
     }
-    return style.bold(line(heads)) + "\n" + rows.map { line($0) + "\n" }.joined()
+    return style.bold(line(headings)) + "\n" + rows.map { line($0) + "\n" }.joined()
   }
 }

@@ -71,36 +71,37 @@ struct FetchCommand: Sendable {
     for field in access.fields { query.fields.append(field.name, field.value) }
     query.timeouts = access.options.timeouts
     let start = ContinuousClock.now
-    let answer: CachedResponse
+    let cachedResponse: CachedResponse
     do throws(ContentError) {
-      answer = try await manager.stream(query, takesIntermediate: !arguments.has(.wait))
+      cachedResponse = try await manager.stream(query, takesIntermediate: !arguments.has(.wait))
     } catch {
       if case .notCached = error.kind, let damage = diagnostics.unreadable { throw damage }
       throw await withHint(error, query, manager)
     }
     do {
-      try await deliver(answer, since: start)
+      try await deliver(cachedResponse, since: start)
     } catch let error as HTTPTransportError {
       // Cached content was found damaged when it was read after its check.
-      if case .other = error, answer.origin != .network, let damage = diagnostics.unreadable { throw damage }
+      if case .other = error, cachedResponse.origin != .network, let damage = diagnostics.unreadable { throw damage }
       throw error
     }
     // The reader of the output should not wait for the revalidation.
     context.output.close()
-    if let revalidation = answer.revalidation { try await renew(revalidation) }
+    if let revalidation = cachedResponse.revalidation { try await revalidate(revalidation) }
   }
 
   /// Writes the content, or the report about it.
-  private func deliver(_ answer: CachedResponse, since start: ContinuousClock.Instant) async throws {
+  private func deliver(_ cachedResponse: CachedResponse, since start: ContinuousClock.Instant) async throws {
     let showsReport = arguments.has(.fetchJSON)
     var bytes = 0
     if showsReport, !ResponseOutput.writesFile(arguments) {
-      for try await chunk in answer.response.body { bytes += chunk.count }
+      for try await chunk in cachedResponse.response.body { bytes += chunk.count }
     } else {
       bytes = try await ResponseOutput(arguments, context, includesHead: arguments.has(.head) && !showsReport).print(
-        status: answer.response.status, fields: answer.response.fields, body: answer.response.body)
+        status: cachedResponse.response.status, fields: cachedResponse.response.fields,
+        body: cachedResponse.response.body)
     }
-    let report = FetchReport(answer, bytes: bytes, elapsed: ContinuousClock.now - start)
+    let report = FetchReport(cachedResponse, bytes: bytes, elapsed: ContinuousClock.now - start)
     if showsReport {
       try report.write(to: context.output)
     } else if context.diagnostics.isTerminal {
@@ -109,16 +110,16 @@ struct FetchCommand: Sendable {
   }
 
   /// Waits for the server's response, which replaces the printed content in the cache.
-  private func renew(_ revalidation: Revalidation) async throws {
+  private func revalidate(_ revalidation: Revalidation) async throws {
     do {
-      let answer = try await revalidation.answer()
-      let status = answer.response.status
-      for try await _ in answer.response.body {}
+      let cachedResponse = try await revalidation.answer()
+      let status = cachedResponse.response.status
+      for try await _ in cachedResponse.response.body {}
       guard (200...299).contains(status) else {
         return context.warn("the cached content was not renewed: the server responded with status \(status)")
       }
       if context.diagnostics.isTerminal {
-        context.note(answer.origin == .validated ? "renewed: not modified" : "renewed: new content")
+        context.note(cachedResponse.origin == .validated ? "renewed: not modified" : "renewed: new content")
       }
     } catch {
       if Task.isCancelled || error as? HTTPTransportError == .cancelled { throw CancellationError() }
@@ -134,11 +135,11 @@ struct FetchCommand: Sendable {
     guard error.isNetworkError, query.method == .get || query.method == .head else { return failure }
     var query = query
     query.policy = .cacheOnly
-    guard let kept = try? await manager.stream(query) else { return failure }
-    kept.response.body.cancel()
-    let age = kept.age.map { ", \(FetchReport.span($0)) old" } ?? ""
+    guard let storedResponse = try? await manager.stream(query) else { return failure }
+    storedResponse.response.body.cancel()
+    let ageText = storedResponse.age.map { ", \(FetchReport.ageText($0)) old" } ?? ""
     return CommandFailure(
-      failure.status, failure.message, hint: "The cache has content of this URL\(age): --offline prints it.")
+      failure.status, failure.message, hint: "The cache has content of this URL\(ageText): --offline prints it.")
   }
 }
 

@@ -31,9 +31,9 @@ struct ObjectAccess: Sendable {
   ///
   /// - Parameter makesFile: whether a missing file is created; otherwise it is an error.
   func with(
-    makesFile: Bool = false, _ body: (ObjectStore) async throws -> CommandStatus
+    createsFile: Bool = false, _ body: (ObjectStore) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    if !makesFile { try ObjectAccess.check(path) }
+    if !createsFile { try ObjectAccess.check(path) }
     let store = try await ObjectStore(
       path: path, key: key, options: ObjectAccess.options, onDiagnostic: { [context] in context.warn($0.description) })
     let status: CommandStatus
@@ -49,7 +49,7 @@ struct ObjectAccess: Sendable {
 /// Describes a store's failure for the command line.
 enum ObjectFailure {
   static func failure(_ error: ObjectStoreError) -> CommandFailure {
-    if case .storage(let below) = error.reason, below.isOfKey {
+    if case .storage(let storageError) = error.reason, storageError.isKeyError {
       return CommandFailure(.storage, error.description, hint: KeyAccess.hint)
     }
     return CommandFailure(status(error), error.description)

@@ -86,13 +86,13 @@ struct ObjectListing: Sendable {
   private func forEachPage(
     _ store: ObjectStore, _ body: ([ObjectMetadata], ObjectCursor?) throws -> Void
   ) async throws {
-    var (left, cursor) = (limit, start)
+    var (remaining, cursor) = (limit, start)
     repeat {
       try Task.checkCancellation()
-      let page = try await store.metadata(selection, limit: min(left, ObjectListing.pageSize), after: cursor)
-      left -= page.items.count
-      cursor = left > 0 ? page.next : nil
-      let end = left > 0 ? nil : page.next
+      let page = try await store.metadata(selection, limit: min(remaining, ObjectListing.pageSize), after: cursor)
+      remaining -= page.items.count
+      cursor = remaining > 0 ? page.next : nil
+      let end = remaining > 0 ? nil : page.next
       if !page.items.isEmpty { try body(page.items, end) }
       if let end { context.note("There are more values: --after \(end)") }
     } while cursor != nil

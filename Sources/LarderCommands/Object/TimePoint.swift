@@ -30,8 +30,8 @@ enum TimePoint {
       return now.addingTimeInterval(direction == .later ? seconds : -seconds)
     }
     if let day = ODataDate(text) { return years.contains(day.year) ? Date(utc: day) : nil }
-    guard let moment = ODataDateTimeOffset(text), years.contains(moment.date.year) else { return nil }
-    return Date(moment)
+    guard let timestamp = ODataDateTimeOffset(text), years.contains(timestamp.date.year) else { return nil }
+    return Date(timestamp)
   }
 
   private static let years = 1...9999

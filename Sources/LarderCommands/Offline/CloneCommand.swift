@@ -31,7 +31,7 @@ enum CloneCommand {
     }
     let error = failure ?? report.error
     try report.print(endingWith: error)
-    if let error { throw adding(goingOn(clone.folder), to: report.failure(error, in: clone.folder)) }
+    if let error { throw adding(resumeHint(clone.folder), to: report.failure(error, in: clone.folder)) }
     let missing = report.leftOut + report.leftOutLinks.map { "links of \($0)" }
     guard !missing.isEmpty else { return .done }
     throw CommandFailure(
@@ -117,12 +117,12 @@ enum CloneCommand {
 
   /// The failure for an interrupted download into a clone, with the command to resume it.
   static func interrupted(_ folder: CloneFolder) -> CommandFailure {
-    adding(goingOn(folder), to: interrupt)
+    adding(resumeHint(folder), to: interrupt)
   }
 
   private static let interrupt = CommandFailure(.interrupted, "interrupted")
 
-  private static func goingOn(_ folder: CloneFolder) -> String {
+  private static func resumeHint(_ folder: CloneFolder) -> String {
     "The downloaded data is kept: 'larder \(folder.option)download' resumes the download."
   }
 

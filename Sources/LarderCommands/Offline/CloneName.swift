@@ -36,6 +36,6 @@ enum CloneName {
   private static func isFit(_ name: String) -> Bool {
     !name.isEmpty && name != "." && name != ".." && !name.hasPrefix("-") && name.utf8.count <= limit
       && !name.hasSuffix(UnfinishedClone.suffix)
-      && !name.unicodeScalars.contains { $0 == "/" || $0 == "\t" || $0 == "\n" || TerminalText.isUnseen($0) }
+      && !name.unicodeScalars.contains { $0 == "/" || $0 == "\t" || $0 == "\n" || TerminalText.isInvisible($0) }
   }
 }

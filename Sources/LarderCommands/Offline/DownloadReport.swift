@@ -85,7 +85,7 @@ final class DownloadReport: Sendable {
   /// The failure of a download, with a hint for a query that would fail again.
   func failure(_ error: any Error, in folder: CloneFolder) -> CommandFailure {
     let failure = failure(error)
-    guard let name = outcomes.first(where: { $0.error.map(Self.isOfQuery) ?? false })?.name else { return failure }
+    guard let name = outcomes.first(where: { $0.error.map(Self.isQueryError) ?? false })?.name else { return failure }
     let words =
       "'larder \(folder.option)download --remove \(name)' removes the query; together with --query \(name)=PATH it "
       + "replaces it."
@@ -94,7 +94,7 @@ final class DownloadReport: Sendable {
   }
 
   /// Whether the query may be the cause of the error.
-  static func isOfQuery(_ error: OfflineODataError) -> Bool {
+  static func isQueryError(_ error: OfflineODataError) -> Bool {
     switch error.category {
     case .invalidInput, .preconditionFailed, .notFound, .notSupported, .serverSideError: true
     case .communicationError, .clientInternalError: false

@@ -57,6 +57,6 @@ struct LeavingOut {
 
   /// Whether an error means that the service will never answer the query, as opposed to a temporary failure.
   private static func isLeftOut(_ error: OfflineODataError) -> Bool {
-    error.name == .authenticationFailed || DownloadReport.isOfQuery(error)
+    error.name == .authenticationFailed || DownloadReport.isQueryError(error)
   }
 }

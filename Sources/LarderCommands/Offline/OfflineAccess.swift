@@ -210,7 +210,7 @@ enum OfflineFailure {
       case .authenticationFailed: ServiceFailure.signIn
       case .otherUser: StoreUserOption.hint
       case .setAsideNeedsKey: StoreUserOption.keyHint
-      case _ where error.isOfKey: KeyAccess.hint
+      case _ where error.isKeyError: KeyAccess.hint
       default: lines.count > 1 ? String(lines[1]) : nil
       }
     return CommandFailure(status(error), String(lines[0]), hint: hint)
@@ -219,7 +219,7 @@ enum OfflineFailure {
   static func status(_ error: OfflineODataError) -> CommandStatus {
     if error.isCancelled { return .interrupted }
     return switch error.category {
-    case .preconditionFailed where error.isOfKey || error.name == .setAsideNeedsKey: .storage
+    case .preconditionFailed where error.isKeyError || error.name == .setAsideNeedsKey: .storage
     case .invalidInput: .usage
     case .preconditionFailed, .notFound, .notSupported: .negative
     case .communicationError: .network
@@ -231,7 +231,7 @@ enum OfflineFailure {
 
 extension OfflineODataError {
   /// Whether another key, or no key, would help.
-  fileprivate var isOfKey: Bool {
+  fileprivate var isKeyError: Bool {
     switch name {
     case .wrongEncryptionKey, .encryptionKeyMissing, .storeNotEncrypted: true
     default: false

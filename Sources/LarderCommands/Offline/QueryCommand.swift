@@ -6,8 +6,8 @@ internal import LarderOffline
 enum QueryCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let question = try arguments.required(OperandSyntax.question)
-    let format = arguments[.answerFormat] ?? (context.output.isTerminal ? "table" : "json")
-    if format != "json", arguments.has(.answerVersion) {
+    let format = arguments[.resultFormat] ?? (context.output.isTerminal ? "table" : "json")
+    if format != "json", arguments.has(.resultVersion) {
       throw arguments.usage("--odata-version needs --format json")
     }
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
@@ -34,7 +34,7 @@ enum QueryCommand {
 
   private static func options(_ arguments: ParsedArguments) -> OfflineODataResultOptions {
     let version: ODataVersion? =
-      switch arguments[.answerVersion] {
+      switch arguments[.resultVersion] {
       case "2.0"?: .v2
       case "4.0"?: .v4
       case "4.01"?: .v401

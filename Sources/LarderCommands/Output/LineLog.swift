@@ -54,7 +54,7 @@ final class LineLog: Sendable {
       if joinsRepeats, line == state.last {
         state.repeats += 1
       } else {
-        LineLog.tellRepeats(&state)
+        LineLog.writeRepeats(&state)
         state.lines += line.utf8
         state.lines.append(0x0A)
         if joinsRepeats { state.last = line }
@@ -65,7 +65,7 @@ final class LineLog: Sendable {
     if schedules { queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { self.drain() } }
   }
 
-  private static func tellRepeats(_ state: inout State) {
+  private static func writeRepeats(_ state: inout State) {
     guard state.repeats > 0 else { return }
     state.lines += "(repeated \(state.repeats) more times)\n".utf8
     state.repeats = 0
@@ -73,7 +73,7 @@ final class LineLog: Sendable {
 
   private func drain() {
     let (lines, dropped, isClosed) = state.withLock { state in
-      LineLog.tellRepeats(&state)
+      LineLog.writeRepeats(&state)
       defer {
         state.lines = []
         state.dropped = 0

@@ -4,13 +4,13 @@ internal import Synchronization
 
 /// The content of a request, from a file or from standard input, of any length.
 ///
-/// - A regular file longer than ``heldLimit`` is read while it is sent, and can be sent again. Its length is declared.
+/// - A regular file longer than ``memoryLimit`` is read while it is sent, and can be sent again. Its length is declared.
 /// - Any other input is read first, up to the limit: then its length is known, and it can be sent again.
 /// - Input that exceeds the limit (a pipe, a device) is sent as it arrives, in chunks, and only once. If the request
 ///   must be repeated, it fails with `HTTPTransportError.invalidRequest`.
 struct RequestContent: Sendable {
   /// The most bytes that are kept in memory.
-  static let heldLimit = 4 << 20
+  static let memoryLimit = 4 << 20
   private static let step = 1 << 16
 
   /// The rules above as a paragraph of a verb's help.
@@ -36,11 +36,11 @@ struct RequestContent: Sendable {
       case .bytes(let bytes): return RequestContent(bytes)
       case .descriptor(let descriptor): input = descriptor
       }
-      if let (start, count) = input.remainder, count > heldLimit {
+      if let (start, count) = input.remainder, count > memoryLimit {
         return try file(input, from: start, count: count, shown)
       }
       let reader = try InputReader(input)
-      let (bytes, isWhole) = try await beginning(of: reader, limit: heldLimit, until: deadline)
+      let (bytes, isWhole) = try await beginning(of: reader, limit: memoryLimit, until: deadline)
       return isWhole ? RequestContent(bytes) : passing(bytes, reader, shown)
     } catch {
       throw failure(error, shown)
@@ -135,13 +135,13 @@ struct RequestContent: Sendable {
   }
 
   private static func passing(_ beginning: [UInt8], _ reader: InputReader, _ shown: String) -> RequestContent {
-    let passing = PassingContent(beginning, reader, shown)
+    let passing = PipeContent(beginning, reader, shown)
     return RequestContent(.stream(length: nil) { passing.stream() }, Array(beginning.prefix(step)))
   }
 }
 
 /// Content of which only the beginning is in memory: it can be restarted until more than that has been read.
-private final class PassingContent: Sendable {
+private final class PipeContent: Sendable {
   private let beginning: [UInt8]
   private let reader: InputReader
   private let shown: String

@@ -63,8 +63,8 @@ struct TerminalFilter: Sendable {
   }
 
   private func passes(_ scalar: Unicode.Scalar) -> Bool {
-    if !TerminalText.isUnseen(scalar) { return true }
-    let follows = !former.isASCII && (!TerminalText.isUnseen(former) || TerminalText.isSelector(former))
+    if !TerminalText.isInvisible(scalar) { return true }
+    let follows = !former.isASCII && (!TerminalText.isInvisible(former) || TerminalText.isSelector(former))
     switch scalar.value {
     case 0x200C, 0x200D: return follows
     case _ where TerminalText.isSelector(scalar):
@@ -183,7 +183,7 @@ enum TerminalText {
   /// Whether a scalar is shown by its number: control characters, line and paragraph separators, directional
   /// formatting, and everything that Unicode defines as invisible, including tags and joiners; neither line feed nor
   /// tab.
-  static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
+  static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09, 0x0A: return false
     case 0..<0x20, 0x7F..<0xA0: return true

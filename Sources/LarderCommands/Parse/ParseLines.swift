@@ -113,7 +113,7 @@ struct ParseLines {
   }
 
   /// Removes and returns the results so far, for callers that process them piece by piece.
-  mutating func takeAnswers() -> [UInt8] {
+  mutating func takeResults() -> [UInt8] {
     defer { answers.removeAll() }
     return answers
   }

@@ -30,7 +30,7 @@ extension CommandSyntax {
       CommandSyntax(
         "show", summary: "print a cached response",
         discussion: ["If responses for several users or header fields are cached, the last used one is shown."],
-        options: [.cacheFolder, .keyFile] + ResponseOutput.options, operands: [.keptURL], body: CacheListing.show),
+        options: [.cacheFolder, .keyFile] + ResponseOutput.options, operands: [.cachedURL], body: CacheListing.show),
       CommandSyntax(
         "reset", summary: "remove all cached responses",
         discussion: [
@@ -99,7 +99,7 @@ private enum CacheListing {
   }
 
   @Sendable static func show(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
-    let target = try RequestTarget(try arguments.required(OperandSyntax.keptURL), in: arguments)
+    let target = try RequestTarget(try arguments.required(OperandSyntax.cachedURL), in: arguments)
     guard try content(arguments, context) == nil else {
       throw arguments.usage(
         "the folder contains a cache of larder fetch or larder proxy", hint: "'larder fetch --offline URL' prints it.")
@@ -183,5 +183,5 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  fileprivate static let keptURL = OperandSyntax("URL", .one, .text, "the URL that was read")
+  fileprivate static let cachedURL = OperandSyntax("URL", .one, .text, "the URL that was read")
 }

@@ -3,7 +3,7 @@ extension CommandSyntax {
   static let key: CommandSyntax = .init(
     "key", summary: "encrypt a clone, change its key, or remove the key",
     discussion: [
-      KeyChange.help, KeyChange.limits, "Works in the folder of a clone, or with -C DIR, without a network.",
+      KeyChange.help, KeyChange.guarantees, "Works in the folder of a clone, or with -C DIR, without a network.",
     ],
     examples: [
       "larder -C shop key --new-key-file new", "larder -C shop key --key-file old --new-key-file new",
@@ -14,7 +14,7 @@ extension CommandSyntax {
   /// `larder object key`.
   static let objectKey: CommandSyntax = .init(
     "key", summary: "encrypt a store, change its key, or remove the key",
-    discussion: [KeyChange.help, KeyChange.limits],
+    discussion: [KeyChange.help, KeyChange.guarantees],
     examples: ["larder object key --store app.store --key-file old --new-key-file new"],
     options: [.objectStore] + KeyChange.options, body: KeyCommand.objects)
 }

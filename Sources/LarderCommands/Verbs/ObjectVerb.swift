@@ -35,7 +35,7 @@ extension CommandSyntax {
         + "the application's own coding. If the key has no value, the exit status is 1. This does not count as a "
         + "request of the value."
     ],
-    options: [.objectStore, .keyFile, .output, .aboutObject, .aboutObjectJSON], operands: [.objectKey],
+    options: [.objectStore, .keyFile, .output, .objectMetadata, .objectMetadataJSON], operands: [.objectKey],
     body: ObjectCommand.get)
 
   private static let objectList = CommandSyntax(
@@ -71,9 +71,9 @@ extension OptionSyntax {
   static let expires = OptionSyntax(
     "--expires", valueName: "TIME", .text, "remove the value after this duration, or at this date")
 
-  static let aboutObject = OptionSyntax(
+  static let objectMetadata = OptionSyntax(
     flag: "--metadata", "print the details of the value; bytes are only written to --output FILE")
-  static let aboutObjectJSON = OptionSyntax(flag: "--json", "print the details of the value as JSON")
+  static let objectMetadataJSON = OptionSyntax(flag: "--json", "print the details of the value as JSON")
 
   static let listedLabel = OptionSyntax("--label", valueName: "LABEL", .text, "values that have the label")
   static let labelPrefix = OptionSyntax(

@@ -18,18 +18,18 @@ extension CommandSyntax {
       "larder -C shop query 'Products/$count'",
       "larder -C shop query --format csv 'Orders?$select=ID,Customer' > orders.csv",
     ],
-    options: [.answerFormat, .explain, .localRows, .answerVersion] + OfflineAccess.options, operands: [.question],
+    options: [.resultFormat, .explain, .localRows, .resultVersion] + OfflineAccess.options, operands: [.question],
     body: QueryCommand.run)
 }
 
 extension OptionSyntax {
-  static let answerFormat = OptionSyntax(
+  static let resultFormat = OptionSyntax(
     "--format", valueName: "FORMAT", .words(["table", "json", "csv"]),
     "how to print rows (default: table on a terminal, else json)")
   static let explain = OptionSyntax(flag: "--explain", "print SQLite's query plan instead of the result")
   static let localRows = OptionSyntax(
     flag: "--local", "read, of entity sets, only entities that were created in this clone")
-  static let answerVersion = OptionSyntax(
+  static let resultVersion = OptionSyntax(
     "--odata-version", valueName: "VERSION", .words(["2.0", "4.0", "4.01"]),
     "print JSON of this version instead of the service's")
 }

@@ -324,7 +324,7 @@ struct FetchVerbTests {
     #expect(await blocked.run("fetch", site.server.text("/a"), "--offline").status == .storage)
     #expect(await Rig().run("fetch", site.server.text("/a")).status == .usage)
     #expect(await Rig().run("fetch", "--cache", "/proc/none", site.server.text("/a")).status == .storage)
-    #expect(ContentFolder.usual(["XDG_CACHE_HOME": "relative", "HOME": "/h"])?.hasPrefix("/h/") == true)
+    #expect(ContentFolder.defaultPath(["XDG_CACHE_HOME": "relative", "HOME": "/h"])?.hasPrefix("/h/") == true)
   }
 
   @Test("A key that does not fit is told of the user's own folder too: nothing is fetched as if no content were kept")
