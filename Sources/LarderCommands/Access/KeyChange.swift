@@ -56,10 +56,10 @@ struct KeyChange: Sendable {
 /// Runs `larder key` and `larder object key`.
 enum KeyCommand {
   @Sendable static func clone(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
-    let folder = try CloneFolder.filled(arguments, context)
+    let folder = try CloneFolder.existing(arguments, context)
     let change = try KeyChange(arguments, context)
     var parameters = OfflineODataParameters(storeEncryptionKey: change.old)
-    folder.place(&parameters)
+    folder.setLocation(&parameters)
     parameters.currentUser = try StoreUserOption.user(arguments, context)
     try await OfflineODataProvider.changeKey(of: parameters, to: change.new)
     return try change.report(arguments, context)

@@ -22,7 +22,7 @@ enum ObjectCommand {
     return try await access.with { store in
       if printsMetadata {
         guard let metadata = try await store.metadata(forKey: key) else { throw noValue(key) }
-        if ResponseOutput.writesFile(arguments) { try await printBytes(key, store, arguments, context) }
+        if ResponseOutput.writesFile(arguments) { try await printBytes(ofKey: key, in: store, arguments, context) }
         if arguments.has(.objectMetadataJSON) {
           var json = JSONOutput(context.output)
           json.object(metadata)
@@ -31,14 +31,14 @@ enum ObjectCommand {
           try context.output.write(ObjectText.lines(metadata))
         }
       } else {
-        try await printBytes(key, store, arguments, context)
+        try await printBytes(ofKey: key, in: store, arguments, context)
       }
       return .done
     }
   }
 
   private static func printBytes(
-    _ key: String, _ store: ObjectStore, _ arguments: ParsedArguments, _ context: CommandContext
+    ofKey key: String, in store: ObjectStore, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws {
     guard let (coding, bytes) = try await store.storedBytes(forKey: key) else { throw noValue(key) }
     let fields: HTTPFields = coding == .json ? [.contentType: "application/json"] : [:]

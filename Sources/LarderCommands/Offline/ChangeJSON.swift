@@ -36,20 +36,20 @@ struct ChangeJSON {
   private func failure(_ error: PayloadError) -> CommandFailure {
     let text = String(decoding: bytes, as: UTF8.self)
     let place = ODataSyntaxError(.unexpected(expected: []), offset: error.offset, in: text)
-    var words = "\(shown): \(error.problem)"
-    if error.path != "$" { words += " (\(error.path))" }
+    var message = "\(shown): \(error.problem)"
+    if error.path != "$" { message += " (\(error.path))" }
     var hint = "  \(place.excerpt)\n  \(String(repeating: " ", count: place.column))^"
     var status = CommandStatus.usage
     if case .json = error.problem {
       if !isArgument { status = .storage }
       if text.allSatisfy(\.isWhitespace) {
-        words = "\(shown) is empty"
+        message = "\(shown) is empty"
         hint = #"An object is expected, such as {"Name": "Flour"}."#
       } else if isArgument, text.first != "{", text.contains("{") == false {
         hint +=
           "\nEnclose JSON in quotes for the shell: '{\"Name\": \"Flour\"}'; @FILE reads a file, - reads standard input."
       }
     }
-    return CommandFailure(status, words, hint: hint)
+    return CommandFailure(status, message, hint: hint)
   }
 }

@@ -80,15 +80,15 @@ struct ChangeSetCommand {
 
   // MARK: Reporting
 
-  private func report(_ made: [(request: ODataSingleRequest, response: ODataSingleResponse)]) async throws {
+  private func report(_ changes: [(request: ODataSingleRequest, response: ODataSingleResponse)]) async throws {
     // The changes have been applied: a failure to report them is ignored, so that nobody repeats them.
-    let waiting = arguments.has(.json) ? try? await provider.pendingUploadCount() : nil
+    let pendingCount = arguments.has(.json) ? try? await provider.pendingUploadCount() : nil
     if arguments.has(.json) {
       var json = JSONOutput(context.output)
       json.beginObject()
       json.name("changes")
       json.beginArray()
-      for (request, response) in made {
+      for (request, response) in changes {
         json.beginObject()
         json.member("operation", request.operationName)
         json.member("path", path(request, response) ?? access.relative(response.url))
@@ -97,16 +97,16 @@ struct ChangeSetCommand {
         try json.drain()
       }
       json.endArray()
-      json.member("waiting", waiting)
+      json.member("waiting", pendingCount)
       json.endObject()
       try json.endLine()
       return
     }
-    for (request, response) in made {
+    for (request, response) in changes {
       if let path = path(request, response) { try context.output.line(TerminalText.line(path)) }
     }
     if context.diagnostics.isTerminal {
-      context.note("Queued as one transaction: \(Counted.text(made.count, "change")) for 'larder upload'.")
+      context.note("Queued as one transaction: \(Counted.text(changes.count, "change")) for 'larder upload'.")
     }
   }
 

@@ -8,18 +8,18 @@ enum CloneCommand {
     let choice = try CloneChoice(arguments)
     _ = try OfflineAccess.pageSize(arguments)
     let name = try arguments[.cloneFolder] ?? CloneName.folder(of: root, arguments)
-    if case .asked = choice, !CloneChoice.canAsk(context) {
+    if case .interactive = choice, !CloneChoice.isInteractive(context) {
       let folder = CloneFolder(path: context.path(name), shown: name, service: root)
       let access = try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false)
-      throw try await CloneChoice.missing(access, arguments)
+      throw try await CloneChoice.choiceError(access, arguments)
     }
     let clone = try StagedClone.begin(name, of: root, context)
     if arguments[.cloneFolder] == nil { context.note("Cloning into '\(TerminalText.line(name))'.") }
     let report = DownloadReport(arguments, context)
     var failure: (any Error)?
-    do { try await fill(clone, choice, report, arguments, context) } catch { failure = error }
-    let isCut = failure != nil && Task.isCancelled
-    guard report.hasCompleted, !isCut else { throw try notCloned(clone, failure, report) }
+    do { try await fill(clone, with: choice, report: report, arguments, context) } catch { failure = error }
+    let isInterrupted = failure != nil && Task.isCancelled
+    guard report.hasCompleted, !isInterrupted else { throw try cloneError(clone, failure, report) }
     guard clone.hasStore else {
       clone.discard()
       throw CommandFailure(
@@ -27,7 +27,7 @@ enum CloneCommand {
     }
     do { try clone.publish(context) } catch {
       clone.keep()
-      throw adding(clone.words, to: CommandFailure(error))
+      throw adding(clone.resumeHint, to: CommandFailure(error))
     }
     let error = failure ?? report.error
     try report.print(endingWith: error)
@@ -42,16 +42,16 @@ enum CloneCommand {
   // MARK: Downloading
 
   private static func fill(
-    _ clone: StagedClone, _ choice: CloneChoice, _ report: DownloadReport, _ arguments: ParsedArguments,
+    _ clone: StagedClone, with choice: CloneChoice, report: DownloadReport, _ arguments: ParsedArguments,
     _ context: CommandContext
   ) async throws {
     let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true, fills: false)
     let queries = try await choice.queries(access, arguments, context)
-    do { try await download(queries, access, clone, report, context) } catch {
+    do { try await download(queries, access, into: clone, report: report, context) } catch {
       // A given query that fails stays, and 'larder download' tries it again.
       if case .queries = choice { throw error }
       guard !Task.isCancelled, !report.errors.isEmpty else { throw error }
-      try await LeavingOut(access: access, queries: queries, report: report, context: context).run()
+      try await PartialClone(access: access, queries: queries, report: report, context: context).run()
       guard report.hasCompleted else {
         throw report.errors.values.first { $0.name == .authenticationFailed } ?? error
       }
@@ -59,21 +59,21 @@ enum CloneCommand {
   }
 
   private static func download(
-    _ queries: [OfflineODataDefiningQuery], _ access: OfflineAccess, _ clone: StagedClone, _ report: DownloadReport,
+    _ queries: [OfflineODataDefiningQuery], _ access: OfflineAccess, into clone: StagedClone, report: DownloadReport,
     _ context: CommandContext
   ) async throws {
     if clone.isResumed {
-      if try await resume(access, queries, report, context) { return }
+      if try await resume(access, queries: queries, report: report, context) { return }
       try clone.prepare()
     }
     let provider = try access.filling().provider
     for query in queries { try await provider.add(query) }
-    try await closing(provider, context) { try await report.hear(provider) { try await provider.open() } }
+    try await closing(provider, context) { try await report.follow(provider) { try await provider.open() } }
   }
 
   /// Resumes an interrupted clone with the queries given now; false if not even the metadata was downloaded.
   private static func resume(
-    _ access: OfflineAccess, _ queries: [OfflineODataDefiningQuery], _ report: DownloadReport, _ context: CommandContext
+    _ access: OfflineAccess, queries: [OfflineODataDefiningQuery], report: DownloadReport, _ context: CommandContext
   ) async throws -> Bool {
     let provider = access.provider
     for query in queries { try await provider.add(query) }
@@ -82,10 +82,10 @@ enum CloneCommand {
     }
     try await closing(provider, context) {
       let names = Set(queries.map(\.name))
-      for known in try await provider.definingQueries().map(\.definingQuery.name) where !names.contains(known) {
-        try await provider.removeDefiningQuery(known)
+      for name in try await provider.definingQueries().map(\.definingQuery.name) where !names.contains(name) {
+        try await provider.removeDefiningQuery(name)
       }
-      try await report.hear(provider) { try await provider.download() }
+      try await report.follow(provider) { try await provider.download() }
     }
     return true
   }
@@ -104,30 +104,30 @@ enum CloneCommand {
   // MARK: Failures
 
   /// Ends a clone that cannot be published: keeps the downloaded part beside the target, or nothing if there is none.
-  private static func notCloned(
+  private static func cloneError(
     _ clone: StagedClone, _ failure: (any Error)?, _ report: DownloadReport
   ) throws -> any Error {
     let error = failure ?? OfflineODataError(.cancelled)
-    let told = Task.isCancelled ? interrupt : report.failure(error)
+    let reported = Task.isCancelled ? interruption : report.failure(error)
     let isKept = clone.isResumed || report.hasBegun
     if isKept { clone.keep() } else { clone.discard() }
     if isKept || !Task.isCancelled { try report.print(endingWith: error) }
-    return isKept ? adding(clone.words, to: told) : told
+    return isKept ? adding(clone.resumeHint, to: reported) : reported
   }
 
   /// The failure for an interrupted download into a clone, with the command to resume it.
-  static func interrupted(_ folder: CloneFolder) -> CommandFailure {
-    adding(resumeHint(folder), to: interrupt)
+  static func interruptedFailure(_ folder: CloneFolder) -> CommandFailure {
+    adding(resumeHint(folder), to: interruption)
   }
 
-  private static let interrupt = CommandFailure(.interrupted, "interrupted")
+  private static let interruption = CommandFailure(.interrupted, "interrupted")
 
   private static func resumeHint(_ folder: CloneFolder) -> String {
     "The downloaded data is kept: 'larder \(folder.option)download' resumes the download."
   }
 
-  private static func adding(_ words: String, to failure: CommandFailure) -> CommandFailure {
-    let hint = [failure.hint, words].compactMap(\.self).joined(separator: "\n")
+  private static func adding(_ hint: String, to failure: CommandFailure) -> CommandFailure {
+    let hint = [failure.hint, hint].compactMap(\.self).joined(separator: "\n")
     return CommandFailure(failure.status, failure.message, hint: hint)
   }
 }

@@ -40,7 +40,7 @@ struct CloneFolder: Sendable {
   var store: String { path + "/" + Self.storeName }
 
   /// Sets the place of the store's file in its parameters.
-  func place(_ parameters: inout OfflineODataParameters) {
+  func setLocation(_ parameters: inout OfflineODataParameters) {
     parameters.storeName = Self.storeBase
     parameters.storePath = path
   }
@@ -70,7 +70,7 @@ struct CloneFolder: Sendable {
   }
 
   /// The clone in the command's folder, with a store in it; a user's store may have been set aside.
-  static func filled(_ arguments: ParsedArguments, _ context: CommandContext) throws -> CloneFolder {
+  static func existing(_ arguments: ParsedArguments, _ context: CommandContext) throws -> CloneFolder {
     let folder = try current(context)
     guard try InputFile.exists(folder.store) || StoreUserOption.user(arguments, context) != nil else {
       throw FileError(
@@ -82,8 +82,8 @@ struct CloneFolder: Sendable {
   /// The total size of the store's files in bytes, without other users' copies beside them.
   var size: Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-    let own = names.filter { $0.hasPrefix(Self.storeName) && !$0.hasPrefix(Self.storeName + "-user-") }
-    return own.reduce(0) { $0 + InputFile.size(path + "/" + $1) }
+    let storeFiles = names.filter { $0.hasPrefix(Self.storeName) && !$0.hasPrefix(Self.storeName + "-user-") }
+    return storeFiles.reduce(0) { $0 + InputFile.size(path + "/" + $1) }
   }
 
   /// Writes the settings file.

@@ -66,7 +66,8 @@ enum ErrorsCommand {
 
   @Sendable static func retry(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let repair = try repair(arguments)
-    return try await each(arguments, context, json: "waiting", "queued again for 'larder upload'") { provider, id in
+    return try await forEachRequest(arguments, context, json: "waiting", outcome: "queued again for 'larder upload'") {
+      provider, id in
       guard let id else { return try await provider.retryAll() }
       guard let repair else { return try await provider.retry(id) }
       return try await provider.retry(id, as: repair)
@@ -88,13 +89,13 @@ enum ErrorsCommand {
   @Sendable static func discard(
     _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> CommandStatus {
-    try await each(arguments, context, json: "discarded", "discarded") { provider, id in
+    try await forEachRequest(arguments, context, json: "discarded", outcome: "discarded") { provider, id in
       if let id { try await provider.discard(id) } else { try await provider.discardAll() }
     }
   }
 
-  private static func each(
-    _ arguments: ParsedArguments, _ context: CommandContext, json name: String, _ words: String,
+  private static func forEachRequest(
+    _ arguments: ParsedArguments, _ context: CommandContext, json name: String, outcome: String,
     _ work: (OfflineODataProvider, Int64?) async throws -> Int
   ) async throws -> CommandStatus {
     let given = arguments.values(OperandSyntax.requestIDs)
@@ -107,12 +108,12 @@ enum ErrorsCommand {
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       var count = 0
       for id in ids {
-        let isRefused = try await ArchiveSets.errors(access.provider).contains { $0["RequestID"]?.text == "\(id)" }
+        let isRejected = try await ArchiveSets.errors(access.provider).contains { $0["RequestID"]?.text == "\(id)" }
         // The work on an earlier change may have included this one.
-        if count > 0, !isRefused { continue }
+        if count > 0, !isRejected { continue }
         // A pending change can be in conflict too, if a download noticed it.
-        let isNoticed = name == "waiting" ? try await conflict(id, access.provider) != nil : false
-        if !isNoticed { _ = try await ArchiveSets.error(id, access.provider) }
+        let isDetectedConflict = name == "waiting" ? try await conflict(id, access.provider) != nil : false
+        if !isDetectedConflict { _ = try await ArchiveSets.error(id, access.provider) }
         count += try await work(access.provider, id)
       }
       if ids.isEmpty { count = try await work(access.provider, nil) }
@@ -123,7 +124,7 @@ enum ErrorsCommand {
         json.endObject()
         try json.endLine()
       } else {
-        try context.output.line("\(Counted.text(count, "change")) \(words)")
+        try context.output.line("\(Counted.text(count, "change")) \(outcome)")
       }
       return .done
     }
@@ -152,17 +153,17 @@ enum UndoCommand {
         connected = try await access.connected(arguments, context)
         return .done
       }
-      return try await undo(paths, access, arguments, context)
+      return try await undo(paths, in: access, arguments, context)
     }
     // An uncertain change must be looked up at the service.
     guard let connected else { return status }
     return try await OfflineAccess.with(connected, context) { access in
-      try await undo(paths, access, arguments, context)
+      try await undo(paths, in: access, arguments, context)
     }
   }
 
   private static func undo(
-    _ paths: [String], _ access: OfflineAccess, _ arguments: ParsedArguments, _ context: CommandContext
+    _ paths: [String], in access: OfflineAccess, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> CommandStatus {
     let provider = access.provider
     let count =

@@ -9,9 +9,9 @@ enum LogCommand {
       throw arguments.usage("--limit must be a positive number, not '\(limit)'")
     }
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
-      let answer = try await access.provider.readJSON(
+      let result = try await access.provider.readJSON(
         "EventLog?$orderby=EventID%20desc&$top=\(count)", options: OfflineODataResultOptions(version: .v401))
-      let rows = try JSONNode(answer.bytes)["value"]?.items ?? []
+      let rows = try JSONNode(result.bytes)["value"]?.items ?? []
       if arguments.has(.json) {
         try json(rows, context)
       } else {

@@ -26,7 +26,7 @@ struct OfflineAccess: Sendable {
     var parameters = OfflineODataParameters(
       createsStore: false, fillsOnOpening: false, storeEncryptionKey: try KeyAccess.key(arguments, context))
     try StoreUserOption.set(&parameters, arguments, context)
-    try self.init(folder, NoNetwork(), nil, parameters)
+    try self.init(folder, transport: NoNetwork(), authentication: nil, parameters: parameters)
   }
 
   /// Opens the store for verbs that download. If `fills` is true, opening runs the first download.
@@ -40,15 +40,15 @@ struct OfflineAccess: Sendable {
     parameters.customHeaders = access.options.fields
     try StoreUserOption.set(&parameters, arguments, context)
     let authentication = try await access.authentication(root: try folder.root, isOffline: false, context)
-    try self.init(folder, access.transport, authentication, parameters)
+    try self.init(folder, transport: access.transport, authentication: authentication, parameters: parameters)
   }
 
   private init(
-    _ folder: CloneFolder, _ transport: any HTTPTransport, _ authentication: (any Authentication)?,
-    _ parameters: OfflineODataParameters
+    _ folder: CloneFolder, transport: any HTTPTransport, authentication: (any Authentication)?,
+    parameters: OfflineODataParameters
   ) throws {
     var parameters = parameters
-    folder.place(&parameters)
+    folder.setLocation(&parameters)
     provider = try OfflineODataProvider(
       serviceRoot: try folder.root, transport: transport, authentication: authentication, parameters: parameters)
     (self.folder, self.transport, self.authentication) = (folder, transport, authentication)
@@ -60,7 +60,7 @@ struct OfflineAccess: Sendable {
   func filling() throws -> OfflineAccess {
     var parameters = parameters
     parameters.fillsOnOpening = true
-    return try OfflineAccess(folder, transport, authentication, parameters)
+    return try OfflineAccess(folder, transport: transport, authentication: authentication, parameters: parameters)
   }
 
   /// Returns access to this store with a network. The user is not asked to sign in, and the key is not read again,
@@ -71,7 +71,8 @@ struct OfflineAccess: Sendable {
     parameters.conversation = access.options
     parameters.customHeaders = access.options.fields
     let authentication = try await access.authentication(root: try folder.root, isOffline: true, context)
-    return try OfflineAccess(folder, access.transport, authentication, parameters)
+    return try OfflineAccess(
+      folder, transport: access.transport, authentication: authentication, parameters: parameters)
   }
 
   /// A conversation with the service, with the store's credentials, and the number of concurrent requests.
@@ -113,7 +114,7 @@ struct OfflineAccess: Sendable {
   static func withoutNetwork(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    let folder = try CloneFolder.filled(arguments, context)
+    let folder = try CloneFolder.existing(arguments, context)
     return try await with(try OfflineAccess(offline: folder, arguments, context), context, body)
   }
 
@@ -121,7 +122,7 @@ struct OfflineAccess: Sendable {
   static func with(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    let folder = try CloneFolder.filled(arguments, context)
+    let folder = try CloneFolder.existing(arguments, context)
     return try await with(
       try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), context, body)
   }

@@ -11,8 +11,8 @@ struct PrintedRows: Sendable {
   let nextLink: String?
 
   /// Reads JSON of V2 or V4. `names` are the columns if there are no rows.
-  init(_ answer: JSONNode, names: [String] = []) {
-    let content = answer.members?.count == 1 ? answer["d"] ?? answer : answer
+  init(_ result: JSONNode, names: [String] = []) {
+    let content = result.members?.count == 1 ? result["d"] ?? result : result
     let items = content["value"]?.items ?? content["results"]?.items ?? content.items
     let objects: [JSONNode]
     if let items {

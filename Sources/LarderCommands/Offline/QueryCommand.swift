@@ -5,7 +5,7 @@ internal import LarderOffline
 /// Runs one `larder query`.
 enum QueryCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
-    let question = try arguments.required(OperandSyntax.question)
+    let query = try arguments.required(OperandSyntax.queryURL)
     let format = arguments[.resultFormat] ?? (context.output.isTerminal ? "table" : "json")
     if format != "json", arguments.has(.resultVersion) {
       throw arguments.usage("--odata-version needs --format json")
@@ -13,20 +13,20 @@ enum QueryCommand {
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let isLocal = arguments.has(.localRows)
       if arguments.has(.explain) {
-        try explain(try await access.provider.explain(question, localRowsOnly: isLocal), context)
+        try explain(try await access.provider.explain(query, localRowsOnly: isLocal), context)
         return .done
       }
-      if try await access.provider.namesMedia(question, localRowsOnly: isLocal) {
-        try await copy(try await access.provider.streamMedia(question), context)
+      if try await access.provider.namesMedia(query, localRowsOnly: isLocal) {
+        try await copy(try await access.provider.streamMedia(query), context)
       } else if format == "json", !context.output.isTerminal {
         // Streamed at the reader's pace, whatever the size of the result.
-        for try await piece in try await access.provider.streamJSON(question, options: options(arguments)) {
+        for try await piece in try await access.provider.streamJSON(query, options: options(arguments)) {
           try context.output.write(piece)
         }
       } else {
-        let answer = try await access.provider.readJSON(question, options: options(arguments))
-        let names = try await access.provider.columnNames(question, localRowsOnly: isLocal)
-        try print(answer, format, names: names, context)
+        let result = try await access.provider.readJSON(query, options: options(arguments))
+        let names = try await access.provider.columnNames(query, localRowsOnly: isLocal)
+        try print(result, format, names: names, context)
       }
       return .done
     }
@@ -59,16 +59,16 @@ enum QueryCommand {
   }
 
   private static func print(
-    _ answer: OfflineODataResult, _ format: String, names: [String], _ context: CommandContext
+    _ result: OfflineODataResult, _ format: String, names: [String], _ context: CommandContext
   ) throws {
-    let isJSON = answer.contentType.contains("json") && !answer.bytes.isEmpty
+    let isJSON = result.contentType.contains("json") && !result.bytes.isEmpty
     guard isJSON, format != "json" else {
-      let bytes = isJSON ? PayloadPrinter.indented(answer.bytes, contentType: answer.contentType) : answer.bytes
+      let bytes = isJSON ? PayloadPrinter.indented(result.bytes, contentType: result.contentType) : result.bytes
       try context.output.write(bytes)
       if bytes.last != 0x0A, context.output.isTerminal { try context.output.write("\n") }
       return
     }
-    let rows = PrintedRows(try JSONNode(answer.bytes), names: names)
+    let rows = PrintedRows(try JSONNode(result.bytes), names: names)
     if format == "csv" {
       try context.output.write(PrintedTable.csv(rows))
     } else {

@@ -50,21 +50,21 @@ struct StagedClone: Sendable {
       removeLeftover(staging)
       throw error
     }
-    try checkOwn(staging)
+    try checkStaging(staging)
     let parents = missingParents(staging)
     try makeFolder(staging)
-    let lock = try take(staging, given)
+    let lock = try lockStaging(staging, given)
     let folder = CloneFolder(path: staging + "/" + UnfinishedClone.contentName, shown: given, service: service)
     let settings = lock.content(InputFile.settingsLimit)
-    let interrupted = CloneFolder.service(in: settings)
+    let interruptedService = CloneFolder.service(in: settings)
     let clone = StagedClone(
-      folder: folder, isResumed: interrupted != nil, target: target, parents: parents, lock: lock)
+      folder: folder, isResumed: interruptedService != nil, target: target, parents: parents, lock: lock)
     do {
       // Another process may have finished since the first check.
       try checkFree(target, given)
-      if let interrupted, interrupted != service {
+      if let interruptedService, interruptedService != service {
         throw CommandFailure(
-          .storage, "\(staging) contains an unfinished clone of \(interrupted)",
+          .storage, "\(staging) contains an unfinished clone of \(interruptedService)",
           hint: "Clone that service to resume it, or delete \(staging) first.")
       }
       if clone.isResumed { clone.removeParts() } else { try clone.prepare() }
@@ -103,7 +103,7 @@ struct StagedClone: Sendable {
   }
 
   /// Throws if the folder beside the target was not created by a clone. A crash may have left an empty one.
-  private static func checkOwn(_ staging: String) throws {
+  private static func checkStaging(_ staging: String) throws {
     guard status(staging) != nil, !InputFile.exists(staging + "/" + UnfinishedClone.settingsName) else { return }
     let content = try? FileManager.default.contentsOfDirectory(atPath: staging)
     guard content?.isEmpty == true else {
@@ -112,7 +112,7 @@ struct StagedClone: Sendable {
     }
   }
 
-  private static func take(_ staging: String, _ given: String) throws -> FileLock {
+  private static func lockStaging(_ staging: String, _ given: String) throws -> FileLock {
     do throws(StorageError) { return try FileLock(staging + "/" + UnfinishedClone.settingsName) } catch {
       guard error.category == .inUse else { throw error }
       throw CommandFailure(
@@ -170,7 +170,7 @@ struct StagedClone: Sendable {
   }
 
   /// What the user can do with the data that ``keep()`` leaves.
-  var words: String {
+  var resumeHint: String {
     "The downloaded data is kept in \(staging): the same 'larder clone' resumes it. To discard it, delete that folder."
   }
 
@@ -213,10 +213,10 @@ struct StagedClone: Sendable {
     }
     if mkdir(path, 0o700) == 0 { return }
     let reason = errno
-    guard reason == EEXIST, let found = status(path) else {
+    guard reason == EEXIST, let existing = status(path) else {
       throw FileError(action: "written", path: path, reason: FileDescriptors.reason(reason))
     }
-    guard found.st_mode & S_IFMT == S_IFDIR, found.st_uid == geteuid() else {
+    guard existing.st_mode & S_IFMT == S_IFDIR, existing.st_uid == geteuid() else {
       throw FileError(action: "written", path: path, reason: "it belongs to another user, or is not a folder")
     }
     chmod(path, 0o700)

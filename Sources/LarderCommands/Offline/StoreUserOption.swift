@@ -31,12 +31,12 @@ enum StoreUserOption {
     _ parameters: inout OfflineODataParameters, _ arguments: ParsedArguments, _ context: CommandContext
   ) throws {
     parameters.currentUser = try user(arguments, context)
-    let way = arguments[.onUserSwitch]
-    if way != nil, parameters.currentUser == nil { throw arguments.usage("--on-user-switch needs --user") }
-    if arguments.has(.formerKeyFile), way != "set-aside" {
+    let action = arguments[.onUserSwitch]
+    if action != nil, parameters.currentUser == nil { throw arguments.usage("--on-user-switch needs --user") }
+    if arguments.has(.formerKeyFile), action != "set-aside" {
       throw arguments.usage("--former-key-file needs --on-user-switch set-aside")
     }
-    switch way {
+    switch action {
     case "upload-first"?: parameters.onUserSwitch = .uploadFirst()
     case "set-aside"?:
       let key = try arguments[.formerKeyFile].map { try KeyAccess.key(inFile: $0, context) }

@@ -51,7 +51,7 @@ struct UnfinishedClone: Sendable {
   }
 
   /// How to resume the clone, and how to discard it.
-  var cure: String {
+  var hint: String {
     "'larder clone \(service ?? "SERVICE") \(target)' with the same options resumes it; to discard it, delete "
       + "\(folder)."
   }
@@ -60,7 +60,7 @@ struct UnfinishedClone: Sendable {
   var failure: CommandFailure {
     CommandFailure(
       .negative, "\(target) is an unfinished clone: its first download has not ended, and its data is in \(folder)",
-      hint: cure
+      hint: hint
     )
   }
 
@@ -71,7 +71,7 @@ struct UnfinishedClone: Sendable {
     let bytes = service.map { CloneFolder(path: folder + "/" + Self.contentName, shown: target, service: $0).size } ?? 0
     guard asJSON else {
       let lines = ["service  \(service ?? "-")", "store    \(bytes) bytes", "clone    not finished"]
-      for line in lines + ["", failure.message + ".", cure] { try context.output.line(TerminalText.line(line)) }
+      for line in lines + ["", failure.message + ".", hint] { try context.output.line(TerminalText.line(line)) }
       return
     }
     var json = JSONOutput(context.output)

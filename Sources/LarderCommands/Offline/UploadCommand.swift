@@ -8,13 +8,13 @@ enum UploadCommand {
     return try await OfflineAccess.with(arguments, context) { access in
       let report = UploadReport(context)
       do {
-        try await report.hear(access.provider, options)
+        try await report.run(access.provider, options)
       } catch {
-        if arguments.has(.json) { try await json(report, access.provider, error, context) }
-        throw await cut(error, report, access, options)
+        if arguments.has(.json) { try await json(report, access.provider, endingWith: error, context) }
+        throw await interruptedFailure(error, report: report, access, options)
       }
       if arguments.has(.json) {
-        try await json(report, access.provider, nil, context)
+        try await json(report, access.provider, endingWith: nil, context)
       } else {
         try await report.print(access.provider, in: access.folder)
       }
@@ -41,8 +41,8 @@ enum UploadCommand {
   }
 
   /// The failure of an upload that ended early, with a hint how to continue.
-  static func cut(
-    _ error: any Error, _ report: UploadReport, _ access: OfflineAccess, _ options: OfflineODataUploadOptions
+  static func interruptedFailure(
+    _ error: any Error, report: UploadReport, _ access: OfflineAccess, _ options: OfflineODataUploadOptions
   ) async -> CommandFailure {
     let failure = Task.isCancelled ? CommandFailure(.interrupted, "interrupted") : CommandFailure(error)
     if (error as? OfflineODataError)?.name == .unsupportedByService, !options.splitsTransactions {
@@ -55,17 +55,17 @@ enum UploadCommand {
     guard failure.status == .network || failure.status == .interrupted else { return failure }
     let sent = report.numbers.sent
     // Runs in a task of its own, because a cancelled task cannot read from the store.
-    let left = await Task { (try? await access.provider.pendingUploadCount()) ?? 0 }.value
-    guard left > 0 else { return failure }
-    let words =
+    let pendingCount = await Task { (try? await access.provider.pendingUploadCount()) ?? 0 }.value
+    guard pendingCount > 0 else { return failure }
+    let progress =
       (sent > 0 ? "\(Counted.text(sent, "change")) sent; " : "")
-      + "\(Counted.text(left, "change")) still pending: 'larder \(access.folder.option)upload' sends them."
-    let hint = [failure.hint, words].compactMap(\.self).joined(separator: "\n")
+      + "\(Counted.text(pendingCount, "change")) still pending: 'larder \(access.folder.option)upload' sends them."
+    let hint = [failure.hint, progress].compactMap(\.self).joined(separator: "\n")
     return CommandFailure(failure.status, failure.message, hint: hint)
   }
 
   private static func json(
-    _ report: UploadReport, _ provider: OfflineODataProvider, _ error: (any Error)?, _ context: CommandContext
+    _ report: UploadReport, _ provider: OfflineODataProvider, endingWith error: (any Error)?, _ context: CommandContext
   ) async throws {
     var json = JSONOutput(context.output)
     report.write(to: &json, endingWith: error)

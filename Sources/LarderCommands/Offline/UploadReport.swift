@@ -20,10 +20,10 @@ final class UploadReport: Sendable {
   var status: CommandStatus { remaining > 0 ? .negative : .done }
 
   /// Runs an upload, shows its progress, and records its end, whether success or failure.
-  func hear(_ provider: OfflineODataProvider, _ options: OfflineODataUploadOptions) async throws {
+  func run(_ provider: OfflineODataProvider, _ options: OfflineODataUploadOptions) async throws {
     let bars = DownloadBars(context, unit: "changes")
     let events = provider.events
-    let hearing = Task {
+    let following = Task {
       for await event in events {
         switch event {
         case .uploadProgress(let progress):
@@ -42,11 +42,11 @@ final class UploadReport: Sendable {
     defer { bars.end() }
     do { _ = try await provider.upload(options) } catch {
       // An upload that has not begun reports no end.
-      hearing.cancel()
-      await hearing.value
+      following.cancel()
+      await following.value
       throw error
     }
-    await hearing.value
+    await following.value
     let count = try await provider.remainingCount(options)
     left.withLock { $0 = count }
   }
@@ -54,9 +54,9 @@ final class UploadReport: Sendable {
   /// Prints `sent 3, failed 1, left 0`, and the rejected changes.
   func print(_ provider: OfflineODataProvider, in folder: CloneFolder) async throws {
     let numbers = numbers
-    var words = "sent \(numbers.sent), failed \(numbers.failed), left \(numbers.left)"
-    if numbers.discarded > 0 { words += ", discarded \(numbers.discarded)" }
-    try context.output.line(words)
+    var summary = "sent \(numbers.sent), failed \(numbers.failed), left \(numbers.left)"
+    if numbers.discarded > 0 { summary += ", discarded \(numbers.discarded)" }
+    try context.output.line(summary)
     if numbers.failed == 0, remaining > numbers.left {
       context.note(
         "The error archive still has changes: 'larder \(folder.option)errors list' shows the reasons, 'errors retry' queues them again."

@@ -36,20 +36,22 @@ struct ParseRequest: Sendable {
   func tree(of text: String, _ arguments: ParsedArguments) throws -> JSONNode {
     let tree: ODataSyntaxTree
     do throws(ODataSyntaxError) { tree = try parse(text) } catch {
-      throw ParseRequest.failure("\(error.problem)", error.offset, text, error.excerpt, error.column)
+      throw ParseRequest.failure(
+        "\(error.problem)", in: text, offset: error.offset, excerpt: error.excerpt, column: error.column)
     }
     guard let binding else { return SyntaxNode.tree(tree) }
     do throws(ParseBinding.Failure) { return try binding.bind(tree, text: text) } catch {
       switch error {
       case .unplaced(let reason): throw arguments.usage(reason)
       case .binding(let error):
-        throw ParseRequest.failure("\(error.problem)", error.offset, text, error.excerpt, error.column)
+        throw ParseRequest.failure(
+          "\(error.problem)", in: text, offset: error.offset, excerpt: error.excerpt, column: error.column)
       }
     }
   }
 
   private static func failure(
-    _ problem: String, _ offset: Int?, _ text: String, _ excerpt: String, _ column: Int
+    _ problem: String, in text: String, offset: Int?, excerpt: String, column: Int
   ) -> CommandFailure {
     guard let offset else { return CommandFailure(.negative, problem) }
     return CommandFailure(

@@ -126,15 +126,15 @@ struct ProxyCommand {
     let warn: @Sendable (String) -> Void = { [context] in warnings.append(context.warning($0)) }
     let engine = HTTPCache(cache: try openCache(warn), transport: transport, options: engineOptions(warn))
     let log = ProxyLog(requestLines(warn), asJSON: asJSON)
-    let listening = try start(engine, log)
+    let server = try start(engine, log)
     do {
-      try announce(listening)
+      try announce(server)
       while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
     } catch {
-      await ProxyCommand.end(listening, engine, log, warnings)
+      await ProxyCommand.stop(server, engine, log: log, warnings: warnings)
       throw error
     }
-    await ProxyCommand.end(listening, engine, log, warnings)
+    await ProxyCommand.stop(server, engine, log: log, warnings: warnings)
     return .done
   }
 
@@ -183,15 +183,15 @@ struct ProxyCommand {
     }
   }
 
-  private func announce(_ listening: HTTPServer) throws {
+  private func announce(_ started: HTTPServer) throws {
     let host = server.host.contains(":") ? "[\(server.host)]" : server.host
-    let url = "http://\(host):\(listening.port)/"
+    let url = "http://\(host):\(started.port)/"
     try context.output.line(asJSON ? #"{"listening":"\#(url)"}"# : "Listening on \(url)")
   }
 
   /// Ends in order: stops accepting requests, waits for the running ones, then closes the cache. The cancellation that
   /// began this does not affect it.
-  private static func end(_ server: HTTPServer, _ engine: HTTPCache, _ log: ProxyLog, _ warnings: LineLog) async {
+  private static func stop(_ server: HTTPServer, _ engine: HTTPCache, log: ProxyLog, warnings: LineLog) async {
     let end = Task {
       await server.stop(grace: grace)
       await engine.close()

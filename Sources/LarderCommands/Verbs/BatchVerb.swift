@@ -33,10 +33,13 @@ extension CommandSyntax {
       .invokeAction, "$batch", body: .bytes(file.body, contentType: file.contentType), fields: access.fields)
     request.fields.setDefault(.accept, file.accept)
     let response = try await conversation.streamAnswer(to: request)
-    let (body, cut) = await collect(response.body, upTo: conversation.options.maximumPayloadBytes)
-    if let cut, cut is CancellationError || cut as? HTTPTransportError == .cancelled { throw cut }
-    let (answers, problem) = try answers(response, body, cut, file, isContinued: isContinued(request.fields))
-    let rows = BatchPrinter.rows(answers, file.parts)
+    let (body, interruption) = await collect(response.body, upTo: conversation.options.maximumPayloadBytes)
+    if let interruption, interruption is CancellationError || interruption as? HTTPTransportError == .cancelled {
+      throw interruption
+    }
+    let (results, problem) = try results(
+      of: file, response, body: body, interruption: interruption, isContinued: isContinued(request.fields))
+    let rows = BatchPrinter.rows(results, file.parts)
     if arguments.has(.json) {
       try BatchPrinter.writeJSON(rows, to: context.output)
     } else {
@@ -84,33 +87,33 @@ extension CommandSyntax {
   }
 
   /// The received responses, one slot for each part, and why there are no more.
-  private static func answers(
-    _ response: ODataMediaResponse, _ body: [UInt8], _ cut: (any Error)?, _ file: BatchFile, isContinued: Bool
+  private static func results(
+    of file: BatchFile, _ response: ODataMediaResponse, body: [UInt8], interruption: (any Error)?, isContinued: Bool
   ) throws -> ([BatchAnswer?], CommandFailure?) {
-    let found: BatchAnswers
+    let batch: BatchAnswers
     do throws(BatchError) {
-      found = try BatchAnswers.read(
+      batch = try BatchAnswers.read(
         status: response.httpStatus, fields: response.fields, body: body, requests: file.parts,
         stopsAtError: !isContinued && response.fields.contains(.odataVersion), isForShow: true)
     } catch {
-      if let cut { throw cut }
+      if let interruption { throw interruption }
       throw CommandFailure(.network, "the response cannot be read: \(error)")
     }
-    let failure = cut.map { CommandFailure($0) }
-    switch found {
-    case .parts(let answers): return (answers, failure)
-    case .incomplete(let answers, let error):
-      let count = answers.count { $0 != nil }
+    let failure = interruption.map { CommandFailure($0) }
+    switch batch {
+    case .parts(let results): return (results, failure)
+    case .incomplete(let results, let error):
+      let count = results.count { $0 != nil }
       let reason = failure.map(\.message) ?? error.description
       return (
-        answers,
+        results,
         CommandFailure(
-          .network, "\(count) of \(answers.count) parts have a response: \(reason)",
+          .network, "\(count) of \(results.count) parts have a response: \(reason)",
           hint: "The changes of the other parts may have taken effect: check before you send them again.")
       )
-    case .refused(let refusal):
-      let status = CommandFailure.status(ofHTTP: refusal.status)
-      throw CommandFailure(status, "the service rejected the batch: HTTP \(refusal.status)")
+    case .refused(let rejection):
+      let status = CommandFailure.status(ofHTTP: rejection.status)
+      throw CommandFailure(status, "the service rejected the batch: HTTP \(rejection.status)")
     }
   }
 }

@@ -81,21 +81,21 @@ private enum CacheListing {
   }
 
   private static func table(_ entries: [TechnicalCacheFile.Entry], _ style: TextStyle) -> String {
-    let heads = ["bytes", "status", "stored", "last used", "ETag", "URL"]
+    let headings = ["bytes", "status", "stored", "last used", "ETag", "URL"]
     let rows = entries.map { entry in
       [
         "\(entry.payloadBytes)", "\(entry.httpStatus)", entry.stored.formatted(.iso8601),
         entry.lastUsed.formatted(.iso8601), TerminalText.line(entry.fields[.etag] ?? "-"), TerminalText.line(entry.url),
       ]
     }
-    let widths = heads.indices.map { column in Columns.width(([heads] + rows).map { $0[column] }) }
+    let widths = headings.indices.map { column in Columns.width(([headings] + rows).map { $0[column] }) }
     func line(_ cells: [String]) -> String {
       let padded = cells.enumerated().map { place, cell in
         place < 2 ? Columns.padLeft(cell, widths[place]) : place == 5 ? cell : Columns.pad(cell, widths[place])
       }
       return padded.joined(separator: "  ") + "\n"
     }
-    return style.bold(line(heads)) + rows.map(line).joined()
+    return style.bold(line(headings)) + rows.map(line).joined()
   }
 
   @Sendable static func show(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
@@ -104,15 +104,16 @@ private enum CacheListing {
       throw arguments.usage(
         "the folder contains a cache of larder fetch or larder proxy", hint: "'larder fetch --offline URL' prints it.")
     }
-    var found: [ODataSingleResponse] = []
+    var responses: [ODataSingleResponse] = []
     let files = try files(arguments, context, key: try KeyAccess.key(arguments, context))
-    for file in files { found += try await file.responses(to: target.url) }
-    guard let response = found.first else {
+    for file in files { responses += try await file.responses(to: target.url) }
+    guard let response = responses.first else {
       throw CommandFailure(
         .negative, "the cache has no response for \(target.url)", hint: "'larder cache list' shows its responses.")
     }
-    if found.count > 1 {
-      context.note("\(found.count) responses for different users or header fields are cached; this one was used last")
+    if responses.count > 1 {
+      context.note(
+        "\(responses.count) responses for different users or header fields are cached; this one was used last")
     }
     try await ResponseOutput(arguments, context).print(response)
     return .done

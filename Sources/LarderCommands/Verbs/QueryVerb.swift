@@ -18,7 +18,7 @@ extension CommandSyntax {
       "larder -C shop query 'Products/$count'",
       "larder -C shop query --format csv 'Orders?$select=ID,Customer' > orders.csv",
     ],
-    options: [.resultFormat, .explain, .localRows, .resultVersion] + OfflineAccess.options, operands: [.question],
+    options: [.resultFormat, .explain, .localRows, .resultVersion] + OfflineAccess.options, operands: [.queryURL],
     body: QueryCommand.run)
 }
 
@@ -35,5 +35,5 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  static let question = OperandSyntax("URL", .one, .text, "the query, relative to the service's root")
+  static let queryURL = OperandSyntax("URL", .one, .text, "the query, relative to the service's root")
 }

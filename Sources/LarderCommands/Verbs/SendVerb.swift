@@ -28,7 +28,8 @@ extension CommandSyntax {
     // The user chose PATCH, so the version is not needed to choose between it and MERGE.
     if method == "PATCH" { access.options.version = .v4 }
     var request = ODataSingleRequest(
-      operation(method), target.url, body: try await body(method, arguments, context, &access), fields: access.fields)
+      operation(method), target.url, body: try await body(for: method, arguments, context, &access),
+      fields: access.fields)
     request.ifMatch = arguments[.ifMatch]
     guard request.ifMatch.map({ HTTPField(name: .ifMatch, value: $0).isValid }) ?? true else {
       throw arguments.usage("--if-match contains characters that are not allowed in a header field")
@@ -50,7 +51,7 @@ extension CommandSyntax {
   }
 
   private static func body(
-    _ method: String, _ arguments: ParsedArguments, _ context: CommandContext, _ access: inout ServiceAccess
+    for method: String, _ arguments: ParsedArguments, _ context: CommandContext, _ access: inout ServiceAccess
   ) async throws -> ODataRequestBody {
     guard let file = arguments[.data] else {
       if method != "POST", method != "DELETE" { throw arguments.usage("\(method) needs --data FILE") }
