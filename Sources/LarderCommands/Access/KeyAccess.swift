@@ -28,7 +28,7 @@ enum KeyAccess {
     let bytes = try context.read(file, limit: InputFile.settingsLimit)
     context.warnIfOthersCanRead(file)
     guard let key = try key(bytes) else {
-      throw FileError(path: context.shown(file), reason: "it is empty, but a key is required")
+      throw FileError(path: context.displayName(of: file), reason: "it is empty, but a key is required")
     }
     return key
   }

@@ -41,9 +41,9 @@ struct RequestTarget: Sendable, Hashable {
     } else {
       text = Self.root(of: url)
     }
-    let place = String(url.prefix { $0 != "?" })
-    let path = place.firstRange(of: "://").flatMap { place[$0.upperBound...].firstIndex(of: "/") }
-    guard let root = URL(string: text), let origin = URL(string: place[..<(path ?? place.endIndex)] + "/") else {
+    let address = String(url.prefix { $0 != "?" })
+    let path = address.firstRange(of: "://").flatMap { address[$0.upperBound...].firstIndex(of: "/") }
+    guard let root = URL(string: text), let origin = URL(string: address[..<(path ?? address.endIndex)] + "/") else {
       throw arguments.usage("'\(given)' is not a URL")
     }
     self.origin = origin
@@ -55,16 +55,16 @@ struct RequestTarget: Sendable, Hashable {
   /// options (`?sap-client=100`), which every request carries. The URL of its `$metadata` is accepted too.
   static func serviceRoot(_ given: String, in arguments: ParsedArguments) throws(UsageError) -> String {
     guard !given.contains("#") else { throw arguments.usage("the service's root must not contain '#'") }
-    var place = String(given.prefix { $0 != "?" })
-    let query = given.dropFirst(place.count + 1)
+    var address = String(given.prefix { $0 != "?" })
+    let query = given.dropFirst(address.count + 1)
     if let option = query.split(separator: "&").first(where: { $0.hasPrefix("$") || $0.hasPrefix("%24") }) {
       throw arguments.usage(
         "SERVICE must be the service's root: '\(option.prefix { $0 != "=" })' belongs to a query",
         hint: "Specify what to copy with --query.")
     }
-    for name in ["/$metadata", "/%24metadata"] where place.hasSuffix(name) { place.removeLast(name.count - 1) }
-    if !place.hasSuffix("/") { place += "/" }
-    return try absolute(query.isEmpty ? place : place + "?" + query, arguments)
+    for name in ["/$metadata", "/%24metadata"] where address.hasSuffix(name) { address.removeLast(name.count - 1) }
+    if !address.hasSuffix("/") { address += "/" }
+    return try absolute(query.isEmpty ? address : address + "?" + query, arguments)
   }
 
   /// Rejects everything except web URLs and references relative to a service, such as `Products(1)`.
@@ -118,14 +118,14 @@ struct RequestTarget: Sendable, Hashable {
     let prefix = path[..<first]
     let segments = path[path.index(after: first)...].split(separator: "/", omittingEmptySubsequences: false)
     var count = segments.count - 1
-    for (place, segment) in segments.enumerated() {
+    for (index, segment) in segments.enumerated() {
       if ["$count", "$value", "$ref", "$links"].contains(segment) {
-        count = max(place - 1, 0)
+        count = max(index - 1, 0)
         break
       }
       let hasKey = !segment.hasPrefix("(") && (segment.contains("(") || segment.contains("%28"))
       if segment.hasPrefix("$") || segment.hasPrefix("%24") || hasKey {
-        count = place
+        count = index
         break
       }
     }

@@ -71,10 +71,10 @@ struct BatchFile: Sendable {
       return bytes[...]
     }
     var lineIsEmpty = false
-    for place in bytes.indices.dropFirst(first.count) {
-      switch bytes[place] {
+    for index in bytes.indices.dropFirst(first.count) {
+      switch bytes[index] {
       case 0x0A:
-        if lineIsEmpty { return bytes[(place + 1)...] }
+        if lineIsEmpty { return bytes[(index + 1)...] }
         lineIsEmpty = true
       case 0x0D: break
       default: lineIsEmpty = false

@@ -125,8 +125,8 @@ struct DemoReading {
   private static func table(_ headings: [String], _ rows: [[String]], _ style: TextStyle) -> String {
     let widths = headings.indices.map { column in ([headings] + rows).map { $0[column].count }.max() ?? 0 }
     func line(_ cells: [String]) -> String {
-      cells.enumerated().map { place, cell in
-        place == 0 ? Columns.pad(cell, widths[place]) : Columns.padLeft(cell, widths[place])
+      cells.enumerated().map { column, cell in
+        column == 0 ? Columns.pad(cell, widths[column]) : Columns.padLeft(cell, widths[column])
       }.joined(separator: "   ")
     }
     return style.bold(line(headings)) + "\n" + rows.map { line($0) + "\n" }.joined()

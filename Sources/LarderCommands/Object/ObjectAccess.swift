@@ -41,7 +41,7 @@ struct ObjectAccess: Sendable {
       try? await store.close()
       throw error
     }
-    await context.closing { try await store.close() }
+    await context.warnIfClosingFails { try await store.close() }
     return status
   }
 }

@@ -19,19 +19,19 @@ struct ChangeLine {
   private(set) var tag: String?
 
   /// Reads the lines of a file; skips empty ones.
-  static func lines(_ bytes: [UInt8], shown: String) throws -> [ChangeLine] {
+  static func lines(_ bytes: [UInt8], displayName: String) throws -> [ChangeLine] {
     var lines: [ChangeLine] = []
-    for (place, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
+    for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
     where line.contains(where: { $0 > 0x20 }) {
-      do { lines.append(try ChangeLine(Array(line), number: place + 1)) } catch let error as JSONError {
-        throw CommandFailure(.storage, "\(shown):\(place + 1): \(error)", hint: "Each line is a JSON object.")
+      do { lines.append(try ChangeLine(Array(line), number: index + 1)) } catch let error as JSONError {
+        throw CommandFailure(.storage, "\(displayName):\(index + 1): \(error)", hint: "Each line is a JSON object.")
       } catch let problem as Problem {
-        throw CommandFailure(.usage, "\(shown):\(place + 1): \(problem.message)", hint: problem.hint)
+        throw CommandFailure(.usage, "\(displayName):\(index + 1): \(problem.message)", hint: problem.hint)
       }
     }
     guard !lines.isEmpty else {
       throw CommandFailure(
-        .usage, "\(shown) contains no changes",
+        .usage, "\(displayName) contains no changes",
         hint: #"For example {"update": "Products(1)", "content": {"Price": 1.25}}"#)
     }
     return lines

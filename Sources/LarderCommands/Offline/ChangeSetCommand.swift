@@ -9,7 +9,7 @@ struct ChangeSetCommand {
   private let context: CommandContext
   private let access: OfflineAccess
   /// The name of the file in messages.
-  private let shown: String
+  private let displayName: String
 
   private var provider: OfflineODataProvider { access.provider }
 
@@ -18,12 +18,12 @@ struct ChangeSetCommand {
 
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let file = try arguments.required(OperandSyntax.changesFile)
-    let shown = file == "-" ? "standard input" : file
+    let displayName = file == "-" ? "standard input" : file
     let bytes = try await RequestContent.read(file, context, limit: limit, until: nil)
-    let lines = try ChangeLine.lines(bytes, shown: shown)
+    let lines = try ChangeLine.lines(bytes, displayName: displayName)
     let fields = try HeaderOption.fields(arguments, context)
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
-      let command = ChangeSetCommand(arguments: arguments, context: context, access: access, shown: shown)
+      let command = ChangeSetCommand(arguments: arguments, context: context, access: access, displayName: displayName)
       let draft = try await command.draft(lines, fields)
       _ = try AllowOption.names(arguments, among: draft.requests)
       let responses: [ODataSingleResponse]
@@ -40,11 +40,12 @@ struct ChangeSetCommand {
     for line in lines {
       if let ifMatch = line.ifMatch, !HTTPField(name: .ifMatch, value: ifMatch).isValid {
         throw CommandFailure(
-          .usage, "\(shown):\(line.number): \"ifMatch\" contains characters that are not allowed in a header field")
+          .usage,
+          "\(displayName):\(line.number): \"ifMatch\" contains characters that are not allowed in a header field")
       }
       do { try await add(line, fields, to: &draft) } catch let error as PayloadError {
         let place = error.path == "$" ? "" : " (\(error.path.replacing("$", with: "content", maxReplacements: 1)))"
-        throw CommandFailure(.usage, "\(shown):\(line.number): \(error.problem)\(place)")
+        throw CommandFailure(.usage, "\(displayName):\(line.number): \(error.problem)\(place)")
       } catch let error as OfflineODataError { throw failure(error, line) }
     }
     return draft
@@ -75,7 +76,7 @@ struct ChangeSetCommand {
   private func failure(_ error: OfflineODataError, _ line: ChangeLine) -> CommandFailure {
     let failure = CommandFailure(error)
     return CommandFailure(
-      failure.status, "\(shown):\(line.number): \(failure.message)", hint: failure.hint ?? "Nothing was changed.")
+      failure.status, "\(displayName):\(line.number): \(failure.message)", hint: failure.hint ?? "Nothing was changed.")
   }
 
   // MARK: Reporting

@@ -98,8 +98,8 @@ struct SetList: Sendable {
   }
 
   private static func count(_ name: String, _ conversation: ODataConversation) async -> Int64? {
-    let answer = try? await conversation.send(ODataSingleRequest(.read, name + "/$count", useCache: false))
-    guard case .count(let count)? = try? answer?.payload() else { return nil }
+    let input = try? await conversation.send(ODataSingleRequest(.read, name + "/$count", useCache: false))
+    guard case .count(let count)? = try? input?.payload() else { return nil }
     return count
   }
 
@@ -117,11 +117,11 @@ struct SetList: Sendable {
     }
     while true {
       try? context.diagnostics.write("Copy which sets? Numbers (1 3-5), names, or all: ")
-      guard let answer = try await Self.line(reader) else {
+      guard let input = try await Self.line(reader) else {
         context.note("")
         throw Self.noChoice
       }
-      switch chosen(answer) {
+      switch chosen(input) {
       case .success(let names): return names
       case .failure(let complaint): context.note(TerminalText.line(complaint.text))
       }
@@ -148,9 +148,9 @@ struct SetList: Sendable {
       source.isSet ? self.counts[source.name].map { "\($0)" } ?? "?" : "one entity"
     }
     let widths = (Columns.width(sources.indices.map { "\($0 + 1)" }), Columns.width(shown), Columns.width(counts))
-    return sources.indices.map { place in
-      "  " + Columns.padLeft("\(place + 1)", widths.0) + "  " + Columns.pad(shown[place], widths.1) + "  "
-        + Columns.padLeft(counts[place], widths.2)
+    return sources.indices.map { index in
+      "  " + Columns.padLeft("\(index + 1)", widths.0) + "  " + Columns.pad(shown[index], widths.1) + "  "
+        + Columns.padLeft(counts[index], widths.2)
     }
   }
 
@@ -161,9 +161,9 @@ struct SetList: Sendable {
 
   /// The names that the input chooses: numbers and ranges of numbers, names in any case, or `all`, separated by spaces
   /// or commas.
-  func chosen(_ answer: String) -> Result<[String], Complaint> {
+  func chosen(_ input: String) -> Result<[String], Complaint> {
     var chosen: [String] = []
-    for word in answer.split(whereSeparator: { $0.isWhitespace || $0 == "," }).map(String.init) {
+    for word in input.split(whereSeparator: { $0.isWhitespace || $0 == "," }).map(String.init) {
       guard let matchingNames = matches(word) else {
         let hint = Suggestion.hint(for: word, among: names).map { " " + $0 } ?? ""
         return .failure(

@@ -9,7 +9,7 @@ enum CloneCommand {
     _ = try OfflineAccess.pageSize(arguments)
     let name = try arguments[.cloneFolder] ?? CloneName.folder(of: root, arguments)
     if case .interactive = choice, !CloneChoice.isInteractive(context) {
-      let folder = CloneFolder(path: context.path(name), shown: name, service: root)
+      let folder = CloneFolder(path: context.path(name), displayName: name, service: root)
       let access = try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false)
       throw try await CloneChoice.choiceError(access, arguments)
     }
@@ -68,7 +68,7 @@ enum CloneCommand {
     }
     let provider = try access.filling().provider
     for query in queries { try await provider.add(query) }
-    try await closing(provider, context) { try await report.follow(provider) { try await provider.open() } }
+    try await runAndClose(provider, context) { try await report.follow(provider) { try await provider.open() } }
   }
 
   /// Resumes an interrupted clone with the queries given now; false if not even the metadata was downloaded.
@@ -80,7 +80,7 @@ enum CloneCommand {
     do { try await access.open() } catch let error as OfflineODataError where error.name == .neverDownloaded {
       return false
     }
-    try await closing(provider, context) {
+    try await runAndClose(provider, context) {
       let names = Set(queries.map(\.name))
       for name in try await provider.definingQueries().map(\.definingQuery.name) where !names.contains(name) {
         try await provider.removeDefiningQuery(name)
@@ -91,14 +91,14 @@ enum CloneCommand {
   }
 
   /// Runs the work on a store and closes the store in any case.
-  static func closing(
+  static func runAndClose(
     _ provider: OfflineODataProvider, _ context: CommandContext, _ work: () async throws -> Void
   ) async throws {
     do { try await work() } catch {
       try? await provider.close()
       throw error
     }
-    await context.closing { try await provider.close() }
+    await context.warnIfClosingFails { try await provider.close() }
   }
 
   // MARK: Failures

@@ -22,7 +22,7 @@ struct CloneFolder: Sendable {
   /// The folder's path; `.` for the current folder.
   let path: String
   /// The path that the user gave.
-  let shown: String
+  let displayName: String
   /// The service's root; ends with a slash.
   let service: String
 
@@ -46,7 +46,7 @@ struct CloneFolder: Sendable {
   }
 
   /// The option for a verb that should work in the folder: empty, or `-C DIR` followed by a space.
-  var option: String { shown == "." ? "" : "-C \(shown) " }
+  var option: String { displayName == "." ? "" : "-C \(displayName) " }
 
   /// The clone in the command's folder.
   static func current(_ context: CommandContext) throws -> CloneFolder {
@@ -60,7 +60,7 @@ struct CloneFolder: Sendable {
     guard let service = service(in: try InputFile.read(settings, limit: InputFile.settingsLimit)) else {
       throw FileError(path: settings, reason: "it does not name the service")
     }
-    return CloneFolder(path: path, shown: path, service: service)
+    return CloneFolder(path: path, displayName: path, service: service)
   }
 
   /// The unfinished clone that will be in the command's folder; nil if there is none.

@@ -12,8 +12,8 @@ enum CloneName {
   ///
   /// Throws if the name cannot be used for a folder.
   static func folder(of root: String, _ arguments: ParsedArguments) throws(UsageError) -> String {
-    let place = root.prefix { $0 != "?" }
-    let rest = place.firstRange(of: "://").map { place[$0.upperBound...] } ?? place
+    let address = root.prefix { $0 != "?" }
+    let rest = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address
     let host = rest.prefix { $0 != "/" }
     let segments = rest.dropFirst(host.count).split(separator: "/").map { $0.prefix { $0 != ";" } }
     guard let segment = segments.last(where: isServiceName) else {

@@ -69,7 +69,7 @@ final class DownloadBars: Sendable {
 
   /// Formats one line, of less than 80 characters.
   static func text(_ name: String, _ line: Line, nameWidth: Int, unit: String = "rows") -> String {
-    var text = Columns.pad(String(TerminalText.shown(TerminalText.line(name)).prefix(nameWidth)), nameWidth) + "  "
+    var text = Columns.pad(String(TerminalText.filtered(TerminalText.line(name)).prefix(nameWidth)), nameWidth) + "  "
     if let total = line.total, total > 0 {
       let part = min(1, Double(line.rows) / Double(total))
       let full = Int(part * 20)

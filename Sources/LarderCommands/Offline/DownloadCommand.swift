@@ -24,7 +24,7 @@ enum DownloadCommand {
       if Task.isCancelled, report.hasBegun { throw CloneCommand.interruptedFailure(folder) }
       throw report.failure(error, in: folder)
     }
-    await context.closing { try await provider.close() }
+    await context.warnIfClosingFails { try await provider.close() }
     return report.status
   }
 

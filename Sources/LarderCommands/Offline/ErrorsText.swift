@@ -16,10 +16,10 @@ enum ErrorsText {
     }
     let widths = headings.indices.map { column in Columns.width(([headings] + cells).map { $0[column] }) }
     func line(_ cells: [String]) -> String {
-      cells.enumerated().map { place, cell in
-        place == 0
-          ? Columns.padLeft(cell, widths[place])
-          : place == headings.count - 1 ? cell : Columns.pad(cell, widths[place])
+      cells.enumerated().map { column, cell in
+        column == 0
+          ? Columns.padLeft(cell, widths[column])
+          : column == headings.count - 1 ? cell : Columns.pad(cell, widths[column])
       }.joined(separator: "  ") + "\n"
     }
     return style.bold(line(headings)) + cells.map(line).joined()

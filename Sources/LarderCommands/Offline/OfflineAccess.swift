@@ -137,7 +137,7 @@ struct OfflineAccess: Sendable {
       try? await access.provider.close()
       throw error
     }
-    await context.closing { try await access.provider.close() }
+    await context.warnIfClosingFails { try await access.provider.close() }
     return status
   }
 }
@@ -162,10 +162,10 @@ enum DefiningQueryOption {
   ) throws(UsageError) -> [OfflineODataDefiningQuery] {
     var queries = queries
     for name in arguments.values(.streamQuery) {
-      guard let place = queries.firstIndex(where: { $0.name == name }) else {
+      guard let index = queries.firstIndex(where: { $0.name == name }) else {
         throw arguments.usage("--streams \(name): there is no query with this name")
       }
-      queries[place].automaticallyRetrievesStreams = true
+      queries[index].automaticallyRetrievesStreams = true
     }
     return queries
   }

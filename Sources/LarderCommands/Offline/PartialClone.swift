@@ -18,7 +18,7 @@ struct PartialClone {
   func run() async throws {
     let provider = access.provider
     try await access.open()
-    try await CloneCommand.closing(provider, context) {
+    try await CloneCommand.runAndClose(provider, context) {
       try await report.follow(provider) { while try await downloadRest(provider) {} }
     }
   }

@@ -66,9 +66,9 @@ struct PendingChanges {
     }
     let widths = headings.indices.map { column in Columns.width(([headings] + rows).map { $0[column] }) }
     func line(_ cells: [String]) -> String {
-      let padded = cells.enumerated().map { place, cell in
-        (1...3).contains(place)
-          ? Columns.padLeft(cell, widths[place]) : place == 4 ? cell : Columns.pad(cell, widths[0])
+      let padded = cells.enumerated().map { column, cell in
+        (1...3).contains(column)
+          ? Columns.padLeft(cell, widths[column]) : column == 4 ? cell : Columns.pad(cell, widths[0])
       }
       var line = padded.joined(separator: "  ")
       while line.last == " " { line.removeLast() }

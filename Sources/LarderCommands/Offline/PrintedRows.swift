@@ -24,22 +24,22 @@ struct PrintedRows: Sendable {
     }
     count = (content["@odata.count"] ?? content["@count"] ?? content["__count"])?.text
     nextLink = (content["@odata.nextLink"] ?? content["@nextLink"] ?? content["__next"])?.string
-    var places: [String: Int] = [:]
+    var columnIndices: [String: Int] = [:]
     var columns: [String] = []
     var rows: [[JSONNode?]] = []
     for object in objects {
       var row = [JSONNode?](repeating: nil, count: columns.count)
       for member in Self.cells(of: object) {
-        let place: Int
-        if let known = places[member.name] {
-          place = known
+        let column: Int
+        if let index = columnIndices[member.name] {
+          column = index
         } else {
-          place = columns.count
-          places[member.name] = place
+          column = columns.count
+          columnIndices[member.name] = column
           columns.append(member.name)
           row.append(nil)
         }
-        row[place] = member.value
+        row[column] = member.value
       }
       rows.append(row)
     }

@@ -83,8 +83,8 @@ enum QueryCommand {
     if explanation.isOfLocalRowsOnly { try context.output.line("local rows only: entities that were created here\n") }
     for (number, statement) in explanation.statements.enumerated() {
       if number > 0 { try context.output.line("") }
-      let place = statement.path.isEmpty ? "the query" : "$expand " + statement.path.joined(separator: "/")
-      try context.output.line(style.bold(TerminalText.line(place) + (statement.isCount ? ", counted" : "")))
+      let title = statement.path.isEmpty ? "the query" : "$expand " + statement.path.joined(separator: "/")
+      try context.output.line(style.bold(TerminalText.line(title) + (statement.isCount ? ", counted" : "")))
       try context.output.line(statement.sql)
       for (number, value) in statement.parameters.enumerated() {
         try context.output.line("  ?\(number + 1) = \(TerminalText.line(value ?? "from the outer row"))")

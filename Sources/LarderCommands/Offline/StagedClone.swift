@@ -44,7 +44,7 @@ struct StagedClone: Sendable {
   /// Throws if the target is a clone, a folder that is not empty, or not a folder; if an interrupted clone belongs to
   /// another service; and if another process is cloning into the same folder.
   static func begin(_ given: String, of service: String, _ context: CommandContext) throws -> StagedClone {
-    let target = UnfinishedClone.place(context.path(given))
+    let target = UnfinishedClone.resolvedPath(context.path(given))
     let staging = target + UnfinishedClone.suffix
     do { try checkFree(target, given) } catch {
       removeLeftover(staging)
@@ -54,7 +54,7 @@ struct StagedClone: Sendable {
     let parents = missingParents(staging)
     try makeFolder(staging)
     let lock = try lockStaging(staging, given)
-    let folder = CloneFolder(path: staging + "/" + UnfinishedClone.contentName, shown: given, service: service)
+    let folder = CloneFolder(path: staging + "/" + UnfinishedClone.contentName, displayName: given, service: service)
     let settings = lock.content(InputFile.settingsLimit)
     let interruptedService = CloneFolder.service(in: settings)
     let clone = StagedClone(

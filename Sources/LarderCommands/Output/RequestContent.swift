@@ -11,7 +11,7 @@ internal import Synchronization
 struct RequestContent: Sendable {
   /// The most bytes that are kept in memory.
   static let memoryLimit = 4 << 20
-  private static let step = 1 << 16
+  private static let chunkSize = 1 << 16
 
   /// The rules above as a paragraph of a verb's help.
   static let help =
@@ -29,7 +29,7 @@ struct RequestContent: Sendable {
   static func open(
     _ given: String, _ context: CommandContext, until deadline: ContinuousClock.Instant?
   ) async throws -> RequestContent {
-    let shown = context.shown(given)
+    let displayName = context.displayName(of: given)
     do {
       let input: InputDescriptor
       switch try self.input(given, context) {
@@ -37,13 +37,13 @@ struct RequestContent: Sendable {
       case .descriptor(let descriptor): input = descriptor
       }
       if let (start, count) = input.remainder, count > memoryLimit {
-        return try file(input, from: start, count: count, shown)
+        return try file(input, from: start, count: count, displayName)
       }
       let reader = try InputReader(input)
       let (bytes, isWhole) = try await beginning(of: reader, limit: memoryLimit, until: deadline)
-      return isWhole ? RequestContent(bytes) : passing(bytes, reader, shown)
+      return isWhole ? RequestContent(bytes) : streaming(bytes, reader, displayName)
     } catch {
-      throw failure(error, shown)
+      throw failure(error, displayName)
     }
   }
 
@@ -51,25 +51,25 @@ struct RequestContent: Sendable {
   static func read(
     _ given: String, _ context: CommandContext, limit: Int, until deadline: ContinuousClock.Instant?
   ) async throws -> [UInt8] {
-    let shown = context.shown(given)
+    let displayName = context.displayName(of: given)
     do {
       let bytes: [UInt8]
       let isWhole: Bool
       switch try input(given, context) {
-      case .bytes(let held): (bytes, isWhole) = (held, held.count <= limit)
+      case .bytes(let available): (bytes, isWhole) = (available, available.count <= limit)
       case .descriptor(let descriptor):
         (bytes, isWhole) = try await beginning(of: try InputReader(descriptor), limit: limit, until: deadline)
       }
       guard isWhole else { throw FileError.Reason(text: "it is larger than the limit of \(limit) bytes") }
       return bytes
     } catch {
-      throw failure(error, shown)
+      throw failure(error, displayName)
     }
   }
 
   private init(_ bytes: [UInt8]) {
     body = .bytes(bytes)
-    beginning = Array(bytes.prefix(RequestContent.step))
+    beginning = Array(bytes.prefix(RequestContent.chunkSize))
   }
 
   private init(_ body: HTTPBody, _ beginning: [UInt8]) {
@@ -103,10 +103,11 @@ struct RequestContent: Sendable {
     return (bytes, true)
   }
 
-  private static func failure(_ error: any Error, _ shown: String) -> any Error {
+  private static func failure(_ error: any Error, _ displayName: String) -> any Error {
     switch error {
-    case let reason as FileError.Reason: FileError(path: shown, reason: reason.text)
-    case is InputReader.Late: FileError(path: shown, reason: "it did not end within the time limit of --timeout")
+    case let reason as FileError.Reason: FileError(path: displayName, reason: reason.text)
+    case is InputReader.TimedOut:
+      FileError(path: displayName, reason: "it did not end within the time limit of --timeout")
     default: error
     }
   }
@@ -114,29 +115,29 @@ struct RequestContent: Sendable {
   // MARK: Content that is not in memory
 
   private static func file(
-    _ input: InputDescriptor, from start: Int, count: Int, _ shown: String
+    _ input: InputDescriptor, from start: Int, count: Int, _ displayName: String
   ) throws(FileError.Reason) -> RequestContent {
-    let beginning = try input.read(at: start, count: step)
+    let beginning = try input.read(at: start, count: chunkSize)
     let open: @Sendable () -> HTTPBodyStream = {
       let position = Locked(start)
       return HTTPBodyStream(length: count) {
-        let (here, left) = position.withLock { ($0, start + count - $0) }
+        let (offset, left) = position.withLock { ($0, start + count - $0) }
         if left <= 0 { return nil }
         do throws(FileError.Reason) {
-          let bytes = try input.read(at: here, count: min(step, left))
+          let bytes = try input.read(at: offset, count: min(chunkSize, left))
           position.withLock { $0 += bytes.count }
           return bytes.isEmpty ? nil : bytes
         } catch {
-          throw HTTPTransportError.other(FileError(path: shown, reason: error.text).description)
+          throw HTTPTransportError.other(FileError(path: displayName, reason: error.text).description)
         }
       }
     }
     return RequestContent(.stream(length: count, open: open), beginning)
   }
 
-  private static func passing(_ beginning: [UInt8], _ reader: InputReader, _ shown: String) -> RequestContent {
-    let passing = PipeContent(beginning, reader, shown)
-    return RequestContent(.stream(length: nil) { passing.stream() }, Array(beginning.prefix(step)))
+  private static func streaming(_ beginning: [UInt8], _ reader: InputReader, _ displayName: String) -> RequestContent {
+    let streaming = PipeContent(beginning, reader, displayName)
+    return RequestContent(.stream(length: nil) { streaming.stream() }, Array(beginning.prefix(chunkSize)))
   }
 }
 
@@ -144,29 +145,29 @@ struct RequestContent: Sendable {
 private final class PipeContent: Sendable {
   private let beginning: [UInt8]
   private let reader: InputReader
-  private let shown: String
-  private let isReadOn = Atomic(false)
+  private let displayName: String
+  private let hasReadFurther = Atomic(false)
 
-  init(_ beginning: [UInt8], _ reader: InputReader, _ shown: String) {
+  init(_ beginning: [UInt8], _ reader: InputReader, _ displayName: String) {
     self.beginning = beginning
     self.reader = reader
-    self.shown = shown
+    self.displayName = displayName
   }
 
   func stream() -> HTTPBodyStream {
-    let isBegun = Atomic(false)
-    let isAllowed = !isReadOn.load(ordering: .acquiring)
+    let hasSentBeginning = Atomic(false)
+    let canSend = !hasReadFurther.load(ordering: .acquiring)
     return HTTPBodyStream {
-      guard isAllowed else {
+      guard canSend else {
         throw HTTPTransportError.invalidRequest(
-          "it must be repeated, but \(self.shown) cannot be read again; put the data into a file")
+          "it must be repeated, but \(self.displayName) cannot be read again; put the data into a file")
       }
-      if !isBegun.exchange(true, ordering: .relaxed) { return self.beginning }
-      self.isReadOn.store(true, ordering: .releasing)
+      if !hasSentBeginning.exchange(true, ordering: .relaxed) { return self.beginning }
+      self.hasReadFurther.store(true, ordering: .releasing)
       do {
         return try await self.reader.next()
       } catch let error as FileError.Reason {
-        throw HTTPTransportError.other(FileError(path: self.shown, reason: error.text).description)
+        throw HTTPTransportError.other(FileError(path: self.displayName, reason: error.text).description)
       }
     }
   }

@@ -42,7 +42,7 @@ struct ParseRequest: Sendable {
     guard let binding else { return SyntaxNode.tree(tree) }
     do throws(ParseBinding.Failure) { return try binding.bind(tree, text: text) } catch {
       switch error {
-      case .unplaced(let reason): throw arguments.usage(reason)
+      case .notBindable(let reason): throw arguments.usage(reason)
       case .binding(let error):
         throw ParseRequest.failure(
           "\(error.problem)", in: text, offset: error.offset, excerpt: error.excerpt, column: error.column)
@@ -60,12 +60,12 @@ struct ParseRequest: Sendable {
   }
 
   /// Why a text cannot be parsed or bound; nil if it can.
-  func refusal(of text: String, rule: ODataGrammarRule?) -> ParseLines.Refusal? {
+  func parseFailure(of text: String, rule: ODataGrammarRule?) -> ParseLines.ParseFailure? {
     var request = self
     if let rule { request.rule = rule }
     let tree: ODataSyntaxTree
     do throws(ODataSyntaxError) { tree = try request.parse(text) } catch {
-      return ParseLines.Refusal(offset: error.offset, message: "\(error.problem)")
+      return ParseLines.ParseFailure(offset: error.offset, message: "\(error.problem)")
     }
     guard let binding else { return nil }
     do throws(ParseBinding.Failure) {
@@ -73,8 +73,8 @@ struct ParseRequest: Sendable {
       return nil
     } catch {
       switch error {
-      case .unplaced(let reason): return ParseLines.Refusal(offset: nil, message: reason)
-      case .binding(let error): return ParseLines.Refusal(offset: error.offset, message: "\(error.problem)")
+      case .notBindable(let reason): return ParseLines.ParseFailure(offset: nil, message: reason)
+      case .binding(let error): return ParseLines.ParseFailure(offset: error.offset, message: "\(error.problem)")
       }
     }
   }
@@ -83,7 +83,7 @@ struct ParseRequest: Sendable {
   func parse(_ text: String) throws(ODataSyntaxError) -> ODataSyntaxTree {
     if let rule { return try rule.parse(text, options: options) }
     let parser = ODataParser(options: options)
-    guard text.hasPrefix("?") || ParseRequest.beginsWithOption(text) else { return .url(try parser.url(text)) }
+    guard text.hasPrefix("?") || ParseRequest.startsWithOption(text) else { return .url(try parser.url(text)) }
     guard text.hasPrefix("?") else { return .options(try parser.queryOptions(text)) }
     do throws(ODataSyntaxError) { return .options(try parser.queryOptions(String(text.dropFirst()))) } catch {
       // The place counts from the beginning of the given text.
@@ -92,7 +92,7 @@ struct ParseRequest: Sendable {
   }
 
   /// Whether a text that begins with `$` is options, not `$metadata` or `$crossjoin(…)`.
-  private static func beginsWithOption(_ text: String) -> Bool {
+  private static func startsWithOption(_ text: String) -> Bool {
     guard text.hasPrefix("$") else { return false }
     return text.prefix { $0 != "=" }.dropFirst().allSatisfy { $0.isASCII && $0.isLetter } && text.contains("=")
   }

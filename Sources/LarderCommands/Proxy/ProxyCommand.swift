@@ -152,7 +152,7 @@ struct ProxyCommand {
   private func requestLines(_ warn: @escaping @Sendable (String) -> Void) -> LineLog {
     let asJSON = asJSON
     return LineLog(
-      context.output, leftOut: { asJSON ? "{\"droppedLines\":\($0)}" : "(\($0) lines dropped)" },
+      context.output, droppedText: { asJSON ? "{\"droppedLines\":\($0)}" : "(\($0) lines dropped)" },
       onFailure: { warn("lines of the log are dropped: \($0)") })
   }
 

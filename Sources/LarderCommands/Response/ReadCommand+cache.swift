@@ -13,7 +13,7 @@ extension ReadCommand {
       origin: target.origin, access: access, isPassive: isPassive)
     do {
       let status = try await read(store, isPassive: isPassive)
-      await context.closing { try await store.close() }
+      await context.warnIfClosingFails { try await store.close() }
       return status
     } catch {
       try? await store.close()
@@ -60,16 +60,16 @@ extension ReadCommand {
 private final class CacheNotice: ODataRequestListener {
   private let context: CommandContext
   private let start = ContinuousClock.now
-  private let found = Atomic(false)
+  private let hasCachedResponse = Atomic(false)
 
   init(_ context: CommandContext) { self.context = context }
 
   /// True once the cache has returned a response.
-  var wasCached: Bool { found.load(ordering: .relaxed) }
+  var wasCached: Bool { hasCachedResponse.load(ordering: .relaxed) }
 
   func requestCacheResponse(_ execution: ODataRequestExecution) {
     guard let response = execution.response?.single else { return }
-    found.store(true, ordering: .relaxed)
+    hasCachedResponse.store(true, ordering: .relaxed)
     guard context.diagnostics.isTerminal else { return }
     let time = Milliseconds.text(ContinuousClock.now - start)
     context.note("cache: \(response.payloadBytes.count) bytes after \(time) ms")
@@ -78,8 +78,8 @@ private final class CacheNotice: ODataRequestListener {
   func requestServerResponse(_ execution: ODataRequestExecution) {
     guard context.diagnostics.isTerminal, wasCached, let response = execution.response?.single else { return }
     let time = Milliseconds.text(ContinuousClock.now - start)
-    let what = response.isNotModified ? "not modified" : "\(response.payloadBytes.count) bytes"
-    context.note("server: \(what) after \(time) ms")
+    let result = response.isNotModified ? "not modified" : "\(response.payloadBytes.count) bytes"
+    context.note("server: \(result) after \(time) ms")
   }
 }
 

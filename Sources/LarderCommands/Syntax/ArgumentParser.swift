@@ -36,7 +36,7 @@ package struct ArgumentParser {
   private mutating func parse() throws(UsageError) -> Result {
     while let argument = rest.popFirst() {
       if argument == "--" {
-        for operand in rest { try take(operand) }
+        for operand in rest { try addWord(operand) }
         break
       } else if argument.hasPrefix("-"), argument != "-" {
         let option = try takeOption(argument)
@@ -46,7 +46,7 @@ package struct ArgumentParser {
           return .version
         }
       } else {
-        try take(argument)
+        try addWord(argument)
       }
     }
     guard command.body != nil else {
@@ -56,7 +56,7 @@ package struct ArgumentParser {
     return .run(command, ParsedArguments(path: path, options: options, operands: try sortOperands()))
   }
 
-  private mutating func take(_ word: String) throws(UsageError) {
+  private mutating func addWord(_ word: String) throws(UsageError) {
     guard !command.subcommands.isEmpty else { return operands.append(word) }
     guard let next = command.subcommand(word) else {
       let kind = path.count > 1 ? "\(path.joined(separator: " ")) has no command" : "there is no command"
@@ -96,11 +96,11 @@ package struct ArgumentParser {
   }
 
   private mutating func takeValue(of option: OptionSyntax, written name: String) throws(UsageError) -> String {
-    let wanted = option.valueName ?? "a value"
-    guard let value = rest.first else { throw usage("\(name) needs \(wanted)") }
+    let valueName = option.valueName ?? "a value"
+    guard let value = rest.first else { throw usage("\(name) needs \(valueName)") }
     if value.hasPrefix("-"), value != "-" {
       throw usage(
-        "\(name) needs \(wanted), and '\(value)' looks like an option",
+        "\(name) needs \(valueName), and '\(value)' looks like an option",
         hint: "Write a value that begins with a dash as \(option.name)=\(value).")
     }
     rest.removeFirst()
@@ -113,34 +113,34 @@ package struct ArgumentParser {
   }
 
   private func unknown(_ name: String) -> UsageError {
-    let own = command.allOptions.map(\.name)
-    if let whole = own.first(where: { $0.hasPrefix(name) }), name.hasPrefix("--"), name.count > 2 {
-      return usage("there is no option \(name)", hint: "Options cannot be abbreviated: write \(whole).")
+    let optionNames = command.allOptions.map(\.name)
+    if let completeName = optionNames.first(where: { $0.hasPrefix(name) }), name.hasPrefix("--"), name.count > 2 {
+      return usage("there is no option \(name)", hint: "Options cannot be abbreviated: write \(completeName).")
     }
-    let below = command.subcommands.filter { !$0.isHidden && $0.options.contains { $0.name == name } }
-    if let owner = below.first {
+    let commandsWithOption = command.subcommands.filter { !$0.isHidden && $0.options.contains { $0.name == name } }
+    if let owner = commandsWithOption.first {
       return usage(
         "\(name) must follow its command", hint: "Write '\((path + [owner.name, name]).joined(separator: " "))'.")
     }
-    return usage("there is no option \(name)", hint: Suggestion.hint(for: name, among: own))
+    return usage("there is no option \(name)", hint: Suggestion.hint(for: name, among: optionNames))
   }
 
   private func sortOperands() throws(UsageError) -> [String: [String]] {
     var sorted: [String: [String]] = [:]
-    var left = operands[...]
+    var remaining = operands[...]
     for operand in command.operands {
       switch operand.count {
       case .one:
-        guard let value = left.popFirst() else { throw usage("\(operand.name) is missing: \(operand.summary)") }
+        guard let value = remaining.popFirst() else { throw usage("\(operand.name) is missing: \(operand.summary)") }
         sorted[operand.name] = [value]
-      case .optional: if let value = left.popFirst() { sorted[operand.name] = [value] }
+      case .optional: if let value = remaining.popFirst() { sorted[operand.name] = [value] }
       case .many:
-        sorted[operand.name] = Array(left)
-        left = []
+        sorted[operand.name] = Array(remaining)
+        remaining = []
       }
       for value in sorted[operand.name] ?? [] { try check(value, against: operand) }
     }
-    if let extra = left.first {
+    if let extra = remaining.first {
       throw usage("unexpected argument '\(extra)'", hint: "Quote a value that contains spaces, & or $.")
     }
     return sorted

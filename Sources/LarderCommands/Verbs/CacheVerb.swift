@@ -90,8 +90,8 @@ private enum CacheListing {
     }
     let widths = headings.indices.map { column in Columns.width(([headings] + rows).map { $0[column] }) }
     func line(_ cells: [String]) -> String {
-      let padded = cells.enumerated().map { place, cell in
-        place < 2 ? Columns.padLeft(cell, widths[place]) : place == 5 ? cell : Columns.pad(cell, widths[place])
+      let padded = cells.enumerated().map { column, cell in
+        column < 2 ? Columns.padLeft(cell, widths[column]) : column == 5 ? cell : Columns.pad(cell, widths[column])
       }
       return padded.joined(separator: "  ") + "\n"
     }

@@ -20,18 +20,18 @@ extension CommandSyntax {
       "larder parse --model metadata.xml --set Products '$filter=Pricee gt 5'",
       "larder parse --v2 \"Products(guid'01234567-89ab-cdef-0123-456789abcdef')\"",
     ],
-    options: [.rule, .v2, .odataVersion, .parseModel, .parseType, .parseSet, .json, .lines], operands: [.parsed]
+    options: [.rule, .v2, .odataVersion, .parseModel, .parseType, .parseSet, .json, .lines], operands: [.parsedText]
   ) { arguments, context in
     let request = try ParseRequest(arguments, context)
     if arguments.has(.lines) {
-      guard arguments[OperandSyntax.parsed] == nil else {
+      guard arguments[OperandSyntax.parsedText] == nil else {
         throw arguments.usage("--lines reads its texts from standard input; omit TEXT")
       }
-      var lines = ParseLines { rule, input in request.refusal(of: input, rule: rule) }
+      var lines = ParseLines { rule, input in request.parseFailure(of: input, rule: rule) }
       try await lines.run(context)
       return .done
     }
-    let text = try arguments.required(OperandSyntax.parsed)
+    let text = try arguments.required(OperandSyntax.parsedText)
     let tree = try request.tree(of: text, arguments)
     if arguments.has(.json) {
       var json = JSONOutput(context.output)
@@ -84,5 +84,5 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  fileprivate static let parsed = OperandSyntax("TEXT", .optional, .text, "the text to parse")
+  fileprivate static let parsedText = OperandSyntax("TEXT", .optional, .text, "the text to parse")
 }

@@ -55,16 +55,16 @@ public struct Upstream: Sendable {
   private static func encoded(_ target: String) -> String {
     if target.utf8.allSatisfy(isPlain) { return target }
     let bytes = Array(target.utf8)
-    func isDigit(_ place: Int) -> Bool {
-      guard place < bytes.count else { return false }
-      switch bytes[place] {
+    func isDigit(_ index: Int) -> Bool {
+      guard index < bytes.count else { return false }
+      switch bytes[index] {
       case 0x30...0x39, 0x41...0x46, 0x61...0x66: return true
       default: return false
       }
     }
-    func isKept(_ place: Int) -> Bool {
-      switch bytes[place] {
-      case 0x25: isDigit(place + 1) && isDigit(place + 2)
+    func isKept(_ index: Int) -> Bool {
+      switch bytes[index] {
+      case 0x25: isDigit(index + 1) && isDigit(index + 2)
       // Quotation mark, less-than, greater-than, brackets, backslash, circumflex, grave accent, braces and bar.
       case 0x22, 0x3C, 0x3E, 0x5B...0x5E, 0x60, 0x7B...0x7D: false
       default: true
@@ -73,11 +73,11 @@ public struct Upstream: Sendable {
     if bytes.indices.allSatisfy(isKept) { return target }
     var encoded: [UInt8] = []
     let digits = Array("0123456789ABCDEF".utf8)
-    for place in bytes.indices {
-      if isKept(place) {
-        encoded.append(bytes[place])
+    for index in bytes.indices {
+      if isKept(index) {
+        encoded.append(bytes[index])
       } else {
-        encoded += [0x25, digits[Int(bytes[place] >> 4)], digits[Int(bytes[place] & 15)]]
+        encoded += [0x25, digits[Int(bytes[index] >> 4)], digits[Int(bytes[index] & 15)]]
       }
     }
     return String(decoding: encoded, as: UTF8.self)

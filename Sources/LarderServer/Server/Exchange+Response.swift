@@ -168,13 +168,13 @@ extension Exchange {
       case .pull(let iterator): pull(iterator)
       case .pulling: break
       }
-      let waits = state.withLock { state -> Bool? in
+      let isSuspended = state.withLock { state -> Bool? in
         guard state.outgoing.isPulling else { return false }
         if case .close = suspend(&state) { return nil }
         return true
       }
-      guard let waits else { return Int(larder_mhd_end_with_error) }
-      if waits { return 0 }
+      guard let isSuspended else { return Int(larder_mhd_end_with_error) }
+      if isSuspended { return 0 }
     }
   }
 

@@ -41,7 +41,7 @@ enum HeadRejection: Error, Equatable {
 
   var text: String {
     switch self {
-    case .malformed(let what): "The request is malformed: \(what).\n"
+    case .malformed(let reason): "The request is malformed: \(reason).\n"
     case .contentTooLarge: "The content is larger than this server accepts.\n"
     case .targetTooLong: "The request target is longer than this server accepts.\n"
     case .headTooLarge: "The head of the request is larger than this server accepts.\n"
@@ -203,8 +203,8 @@ struct HeadReader {
     while unsafe count > 0 && (value[count - 1] == 0x20 || value[count - 1] == 0x09) { count -= 1 }
     let bytes = unsafe UnsafeRawBufferPointer(rebasing: value[..<count])
     var isASCII = true
-    for place in 0..<count {
-      let byte = unsafe bytes[place]
+    for index in 0..<count {
+      let byte = unsafe bytes[index]
       if (byte < 0x20 && byte != 0x09) || byte == 0x7F { return nil }
       if byte > 0x7F { isASCII = false }
     }
@@ -248,8 +248,8 @@ enum FieldNames {
     var table = [HTTPFieldName?](repeating: nil, count: 256)
     for name in common {
       let bytes = Array(name.utf8)
-      let place = unsafe bytes.withUnsafeBytes { unsafe slot($0) }
-      if table[place] == nil { table[place] = HTTPFieldName(name) }
+      let index = unsafe bytes.withUnsafeBytes { unsafe slot($0) }
+      if table[index] == nil { table[index] = HTTPFieldName(name) }
     }
     return table
   }

@@ -53,9 +53,9 @@ func serverReadsTarget(
 /// of its length, and with memory of the head's. The target has been copied before, and the text is in the connection's
 /// own buffer, which libmicrohttpd itself is about to change.
 private func hideQuery(_ text: UnsafePointer<CChar>) {
-  var place = 0
-  while unsafe text[place] != 0 && text[place] != 0x3F { place += 1 }
-  if unsafe text[place] == 0x3F { unsafe UnsafeMutablePointer(mutating: text)[place + 1] = 0 }
+  var index = 0
+  while unsafe text[index] != 0 && text[index] != 0x3F { index += 1 }
+  if unsafe text[index] == 0x3F { unsafe UnsafeMutablePointer(mutating: text)[index + 1] = 0 }
 }
 
 /// Leaves the path as it is.
