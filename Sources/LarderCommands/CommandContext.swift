@@ -35,13 +35,13 @@ package struct CommandContext: Sendable {
   }
 
   /// The name of an input for messages: the path, or "standard input" for `-`.
-  func shown(_ given: String) -> String { given == "-" ? "standard input" : path(given) }
+  func displayName(of given: String) -> String { given == "-" ? "standard input" : path(given) }
 
   /// The content of a file, or of standard input for `-`, of at most `limit` bytes.
   package func read(_ given: String, limit: Int = InputFile.limit) throws -> [UInt8] {
     guard given == "-" else { return try InputFile.read(path(given), limit: limit) }
     guard let bytes = try input.read(limit: limit) else {
-      throw FileError(path: shown(given), reason: "it is larger than \(limit) bytes")
+      throw FileError(path: displayName(of: given), reason: "it is larger than \(limit) bytes")
     }
     return bytes
   }
@@ -54,9 +54,9 @@ package struct CommandContext: Sendable {
 
   /// Closes a store after the work is done. A failure is only a warning: the acknowledged changes are in the store's
   /// log, and the command has succeeded.
-  func closing(_ close: () async throws -> Void) async {
+  func warnIfClosingFails(_ close: () async throws -> Void) async {
     do { try await close() } catch {
-      warn("what was done is done, but the store was not closed properly: \(CommandFailure(error).message)")
+      warn("the operation is complete, but the store was not closed properly: \(CommandFailure(error).message)")
     }
   }
 

@@ -32,7 +32,7 @@ package struct CommandFailure: Error, Sendable, Hashable {
     case is CancellationError: self.init(.interrupted, "interrupted")
     case let error as HTTPTransportError: self.init(Self.status(of: error), error.description)
     case let error as ContentError: self = ContentFailure.failure(error)
-    case let error as CacheError: self.init(.storage, error.description, hint: error.isOfKey ? KeyAccess.hint : nil)
+    case let error as CacheError: self.init(.storage, error.description, hint: error.isKeyError ? KeyAccess.hint : nil)
     case let error as ObjectStoreError: self = ObjectFailure.failure(error)
     case let error as OutputError: self.init(error == .closed ? .done : .storage, error.description)
     case let error as ODataServiceError: self = ServiceFailure.failure(error)
@@ -49,7 +49,7 @@ package struct CommandFailure: Error, Sendable, Hashable {
 
   /// The failure of a file, with a hint about its key if the key is the problem.
   init(_ status: CommandStatus, _ error: StorageError) {
-    self.init(status, error.description, hint: error.isOfKey ? KeyAccess.hint : nil)
+    self.init(status, error.description, hint: error.isKeyError ? KeyAccess.hint : nil)
   }
 
   /// The status for a transport's error.

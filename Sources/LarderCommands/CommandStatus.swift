@@ -18,11 +18,11 @@ package struct CommandStatus: Sendable, Hashable {
 
   /// Every status with its meaning, for the help text.
   package static let documented: [(status: CommandStatus, meaning: String)] = [
-    (.done, "done"),
-    (.negative, "the answer is no: not found, a conflict, a refused or failed request"),
-    (.usage, "used wrongly"),
+    (.done, "success"),
+    (.negative, "negative result: not found, a conflict, a rejected or failed request"),
+    (.usage, "wrong usage"),
     (.network, "the server or the network failed"),
-    (.storage, "the disk, a file that is corrupt or not what it should be, a wrong key"),
+    (.storage, "the disk failed, a file is damaged or unsuitable, or a key is wrong"),
     (.interrupted, "interrupted"),
   ]
 }

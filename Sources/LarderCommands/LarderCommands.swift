@@ -21,7 +21,7 @@ package enum CommandLineTool {
 
   /// The tree of commands.
   package static let syntax: CommandSyntax = .init(
-    "larder", summary: "read and change OData services, get any resource, keep it offline",
+    "larder", summary: "read and change OData services, read any resource, work offline",
     examples: [
       "larder metadata https://host/service/",
       "larder get --cache ~/.larder 'https://host/service/Products?$top=5'",
@@ -64,7 +64,7 @@ package enum CommandLineTool {
   private static func checkFolder(_ path: String, given: String, _ arguments: ParsedArguments) throws {
     guard !InputFile.isDirectory(path) else { return }
     guard let unfinished = UnfinishedClone(of: path) else {
-      throw UsageError("-C \(given): there is no such folder", path: arguments.path)
+      throw UsageError("-C \(given): no such folder", path: arguments.path)
     }
     guard arguments.path == [syntax.name, CommandSyntax.status.name] else { throw unfinished.failure }
   }

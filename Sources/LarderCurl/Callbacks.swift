@@ -9,12 +9,12 @@ private func transfer(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
 }
 
 /// Returned to libcurl to abort a transfer: any number other than the count of bytes does that.
-private let breakOff = 0
+private let abortTransfer = 0
 
 func curlReceivedContent(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ user: UnsafeMutableRawPointer?
 ) -> Int {
-  guard let transfer = unsafe transfer(user) else { return breakOff }
+  guard let transfer = unsafe transfer(user) else { return abortTransfer }
   let content = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
   return unsafe transfer.received(content: content) ? content.count : Int(CURL_WRITEFUNC_PAUSE)
 }
@@ -22,9 +22,9 @@ func curlReceivedContent(
 func curlReceivedLine(
   _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ user: UnsafeMutableRawPointer?
 ) -> Int {
-  guard let transfer = unsafe transfer(user) else { return breakOff }
+  guard let transfer = unsafe transfer(user) else { return abortTransfer }
   let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-  return unsafe transfer.received(line: line) ? line.count : breakOff
+  return unsafe transfer.received(line: line) ? line.count : abortTransfer
 }
 
 func curlWantsContent(
@@ -35,7 +35,7 @@ func curlWantsContent(
   switch unsafe transfer.read(into: target) {
   case .bytes(let count): return count
   case .end: return 0
-  case .later: return Int(CURL_READFUNC_PAUSE)
+  case .notReady: return Int(CURL_READFUNC_PAUSE)
   case .failed: return Int(CURL_READFUNC_ABORT)
   }
 }
@@ -48,8 +48,9 @@ func curlSeeks(_ user: UnsafeMutableRawPointer?, _ offset: curl_off_t, _ origin:
 }
 
 func curlIsConnected(
-  _ user: UnsafeMutableRawPointer?, _ peer: UnsafeMutablePointer<CChar>?, _ own: UnsafeMutablePointer<CChar>?,
-  _ peerPort: Int32, _ ownPort: Int32
+  _ user: UnsafeMutableRawPointer?, _ peerAddress: UnsafeMutablePointer<CChar>?,
+  _ localAddress: UnsafeMutablePointer<CChar>?,
+  _ peerPort: Int32, _ localPort: Int32
 ) -> Int32 {
   guard let transfer = unsafe transfer(user), transfer.connected() else { return CURL_PREREQFUNC_ABORT }
   return CURL_PREREQFUNC_OK

@@ -51,20 +51,20 @@ final class CurlEngine: Sendable {
       unsafe Unmanaged.passUnretained(self).release()
       inbox.withLock { $0.multi = nil }
       unsafe curl_multi_cleanup(multi.pointer)
-      throw .other("the system gives no thread")
+      throw .other("no thread can be started")
     }
   }
 
   /// Posts a command. After the end, an exchange that should start fails.
   func post(_ command: Command) {
-    let isTaken = inbox.withLock { inbox in
+    let isPosted = inbox.withLock { inbox in
       guard let multi = inbox.multi else { return false }
       inbox.commands.append(command)
       // Under the lock, so that the handle cannot be cleaned up meanwhile.
       unsafe curl_multi_wakeup(multi.pointer)
       return true
     }
-    if !isTaken, case .start(let exchange) = command {
+    if !isPosted, case .start(let exchange) = command {
       exchange.finish(.other("the transport has been shut down"))
     }
   }
@@ -75,14 +75,14 @@ final class CurlEngine: Sendable {
   /// Ends the thread and waits until it has ended.
   func stop() async {
     await withCheckedContinuation { continuation in
-      let isGone = inbox.withLock { inbox in
+      let hasStopped = inbox.withLock { inbox in
         guard let multi = inbox.multi else { return true }
         inbox.stopWaiters.append(continuation)
         inbox.commands.append(.stop)
         unsafe curl_multi_wakeup(multi.pointer)
         return false
       }
-      if isGone { continuation.resume() }
+      if hasStopped { continuation.resume() }
     }
   }
 
@@ -90,15 +90,15 @@ final class CurlEngine: Sendable {
   fileprivate func run() {
     guard let multi = inbox.withLock({ $0.multi }) else { return }
     let loop = CurlLoop(multi, settings)
-    while loop.obey(takeCommands()) { loop.turn() }
+    while loop.execute(takeCommands()) { loop.runOnce() }
     loop.close()
-    let (left, waiters) = inbox.withLock { inbox in
+    let (unstarted, waiters) = inbox.withLock { inbox in
       inbox.multi = nil
       defer { inbox = Inbox() }
       return (inbox.commands, inbox.stopWaiters)
     }
     unsafe curl_multi_cleanup(multi.pointer)
-    for case .start(let exchange) in left { exchange.finish(.other("the transport has been shut down")) }
+    for case .start(let exchange) in unstarted { exchange.finish(.other("the transport has been shut down")) }
     for waiter in waiters { waiter.resume() }
   }
 

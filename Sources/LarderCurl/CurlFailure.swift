@@ -27,23 +27,24 @@ struct CurlFailure {
   /// The error as an `HTTPTransportError`.
   var error: HTTPTransportError {
     if tunnelStatus != 0 && !(200..<300).contains(tunnelStatus) && !isConnected {
-      return .cannotConnect(host: host, reason: "the proxy refused the tunnel with status \(tunnelStatus)")
+      return .cannotConnect(host: host, reason: "the proxy rejected the tunnel with status \(tunnelStatus)")
     }
     switch code {
-    case CURLE_URL_MALFORMAT: return .invalidRequest("its URL is not readable")
+    case CURLE_URL_MALFORMAT: return .invalidRequest("its URL is malformed")
     case CURLE_COULDNT_RESOLVE_HOST: return .hostNotFound(host: host)
-    case CURLE_COULDNT_RESOLVE_PROXY: return .cannotConnect(host: host, reason: "the proxy's name is not known")
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return .cannotConnect(host: host, reason: "the name of the proxy cannot be resolved")
     case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED:
       return .cannotConnect(host: host, reason: message)
     case CURLE_OPERATION_TIMEDOUT: return .timeout(phase: isConnected || isPastTotal ? "total" : "connect")
     case CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION: return .notSupported("libcurl: \(message)")
     // libcurl limits a header line, and has no other code for one that is longer.
     case CURLE_OUT_OF_MEMORY where isConnected && isInHead:
-      return .protocolViolation("one of its header fields is too large, longer than the 100 kB that libcurl takes")
+      return .protocolViolation("a header field is too large: libcurl accepts up to 100 kB")
     // libcurl has no other code for a line that continues a field when there is none (RFC 9112 §2.2).
     case CURLE_BAD_FUNCTION_ARGUMENT where isConnected && isInHead:
-      return .protocolViolation("white space stands before the first of its header fields")
-    case CURLE_OUT_OF_MEMORY: return .other("libcurl has no memory left for this transfer")
+      return .protocolViolation("the first header field begins with white space")
+    case CURLE_OUT_OF_MEMORY: return .other("libcurl is out of memory")
     default: return tlsError ?? exchangeError
     }
   }
@@ -63,10 +64,10 @@ struct CurlFailure {
 
   private var exchangeError: HTTPTransportError {
     switch code {
-    case CURLE_UNSUPPORTED_PROTOCOL: .protocolViolation("the answer does not begin with an HTTP status line")
+    case CURLE_UNSUPPORTED_PROTOCOL: .protocolViolation("the response does not begin with an HTTP status line")
     case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING: .protocolViolation(message)
     case CURLE_RECV_ERROR where isBadChunk: .protocolViolation(message)
-    case CURLE_GOT_NOTHING: .connectionLost(reason: "the server closed it without an answer")
+    case CURLE_GOT_NOTHING: .connectionLost(reason: "the server closed it without a response")
     case CURLE_PARTIAL_FILE: .connectionLost(reason: "before the end of the content")
     case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
       .connectionLost(reason: message)

@@ -31,22 +31,22 @@ final class CurlLoop {
   }
 
   /// Executes commands; returns false if the loop should end.
-  func obey(_ commands: [CurlEngine.Command]) -> Bool {
-    var goesOn = true
+  func execute(_ commands: [CurlEngine.Command]) -> Bool {
+    var isRunning = true
     for command in commands {
       switch command {
       case .start(let exchange): start(exchange)
-      case .cancel(let exchange): if let transfer = find(exchange) { end(transfer, .cancelled) }
-      case .resumeReceiving(let exchange): find(exchange)?.resumeReceiving()
-      case .resumeSending(let exchange): find(exchange)?.resumeSending()
-      case .stop: goesOn = false
+      case .cancel(let exchange): if let transfer = transfer(of: exchange) { end(transfer, .cancelled) }
+      case .resumeReceiving(let exchange): transfer(of: exchange)?.resumeReceiving()
+      case .resumeSending(let exchange): transfer(of: exchange)?.resumeSending()
+      case .stop: isRunning = false
       }
     }
-    return goesOn
+    return isRunning
   }
 
   /// Runs libcurl, collects the transfers that have ended, and sleeps until something happens.
-  func turn() {
+  func runOnce() {
     var running: Int32 = 0
     let performed = unsafe curl_multi_perform(multi.pointer, &running)
     collectEnded()
@@ -63,12 +63,12 @@ final class CurlLoop {
     spares = []
   }
 
-  private func find(_ exchange: Exchange) -> Transfer? { transfers[ObjectIdentifier(exchange)] }
+  private func transfer(of exchange: Exchange) -> Transfer? { transfers[ObjectIdentifier(exchange)] }
 
   private func start(_ exchange: Exchange) {
     guard exchange.isOpen else { return }
     guard let handle = spareHandle() else {
-      exchange.finish(.other("libcurl gives no handle"))
+      exchange.finish(.other("libcurl cannot create a handle"))
       return
     }
     let transfer = Transfer(exchange, handle)
@@ -110,7 +110,7 @@ final class CurlLoop {
     unsafe curl_multi_remove_handle(multi.pointer, handle.pointer)
     transfers[ObjectIdentifier(transfer.exchange)] = nil
     byHandle[handle.address] = nil
-    if error == nil { transfer.deliverHeldHead() }
+    if error == nil { transfer.deliverPendingHead() }
     // A producer that was restarted after its exchange had ended is stopped here.
     if !transfer.exchange.finish(error) { transfer.exchange.upload.stop() }
     retire(handle, transfer)

@@ -11,9 +11,9 @@ import LarderHTTP
   private enum Phase {
     /// Before the first byte, or in deflate's first two, which determine its format.
     case start
-    case inside
+    case inMember
     /// After a complete member or stream.
-    case behind
+    case afterMember
     /// In the bytes after the last member.
     case trailing
   }
@@ -60,16 +60,16 @@ import LarderHTTP
     while true {
       switch phase {
       case .start: guard try begin() else { return nil }
-      case .inside:
+      case .inMember:
         guard offset < input.count || isFull else { return nil }
         let content = try step()
         if !content.isEmpty { return content }
-      case .behind:
+      case .afterMember:
         guard offset < input.count else { return nil }
         // A member's first byte (RFC 1952 §2.3.1).
         let isMember = coding == .gzip && input[offset] == 0x1F
         if isMember { try check(unsafe inflateReset(stream)) }
-        phase = isMember ? .inside : .trailing
+        phase = isMember ? .inMember : .trailing
       case .trailing:
         try skipTrailing()
         return nil
@@ -80,8 +80,8 @@ import LarderHTTP
   /// Ends the content. Call it when no more bytes follow and ``next()`` has returned `nil`. Empty content is complete.
   func finish() throws(HTTPTransportError) {
     switch phase {
-    case .start where offset == input.count, .behind, .trailing: return
-    case .start, .inside: throw .connectionLost(reason: "the content is cut off inside its \(coding) coding")
+    case .start where offset == input.count, .afterMember, .trailing: return
+    case .start, .inMember: throw .connectionLost(reason: "the \(coding) content is truncated")
     }
   }
 
@@ -99,35 +99,35 @@ import LarderHTTP
     }
     try check(unsafe larder_inflate_init(stream, windowBits))
     isReady = true
-    phase = .inside
+    phase = .inMember
     return true
   }
 
   private func step() throws(HTTPTransportError) -> [UInt8] {
-    let given = UInt32(clamping: input.count - offset)
-    let room = UInt32(Inflater.outputSize)
-    var (unread, unused) = (given, room)
+    let available = UInt32(clamping: input.count - offset)
+    let outputRoom = UInt32(Inflater.outputSize)
+    var (unread, unused) = (available, outputRoom)
     let code = unsafe input.withUnsafeBufferPointer { bytes in
       let start = unsafe bytes.baseAddress.map { unsafe $0 + offset }
       return unsafe larder_inflate(stream, start, &unread, output, &unused)
     }
-    offset += Int(given - unread)
+    offset += Int(available - unread)
     isFull = unused == 0
     if code == Z_STREAM_END {
-      phase = .behind
+      phase = .afterMember
       isFull = false
     } else if code != Z_BUF_ERROR {
       try check(code)
-    } else if unread == given, given > 0, unused == room {
-      throw .other("zlib does not go on")
+    } else if unread == available, available > 0, unused == outputRoom {
+      throw .other("zlib makes no progress")
     }
-    return unsafe Array(UnsafeBufferPointer(start: output, count: Int(room - unused)))
+    return unsafe Array(UnsafeBufferPointer(start: output, count: Int(outputRoom - unused)))
   }
 
   private func check(_ code: Int32) throws(HTTPTransportError) {
     switch code {
     case Z_OK: return
-    case Z_MEM_ERROR: throw .other("zlib has no memory left")
+    case Z_MEM_ERROR: throw .other("zlib is out of memory")
     case Z_NEED_DICT: throw .protocolViolation("the \(coding) content needs a dictionary")
     case Z_DATA_ERROR:
       let reason = unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "no reason given"
@@ -138,7 +138,7 @@ import LarderHTTP
 
   private func skipTrailing() throws(HTTPTransportError) {
     for byte in input[offset...] where byte != 0 {
-      guard toleratedBytes > 0 else { throw .protocolViolation("something follows the \(coding) content") }
+      guard toleratedBytes > 0 else { throw .protocolViolation("unexpected bytes follow the \(coding) content") }
       toleratedBytes -= 1
     }
     offset = input.count

@@ -53,21 +53,21 @@ public final class CurlTransport: HTTPTransport {
   /// content, and `HTTPTransportError.other` if the system cannot create a thread.
   public init(_ options: Options = Options()) throws(HTTPTransportError) {
     settings = try TransportSettings(options, environment: ProcessInfo.processInfo.environment)
-    identity = settings.certificate.map { Data(CurlTransport.withoutKeys($0)).base64EncodedString() } ?? ""
+    identity = settings.certificate.map { Data(CurlTransport.withoutPrivateKeys($0)).base64EncodedString() } ?? ""
     engine = try CurlEngine(settings)
   }
 
   /// Returns a PEM file without its private keys (RFC 7468 §10, §11, and the older labels); any other file unchanged.
-  private static func withoutKeys(_ file: [UInt8]) -> [UInt8] {
+  private static func withoutPrivateKeys(_ file: [UInt8]) -> [UInt8] {
     guard let text = String(validating: file, as: UTF8.self), text.contains("-----BEGIN ") else { return file }
-    var kept = ""
+    var publicPart = ""
     var isKey = false
     for line in text.split(whereSeparator: \.isNewline) {
       if line.hasPrefix("-----BEGIN ") { isKey = line.hasSuffix("PRIVATE KEY-----") }
-      if !isKey { kept += line + "\n" }
+      if !isKey { publicPart += line + "\n" }
       if line.hasPrefix("-----END ") { isKey = false }
     }
-    return Array(kept.utf8)
+    return Array(publicPart.utf8)
   }
 
   /// Sends a request; see ``HTTPTransport/send(_:)``.

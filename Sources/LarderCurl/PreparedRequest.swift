@@ -31,7 +31,7 @@ struct PreparedRequest: Sendable {
     var url = request.url.absoluteString
     if let fragment = url.firstIndex(of: "#") { url = String(url[..<fragment]) }
     guard url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-      throw .invalidRequest("its URL holds characters that must be percent-encoded (RFC 3986 §2)")
+      throw .invalidRequest("its URL contains characters that must be percent-encoded (RFC 3986 §2)")
     }
     self.url = url
     host = request.url.host(percentEncoded: true) ?? ""
@@ -42,9 +42,9 @@ struct PreparedRequest: Sendable {
     onInterim = request.onInterim
     decodes = settings.options.decodesContent && !request.fields.contains("Accept-Encoding")
     proxy = settings.proxies.proxy(forScheme: request.url.scheme)
-    if proxy.utf8.contains(0) { throw .invalidRequest("the proxy's URL holds NUL") }
-    let said = request.fields[.contentLength].flatMap { Int($0) }
-    contentLength = request.body.length ?? said
+    if proxy.utf8.contains(0) { throw .invalidRequest("the proxy's URL contains NUL") }
+    let declaredLength = request.fields[.contentLength].flatMap { Int($0) }
+    contentLength = request.body.length ?? declaredLength
     hasContent = contentLength != 0 || PreparedRequest.announcesEmptyContent(request.method)
     fieldLines = PreparedRequest.lines(request.fields, settings.options)
   }

@@ -43,19 +43,19 @@ struct ResponseHeadParser {
   }
 
   /// Parses one line with its line end; returns the head if this was its last line.
-  mutating func take(_ line: some Collection<UInt8>) throws(HTTPTransportError) -> ReceivedHead? {
+  mutating func parse(_ line: some Collection<UInt8>) throws(HTTPTransportError) -> ReceivedHead? {
     byteCount += line.count
-    if byteCount > ResponseHeadParser.byteLimit { throw .protocolViolation("the answer's head is larger than 1 MiB") }
+    if byteCount > ResponseHeadParser.byteLimit { throw .protocolViolation("the response head is larger than 1 MiB") }
     let text = Array(line).trimmed
     switch phase {
     case .complete: return nil
     case .start:
-      try begin(text)
+      try parseStatusLine(text)
       return nil
     case .fields:
       // A line that contains only white space continues the value before it; it does not end the head.
       guard line.first == 0x0D || line.first == 0x0A else {
-        add(text, continues: line.first == 0x20 || line.first == 0x09)
+        addField(text, continues: line.first == 0x20 || line.first == 0x09)
         return nil
       }
       if (100..<200).contains(status) {
@@ -67,14 +67,14 @@ struct ResponseHeadParser {
     }
   }
 
-  private mutating func begin(_ line: [UInt8]) throws(HTTPTransportError) {
+  private mutating func parseStatusLine(_ line: [UInt8]) throws(HTTPTransportError) {
     if line.isEmpty { return }
     let words = line.split(separator: 0x20, maxSplits: 2)
     guard words.count >= 2, words[0].starts(with: "HTTP/".utf8), words[1].count == 3,
       let status = Int(String(decoding: words[1], as: UTF8.self)), (100...999).contains(status)
-    else { throw .protocolViolation("the status line is not readable") }
+    else { throw .protocolViolation("the status line is malformed") }
     // Another protocol would follow it, and no request asks for one (RFC 9110 §15.2.2).
-    if status == 101 { throw .protocolViolation("101 (Switching Protocols) came unasked") }
+    if status == 101 { throw .protocolViolation("unexpected status 101 (Switching Protocols)") }
     self.status = status
     lines = []
     continuesField = false
@@ -83,7 +83,7 @@ struct ResponseHeadParser {
 
   /// A line that starts with white space continues the value before it (RFC 9112 §5.2). After the status line, and
   /// after a line that is no field, it is dropped (§2.2).
-  private mutating func add(_ line: [UInt8], continues: Bool) {
+  private mutating func addField(_ line: [UInt8], continues: Bool) {
     if continues {
       if continuesField, !line.isEmpty, let last = lines.indices.last {
         lines[last].value += (lines[last].value.isEmpty ? "" : " ") + ResponseHeadParser.text(line)
@@ -106,11 +106,13 @@ struct ResponseHeadParser {
     let transferCodings = try neverHasContent ? [] : ContentCoding.transferCodings(in: fields)
     if !transferCodings.isEmpty { fields["Transfer-Encoding"] = "chunked" }
     var codings: [ContentCoding] = []
-    if decodes && !neverHasContent && status != 206, let known = try ContentCoding.codings(in: fields), !known.isEmpty {
+    if decodes && !neverHasContent && status != 206, let contentCodings = try ContentCoding.codings(in: fields),
+      !contentCodings.isEmpty
+    {
       fields[.contentEncoding] = nil
       // Empty content stays empty.
       if length != 0 {
-        codings = known
+        codings = contentCodings
         fields[.contentLength] = nil
         length = nil
       }

@@ -20,7 +20,7 @@ import LarderHTTP
   private var parser: ResponseHeadParser
   /// A head without content, held back until its transfer ends, so that dropping the response cannot break the
   /// connection.
-  private var heldHead: ResponseHead?
+  private var pendingHead: ResponseHead?
   private var isInHead = true
   /// The reason why a callback aborted the transfer.
   private var failure: HTTPTransportError?
@@ -56,7 +56,7 @@ import LarderHTTP
     lastActivity = .now
     if attempts > 1 && !exchange.prepared.method.isIdempotent {
       failure = .connectionLost(
-        reason: "a kept connection was closed by the server, and a \(exchange.prepared.method) is not sent twice")
+        reason: "the server closed a reused connection, and a \(exchange.prepared.method) is not sent twice")
       return false
     }
     return true
@@ -66,12 +66,12 @@ import LarderHTTP
   func received(line: UnsafeRawBufferPointer) -> Bool {
     lastActivity = .now
     do throws(HTTPTransportError) {
-      switch try unsafe parser.take(line) {
+      switch try unsafe parser.parse(line) {
       case nil: break
       case .interim(let response): exchange.prepared.onInterim?(response)
       case .final(let head):
         isInHead = false
-        if head.isBodiless { heldHead = head } else { exchange.deliver(head) }
+        if head.isBodiless { pendingHead = head } else { exchange.deliver(head) }
       }
       return true
     } catch {
@@ -83,7 +83,7 @@ import LarderHTTP
   /// Receives content of the response; false if libcurl must deliver it again later.
   func received(content: UnsafeRawBufferPointer) -> Bool {
     lastActivity = .now
-    deliverHeldHead()
+    deliverPendingHead()
     if unsafe content.isEmpty { return true }
     isReceivingPaused = unsafe !exchange.deliver(Array(content))
     return !isReceivingPaused
@@ -94,7 +94,7 @@ import LarderHTTP
     lastActivity = .now
     let piece = unsafe exchange.upload.read(into: target)
     switch piece {
-    case .later: isSendingPaused = true
+    case .notReady: isSendingPaused = true
     case .failed(let error): failure = error
     case .bytes, .end: break
     }
@@ -131,8 +131,8 @@ import LarderHTTP
     unsafe _ = curl_easy_pause(handle.pointer, mask)
   }
 
-  func deliverHeldHead() {
-    if let head = heldHead.take() { exchange.deliver(head) }
+  func deliverPendingHead() {
+    if let head = pendingHead.take() { exchange.deliver(head) }
   }
 
   // Time

@@ -32,8 +32,8 @@ final class TransferSetup {
     request(options, transfer.exchange.prepared)
     fields(options, transfer)
     if transfer.exchange.prepared.hasContent { transfer.rewind() }
-    guard options.firstRefusal == CURLE_OK else {
-      return unsafe .notSupported("libcurl: \(String(cString: curl_easy_strerror(options.firstRefusal)))")
+    guard options.firstError == CURLE_OK else {
+      return unsafe .notSupported("libcurl: \(String(cString: curl_easy_strerror(options.firstError)))")
     }
     return nil
   }
@@ -104,7 +104,7 @@ final class TransferSetup {
       // libcurl copies the text during the call.
       let text = HTTPField.bytes(of: line).map { CChar(bitPattern: $0) } + [0]
       guard let list = unsafe curl_slist_append(transfer.fieldList, text) else {
-        options.firstRefusal = CURLE_OUT_OF_MEMORY
+        options.firstError = CURLE_OUT_OF_MEMORY
         return
       }
       unsafe transfer.fieldList = unsafe list
@@ -139,45 +139,47 @@ final class TransferSetup {
 /// A typed `curl_easy_setopt`; remembers the first value that was rejected.
 @safe final class EasyOptions {
   private let handle: UnsafeMutableRawPointer
-  var firstRefusal = CURLE_OK
+  var firstError = CURLE_OK
 
   init(_ handle: EasyHandle) { unsafe self.handle = handle.pointer }
 
   func set(_ option: CURLoption, _ value: Int) {
     // curl_off_t options take their numbers in another width.
     let isOffset = option == CURLOPT_INFILESIZE_LARGE
-    note(
+    recordError(
       isOffset
         ? unsafe larder_curl_setopt_offset(handle, option, curl_off_t(value))
         : unsafe larder_curl_setopt_long(handle, option, value))
   }
 
   /// libcurl copies texts.
-  func set(_ option: CURLoption, _ value: String) { note(unsafe larder_curl_setopt_string(handle, option, value)) }
+  func set(_ option: CURLoption, _ value: String) {
+    recordError(unsafe larder_curl_setopt_string(handle, option, value))
+  }
 
   func set(_ option: CURLoption, _ value: StableBytes) {
-    note(unsafe larder_curl_setopt_blob(handle, option, value.bytes.baseAddress, value.bytes.count))
+    recordError(unsafe larder_curl_setopt_blob(handle, option, value.bytes.baseAddress, value.bytes.count))
   }
 
   func set(_ option: CURLoption, _ value: UnsafeMutablePointer<curl_slist>?) {
-    note(unsafe larder_curl_setopt_list(handle, option, value))
+    recordError(unsafe larder_curl_setopt_list(handle, option, value))
   }
 
   /// Sets the callbacks, each with the transfer, which outlives the handle's use of it.
   func connect(_ transfer: Transfer) {
     let pointer = unsafe Unmanaged.passUnretained(transfer).toOpaque()
-    note(unsafe larder_curl_setopt_pointer(handle, CURLOPT_ERRORBUFFER, transfer.errorText))
+    recordError(unsafe larder_curl_setopt_pointer(handle, CURLOPT_ERRORBUFFER, transfer.errorText))
     for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA] {
-      note(unsafe larder_curl_setopt_pointer(handle, option, pointer))
+      recordError(unsafe larder_curl_setopt_pointer(handle, option, pointer))
     }
-    note(unsafe larder_curl_setopt_write(handle, CURLOPT_WRITEFUNCTION, curlReceivedContent))
-    note(unsafe larder_curl_setopt_write(handle, CURLOPT_HEADERFUNCTION, curlReceivedLine))
-    note(unsafe larder_curl_setopt_read(handle, CURLOPT_READFUNCTION, curlWantsContent))
-    note(unsafe larder_curl_setopt_seek(handle, CURLOPT_SEEKFUNCTION, curlSeeks))
-    note(unsafe larder_curl_setopt_prereq(handle, CURLOPT_PREREQFUNCTION, curlIsConnected))
+    recordError(unsafe larder_curl_setopt_write(handle, CURLOPT_WRITEFUNCTION, curlReceivedContent))
+    recordError(unsafe larder_curl_setopt_write(handle, CURLOPT_HEADERFUNCTION, curlReceivedLine))
+    recordError(unsafe larder_curl_setopt_read(handle, CURLOPT_READFUNCTION, curlWantsContent))
+    recordError(unsafe larder_curl_setopt_seek(handle, CURLOPT_SEEKFUNCTION, curlSeeks))
+    recordError(unsafe larder_curl_setopt_prereq(handle, CURLOPT_PREREQFUNCTION, curlIsConnected))
   }
 
-  private func note(_ code: CURLcode) {
-    if firstRefusal == CURLE_OK { firstRefusal = code }
+  private func recordError(_ code: CURLcode) {
+    if firstError == CURLE_OK { firstError = code }
   }
 }

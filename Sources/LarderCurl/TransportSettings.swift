@@ -31,10 +31,10 @@ struct TransportSettings: Sendable {
     let isPEM = options.clientCertificate?.format == .pem
     key = try options.clientCertificate?.key?.read("client key") ?? (isPEM ? certificate : nil)
     if let agent = options.userAgent, !HTTPField(name: .userAgent, value: agent).isValid {
-      throw .invalidRequest("the user agent holds CR, LF or NUL")
+      throw .invalidRequest("the user agent contains CR, LF or NUL")
     }
     if options.clientCertificate?.passphrase?.utf8.contains(0) ?? false {
-      throw .invalidRequest("the client key's passphrase holds NUL")
+      throw .invalidRequest("the client key's passphrase contains NUL")
     }
     guard (0...Int(Int32.max)).contains(options.maximumConnectionsPerHost) else {
       throw .invalidRequest("maximumConnectionsPerHost must be 0 or more")
@@ -43,17 +43,17 @@ struct TransportSettings: Sendable {
 }
 
 extension CurlTransport.Credential {
-  fileprivate func read(_ what: String) throws(HTTPTransportError) -> [UInt8] {
+  fileprivate func read(_ name: String) throws(HTTPTransportError) -> [UInt8] {
     let bytes: [UInt8]
     switch self {
     case .bytes(let given): bytes = given
     case .file(let path):
       guard let data = FileManager.default.contents(atPath: path) else {
-        throw .invalidRequest("the \(what)'s file cannot be read: \(path)")
+        throw .invalidRequest("the \(name)'s file cannot be read: \(path)")
       }
       bytes = Array(data)
     }
-    if bytes.isEmpty { throw .invalidRequest("the \(what) is empty") }
+    if bytes.isEmpty { throw .invalidRequest("the \(name) is empty") }
     return bytes
   }
 }

@@ -10,7 +10,7 @@ final class Upload: Sendable {
   enum Piece {
     case bytes(Int)
     /// No bytes yet; the engine is notified when there are more.
-    case later
+    case notReady
     case end
     case failed(HTTPTransportError)
   }
@@ -23,7 +23,7 @@ final class Upload: Sendable {
     var failure: HTTPTransportError?
     /// Whether the engine found no bytes and waits for them.
     var isStarved = false
-    var room: CheckedContinuation<Void, Never>?
+    var producerWaiter: CheckedContinuation<Void, Never>?
     var producer: Task<Void, Never>?
     /// The number of starts, so that a producer of an earlier start cannot add to a later one.
     var generation = 0
@@ -61,23 +61,23 @@ final class Upload: Sendable {
 
   /// Ends the producer and discards its chunk.
   func stop() {
-    let (producer, room) = state.withLock { state in
-      let ended = (state.producer, state.room)
+    let (producer, producerWaiter) = state.withLock { state in
+      let ended = (state.producer, state.producerWaiter)
       state = State(generation: state.generation + 1)
       return ended
     }
     producer?.cancel()
-    room?.resume()
+    producerWaiter?.resume()
   }
 
   /// Copies bytes for libcurl.
   func read(into target: UnsafeMutableRawBufferPointer) -> Piece {
-    let (piece, room) = state.withLock { state -> (Piece, CheckedContinuation<Void, Never>?) in
+    let (piece, producerWaiter) = state.withLock { state -> (Piece, CheckedContinuation<Void, Never>?) in
       if let failure = state.failure { return (.failed(failure), nil) }
       let count = min(target.count, state.chunk.count - state.offset)
       guard count > 0 else {
         if !state.isAtEnd { state.isStarved = true }
-        return (state.isAtEnd ? atEnd(state.sent) : .later, nil)
+        return (state.isAtEnd ? atEnd(state.sent) : .notReady, nil)
       }
       unsafe state.chunk.withUnsafeBytes { chunk in
         unsafe target.copyMemory(from: .init(rebasing: chunk[state.offset..<state.offset + count]))
@@ -87,9 +87,9 @@ final class Upload: Sendable {
       guard state.offset == state.chunk.count, !state.isAtEnd else { return (.bytes(count), nil) }
       state.chunk = []
       state.offset = 0
-      return (.bytes(count), state.room.take())
+      return (.bytes(count), state.producerWaiter.take())
     }
-    room?.resume()
+    producerWaiter?.resume()
     return piece
   }
 
@@ -99,20 +99,20 @@ final class Upload: Sendable {
   }
 
   private func produce(_ stream: HTTPBodyStream, _ generation: Int, _ ready: @Sendable () -> Void) async {
-    var made = 0
+    var byteCount = 0
     do {
       var chunks = stream.makeAsyncIterator()
       while let chunk = try await chunks.next() {
         if chunk.isEmpty { continue }
-        made += chunk.count
-        if let length, made > length {
+        byteCount += chunk.count
+        if let length, byteCount > length {
           throw HTTPTransportError.invalidRequest("its content is longer than the \(length) bytes announced")
         }
         guard await offer(chunk, generation, ready) else { return }
       }
       change(generation, ready) { $0.isAtEnd = true }
     } catch {
-      let failure = error as? HTTPTransportError ?? .invalidRequest("its content broke off: \(error)")
+      let failure = error as? HTTPTransportError ?? .invalidRequest("its content failed: \(error)")
       change(generation, ready) { $0.failure = failure }
     }
   }
@@ -124,12 +124,12 @@ final class Upload: Sendable {
       state.offset = 0
     }
     await withCheckedContinuation { continuation in
-      let isTaken = state.withLock { state in
+      let isConsumed = state.withLock { state in
         if state.generation != generation || state.chunk.isEmpty { return true }
-        state.room = continuation
+        state.producerWaiter = continuation
         return false
       }
-      if isTaken { continuation.resume() }
+      if isConsumed { continuation.resume() }
     }
     return state.withLock { $0.generation == generation }
   }

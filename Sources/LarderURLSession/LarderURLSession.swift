@@ -55,14 +55,14 @@ public final class URLSessionTransport: HTTPTransport {
 
   private let session: URLSession
   private let delegate: SessionDelegate
-  private let use = Locked(Use())
+  private let lifetime = Locked(Lifetime())
   private let userAgent: String?
 
   /// Counts the tasks that are being created. Creating a task of an invalid session ends the process, so the session is
   /// invalidated only when no task is being created.
-  private struct Use {
-    var isOver = false
-    var making = 0
+  private struct Lifetime {
+    var isShutDown = false
+    var tasksBeingCreated = 0
   }
 
   /// The exchange enforces the time limits. Foundation's own must not be reached before.
@@ -101,25 +101,25 @@ public final class URLSessionTransport: HTTPTransport {
 
   /// Ends all transfers and the session. Later requests throw.
   public func shutdown() {
-    let isUnused = use.withLock { use in
-      use.isOver = true
-      return use.making == 0
+    let hasNoTasks = lifetime.withLock { lifetime in
+      lifetime.isShutDown = true
+      return lifetime.tasksBeingCreated == 0
     }
     delegate.close()
-    if isUnused { session.invalidateAndCancel() }
+    if hasNoTasks { session.invalidateAndCancel() }
   }
 
   /// Creates a task of the session, unless the transport has been shut down.
-  private func task(_ make: (URLSession) -> URLSessionTask) throws(HTTPTransportError) -> URLSessionTask {
-    let isOver = use.withLock { use in
-      if !use.isOver { use.making += 1 }
-      return use.isOver
+  private func task(_ createTask: (URLSession) -> URLSessionTask) throws(HTTPTransportError) -> URLSessionTask {
+    let isShutDown = lifetime.withLock { lifetime in
+      if !lifetime.isShutDown { lifetime.tasksBeingCreated += 1 }
+      return lifetime.isShutDown
     }
-    guard !isOver else { throw .other("the transport has been shut down") }
-    let task = make(session)
-    let isLast = use.withLock { use in
-      use.making -= 1
-      return use.isOver && use.making == 0
+    guard !isShutDown else { throw .other("the transport has been shut down") }
+    let task = createTask(session)
+    let isLast = lifetime.withLock { lifetime in
+      lifetime.tasksBeingCreated -= 1
+      return lifetime.isShutDown && lifetime.tasksBeingCreated == 0
     }
     if isLast { session.invalidateAndCancel() }
     return task

@@ -41,7 +41,7 @@ final class SessionExchange: Sendable {
   private struct State {
     var end = End.open
     /// A head without content, held back until the end, so that dropping the response cannot break the connection.
-    var heldHead: Head?
+    var pendingHead: Head?
     var hasHead = false
     var content: [UInt8] = []
     var isSuspended = false
@@ -131,7 +131,7 @@ final class SessionExchange: Sendable {
   /// Receives the head.
   func received(_ response: URLResponse) {
     guard let response = response as? HTTPURLResponse else {
-      return fail(.protocolViolation("the answer is not HTTP"))
+      return fail(.protocolViolation("the response is not HTTP"))
     }
     let head: Head
     do throws(HTTPTransportError) {
@@ -143,7 +143,7 @@ final class SessionExchange: Sendable {
       state.lastActivity = .now
       state.hasHead = true
       if head.length == 0 {
-        state.heldHead = head
+        state.pendingHead = head
         return nil
       }
       return state.headWaiter.take()
@@ -201,7 +201,7 @@ final class SessionExchange: Sendable {
     guard let ended else { return false }
     ended.watchdog?.cancel()
     spool?.remove()
-    if let head = ended.heldHead, error == nil {
+    if let head = ended.pendingHead, error == nil {
       ended.headWaiter?.resume(returning: .success(head))
     } else {
       ended.headWaiter?.resume(returning: .failure(error ?? .connectionLost(reason: "before the end of the head")))
@@ -217,8 +217,8 @@ final class SessionExchange: Sendable {
     let idle: ContinuousClock.Instant? = state.withLock { state in
       guard case .open = state.end else { return nil }
       // The idle time-out does not run while received content is not yet read.
-      let isWaitedFor = !state.content.isEmpty || state.isSuspended
-      return (isWaitedFor ? .now : state.lastActivity) + request.timeouts.idle
+      let waitsForReader = !state.content.isEmpty || state.isSuspended
+      return (waitsForReader ? .now : state.lastActivity) + request.timeouts.idle
     }
     guard let idle else { return nil }
     guard let total = request.timeouts.total else { return idle }

@@ -30,7 +30,7 @@ extension HTTPTransportError {
     case .badServerResponse, .cannotParseResponse, .cannotDecodeContentData, .cannotDecodeRawData, .zeroByteResource:
       self = .protocolViolation(reason)
     case .badURL, .unsupportedURL, .requestBodyStreamExhausted: self = .invalidRequest(reason)
-    case .unknown where SessionFailureText.isAboutTLS(reason): self = .tls(host: host, reason: reason)
+    case .unknown where SessionFailureText.isTLSFailure(reason): self = .tls(host: host, reason: reason)
     default: self = hasHead ? .connectionLost(reason: reason) : .other("\(reason) (URLError \(error.code.rawValue))")
     }
   }
@@ -39,5 +39,5 @@ extension HTTPTransportError {
 private enum SessionFailureText {
   /// Foundation on Linux has no code for certificates that fail, only the message of the underlying library. If that
   /// message changes, the error is the less precise `other`.
-  static func isAboutTLS(_ reason: String) -> Bool { reason.contains("SSL") || reason.contains("certificate") }
+  static func isTLSFailure(_ reason: String) -> Bool { reason.contains("SSL") || reason.contains("certificate") }
 }

@@ -15,7 +15,7 @@ final class Spool: Sendable {
     } catch {
       Spool.remove(url)
       if Task.isCancelled { throw .cancelled }
-      throw error as? HTTPTransportError ?? .invalidRequest("its content broke off: \(error)")
+      throw error as? HTTPTransportError ?? .invalidRequest("its content failed: \(error)")
     }
   }
 
@@ -33,7 +33,9 @@ final class Spool: Sendable {
     // Readable only for this user.
     guard
       FileManager.default.createFile(atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-    else { throw HTTPTransportError.other("no temporary file can be made in \(url.deletingLastPathComponent().path)") }
+    else {
+      throw HTTPTransportError.other("no temporary file can be created in \(url.deletingLastPathComponent().path)")
+    }
     let file = try FileHandle(forWritingTo: url)
     defer { try? file.close() }  // A second close, after an error, changes nothing.
     var count = 0

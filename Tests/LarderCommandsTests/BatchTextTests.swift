@@ -67,18 +67,18 @@ struct BatchTextTests {
   @Test(
     "A wrong line is named by its number",
     arguments: [
-      ("", 1, "there is no request in the file"), ("# nothing\n\n", 3, "there is no request in the file"),
-      ("Products", 1, "'Products' is no request line, such as GET Products(1)"),
-      ("get Products", 1, "'get Products' is no request line, such as GET Products(1). Did you mean 'GET'?"),
-      ("GET", 1, "'GET' is no request line, such as GET Products(1). Did you mean 'GET'?"),
-      ("GET P\nAccept", 2, "'Accept' is no header; an empty line stands before the content"),
-      ("GET P\nA b: c", 2, "'A b: c' is no proper header"),
-      ("changeset {\nGET P\n}", 2, "a change set holds no GET"),
+      ("", 1, "the file contains no request"), ("# nothing\n\n", 3, "the file contains no request"),
+      ("Products", 1, "'Products' is not a request line, such as GET Products(1)"),
+      ("get Products", 1, "'get Products' is not a request line, such as GET Products(1). Did you mean 'GET'?"),
+      ("GET", 1, "'GET' is not a request line, such as GET Products(1). Did you mean 'GET'?"),
+      ("GET P\nAccept", 2, "'Accept' is not a header field; an empty line must precede the content"),
+      ("GET P\nA b: c", 2, "'A b: c' is not a valid header field"),
+      ("changeset {\nGET P\n}", 2, "a change set must not contain GET"),
       ("changeset {\n}", 2, "the change set is empty"),
       ("changeset {\nDELETE P", 2, "the change set is not closed by }"),
-      ("changeset {\nchangeset {", 2, "a change set holds no other"),
+      ("changeset {\nchangeset {", 2, "a change set must not contain another change set"),
       ("GET P\nchangeset {", 2, "--- is missing before the change set"),
-      ("GET P\n---\n}", 3, "there is no change set to close"),
+      ("GET P\n---\n}", 3, "} without a change set"),
     ])
   func wrong(text: String, line: Int, reason: String) {
     #expect(throws: BatchText.Problem(line: line, reason: reason)) { try Self.read(text) }

@@ -164,7 +164,7 @@ struct BinaryTests {
     }
     let new = try await fetch("/x", cache: "new")
     #expect(new.code == 0 && new.text == content, "\(new.code) \(new.diagnostics)")
-    let warning = "warning: nothing is kept: The disk of "
+    let warning = "warning: responses are not cached: The disk of "
     #expect(new.diagnostics.hasPrefix(warning), "\(new.diagnostics)")
     _ = try await Binary.shell("\"$larder\" fetch --cache '\(folder.file("old"))' '\(server.text("/kept"))'")
     let old = try await fetch("/x", cache: "old")

@@ -140,7 +140,7 @@ struct ServerHardeningTests {
     let answer = String(decoding: try await client.readToEnd(), as: UTF8.self)
     #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer.prefix(200))")
     try await hasEnded.wait(for: 1)
-    #expect(failure.withLock { $0 } as? HTTPTransportError == .connectionLost(reason: "the client has left"))
+    #expect(failure.withLock { $0 } as? HTTPTransportError == .connectionLost(reason: "the client disconnected"))
     await server.stop()
   }
 

@@ -134,7 +134,7 @@ struct ServerStreamTests {
       if request.target == "/content" {
         reached.add()
         do { _ = try await request.content?.collect() } catch {
-          if error as? HTTPTransportError == .connectionLost(reason: "the client has left") { ended.add() }
+          if error as? HTTPTransportError == .connectionLost(reason: "the client disconnected") { ended.add() }
         }
         return HTTPServerResponse(status: 200)
       }

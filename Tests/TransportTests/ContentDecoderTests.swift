@@ -52,7 +52,7 @@ struct ContentDecoderTests {
     for count in 1..<format.coded.count {
       #expect(
         error(Array(format.coded.prefix(count)), [format.coding])
-          == .connectionLost(reason: "the content is cut off inside its \(format.coding) coding"), "\(count) bytes")
+          == .connectionLost(reason: "the \(format.coding) content is truncated"), "\(count) bytes")
     }
   }
 
@@ -95,7 +95,7 @@ struct ContentDecoderTests {
     }
     var damaged = three
     damaged[Compressed.gzip.count] ^= 0x40
-    #expect(error(damaged) == .protocolViolation("something follows the gzip content"))
+    #expect(error(damaged) == .protocolViolation("unexpected bytes follow the gzip content"))
   }
 
   @Test("Zero bytes may follow, others not; behind bare deflate data a checksum may")
@@ -105,7 +105,8 @@ struct ContentDecoderTests {
       #expect(try decode(format.coded + zeros, [format.coding], chunk: 50) == Compressed.text)
       #expect(error(format.coded + [1, 2, 3, 4, 5], [format.coding]) != nil)
     }
-    #expect(error(Compressed.gzip + [0, 1] as [UInt8]) == .protocolViolation("something follows the gzip content"))
+    #expect(
+      error(Compressed.gzip + [0, 1] as [UInt8]) == .protocolViolation("unexpected bytes follow the gzip content"))
     #expect(try decode(Compressed.deflate + [1, 2, 3, 4], [.deflate]) == Compressed.text)
   }
 
@@ -120,7 +121,7 @@ struct ContentDecoderTests {
     let half = Array(Compressed.zlib.dropLast(9))
     #expect(
       error(Compressed.member([1] + lengths(half.count) + half, of: half), [.deflate, .gzip])
-        == .connectionLost(reason: "the content is cut off inside its deflate coding"))
+        == .connectionLost(reason: "the deflate content is truncated"))
   }
 
   /// LEN and NLEN of a stored block, RFC 1951 §3.2.4.

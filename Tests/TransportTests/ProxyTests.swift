@@ -56,7 +56,7 @@ struct ProxyTests {
         #expect(
           error
             == .cannotConnect(
-              host: "server.example", reason: "the proxy refused the tunnel with status \(status)"))
+              host: "server.example", reason: "the proxy rejected the tunnel with status \(status)"))
         let heard = try #require(proxy.requests.first)
         #expect(heard.method.rawValue == "CONNECT" && heard.target == "server.example:443")
         #expect(!heard.fields.contains(.authorization), "what is for the server is not for the proxy")

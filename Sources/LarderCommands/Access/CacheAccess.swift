@@ -16,7 +16,7 @@ struct CacheAccess: Sendable {
   private let context: CommandContext
 
   /// How long the verbs wait for another process that uses the cache before they fail.
-  static let patience = Duration.seconds(10)
+  static let busyTimeout = Duration.seconds(10)
 
   init(folder: String, key: StorageKey?, _ context: CommandContext) {
     self.folder = context.path(folder)
@@ -26,13 +26,13 @@ struct CacheAccess: Sendable {
 
   /// Opens a store on the cache; waits if another process uses it.
   func open(
-    origin: URL, access: ServiceAccess, isPassive: Bool, patience: Duration = patience
+    origin: URL, access: ServiceAccess, isPassive: Bool, busyTimeout: Duration = busyTimeout
   ) async throws -> OnlineODataStore {
     let context = context
     var options = OnlineStoreOptions(
       useCache: true, cachePath: folder, cacheEncryptionKey: key, conversation: access.options
     ) {
-      if $0.isWorthTelling { context.warn($0.description) }
+      if $0.isReported { context.warn($0.description) }
     }
     options.loadsMetadata = false
     options.credentialFields = access.credentialFields
@@ -40,16 +40,16 @@ struct CacheAccess: Sendable {
     let store = try OnlineODataStore(
       serviceRoot: origin, transport: access.transport, authentication: authentication, options: options)
     if isPassive { try store.setPassive(true) }
-    let end = ContinuousClock.now + patience
+    let deadline = ContinuousClock.now + busyTimeout
     while true {
       do {
         try await store.open()
         return store
       } catch OnlineStoreError.cacheInUse(let path) {
-        guard ContinuousClock.now < end else {
+        guard ContinuousClock.now < deadline else {
           throw CommandFailure(
-            .storage, "another process has used the cache \(path) for \(Int(patience.components.seconds)) seconds",
-            hint: "Wait for it to end, or give another --cache DIR.")
+            .storage, "another process has used the cache \(path) for \(Int(busyTimeout.components.seconds)) seconds",
+            hint: "Wait for it to end, or use another --cache DIR.")
         }
         try await Task.sleep(for: .milliseconds(50))
       }
@@ -59,5 +59,5 @@ struct CacheAccess: Sendable {
 
 extension OnlineStoreDiagnostic {
   /// Whether a diagnostic is shown. Clean-ups are routine and are not.
-  fileprivate var isWorthTelling: Bool { if case .cacheCleanedUp = self { false } else { true } }
+  fileprivate var isReported: Bool { if case .cacheCleanedUp = self { false } else { true } }
 }

@@ -16,17 +16,17 @@ struct ContentFolder: Sendable {
       isGiven = true
       return
     }
-    guard let usual = ContentFolder.usual(context.environment) else {
+    guard let defaultPath = ContentFolder.defaultPath(context.environment) else {
       throw arguments.usage(
-        "there is no folder for caches: HOME is not set", hint: "Give one by --cache DIR.")
+        "the default folder for caches is unknown: HOME is not set", hint: "Specify a folder with --cache DIR.")
     }
-    path = usual
+    path = defaultPath
     isGiven = false
   }
 
   /// The default folder: by the XDG base directories, which ignore a relative path; on Apple platforms the user's
   /// `Caches`.
-  static func usual(_ environment: [String: String]) -> String? {
+  static func defaultPath(_ environment: [String: String]) -> String? {
     func folder(_ name: String) -> String? {
       environment[name].flatMap { $0.hasPrefix("/") ? ($0.hasSuffix("/") ? String($0.dropLast()) : $0) : nil }
     }
@@ -45,8 +45,8 @@ struct ContentFolder: Sendable {
     do throws(CacheError) {
       return try FileCache(path: path, limit: limit, key: key) { context.warn($0.description) }
     } catch {
-      if isNeeded || error.isOfKey || (isGiven && !error.isOfRoom) { throw error }
-      context.warn("nothing is kept: \(error)")
+      if isNeeded || error.isKeyError || (isGiven && !error.isDiskFull) { throw error }
+      context.warn("responses are not cached: \(error)")
       return NoCache()
     }
   }
@@ -54,7 +54,7 @@ struct ContentFolder: Sendable {
 
 extension CacheError {
   /// Whether another key, or no key, would help.
-  var isOfKey: Bool {
+  var isKeyError: Bool {
     switch self {
     case .wrongKey, .encrypted, .notEncrypted: true
     default: false
@@ -62,5 +62,5 @@ extension CacheError {
   }
 
   /// Whether the disk is full.
-  var isOfRoom: Bool { if case .full = self { true } else { false } }
+  var isDiskFull: Bool { if case .full = self { true } else { false } }
 }

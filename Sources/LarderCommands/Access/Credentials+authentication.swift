@@ -32,18 +32,18 @@ extension OAuthFile {
     let proof: OAuth2Client.Proof = clientSecret.map { .basic(secret: $0) } ?? .none
     var client = try OAuth2Client(tokenEndpoint: tokenURL, id: clientID, proof: proof, scope: scope)
     client.certificateAudience = .origin(root)
-    let keep: @Sendable (String) -> Void = { self.keep(refreshToken: $0, context) }
+    let save: @Sendable (String) -> Void = { self.save(refreshToken: $0, context) }
     switch grant {
     case .clientCredentials: return OAuth2Authentication(clientCredentials: client, transport: transport)
     case .deviceCode where refreshToken == nil && !isOffline:
       let token = try await signIn(client, transport, context)
-      if let refreshToken = token.refreshToken { keep(refreshToken) }
+      if let refreshToken = token.refreshToken { save(refreshToken) }
       return OAuth2Authentication(
-        token: token, identity: identity, client: client, transport: transport, onRefreshToken: keep)
+        token: token, identity: identity, client: client, transport: transport, onRefreshToken: save)
     case .refreshToken, .deviceCode:
       return OAuth2Authentication(
         refreshToken: refreshToken ?? "", identity: identity, client: client, transport: transport,
-        onRefreshToken: keep)
+        onRefreshToken: save)
     }
   }
 
@@ -53,21 +53,21 @@ extension OAuthFile {
   ) async throws -> OAuth2Token {
     guard let deviceURL else { throw Credentials.failure(file, "'deviceURL' is missing") }
     let flow = try OAuth2DeviceFlow(client: client, deviceEndpoint: deviceURL, transport: transport)
-    let invitation = try await flow.start()
-    let place = TerminalText.line(invitation.verificationURIComplete ?? invitation.verificationURI)
-    context.note("To sign in, open \(place) and enter the code \(TerminalText.line(invitation.userCode))")
-    return try await flow.token(for: invitation)
+    let prompt = try await flow.start()
+    let address = TerminalText.line(prompt.verificationURIComplete ?? prompt.verificationURI)
+    context.note("To sign in, open \(address) and enter the code \(TerminalText.line(prompt.userCode))")
+    return try await flow.token(for: prompt)
   }
 
   /// Saves a new refresh token to the file: a server may replace it with each use, which makes the old one invalid.
-  private func keep(refreshToken: String, _ context: CommandContext) {
+  private func save(refreshToken: String, _ context: CommandContext) {
     guard file != "-", refreshToken != self.refreshToken else { return }
     do throws(FileError) {
       var output = try OutputFile.create(context.path(file), isPrivate: true)
       try output.write(replacing(refreshToken: refreshToken))
       try output.finish()
     } catch {
-      context.warn("the new refresh token could not be kept: \(error)")
+      context.warn("the new refresh token could not be saved: \(error)")
     }
   }
 }

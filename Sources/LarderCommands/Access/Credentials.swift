@@ -32,15 +32,15 @@ enum Credentials: Sendable, Hashable {
     if let token = environment["LARDER_TOKEN"], !token.isEmpty { return .bearer(token: token, user: user) }
     switch (user, environment["LARDER_PASSWORD"]) {
     case (let user?, let password?): return .basic(user: user, password: password)
-    case (_?, nil): throw arguments.usage("LARDER_USER is set and neither LARDER_PASSWORD nor LARDER_TOKEN is")
-    case (nil, _?): throw arguments.usage("LARDER_PASSWORD is set and LARDER_USER is not")
+    case (_?, nil): throw arguments.usage("LARDER_USER is set, but neither LARDER_PASSWORD nor LARDER_TOKEN")
+    case (nil, _?): throw arguments.usage("LARDER_PASSWORD is set, but LARDER_USER is not")
     case (nil, nil): return nil
     }
   }
 
   /// Reads a file: `user:password`, `bearer TOKEN`, or JSON.
   static func read(_ bytes: [UInt8], file: String) throws(CommandFailure) -> Credentials {
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw failure(file, "it is not text in UTF-8") }
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw failure(file, "it is not UTF-8 text") }
     let lines = text.split(whereSeparator: \.isNewline).filter { !$0.allSatisfy(\.isWhitespace) }
     guard let line = lines.first else { throw failure(file, "it is empty") }
     if line.drop(while: \.isWhitespace).hasPrefix("{") { return .oauth(try OAuthFile(bytes, file: file)) }
@@ -48,14 +48,14 @@ enum Credentials: Sendable, Hashable {
     let words = line.split(separator: " ")
     if words.count == 2, words[0].lowercased() == "bearer" { return .bearer(token: String(words[1]), user: nil) }
     guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else {
-      throw failure(file, "it holds neither user:password nor bearer TOKEN nor JSON")
+      throw failure(file, "it contains neither user:password nor bearer TOKEN nor JSON")
     }
     return .basic(user: String(line[..<colon]), password: String(line[line.index(after: colon)...]))
   }
 
   static func failure(_ file: String, _ reason: String) -> CommandFailure {
     CommandFailure(
-      .storage, "the user file \(file) cannot be used: \(reason)", hint: "'larder get --help' shows what it may hold.")
+      .storage, "the user file \(file) cannot be used: \(reason)", hint: "'larder get --help' describes its formats.")
   }
 }
 
@@ -80,7 +80,7 @@ struct OAuthFile: Sendable, Hashable {
   /// The file's original members, in which a new refresh token is inserted.
   private let members: [JSONNode.Member]
 
-  private static let names = [
+  private static let memberNames = [
     "grant", "tokenURL", "deviceURL", "clientID", "clientSecret", "scope", "refreshToken", "user",
   ]
 
@@ -89,25 +89,26 @@ struct OAuthFile: Sendable, Hashable {
     do throws(JSONError) { node = try JSONNode(bytes) } catch { throw Credentials.failure(file, "\(error)") }
     members = node.members ?? []
     for member in members {
-      guard Self.names.contains(member.name) else {
-        let hint = Suggestion.hint(for: member.name, among: Self.names).map { ". " + $0 } ?? ""
-        throw Credentials.failure(file, "it has a member '\(member.name)' that means nothing here\(hint)")
+      guard Self.memberNames.contains(member.name) else {
+        let hint = Suggestion.hint(for: member.name, among: Self.memberNames).map { ". " + $0 } ?? ""
+        throw Credentials.failure(file, "it has an unknown member '\(member.name)'\(hint)")
       }
-      guard member.value.string != nil else { throw Credentials.failure(file, "'\(member.name)' is no string") }
+      guard member.value.string != nil else { throw Credentials.failure(file, "'\(member.name)' is not a string") }
     }
     func url(_ name: String) throws(CommandFailure) -> URL? {
       guard let text = node[name]?.string else { return nil }
       guard let url = URL(string: text), url.host() != nil else {
-        throw Credentials.failure(file, "'\(name)' is no URL")
+        throw Credentials.failure(file, "'\(name)' is not a URL")
       }
       return url
     }
     guard let tokenURL = try url("tokenURL") else { throw Credentials.failure(file, "'tokenURL' is missing") }
     guard let clientID = node["clientID"]?.string else { throw Credentials.failure(file, "'clientID' is missing") }
-    let said = node["grant"]?.string ?? (node["refreshToken"] == nil ? Grant.clientCredentials : .refreshToken).rawValue
-    guard let grant = Grant(rawValue: said) else {
-      let known = Grant.allCases.map(\.rawValue).joined(separator: ", ")
-      throw Credentials.failure(file, "'grant' is one of \(known), not '\(said)'")
+    let grantName =
+      node["grant"]?.string ?? (node["refreshToken"] == nil ? Grant.clientCredentials : .refreshToken).rawValue
+    guard let grant = Grant(rawValue: grantName) else {
+      let grantNames = Grant.allCases.map(\.rawValue).joined(separator: ", ")
+      throw Credentials.failure(file, "'grant' must be one of \(grantNames), not '\(grantName)'")
     }
     self.file = file
     self.grant = grant

@@ -13,7 +13,7 @@ enum KeyAccess {
     guard let text = context.environment["LARDER_KEY"] else { return nil }
     // An empty variable is an error: a user who sets it does not want a plain file.
     guard let key = try key(Array(text.utf8)) else {
-      throw arguments.usage("LARDER_KEY is empty, and no key is", hint: "Unset it to work without a key.")
+      throw arguments.usage("LARDER_KEY is empty", hint: "Unset it to work without a key.")
     }
     return key
   }
@@ -28,7 +28,7 @@ enum KeyAccess {
     let bytes = try context.read(file, limit: InputFile.settingsLimit)
     context.warnIfOthersCanRead(file)
     guard let key = try key(bytes) else {
-      throw FileError(path: context.shown(file), reason: "it is empty, and no key is")
+      throw FileError(path: context.displayName(of: file), reason: "it is empty, but a key is required")
     }
     return key
   }
@@ -39,11 +39,11 @@ enum KeyAccess {
     if bytes.last == 0x0A { bytes.removeLast() }
     if bytes.last == 0x0D { bytes.removeLast() }
     guard !bytes.isEmpty else { return nil }
-    if let raw = digits(bytes) { return try StorageKey(bytes: raw) }
+    if let raw = hexadecimalKey(bytes) { return try StorageKey(bytes: raw) }
     return try StorageKey(passphrase: bytes)
   }
 
-  private static func digits(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+  private static func hexadecimalKey(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count == 2 * StorageKey.byteCount else { return nil }
     let values = text.compactMap { digit -> UInt8? in
       switch digit {
@@ -60,7 +60,7 @@ enum KeyAccess {
 
 extension StorageError {
   /// Whether another key, or no key, would help.
-  var isOfKey: Bool {
+  var isKeyError: Bool {
     switch category {
     case .wrongKey, .encrypted, .notEncrypted: true
     default: false

@@ -13,23 +13,23 @@ struct KeyChange: Sendable {
   static let options: [OptionSyntax] = [.keyFile, .newKeyFile, .removedKey, .json]
 
   static let help =
-    "The key that is there comes from --key-file or LARDER_KEY; without one the files are plain, and get their first key. "
-    + "The new one comes from --new-key-file; --remove makes the files plain."
-  static let limits =
-    "Nothing that is in the store is lost: whenever the command is cut off, the old key opens it, or the new one. It needs as "
-    + "much room again on the disk, and nobody may have the store open. The old bytes are not overwritten: a disk may "
-    + "keep them."
+    "The current key comes from --key-file or LARDER_KEY; without one, the files are plain, and they are encrypted "
+    + "for the first time. The new key comes from --new-key-file; --remove decrypts the files."
+  static let guarantees =
+    "No data is lost: if the command is interrupted at any time, either the old key or the new key opens the store. "
+    + "The command needs free disk space of the size of the store, and no other process may have the store open. "
+    + "The old bytes are not overwritten, so they may remain on the disk."
 
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
     guard arguments.has(.newKeyFile) != arguments.has(.removedKey) else {
       throw arguments.usage(
         arguments.has(.removedKey)
-          ? "--new-key-file and --remove exclude each other" : "nothing says what the new key is",
-        hint: "Give --new-key-file FILE, or --remove to make the files plain.")
+          ? "--new-key-file and --remove cannot be combined" : "the new key is missing",
+        hint: "Use --new-key-file FILE, or --remove to decrypt the files.")
     }
     old = try KeyAccess.key(arguments, context)
     guard let file = arguments[.newKeyFile] else {
-      guard old != nil else { throw arguments.usage("--remove needs the key that is there", hint: KeyAccess.hint) }
+      guard old != nil else { throw arguments.usage("--remove needs the current key", hint: KeyAccess.hint) }
       new = nil
       return
     }
@@ -45,7 +45,7 @@ struct KeyChange: Sendable {
       json.endObject()
       try json.endLine()
     } else if new == nil {
-      try context.output.line("not encrypted any more")
+      try context.output.line("not encrypted anymore")
     } else {
       try context.output.line(old == nil ? "encrypted" : "encrypted with another key")
     }
@@ -56,10 +56,10 @@ struct KeyChange: Sendable {
 /// Runs `larder key` and `larder object key`.
 enum KeyCommand {
   @Sendable static func clone(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
-    let folder = try CloneFolder.filled(arguments, context)
+    let folder = try CloneFolder.existing(arguments, context)
     let change = try KeyChange(arguments, context)
     var parameters = OfflineODataParameters(storeEncryptionKey: change.old)
-    folder.place(&parameters)
+    folder.setLocation(&parameters)
     parameters.currentUser = try StoreUserOption.user(arguments, context)
     try await OfflineODataProvider.changeKey(of: parameters, to: change.new)
     return try change.report(arguments, context)

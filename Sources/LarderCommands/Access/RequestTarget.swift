@@ -32,19 +32,19 @@ struct RequestTarget: Sendable, Hashable {
     url = try Self.absolute(String(given.prefix { $0 != "#" }), arguments)
     let text: String
     if let service {
-      var whole = try Self.absolute(String(service.prefix { $0 != "?" && $0 != "#" }), arguments)
-      if !whole.hasSuffix("/") { whole += "/" }
-      guard url.hasPrefix(whole) || url + "/" == whole else {
-        throw arguments.usage("\(given) does not lie below --service \(service)")
+      var serviceText = try Self.absolute(String(service.prefix { $0 != "?" && $0 != "#" }), arguments)
+      if !serviceText.hasSuffix("/") { serviceText += "/" }
+      guard url.hasPrefix(serviceText) || url + "/" == serviceText else {
+        throw arguments.usage("\(given) is not below --service \(service)")
       }
-      text = whole
+      text = serviceText
     } else {
       text = Self.root(of: url)
     }
-    let place = String(url.prefix { $0 != "?" })
-    let path = place.firstRange(of: "://").flatMap { place[$0.upperBound...].firstIndex(of: "/") }
-    guard let root = URL(string: text), let origin = URL(string: place[..<(path ?? place.endIndex)] + "/") else {
-      throw arguments.usage("'\(given)' is no URL")
+    let address = String(url.prefix { $0 != "?" })
+    let path = address.firstRange(of: "://").flatMap { address[$0.upperBound...].firstIndex(of: "/") }
+    guard let root = URL(string: text), let origin = URL(string: address[..<(path ?? address.endIndex)] + "/") else {
+      throw arguments.usage("'\(given)' is not a URL")
     }
     self.origin = origin
     self.root = root
@@ -54,17 +54,17 @@ struct RequestTarget: Sendable, Hashable {
   /// The root of a service that is given explicitly: with a slash at the path's end, and with the service's own query
   /// options (`?sap-client=100`), which every request carries. The URL of its `$metadata` is accepted too.
   static func serviceRoot(_ given: String, in arguments: ParsedArguments) throws(UsageError) -> String {
-    guard !given.contains("#") else { throw arguments.usage("a service's root has no '#'") }
-    var place = String(given.prefix { $0 != "?" })
-    let query = given.dropFirst(place.count + 1)
+    guard !given.contains("#") else { throw arguments.usage("the service's root must not contain '#'") }
+    var address = String(given.prefix { $0 != "?" })
+    let query = given.dropFirst(address.count + 1)
     if let option = query.split(separator: "&").first(where: { $0.hasPrefix("$") || $0.hasPrefix("%24") }) {
       throw arguments.usage(
-        "SERVICE is the service's root: '\(option.prefix { $0 != "=" })' belongs to a query",
-        hint: "Give what to copy by --query.")
+        "SERVICE must be the service's root: '\(option.prefix { $0 != "=" })' belongs to a query",
+        hint: "Specify what to copy with --query.")
     }
-    for name in ["/$metadata", "/%24metadata"] where place.hasSuffix(name) { place.removeLast(name.count - 1) }
-    if !place.hasSuffix("/") { place += "/" }
-    return try absolute(query.isEmpty ? place : place + "?" + query, arguments)
+    for name in ["/$metadata", "/%24metadata"] where address.hasSuffix(name) { address.removeLast(name.count - 1) }
+    if !address.hasSuffix("/") { address += "/" }
+    return try absolute(query.isEmpty ? address : address + "?" + query, arguments)
   }
 
   /// Rejects everything except web URLs and references relative to a service, such as `Products(1)`.
@@ -75,7 +75,7 @@ struct RequestTarget: Sendable, Hashable {
       return
     }
     guard !given.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-      throw arguments.usage("the URL holds control characters")
+      throw arguments.usage("the URL contains control characters")
     }
   }
 
@@ -85,23 +85,23 @@ struct RequestTarget: Sendable, Hashable {
     let authority = rest.prefix { !"/?#".contains($0) }
     guard !authority.contains("@") else {
       throw arguments.usage(
-        "a URL must not carry a user name or password: other users of this machine can read arguments",
-        hint: "Put user:password into a file and give --user-file FILE, or set LARDER_USER and LARDER_PASSWORD.")
+        "a URL must not contain a user name or password: other users of this machine can read arguments",
+        hint: "Put user:password into a file and use --user-file FILE, or set LARDER_USER and LARDER_PASSWORD.")
     }
-    let isWeb = ["http://", "https://"].contains { given.lowercased().hasPrefix($0) }
-    guard isWeb, !authority.isEmpty else {
+    let isHTTP = ["http://", "https://"].contains { given.lowercased().hasPrefix($0) }
+    guard isHTTP, !authority.isEmpty else {
       throw arguments.usage(
-        "'\(given)' is no http or https URL", hint: "Give a whole URL, such as https://host/service/Products.")
+        "'\(given)' is not an http or https URL", hint: "Use a complete URL, such as https://host/service/Products.")
     }
     guard !given.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-      throw arguments.usage("the URL holds control characters")
+      throw arguments.usage("the URL contains control characters")
     }
     let host = given[..<rest.startIndex] + authority + "/"
     guard let url = URL(string: String(host)), url.host() != nil else {
-      throw arguments.usage("'\(given)' is no URL")
+      throw arguments.usage("'\(given)' is not a URL")
     }
     do throws(ODataServiceError) { return try ODataServiceRoot(url).resolve(given).absoluteString } catch {
-      throw arguments.usage("'\(given)' is no URL")
+      throw arguments.usage("'\(given)' is not a URL")
     }
   }
 
@@ -118,14 +118,14 @@ struct RequestTarget: Sendable, Hashable {
     let prefix = path[..<first]
     let segments = path[path.index(after: first)...].split(separator: "/", omittingEmptySubsequences: false)
     var count = segments.count - 1
-    for (place, segment) in segments.enumerated() {
+    for (index, segment) in segments.enumerated() {
       if ["$count", "$value", "$ref", "$links"].contains(segment) {
-        count = max(place - 1, 0)
+        count = max(index - 1, 0)
         break
       }
       let hasKey = !segment.hasPrefix("(") && (segment.contains("(") || segment.contains("%28"))
       if segment.hasPrefix("$") || segment.hasPrefix("%24") || hasKey {
-        count = place
+        count = index
         break
       }
     }

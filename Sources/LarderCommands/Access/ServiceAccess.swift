@@ -37,12 +37,12 @@ struct ServiceAccess: Sendable {
     var options = ConversationOptions(retry: .never)
     if let text = arguments[.retry] {
       guard let count = Int(text), (0...100).contains(count) else {
-        throw arguments.usage("--retry is a number from 0 to 100, not '\(text)'")
+        throw arguments.usage("--retry must be a number from 0 to 100, not '\(text)'")
       }
       options.retry = RetryPolicy(maximumAttempts: count + 1)
     }
     options.timeouts = try Self.timeouts(arguments)
-    options.fields = HTTPFields(fields.filter { !HeaderOption.isOfOneRequest($0.name) })
+    options.fields = HTTPFields(fields.filter { !HeaderOption.isRequestSpecific($0.name) })
     self.options = options
     transport = try Self.connect(try Self.settings(arguments, context), context)
   }
@@ -84,15 +84,15 @@ struct ServiceAccess: Sendable {
 
   private static func timeouts(_ arguments: ParsedArguments) throws(UsageError) -> HTTPTimeouts {
     guard let limit = try timeout(arguments, .timeout) else { return HTTPTimeouts() }
-    let usual = HTTPTimeouts()
-    return HTTPTimeouts(connect: min(usual.connect, limit), idle: max(usual.idle, limit), total: limit)
+    let defaults = HTTPTimeouts()
+    return HTTPTimeouts(connect: min(defaults.connect, limit), idle: max(defaults.idle, limit), total: limit)
   }
 
   /// The value of an option in seconds, as a duration.
   static func timeout(_ arguments: ParsedArguments, _ option: OptionSyntax) throws(UsageError) -> Duration? {
     guard let text = arguments[option] else { return nil }
     guard let seconds = Double(text), seconds >= 0.001, seconds <= 86_400 else {
-      throw arguments.usage("\(option.name) is a number of seconds from 0.001 to 86400, not '\(text)'")
+      throw arguments.usage("\(option.name) must be a number of seconds from 0.001 to 86400, not '\(text)'")
     }
     return .seconds(seconds)
   }
@@ -128,7 +128,7 @@ enum HeaderOption {
         guard !credentials.contains(name) else {
           throw arguments.usage(
             "\(name) is a secret, and other users of this machine can read arguments",
-            hint: "Give credentials by --user-file FILE, and any header lines by --header @FILE.")
+            hint: "Pass credentials with --user-file FILE, and other header fields with --header @FILE.")
         }
         try append(given, to: &fields, shown: "'\(given)'", arguments)
       }
@@ -140,17 +140,17 @@ enum HeaderOption {
     _ line: String, to fields: inout HTTPFields, shown: String, _ arguments: ParsedArguments
   ) throws(UsageError) {
     guard let colon = line.firstIndex(of: ":") else {
-      throw arguments.usage("\(shown) is no header", hint: "A header is written 'Name: value'.")
+      throw arguments.usage("\(shown) is not a header field", hint: "Write it as 'Name: value'.")
     }
     let value = line[line.index(after: colon)...]
     let trimmed = value.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed()
     let field = HTTPField(name: HTTPFieldName(String(line[..<colon])), value: String(trimmed))
-    guard field.isValid else { throw arguments.usage("\(shown) is no proper header") }
+    guard field.isValid else { throw arguments.usage("\(shown) is not a valid header field") }
     fields.append(field.name, field.value)
   }
 
   /// True for fields that describe one message's content or condition, and make no sense on the requests around it.
-  static func isOfOneRequest(_ name: HTTPFieldName) -> Bool {
+  static func isRequestSpecific(_ name: HTTPFieldName) -> Bool {
     let name = name.canonicalName
     return ["accept", "prefer", "slug", "x-csrf-token"].contains(name) || name.hasPrefix("content-")
       || name.hasPrefix("if-")
@@ -174,7 +174,7 @@ enum CredentialHeader {
     for text in arguments.values(option) {
       let name = HTTPFieldName(text)
       guard name.isValid else {
-        throw arguments.usage("\(option.name) takes the name of a header field, not '\(text)'")
+        throw arguments.usage("\(option.name) must be the name of a header field, not '\(text)'")
       }
       names.append(name)
     }
@@ -185,24 +185,24 @@ enum CredentialHeader {
 extension OptionSyntax {
   static let credentialHeader = OptionSyntax(
     "--credential-header", valueName: "NAME", .text, isRepeatable: true,
-    "the field NAME says who asks: responses to different values are kept apart")
+    "the field NAME is a credential: responses to different values are cached separately")
   static let noCredentialHeader = OptionSyntax(
     "--no-credential-header", valueName: "NAME", .text, isRepeatable: true,
-    "the field NAME is no secret and does not say who asks")
+    "the field NAME is not a credential")
   static let userFile = OptionSyntax(
     "--user-file", valueName: "FILE", .file,
-    "sign in with what FILE holds: user:password, bearer TOKEN, or OAuth as JSON")
+    "sign in with the credentials in FILE: user:password, bearer TOKEN, or OAuth as JSON")
   static let header = OptionSyntax(
     "--header", short: "-H", valueName: "FIELD", .text, isRepeatable: true,
     "send the header field 'Name: value'; @FILE sends the lines of FILE")
   static let service = OptionSyntax(
     "--service", valueName: "ROOT", .text, "the service's root; URL may then be relative to it")
-  static let timeout = OptionSyntax("--timeout", valueName: "SECONDS", .text, "fail after so many seconds")
+  static let timeout = OptionSyntax("--timeout", valueName: "SECONDS", .text, "fail after SECONDS")
   static let retry = OptionSyntax(
-    "--retry", valueName: "N", .text, "repeat up to N times what may be repeated (default 0)")
+    "--retry", valueName: "N", .text, "repeat requests that may be repeated up to N times (default 0)")
   static let authorities = OptionSyntax(
-    "--cacert", valueName: "FILE", .file, "trust the certificate authorities in FILE (PEM) too")
+    "--cacert", valueName: "FILE", .file, "also trust the certificate authorities in FILE (PEM)")
   static let certificate = OptionSyntax(
-    "--cert", valueName: "FILE", .file, "show the client certificate in FILE (PEM or .p12)")
-  static let key = OptionSyntax("--key", valueName: "FILE", .file, "the client certificate's key, in FILE (PEM)")
+    "--cert", valueName: "FILE", .file, "send the client certificate in FILE (PEM or .p12)")
+  static let key = OptionSyntax("--key", valueName: "FILE", .file, "the key of the client certificate, in FILE (PEM)")
 }

@@ -42,7 +42,7 @@ enum ServiceFailure {
       }
       return lines.isEmpty ? nil : lines.joined(separator: "\n")
     case .authentication: return signIn
-    case .csrf: return "Name the service's root by --service ROOT where the URL does not show it."
+    case .csrf: return "Use --service ROOT if the service's root cannot be derived from the URL."
     default: return nil
     }
   }

@@ -32,12 +32,12 @@ struct SigningTransport: HTTPTransport {
     let response = try await transport.send(signed(request, value))
     guard response.status == 401 else { return response }
     let challenge = response.fields[.wwwAuthenticate]
-    let newer = try await credentials { () throws(AuthenticationFailure) in
+    let renewedValue = try await credentials { () throws(AuthenticationFailure) in
       try await authentication.authorization(after: value, challenge: challenge)
     }
-    guard let newer, repeatsStreams || !request.body.isStream else { return response }
+    guard let renewedValue, repeatsStreams || !request.body.isStream else { return response }
     response.body.cancel()
-    return try await transport.send(signed(request, newer))
+    return try await transport.send(signed(request, renewedValue))
   }
 
   private func signed(_ request: HTTPRequest, _ value: String?) -> HTTPRequest {
@@ -47,9 +47,9 @@ struct SigningTransport: HTTPTransport {
   }
 
   private func credentials(
-    _ ask: () async throws(AuthenticationFailure) -> String?
+    _ authorize: () async throws(AuthenticationFailure) -> String?
   ) async throws(HTTPTransportError) -> String? {
-    do throws(AuthenticationFailure) { return try await ask() } catch {
+    do throws(AuthenticationFailure) { return try await authorize() } catch {
       if case .unreachable(let failure) = error { throw failure }
       throw .other(error.description)
     }

@@ -16,8 +16,8 @@ struct BatchFile: Sendable {
 
   /// Reads a file. Recorded content is sent unchanged.
   init(_ bytes: [UInt8], root: ODataServiceRoot) throws {
-    let bytes = Self.withoutMark(bytes[...])
-    let content = Self.withoutMark(Self.content(Array(bytes)))
+    let bytes = Self.withoutByteOrderMark(bytes[...])
+    let content = Self.withoutByteOrderMark(Self.content(Array(bytes)))
     let start = content.drop { $0 <= 0x20 }
     if start.first == UInt8(ascii: "{") {
       contentType = "application/json"
@@ -35,11 +35,11 @@ struct BatchFile: Sendable {
       (contentType, body) = try MultipartBatchWriter.write(
         parts, boundary: boundary, contentIDs: .both, host: Self.host(root))
     }
-    guard !parts.isEmpty else { throw BatchText.Problem(line: 1, reason: "there is no request in the file") }
+    guard !parts.isEmpty else { throw BatchText.Problem(line: 1, reason: "the file contains no request") }
   }
 
   /// The bytes without the byte order mark of UTF-8, which editors put at the beginning of texts.
-  private static func withoutMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+  private static func withoutByteOrderMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
   }
 
@@ -71,10 +71,10 @@ struct BatchFile: Sendable {
       return bytes[...]
     }
     var lineIsEmpty = false
-    for place in bytes.indices.dropFirst(first.count) {
-      switch bytes[place] {
+    for index in bytes.indices.dropFirst(first.count) {
+      switch bytes[index] {
       case 0x0A:
-        if lineIsEmpty { return bytes[(place + 1)...] }
+        if lineIsEmpty { return bytes[(index + 1)...] }
         lineIsEmpty = true
       case 0x0D: break
       default: lineIsEmpty = false

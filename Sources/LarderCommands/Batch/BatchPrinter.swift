@@ -5,30 +5,30 @@ internal import LarderOData
 struct BatchPrinter {
   /// One request and its response; nil if the service ended the batch before it.
   struct Row {
-    let place: String
+    let part: String
     let request: BatchRequest?
     let response: BatchResponse?
   }
 
   /// One row for each request. A change set that failed as a whole is one row, and a request without a response has
   /// none.
-  static func rows(_ answers: [BatchAnswer?], _ parts: [BatchRequestPart]) -> [Row] {
-    zip(parts, answers).enumerated().flatMap { number, pair -> [Row] in
-      let place = "\(number + 1)"
+  static func rows(_ results: [BatchAnswer?], _ parts: [BatchRequestPart]) -> [Row] {
+    zip(parts, results).enumerated().flatMap { number, pair -> [Row] in
+      let part = "\(number + 1)"
       let requests = pair.0.requests
-      guard let answer = pair.1 else { return [] }
-      switch answer {
-      case .single(let response): return [Row(place: place, request: requests.first, response: response)]
+      guard let result = pair.1 else { return [] }
+      switch result {
+      case .single(let response): return [Row(part: part, request: requests.first, response: response)]
       case .changeSet(let responses):
         return zip(requests, responses).enumerated().map { index, pair in
-          Row(place: "\(place).\(index + 1)", request: pair.0, response: pair.1)
+          Row(part: "\(part).\(index + 1)", request: pair.0, response: pair.1)
         }
       case .changeSetPartly(let responses):
         return zip(requests, responses).enumerated().compactMap { index, pair in
-          pair.1.map { Row(place: "\(place).\(index + 1)", request: pair.0, response: $0) }
+          pair.1.map { Row(part: "\(part).\(index + 1)", request: pair.0, response: $0) }
         }
-      case .changeSetFailed(let response): return [Row(place: place, request: nil, response: response)]
-      case .notProcessed: return [Row(place: place, request: requests.first, response: nil)]
+      case .changeSetFailed(let response): return [Row(part: part, request: nil, response: response)]
+      case .notProcessed: return [Row(part: part, request: requests.first, response: nil)]
       }
     }
   }
@@ -37,7 +37,7 @@ struct BatchPrinter {
   static func write(_ rows: [Row], to port: OutputPort) throws(OutputError) {
     for row in rows {
       let title = row.request.map { "\($0.method) \($0.url)" } ?? "change set"
-      var line = "\(row.place)  \(TerminalText.line(title))  "
+      var line = "\(row.part)  \(TerminalText.line(title))  "
       guard let response = row.response else {
         try port.line(port.style.bold(line) + "not processed")
         continue
@@ -63,7 +63,7 @@ struct BatchPrinter {
     json.beginArray()
     for row in rows {
       json.beginObject()
-      json.member("part", row.place)
+      json.member("part", row.part)
       json.member("method", row.request?.method.rawValue)
       json.member("url", row.request?.url)
       json.name("status")
@@ -80,8 +80,8 @@ struct BatchPrinter {
     json.member("contentID", response.id)
     json.name("headers")
     json.beginObject()
-    var seen: Set<HTTPFieldName> = []
-    for field in response.fields where seen.insert(field.name).inserted {
+    var writtenNames: Set<HTTPFieldName> = []
+    for field in response.fields where writtenNames.insert(field.name).inserted {
       json.member(field.name.rawName, response.fields.values(of: field.name).joined(separator: ", "))
     }
     json.endObject()

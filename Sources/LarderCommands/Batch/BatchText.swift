@@ -41,46 +41,46 @@ struct BatchText {
     var description: String { "line \(line): \(reason)" }
   }
 
-  private enum Place { case between, fields, content }
+  private enum Section { case between, fields, content }
 
   private var parts: [Part] = []
   private var changeSet: [Request]?
   private var request: Request?
-  private var place = Place.between
+  private var section = Section.between
   private var json: JSONScanner?
   private var number = 0
 
   /// Reads a complete text.
   static func read(_ bytes: [UInt8]) throws(Problem) -> [Part] {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw Problem(line: 1, reason: "the file is not text in UTF-8")
+      throw Problem(line: 1, reason: "the file is not UTF-8 text")
     }
     var reader = BatchText()
     // Swift counts a CR LF pair as one character.
     for line in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
       reader.number += 1
-      try reader.take(String(line))
+      try reader.read(String(line))
     }
     return try reader.end()
   }
 
-  private mutating func take(_ line: String) throws(Problem) {
-    if place == .content, let isOpen = isJSONOpen(), isOpen { return addContent(line) }
+  private mutating func read(_ line: String) throws(Problem) {
+    if section == .content, let isOpen = isJSONOpen(), isOpen { return addContent(line) }
     switch line.trimmed {
     case "---": finishRequest()
     case "}" where changeSet != nil: try closeChangeSet()
-    case "}" where place != .content: throw problem("there is no change set to close")
-    case "changeset {" where place != .content || changeSet == nil && request == nil: try openChangeSet()
+    case "}" where section != .content: throw problem("} without a change set")
+    case "changeset {" where section != .content || changeSet == nil && request == nil: try openChangeSet()
     default:
-      switch place {
-      case .between: try takeRequestLine(line)
-      case .fields: try takeField(line)
+      switch section {
+      case .between: try readRequestLine(line)
+      case .fields: try readField(line)
       case .content: addContent(line)
       }
     }
   }
 
-  private mutating func takeRequestLine(_ line: String) throws(Problem) {
+  private mutating func readRequestLine(_ line: String) throws(Problem) {
     let text = line.trimmed
     if text.isEmpty || text.hasPrefix("#") { return }
     let words = text.split(separator: " ", maxSplits: 1)
@@ -88,25 +88,25 @@ struct BatchText {
     guard words.count == 2, ["GET", "POST", "PUT", "PATCH", "MERGE", "DELETE"].contains(method) else {
       let hint = Suggestion.hint(for: method, among: ["GET", "POST", "PUT", "PATCH", "MERGE", "DELETE"])
       throw problem(
-        "'\(TerminalText.line(text))' is no request line, such as GET Products(1)" + (hint.map { ". " + $0 } ?? ""))
+        "'\(TerminalText.line(text))' is not a request line, such as GET Products(1)" + (hint.map { ". " + $0 } ?? ""))
     }
-    if changeSet != nil, method == "GET" { throw problem("a change set holds no GET") }
+    if changeSet != nil, method == "GET" { throw problem("a change set must not contain GET") }
     request = Request(method: HTTPMethod(rawValue: method), path: String(words[1]).trimmed, line: number)
-    place = .fields
+    section = .fields
   }
 
-  private mutating func takeField(_ line: String) throws(Problem) {
+  private mutating func readField(_ line: String) throws(Problem) {
     guard !line.trimmed.isEmpty else {
-      place = .content
+      section = .content
       json = nil
       return
     }
     guard let colon = line.firstIndex(of: ":") else {
-      throw problem("'\(TerminalText.line(line))' is no header; an empty line stands before the content")
+      throw problem("'\(TerminalText.line(line))' is not a header field; an empty line must precede the content")
     }
     let field = HTTPField(
       name: HTTPFieldName(String(line[..<colon])), value: String(line[line.index(after: colon)...]).trimmed)
-    guard field.isValid else { throw problem("'\(TerminalText.line(line))' is no proper header") }
+    guard field.isValid else { throw problem("'\(TerminalText.line(line))' is not a valid header field") }
     request?.fields.append(field.name, field.value)
   }
 
@@ -137,11 +137,11 @@ struct BatchText {
     }
     request = nil
     json = nil
-    place = .between
+    section = .between
   }
 
   private mutating func openChangeSet() throws(Problem) {
-    guard changeSet == nil else { throw problem("a change set holds no other") }
+    guard changeSet == nil else { throw problem("a change set must not contain another change set") }
     guard request == nil else { throw problem("--- is missing before the change set") }
     changeSet = []
   }
@@ -156,7 +156,7 @@ struct BatchText {
   private mutating func end() throws(Problem) -> [Part] {
     finishRequest()
     guard changeSet == nil else { throw problem("the change set is not closed by }") }
-    guard !parts.isEmpty else { throw problem("there is no request in the file") }
+    guard !parts.isEmpty else { throw problem("the file contains no request") }
     return parts
   }
 

@@ -18,58 +18,59 @@ enum DemoComparison {
     let named = arguments.values(DemoOptions.orders)
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       let clone = try await entities(access.provider)
-      let server = try await served(access.folder, context)
+      let server = try await serverEntities(access.folder, context)
       let names = clone.values.first?.properties.map(\.name) ?? []
-      var differing = 0
+      var differingCount = 0
       for (key, entity) in server {
         guard let copy = clone[key], names.allSatisfy({ entity[$0] == copy[$0] }) else {
-          differing += 1
+          differingCount += 1
           continue
         }
       }
       for order in named {
-        let values = [server[order], clone[order]].map { $0?["PurchaseOrderByCustomer"].map(text) ?? "not there" }
-        try context.output.line("order \(order), its customer's number: \(values[0]) there, \(values[1]) here")
+        let values = [server[order], clone[order]].map { $0?["PurchaseOrderByCustomer"].map(text) ?? "no such order" }
+        try context.output.line(
+          "order \(order), customer's number: \(values[0]) at the service, \(values[1]) in the clone")
       }
-      let missing = Set(clone.keys).symmetricDifference(server.keys).count
+      let missingCount = Set(clone.keys).symmetricDifference(server.keys).count
       try context.output.line(
-        "\(server.count) orders there, \(clone.count) here; \(missing) on one side alone, \(differing) that differ in "
-          + "one of \(names.count) properties")
-      return missing + differing == 0 ? .done : .negative
+        "\(server.count) orders at the service, \(clone.count) in the clone; \(missingCount) on one side only, "
+          + "\(differingCount) differ in one of \(names.count) properties")
+      return missingCount + differingCount == 0 ? .done : .negative
     }
   }
 
   /// The server's present data.
-  private static func served(
+  private static func serverEntities(
     _ folder: CloneFolder, _ context: CommandContext
   ) async throws -> [String: ODataEntity] {
     guard let root = URL(string: folder.service) else {
-      throw FileError(path: CloneFolder.settingsName, reason: "it does not say which service is cloned")
+      throw FileError(path: CloneFolder.settingsName, reason: "it does not name the service")
     }
     let store = try OnlineODataStore(
       serviceRoot: root, transport: try context.connect(ConnectionSettings()),
       options: OnlineStoreOptions(conversation: ConversationOptions(retry: .never)))
     try await store.open()
-    let found = try await entities(store)
+    let entitiesByKey = try await entities(store)
     try await store.close()
-    return found
+    return entitiesByKey
   }
 
   /// All orders of a store, read page by page, by their numbers.
   private static func entities(_ store: some ODataStore) async throws -> [String: ODataEntity] {
-    var found: [String: ODataEntity] = [:]
+    var entitiesByKey: [String: ODataEntity] = [:]
     var next: String? = set
     while let path = next {
       let page = try await store.readEntitySet(path)
       for entity in page.entities {
-        if case .string(let number)? = entity[key] { found[number] = entity }
+        if case .string(let number)? = entity[key] { entitiesByKey[number] = entity }
       }
       next = page.nextLink
     }
-    return found
+    return entitiesByKey
   }
 
   private static func text(_ value: ODataValue) -> String {
-    if case .string(let text) = value { "'\(TerminalText.line(text))'" } else { "nothing" }
+    if case .string(let text) = value { "'\(TerminalText.line(text))'" } else { "null" }
   }
 }

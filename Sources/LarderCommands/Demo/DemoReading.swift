@@ -29,7 +29,7 @@ struct DemoReading {
       useCache: true, cachePath: context.path(try arguments.required(DemoOptions.cache)), storeName: "demo",
       conversation: ConversationOptions(retry: .never))
     func store(_ path: String) throws -> OnlineODataStore {
-      guard let root = URL(string: base + path) else { throw arguments.usage("--service-base is no URL") }
+      guard let root = URL(string: base + path) else { throw arguments.usage("--service-base is not a URL") }
       return try OnlineODataStore(serviceRoot: root, transport: transport, options: options)
     }
     orders = try store(Self.orderService)
@@ -48,9 +48,9 @@ struct DemoReading {
         rows.append([resource.title] + first.cells + second.cells + [second.saved])
       }
       try context.output.line(
-        "Each resource is read twice. Times are from the call to the listener, in milliseconds.\n")
-      let heads = ["", "1st cache", "1st server", "2nd cache", "2nd server", "a 304 saved"]
-      try context.output.write(Self.table(heads, rows, context.output.style))
+        "Each resource is read twice. Times are from the call to the listener's callback, in milliseconds.\n")
+      let headings = ["", "1st cache", "1st server", "2nd cache", "2nd server", "a 304 saved"]
+      try context.output.write(Self.table(headings, rows, context.output.style))
       return .done
     }
   }
@@ -75,11 +75,11 @@ struct DemoReading {
         ])
         if let failure = active.failure { failures.append(failure) }
       }
-      try context.output.line("The server is gone. The same reads, in a new process:\n")
-      let heads = ["", "passive, cache", "bytes", "active, cache", "failure"]
-      try context.output.write(Self.table(heads, rows, context.output.style))
+      try context.output.line("The server is stopped. The same reads in a new process:\n")
+      let headings = ["", "passive, cache", "bytes", "active, cache", "failure"]
+      try context.output.write(Self.table(headings, rows, context.output.style))
       if let failure = failures.first {
-        try context.output.line("\nWhat the caller of an active read sees:\n  \(failure)")
+        try context.output.line("\nThe error of an active read:\n  \(failure)")
       }
       return .done
     }
@@ -122,13 +122,13 @@ struct DemoReading {
     ]
   }
 
-  private static func table(_ heads: [String], _ rows: [[String]], _ style: TextStyle) -> String {
-    let widths = heads.indices.map { column in ([heads] + rows).map { $0[column].count }.max() ?? 0 }
+  private static func table(_ headings: [String], _ rows: [[String]], _ style: TextStyle) -> String {
+    let widths = headings.indices.map { column in ([headings] + rows).map { $0[column].count }.max() ?? 0 }
     func line(_ cells: [String]) -> String {
-      cells.enumerated().map { place, cell in
-        place == 0 ? Columns.pad(cell, widths[place]) : Columns.padLeft(cell, widths[place])
+      cells.enumerated().map { column, cell in
+        column == 0 ? Columns.pad(cell, widths[column]) : Columns.padLeft(cell, widths[column])
       }.joined(separator: "   ")
     }
-    return style.bold(line(heads)) + "\n" + rows.map { line($0) + "\n" }.joined()
+    return style.bold(line(headings)) + "\n" + rows.map { line($0) + "\n" }.joined()
   }
 }

@@ -27,9 +27,11 @@ struct FetchCommand: Sendable {
     folder = try ContentFolder(arguments, context)
     limit = try FetchQuery.limit(arguments)
     if arguments.has(.fetchJSON), ResponseOutput.includesHead(arguments) {
-      throw arguments.usage("--json shows status and fields anyway; leave --include out")
+      throw arguments.usage("--json already shows status and fields; omit --include")
     }
-    if arguments.has(.wait), query.policy == .cacheOnly { throw arguments.usage("--wait waits for nobody offline") }
+    if arguments.has(.wait), query.policy == .cacheOnly {
+      throw arguments.usage("--wait cannot be used offline: no request is sent")
+    }
     access = try ServiceAccess(arguments, context)
   }
 
@@ -69,36 +71,37 @@ struct FetchCommand: Sendable {
     for field in access.fields { query.fields.append(field.name, field.value) }
     query.timeouts = access.options.timeouts
     let start = ContinuousClock.now
-    let answer: CachedResponse
+    let cachedResponse: CachedResponse
     do throws(ContentError) {
-      answer = try await manager.stream(query, takesIntermediate: !arguments.has(.wait))
+      cachedResponse = try await manager.stream(query, takesIntermediate: !arguments.has(.wait))
     } catch {
       if case .notCached = error.kind, let damage = diagnostics.unreadable { throw damage }
       throw await withHint(error, query, manager)
     }
     do {
-      try await deliver(answer, since: start)
+      try await deliver(cachedResponse, since: start)
     } catch let error as HTTPTransportError {
       // Cached content was found damaged when it was read after its check.
-      if case .other = error, answer.origin != .network, let damage = diagnostics.unreadable { throw damage }
+      if case .other = error, cachedResponse.origin != .network, let damage = diagnostics.unreadable { throw damage }
       throw error
     }
     // The reader of the output should not wait for the revalidation.
     context.output.close()
-    if let revalidation = answer.revalidation { try await renew(revalidation) }
+    if let revalidation = cachedResponse.revalidation { try await revalidate(revalidation) }
   }
 
   /// Writes the content, or the report about it.
-  private func deliver(_ answer: CachedResponse, since start: ContinuousClock.Instant) async throws {
+  private func deliver(_ cachedResponse: CachedResponse, since start: ContinuousClock.Instant) async throws {
     let showsReport = arguments.has(.fetchJSON)
     var bytes = 0
     if showsReport, !ResponseOutput.writesFile(arguments) {
-      for try await chunk in answer.response.body { bytes += chunk.count }
+      for try await chunk in cachedResponse.response.body { bytes += chunk.count }
     } else {
       bytes = try await ResponseOutput(arguments, context, includesHead: arguments.has(.head) && !showsReport).print(
-        status: answer.response.status, fields: answer.response.fields, body: answer.response.body)
+        status: cachedResponse.response.status, fields: cachedResponse.response.fields,
+        body: cachedResponse.response.body)
     }
-    let report = FetchReport(answer, bytes: bytes, elapsed: ContinuousClock.now - start)
+    let report = FetchReport(cachedResponse, bytes: bytes, elapsed: ContinuousClock.now - start)
     if showsReport {
       try report.write(to: context.output)
     } else if context.diagnostics.isTerminal {
@@ -107,20 +110,20 @@ struct FetchCommand: Sendable {
   }
 
   /// Waits for the server's response, which replaces the printed content in the cache.
-  private func renew(_ revalidation: Revalidation) async throws {
+  private func revalidate(_ revalidation: Revalidation) async throws {
     do {
-      let answer = try await revalidation.answer()
-      let status = answer.response.status
-      for try await _ in answer.response.body {}
+      let cachedResponse = try await revalidation.answer()
+      let status = cachedResponse.response.status
+      for try await _ in cachedResponse.response.body {}
       guard (200...299).contains(status) else {
-        return context.warn("the kept content is not renewed: the server answered with status \(status)")
+        return context.warn("the cached content was not renewed: the server responded with status \(status)")
       }
       if context.diagnostics.isTerminal {
-        context.note(answer.origin == .validated ? "renewed: not modified" : "renewed: new content")
+        context.note(cachedResponse.origin == .validated ? "renewed: not modified" : "renewed: new content")
       }
     } catch {
       if Task.isCancelled || error as? HTTPTransportError == .cancelled { throw CancellationError() }
-      context.warn("the kept content is not renewed: \(error)")
+      context.warn("the cached content was not renewed: \(error)")
     }
   }
 
@@ -132,22 +135,22 @@ struct FetchCommand: Sendable {
     guard error.isNetworkError, query.method == .get || query.method == .head else { return failure }
     var query = query
     query.policy = .cacheOnly
-    guard let kept = try? await manager.stream(query) else { return failure }
-    kept.response.body.cancel()
-    let age = kept.age.map { ", \(FetchReport.span($0)) old" } ?? ""
+    guard let storedResponse = try? await manager.stream(query) else { return failure }
+    storedResponse.response.body.cancel()
+    let ageText = storedResponse.age.map { ", \(FetchReport.ageText($0)) old" } ?? ""
     return CommandFailure(
-      failure.status, failure.message, hint: "The cache holds content of it\(age): --offline prints it.")
+      failure.status, failure.message, hint: "The cache has content of this URL\(ageText): --offline prints it.")
   }
 }
 
 /// Creates the query from the options.
 enum FetchQuery {
-  static let url = OperandSyntax("URL", .one, .text, "what to get")
+  static let url = OperandSyntax("URL", .one, .text, "the resource to read")
 
   static func read(
     _ arguments: ParsedArguments, _ target: RequestTarget
   ) throws -> ContentQuery<Data> {
-    guard let url = URL(string: target.url) else { throw arguments.usage("'\(target.url)' is no URL") }
+    guard let url = URL(string: target.url) else { throw arguments.usage("'\(target.url)' is not a URL") }
     var query = ContentQuery<Data>(url)
     query.policy = try policy(arguments)
     query.method = try method(arguments)
@@ -158,10 +161,10 @@ enum FetchQuery {
     }
     let isRead = query.method == .get || query.method == .head
     guard isRead || query.policy == .standard else {
-      throw arguments.usage("\(query.method) always goes to the server: it takes no policy")
+      throw arguments.usage("\(query.method) is always sent to the server: it does not accept a policy")
     }
     if !isRead, let given = [OptionSyntax.ttl, .softTTL, .wait].first(where: { arguments.has($0) }) {
-      throw arguments.usage("\(query.method) always goes to the server: it takes no \(given.name)")
+      throw arguments.usage("\(query.method) is always sent to the server: it does not accept \(given.name)")
     }
     try addType(ofData: &query, arguments)
     return query
@@ -170,14 +173,14 @@ enum FetchQuery {
   static func limit(_ arguments: ParsedArguments) throws(UsageError) -> Int {
     guard let text = arguments[.maximumSize] else { return 512 << 20 }
     guard let limit = ByteCount.parse(text) else {
-      throw arguments.usage("--max-size is a number of bytes such as 512M, not '\(text)'")
+      throw arguments.usage("--max-size must be a number of bytes such as 512M, not '\(text)'")
     }
     return limit
   }
 
   private static func policy(_ arguments: ParsedArguments) throws(UsageError) -> ContentPolicy {
     let given = [OptionSyntax.offline, .refresh, .policy].filter { arguments.has($0) }
-    guard given.count < 2 else { throw arguments.usage("\(given[0].name) and \(given[1].name) exclude each other") }
+    guard given.count < 2 else { throw arguments.usage("\(given[0].name) and \(given[1].name) cannot be combined") }
     if arguments.has(.offline) { return .cacheOnly }
     if arguments.has(.refresh) { return .reload }
     return ContentPolicy.words.first { $0.word == arguments[.policy] }?.policy ?? .standard
@@ -186,7 +189,7 @@ enum FetchQuery {
   private static func method(_ arguments: ParsedArguments) throws(UsageError) -> HTTPMethod {
     let named = arguments[.fetchMethod]
     if arguments.has(.head) {
-      guard named == nil || named == "HEAD" else { throw arguments.usage("--head and --method exclude each other") }
+      guard named == nil || named == "HEAD" else { throw arguments.usage("--head and --method cannot be combined") }
       return .head
     }
     return named.map { HTTPMethod(rawValue: $0) } ?? .get
@@ -195,7 +198,7 @@ enum FetchQuery {
   private static func time(_ option: OptionSyntax, _ arguments: ParsedArguments) throws(UsageError) -> Duration? {
     guard let text = arguments[option] else { return nil }
     guard let time = TimeSpan.parse(text) else {
-      throw arguments.usage("\(option.name) is a time such as 90, 15m, 12h or 7d, not '\(text)'")
+      throw arguments.usage("\(option.name) must be a duration such as 90, 15m, 12h or 7d, not '\(text)'")
     }
     return time
   }
@@ -208,11 +211,12 @@ enum FetchQuery {
       return
     }
     guard ["POST", "PUT", "PATCH"].contains(query.method.rawValue) else {
-      throw arguments.usage("\(query.method) takes no --data", hint: "Name the method, such as --method POST.")
+      throw arguments.usage(
+        "\(query.method) does not accept --data", hint: "Specify the method, such as --method POST.")
     }
     let type = arguments[.fetchType] ?? "application/octet-stream"
     guard HTTPField(name: .contentType, value: type).isValid else {
-      throw arguments.usage("--content-type holds characters that no header may have")
+      throw arguments.usage("--content-type contains characters that are not allowed in a header field")
     }
     query.fields[.contentType] = type
   }

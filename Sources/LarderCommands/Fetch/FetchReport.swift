@@ -9,54 +9,54 @@ internal import LarderHTTP
 
 /// Describes a response after its content has been delivered.
 struct FetchReport: Sendable {
-  private let answer: CachedResponse
+  private let cachedResponse: CachedResponse
   private let bytes: Int
   private let elapsed: Duration
   private let isStored: Bool
 
-  init(_ answer: CachedResponse, bytes: Int, elapsed: Duration) {
-    self.answer = answer
+  init(_ cachedResponse: CachedResponse, bytes: Int, elapsed: Duration) {
+    self.cachedResponse = cachedResponse
     self.bytes = bytes
     self.elapsed = elapsed
-    isStored = answer.isStored
+    isStored = cachedResponse.isStored
   }
 
   /// The report for a person: `from disk, 12 s old: 4711 bytes in 1.3 ms`.
   var line: String {
     var text: String
-    switch answer.origin {
+    switch cachedResponse.origin {
     case .memory: text = "from memory"
     case .disk: text = "from disk"
     case .validated: text = "from disk, confirmed by the server"
-    case .network, .generated: text = isStored ? "from the network, kept" : "from the network, not kept"
+    case .network, .generated: text = isStored ? "from the network, cached" : "from the network, not cached"
     }
-    if answer.origin != .network, let age = answer.age { text += ", \(Self.span(age)) old" }
-    if let status = answer.hiddenBy { text += ", since answered with status \(status)" }
-    if !answer.isFinal { text += ", to be renewed" }
+    if cachedResponse.origin != .network, let age = cachedResponse.age { text += ", \(Self.ageText(age)) old" }
+    if let status = cachedResponse.hiddenBy { text += ", hidden by a later response with status \(status)" }
+    if !cachedResponse.isFinal { text += ", being renewed" }
     return text + ": \(bytes) bytes in \(Milliseconds.text(elapsed)) ms"
   }
 
   /// Writes the report as one JSON object.
   func write(to port: OutputPort) throws(OutputError) {
-    let response = answer.response
+    let response = cachedResponse.response
     var json = JSONOutput(port)
     json.beginObject()
     json.member("url", response.url.absoluteString)
     json.member("status", response.status)
-    json.member("origin", Self.word(answer.origin))
+    json.member("origin", Self.name(cachedResponse.origin))
     json.member("stored", isStored)
-    json.member("intermediate", !answer.isFinal)
-    if let status = answer.hiddenBy { json.member("hiddenBy", status) }
+    json.member("intermediate", !cachedResponse.isFinal)
+    if let status = cachedResponse.hiddenBy { json.member("hiddenBy", status) }
     json.name("age")
-    if let age = answer.age { json.integer(age) } else { json.null() }
+    if let age = cachedResponse.age { json.integer(age) } else { json.null() }
     json.member("bytes", bytes)
     json.name("milliseconds")
     json.raw(Milliseconds.text(elapsed))
     json.member("cacheStatus", response.fields[.cacheStatus])
     json.name("headers")
     json.beginObject()
-    var seen: Set<HTTPFieldName> = []
-    for field in response.fields where seen.insert(field.name).inserted {
+    var writtenNames: Set<HTTPFieldName> = []
+    for field in response.fields where writtenNames.insert(field.name).inserted {
       json.member(field.name.rawName, response.fields.values(of: field.name).joined(separator: ", "))
     }
     json.endObject()
@@ -64,7 +64,7 @@ struct FetchReport: Sendable {
     try json.endLine()
   }
 
-  private static func word(_ origin: ContentOrigin) -> String {
+  private static func name(_ origin: ContentOrigin) -> String {
     switch origin {
     case .memory: "memory"
     case .disk: "disk"
@@ -75,7 +75,7 @@ struct FetchReport: Sendable {
   }
 
   /// A number of seconds in a readable unit.
-  static func span(_ seconds: Int) -> String {
+  static func ageText(_ seconds: Int) -> String {
     switch seconds {
     case ..<120: "\(seconds) s"
     case ..<7200: "\(seconds / 60) min"

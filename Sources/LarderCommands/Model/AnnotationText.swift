@@ -49,21 +49,25 @@ enum AnnotationCount {
     model.schemas.reduce(0) { $0 + of($1) }
   }
 
-  private static func own(_ element: some EdmAnnotatable) -> Int {
+  private static func annotationCount(_ element: some EdmAnnotatable) -> Int {
     element.annotations.count + element.foreignAttributes.count
   }
 
-  private static func sum(_ elements: [some EdmAnnotatable]) -> Int { elements.reduce(0) { $0 + own($1) } }
+  private static func sum(_ elements: [some EdmAnnotatable]) -> Int { elements.reduce(0) { $0 + annotationCount($1) } }
 
   private static func of(_ schema: EdmSchema) -> Int {
-    var count = own(schema) + schema.annotationGroups.reduce(0) { $0 + $1.annotations.count }
-    for type in schema.entityTypes { count += own(type) + sum(type.properties) + sum(type.navigationProperties) }
-    for type in schema.complexTypes { count += own(type) + sum(type.properties) + sum(type.navigationProperties) }
-    for type in schema.enumTypes { count += own(type) + sum(type.members) }
-    for function in schema.functions { count += own(function) + sum(function.parameters) }
-    for action in schema.actions { count += own(action) + sum(action.parameters) }
+    var count = annotationCount(schema) + schema.annotationGroups.reduce(0) { $0 + $1.annotations.count }
+    for type in schema.entityTypes {
+      count += annotationCount(type) + sum(type.properties) + sum(type.navigationProperties)
+    }
+    for type in schema.complexTypes {
+      count += annotationCount(type) + sum(type.properties) + sum(type.navigationProperties)
+    }
+    for type in schema.enumTypes { count += annotationCount(type) + sum(type.members) }
+    for function in schema.functions { count += annotationCount(function) + sum(function.parameters) }
+    for action in schema.actions { count += annotationCount(action) + sum(action.parameters) }
     for container in schema.containers {
-      count += own(container) + sum(container.entitySets) + sum(container.singletons)
+      count += annotationCount(container) + sum(container.entitySets) + sum(container.singletons)
       count += sum(container.functionImports) + sum(container.actionImports)
     }
     return count + sum(schema.typeDefinitions) + sum(schema.terms)

@@ -44,8 +44,8 @@ extension JSONOutput {
       member("function", function)
       try member("arguments", arguments)
       endObject()
-    case .cast(let type, let facets, let value): try writeTyped("cast", type, facets, value)
-    case .isOf(let type, let facets, let value): try writeTyped("isOf", type, facets, value)
+    case .cast(let type, let facets, let value): try writeTyped("cast", type: type, facets: facets, value: value)
+    case .isOf(let type, let facets, let value): try writeTyped("isOf", type: type, facets: facets, value: value)
     case .labeledElement(let label, let value):
       name("labeledElement")
       beginObject()
@@ -80,7 +80,7 @@ extension JSONOutput {
   }
 
   private mutating func writeTyped(
-    _ key: String, _ type: EdmTypeReference, _ facets: EdmFacets, _ value: EdmExpression?
+    _ key: String, type: EdmTypeReference, facets: EdmFacets, value: EdmExpression?
   ) throws(OutputError) {
     name(key)
     beginObject()

@@ -86,10 +86,10 @@ extension JSONOutput {
     if !element.foreignAttributes.isEmpty {
       name("attributes")
       beginObject()
-      var seen: Set<String> = []
+      var writtenNames: Set<String> = []
       for attribute in element.foreignAttributes {
         let short = attribute.shortName
-        let isNew = seen.insert(short).inserted
+        let isNew = writtenNames.insert(short).inserted
         member(isNew ? short : "{\(attribute.namespace)}\(attribute.name)", attribute.value)
       }
       endObject()

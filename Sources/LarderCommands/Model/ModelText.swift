@@ -22,7 +22,7 @@ struct ModelText {
     }
     for schema in model.schemas { try write(schema) }
     if !model.diagnostics.isEmpty {
-      heading(0, "Oddities of the document", "")
+      heading(0, "Diagnostics", "")
       for diagnostic in model.diagnostics { line(1, "\(diagnostic)") }
     }
     try flush(atLeast: 0)
@@ -60,11 +60,14 @@ struct ModelText {
     }
     for function in schema.functions {
       let notes = [function.isBound ? "bound" : nil, function.isComposable ? "composable" : nil]
-      operation("function", function.name, function.parameters, function.returnType, notes, function)
+      operation(
+        "function", function, name: function.name, parameters: function.parameters, returnType: function.returnType,
+        notes: notes)
     }
     for action in schema.actions {
       let notes = [action.isBound ? "bound" : nil]
-      operation("action", action.name, action.parameters, action.returnType, notes, action)
+      operation(
+        "action", action, name: action.name, parameters: action.parameters, returnType: action.returnType, notes: notes)
     }
     for term in schema.terms {
       let type = TypeText.text(term.type, term.facets, in: namespace)
@@ -137,8 +140,9 @@ struct ModelText {
   }
 
   private mutating func operation(
-    _ kind: String, _ name: String, _ parameters: [EdmParameter], _ returnType: EdmReturnType?, _ notes: [String?],
-    _ element: some EdmAnnotatable
+    _ kind: String, _ element: some EdmAnnotatable, name: String, parameters: [EdmParameter],
+    returnType: EdmReturnType?,
+    notes: [String?]
   ) {
     let signature = TypeText.signature(parameters, returnType, in: namespace)
     heading(1, kind, name + signature, notes: notes, isSpaced: false)

@@ -24,16 +24,16 @@ struct ObjectAccess: Sendable {
   }
 
   private static func check(_ path: String) throws(FileError) {
-    guard InputFile.exists(path) else { throw FileError(path: path, reason: "there is no such file") }
+    guard InputFile.exists(path) else { throw FileError(path: path, reason: "no such file") }
   }
 
   /// Opens the store, runs `body`, and closes the store in any case.
   ///
   /// - Parameter makesFile: whether a missing file is created; otherwise it is an error.
   func with(
-    makesFile: Bool = false, _ body: (ObjectStore) async throws -> CommandStatus
+    createsFile: Bool = false, _ body: (ObjectStore) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    if !makesFile { try ObjectAccess.check(path) }
+    if !createsFile { try ObjectAccess.check(path) }
     let store = try await ObjectStore(
       path: path, key: key, options: ObjectAccess.options, onDiagnostic: { [context] in context.warn($0.description) })
     let status: CommandStatus
@@ -41,7 +41,7 @@ struct ObjectAccess: Sendable {
       try? await store.close()
       throw error
     }
-    await context.closing { try await store.close() }
+    await context.warnIfClosingFails { try await store.close() }
     return status
   }
 }
@@ -49,7 +49,7 @@ struct ObjectAccess: Sendable {
 /// Describes a store's failure for the command line.
 enum ObjectFailure {
   static func failure(_ error: ObjectStoreError) -> CommandFailure {
-    if case .storage(let below) = error.reason, below.isOfKey {
+    if case .storage(let storageError) = error.reason, storageError.isKeyError {
       return CommandFailure(.storage, error.description, hint: KeyAccess.hint)
     }
     return CommandFailure(status(error), error.description)

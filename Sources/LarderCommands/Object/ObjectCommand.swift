@@ -10,7 +10,7 @@ enum ObjectCommand {
     }
     // Read before the store is opened: a file that cannot be read must not leave an empty store behind.
     let bytes = try context.read(arguments[OperandSyntax.objectFile] ?? "-", limit: ObjectAccess.options.valueByteLimit)
-    return try await access.with(makesFile: true) { store in
+    return try await access.with(createsFile: true) { store in
       try await store.put(bytes, forKey: key, labels: arguments.values(.addedLabel), expires: expires)
       return .done
     }
@@ -18,12 +18,12 @@ enum ObjectCommand {
 
   @Sendable static func get(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let (access, key) = (try ObjectAccess(arguments, context), try arguments.required(OperandSyntax.objectKey))
-    let tells = arguments.has(.aboutObject) || arguments.has(.aboutObjectJSON)
+    let printsMetadata = arguments.has(.objectMetadata) || arguments.has(.objectMetadataJSON)
     return try await access.with { store in
-      if tells {
-        guard let metadata = try await store.metadata(forKey: key) else { throw absent(key) }
-        if ResponseOutput.writesFile(arguments) { try await printBytes(key, store, arguments, context) }
-        if arguments.has(.aboutObjectJSON) {
+      if printsMetadata {
+        guard let metadata = try await store.metadata(forKey: key) else { throw noValue(key) }
+        if ResponseOutput.writesFile(arguments) { try await printBytes(ofKey: key, in: store, arguments, context) }
+        if arguments.has(.objectMetadataJSON) {
           var json = JSONOutput(context.output)
           json.object(metadata)
           try json.endLine()
@@ -31,35 +31,35 @@ enum ObjectCommand {
           try context.output.write(ObjectText.lines(metadata))
         }
       } else {
-        try await printBytes(key, store, arguments, context)
+        try await printBytes(ofKey: key, in: store, arguments, context)
       }
       return .done
     }
   }
 
   private static func printBytes(
-    _ key: String, _ store: ObjectStore, _ arguments: ParsedArguments, _ context: CommandContext
+    ofKey key: String, in store: ObjectStore, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws {
-    guard let (coding, bytes) = try await store.storedBytes(forKey: key) else { throw absent(key) }
+    guard let (coding, bytes) = try await store.storedBytes(forKey: key) else { throw noValue(key) }
     let fields: HTTPFields = coding == .json ? [.contentType: "application/json"] : [:]
     try await ResponseOutput(arguments, context).print(status: nil, fields: fields, body: HTTPBodyStream(bytes))
   }
 
-  private static func absent(_ key: String) -> CommandFailure {
+  private static func noValue(_ key: String) -> CommandFailure {
     CommandFailure(
-      .negative, "there is no value under \"\(key)\"", hint: "'larder object list' shows the keys that have one.")
+      .negative, "the key \"\(key)\" has no value", hint: "'larder object list' shows the keys.")
   }
 
   @Sendable static func delete(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let (access, keys) = (try ObjectAccess(arguments, context), arguments.values(OperandSyntax.objectKeys))
-    let ways = [
+    let selections = [
       !keys.isEmpty, arguments.has(.deletedLabel), arguments.has(.notUpdatedSince), arguments.has(.allObjects),
     ]
-    guard ways.count(where: { $0 }) == 1 else {
+    guard selections.count(where: { $0 }) == 1 else {
       throw arguments.usage(
-        ways.contains(true)
-          ? "keys, --label, --not-updated-since and --all exclude each other" : "nothing says what to delete",
-        hint: "Give keys, or one of --label LABEL, --not-updated-since TIME and --all.")
+        selections.contains(true)
+          ? "keys, --label, --not-updated-since and --all cannot be combined" : "the values to delete are missing",
+        hint: "Specify keys, or one of --label LABEL, --not-updated-since TIME and --all.")
     }
     let since = try arguments[.notUpdatedSince].map { text in
       try TimePoint.parse(text, of: .notUpdatedSince, .earlier, in: arguments)
@@ -78,8 +78,10 @@ enum ObjectCommand {
       }
       try report(count, missing, asJSON: arguments.has(.json), context)
       guard !missing.isEmpty else { return .done }
-      let others = missing.count == 1 ? "" : " and \(missing.count - 1) more of the keys"
-      throw CommandFailure(.negative, "there is no value under \"\(missing[0])\"\(others)")
+      throw CommandFailure(
+        .negative,
+        missing.count == 1
+          ? "the key \"\(missing[0])\" has no value" : "\(missing.count) keys have no value, such as \"\(missing[0])\"")
     }
   }
 
@@ -88,8 +90,8 @@ enum ObjectCommand {
     _ keys: [String], in store: ObjectStore
   ) async throws -> (count: Int, missing: [String]) {
     // Keys are compared by their bytes, as the store does.
-    var seen: Set<[UInt8]> = []
-    let keys = keys.filter { seen.insert(Array($0.utf8)).inserted }
+    var uniqueKeys: Set<[UInt8]> = []
+    let keys = keys.filter { uniqueKeys.insert(Array($0.utf8)).inserted }
     let missing = try await store.transaction { changes in
       var missing: [String] = []
       for key in keys where try !changes.delete(forKey: key) { missing.append(key) }

@@ -29,13 +29,13 @@ struct ObjectListing: Sendable {
     limit =
       try arguments[.objectLimit].map { text in
         guard let limit = Int(text), limit > 0 else {
-          throw arguments.usage("--limit is a number from 1 on, not '\(text)'")
+          throw arguments.usage("--limit must be a positive number, not '\(text)'")
         }
         return limit
       } ?? .max
     start = try arguments[.afterCursor].map { text in
       guard let cursor = ObjectCursor(text) else {
-        throw arguments.usage("--after is what a list that was cut off has told, not '\(text)'")
+        throw arguments.usage("--after must be a cursor that a list with --limit printed, not '\(text)'")
       }
       return cursor
     }
@@ -43,10 +43,10 @@ struct ObjectListing: Sendable {
 
   private static func selection(_ arguments: ParsedArguments) throws -> ObjectSelection {
     if arguments.has(.listedLabel), arguments.has(.labelPrefix) {
-      throw arguments.usage("--label and --label-prefix exclude each other")
+      throw arguments.usage("--label and --label-prefix cannot be combined")
     }
     if arguments.has(.keyPrefix), arguments.has(.fromKey) || arguments.has(.toKey) {
-      throw arguments.usage("--prefix excludes --from and --to")
+      throw arguments.usage("--prefix cannot be combined with --from or --to")
     }
     var selection = ObjectSelection.all
     if let label = arguments[.listedLabel] { selection = .label(label) }
@@ -86,15 +86,15 @@ struct ObjectListing: Sendable {
   private func forEachPage(
     _ store: ObjectStore, _ body: ([ObjectMetadata], ObjectCursor?) throws -> Void
   ) async throws {
-    var (left, cursor) = (limit, start)
+    var (remaining, cursor) = (limit, start)
     repeat {
       try Task.checkCancellation()
-      let page = try await store.metadata(selection, limit: min(left, ObjectListing.pageSize), after: cursor)
-      left -= page.items.count
-      cursor = left > 0 ? page.next : nil
-      let end = left > 0 ? nil : page.next
+      let page = try await store.metadata(selection, limit: min(remaining, ObjectListing.pageSize), after: cursor)
+      remaining -= page.items.count
+      cursor = remaining > 0 ? page.next : nil
+      let end = remaining > 0 ? nil : page.next
       if !page.items.isEmpty { try body(page.items, end) }
-      if let end { context.note("There are more: --after \(end)") }
+      if let end { context.note("There are more values: --after \(end)") }
     } while cursor != nil
   }
 }

@@ -26,7 +26,7 @@ struct ObjectListTable {
   private let style: TextStyle
   private var widths: [Int]?
 
-  private static let heads = ["bytes", "updated", "expires", "requested", "key", "labels"]
+  private static let headings = ["bytes", "updated", "expires", "requested", "key", "labels"]
 
   init(style: TextStyle) { self.style = style }
 
@@ -43,9 +43,10 @@ struct ObjectListTable {
       ]
     }
     let isFirst = widths == nil
-    let widths = ObjectListTable.heads.indices.map { column in
+    let widths = ObjectListTable.headings.indices.map { column in
       max(
-        self.widths?[column] ?? 0, Columns.width((isFirst ? [ObjectListTable.heads] + rows : rows).map { $0[column] }))
+        self.widths?[column] ?? 0,
+        Columns.width((isFirst ? [ObjectListTable.headings] + rows : rows).map { $0[column] }))
     }
     self.widths = widths
     func line(_ cells: [String]) -> String {
@@ -60,7 +61,7 @@ struct ObjectListTable {
       }
       return padded.joined(separator: "  ") + "\n"
     }
-    return (isFirst ? style.bold(line(ObjectListTable.heads)) : "") + rows.map(line).joined()
+    return (isFirst ? style.bold(line(ObjectListTable.headings)) : "") + rows.map(line).joined()
   }
 }
 

@@ -17,8 +17,8 @@ enum TimePoint {
   ) throws(UsageError) -> Date {
     guard let date = parse(text, direction, now: Date()) else {
       throw arguments.usage(
-        "\(option.name) is a time such as 90, 15m, 12h or 7d, or a moment such as 2026-12-31 or 2026-12-31T18:00Z, "
-          + "not '\(text)'")
+        "\(option.name) must be a duration such as 90, 15m, 12h or 7d, or a date such as 2026-12-31 or "
+          + "2026-12-31T18:00Z, not '\(text)'")
     }
     return date
   }
@@ -30,8 +30,8 @@ enum TimePoint {
       return now.addingTimeInterval(direction == .later ? seconds : -seconds)
     }
     if let day = ODataDate(text) { return years.contains(day.year) ? Date(utc: day) : nil }
-    guard let moment = ODataDateTimeOffset(text), years.contains(moment.date.year) else { return nil }
-    return Date(moment)
+    guard let timestamp = ODataDateTimeOffset(text), years.contains(timestamp.date.year) else { return nil }
+    return Date(timestamp)
   }
 
   private static let years = 1...9999

@@ -18,7 +18,7 @@ enum AllowOption {
         }
       }
     }
-    if let unused { throw arguments.usage("--allow \(unused): no entity that is made has such a property") }
+    if let unused { throw arguments.usage("--allow \(unused): no created entity has this property") }
     return Set(names)
   }
 
@@ -44,5 +44,5 @@ enum AllowOption {
 extension OptionSyntax {
   static let allowedProperty = OptionSyntax(
     "--allow", valueName: "NAME", .text, isRepeatable: true,
-    "queue the property NAME of what is made although the metadata mark it as the service's own")
+    "queue the property NAME of created entities although the metadata mark it as the service's own")
 }

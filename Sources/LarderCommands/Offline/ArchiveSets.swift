@@ -8,7 +8,7 @@ enum ArchiveSets {
   static let archive = "ErrorArchive"
 
   /// The requests that are pending, in their order.
-  static func waiting(_ provider: OfflineODataProvider) async throws -> [JSONNode] {
+  static func pending(_ provider: OfflineODataProvider) async throws -> [JSONNode] {
     try await rows(queue + "?$orderby=RequestID", provider)
   }
 
@@ -20,17 +20,17 @@ enum ArchiveSets {
   /// One request of the error archive.
   static func error(_ id: Int64, _ provider: OfflineODataProvider) async throws -> JSONNode {
     guard let row = try await rows(archive + "?$filter=RequestID%20eq%20\(id)", provider).first else {
-      let known = try await errors(provider).compactMap { $0["RequestID"]?.text }
+      let ids = try await errors(provider).compactMap { $0["RequestID"]?.text }
       throw CommandFailure(
-        .negative, "the error archive has no request \(id)",
-        hint: known.isEmpty ? "It is empty." : "It has \(known.joined(separator: ", ")).")
+        .negative, "the error archive does not contain request \(id)",
+        hint: ids.isEmpty ? "It is empty." : "It contains \(ids.joined(separator: ", ")).")
     }
     return row
   }
 
-  private static func rows(_ question: String, _ provider: OfflineODataProvider) async throws -> [JSONNode] {
-    let answer = try await provider.readJSON(question, options: OfflineODataResultOptions(version: .v401))
-    return (try JSONNode(answer.bytes)["value"]?.items ?? []).map { row in
+  private static func rows(_ query: String, _ provider: OfflineODataProvider) async throws -> [JSONNode] {
+    let result = try await provider.readJSON(query, options: OfflineODataResultOptions(version: .v401))
+    return (try JSONNode(result.bytes)["value"]?.items ?? []).map { row in
       .object((row.members ?? []).filter { !$0.name.contains("@") })
     }
   }

@@ -74,17 +74,17 @@ struct ChangeCommand {
     _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> ODataRequestBody? {
     if arguments.has(.media), arguments.has(.allowedProperty) {
-      throw arguments.usage("--allow is for properties, and --media has none")
+      throw arguments.usage("--allow cannot be combined with --media, which has no properties")
     }
     if arguments.has(.media), arguments[OperandSyntax.entityJSON] != nil {
-      throw arguments.usage("give JSON or --media FILE, not both")
+      throw arguments.usage("JSON and --media FILE cannot be combined")
     }
     guard let file = arguments[.media] else {
       if arguments.has(.mediaType) { throw arguments.usage("--content-type needs --media FILE") }
       return nil
     }
     if let type = arguments[.mediaType], !HTTPField(name: .contentType, value: type).isValid {
-      throw arguments.usage("--content-type holds characters that no header may have")
+      throw arguments.usage("--content-type contains characters that are not allowed in a header field")
     }
     let content = try await RequestContent.open(file, context, until: nil)
     let type = arguments[.mediaType] ?? MediaKind.mediaType(of: file)
@@ -119,10 +119,10 @@ struct ChangeCommand {
   }
 
   private func run(
-    _ content: ChangeJSON?, _ make: ([UInt8]) async throws -> ODataSingleRequest
+    _ content: ChangeJSON?, _ createRequest: ([UInt8]) async throws -> ODataSingleRequest
   ) async throws -> CommandStatus {
     guard let content else { throw arguments.usage("JSON is missing") }
-    return try await run(try await content.reading(make))
+    return try await run(try await content.reading(createRequest))
   }
 
   private func run(_ request: ODataSingleRequest) async throws -> CommandStatus {
@@ -134,7 +134,7 @@ struct ChangeCommand {
     request.allowedProperties = try AllowOption.names(arguments, among: [request])
     request.ifMatch = arguments[.ifMatch]
     guard request.ifMatch.map({ HTTPField(name: .ifMatch, value: $0).isValid }) ?? true else {
-      throw arguments.usage("--if-match holds characters that no header may have")
+      throw arguments.usage("--if-match contains characters that are not allowed in a header field")
     }
     let response = try await provider.execute(single: request)
     try await report(request, response)
@@ -144,26 +144,26 @@ struct ChangeCommand {
   // MARK: Reporting
 
   private func report(_ request: ODataSingleRequest, _ response: ODataSingleResponse) async throws {
-    let makes = request.operation == .create || request.operation == .createMedia
-    let path = makes ? response.fields[.location].map(access.relative) : nil
+    let isCreation = request.operation == .create || request.operation == .createMedia
+    let path = isCreation ? response.fields[.location].map(access.relative) : nil
     // The change has been applied: a failure to report it is ignored, so that nobody repeats the change.
-    let isTold = arguments.has(.json) || context.diagnostics.isTerminal
-    let waiting = isTold ? try? await provider.pendingUploadCount() : nil
+    let reportsCount = arguments.has(.json) || context.diagnostics.isTerminal
+    let pendingCount = reportsCount ? try? await provider.pendingUploadCount() : nil
     if arguments.has(.json) {
       var json = JSONOutput(context.output)
       json.beginObject()
       json.member("operation", request.operationName)
       json.member("path", path ?? access.relative(request.path))
       json.member("etag", response.fields[.etag])
-      json.member("waiting", waiting)
+      json.member("waiting", pendingCount)
       try await entity(path ?? request.path, request, to: &json)
       json.endObject()
       try json.endLine()
       return
     }
     if let path { try context.output.line(TerminalText.line(path)) }
-    if let waiting, context.diagnostics.isTerminal {
-      context.note("Queued: \(Counted.text(waiting, "change")) for 'larder upload'.")
+    if let pendingCount, context.diagnostics.isTerminal {
+      context.note("Queued: \(Counted.text(pendingCount, "change")) for 'larder upload'.")
     }
   }
 
@@ -173,8 +173,8 @@ struct ChangeCommand {
     case .create, .createMedia, .update: break
     default: return
     }
-    guard let answer = try? await provider.readJSON(path), answer.contentType.contains("json"),
-      let node = try? JSONNode(answer.bytes)
+    guard let result = try? await provider.readJSON(path), result.contentType.contains("json"),
+      let node = try? JSONNode(result.bytes)
     else { return }
     json.name("entity")
     json.node(node.members?.count == 1 ? node["d"] ?? node : node)
@@ -184,8 +184,10 @@ struct ChangeCommand {
 /// The media type of a file, from its name's extension.
 enum MediaKind {
   static func mediaType(of file: String) -> String {
-    let ending = file.split(separator: "/").last.flatMap { $0.lastIndex(of: ".").map { file[$0...].dropFirst() } }
-    switch ending?.lowercased() {
+    let fileExtension = file.split(separator: "/").last.flatMap {
+      $0.lastIndex(of: ".").map { file[$0...].dropFirst() }
+    }
+    switch fileExtension?.lowercased() {
     case "png"?: return "image/png"
     case "jpg"?, "jpeg"?: return "image/jpeg"
     case "gif"?: return "image/gif"

@@ -9,21 +9,21 @@ struct ChangeJSON {
   /// The JSON's bytes.
   let bytes: [UInt8]
   /// The name of the content in error messages.
-  private let shown: String
+  private let displayName: String
   private let isArgument: Bool
 
   /// Reads an operand, and the file that it names.
   init(_ given: String, _ context: CommandContext) async throws {
     isArgument = given != "-" && !given.hasPrefix("@")
     guard !isArgument else {
-      (bytes, shown) = (Array(given.utf8), "the JSON")
+      (bytes, displayName) = (Array(given.utf8), "the JSON")
       return
     }
     let file = given == "-" ? "-" : String(given.dropFirst())
     guard !file.isEmpty else {
-      throw CommandFailure(.usage, "@ is followed by a file's name", hint: "For example @order.json.")
+      throw CommandFailure(.usage, "the file name after @ is missing", hint: "For example @order.json.")
     }
-    shown = file == "-" ? "standard input" : file
+    displayName = file == "-" ? "standard input" : file
     bytes = try await RequestContent.read(file, context, limit: Self.limit, until: nil)
   }
 
@@ -35,20 +35,21 @@ struct ChangeJSON {
   /// The problem, its place, and the text around it with a caret.
   private func failure(_ error: PayloadError) -> CommandFailure {
     let text = String(decoding: bytes, as: UTF8.self)
-    let place = ODataSyntaxError(.unexpected(expected: []), offset: error.offset, in: text)
-    var words = "\(shown): \(error.problem)"
-    if error.path != "$" { words += " (\(error.path))" }
-    var hint = "  \(place.excerpt)\n  \(String(repeating: " ", count: place.column))^"
+    let position = ODataSyntaxError(.unexpected(expected: []), offset: error.offset, in: text)
+    var message = "\(displayName): \(error.problem)"
+    if error.path != "$" { message += " (\(error.path))" }
+    var hint = "  \(position.excerpt)\n  \(String(repeating: " ", count: position.column))^"
     var status = CommandStatus.usage
     if case .json = error.problem {
       if !isArgument { status = .storage }
       if text.allSatisfy(\.isWhitespace) {
-        words = "\(shown) is empty"
+        message = "\(displayName) is empty"
         hint = #"An object is expected, such as {"Name": "Flour"}."#
       } else if isArgument, text.first != "{", text.contains("{") == false {
-        hint += "\nJSON stands in quotes of the shell: '{\"Name\": \"Flour\"}'; @FILE reads a file, - standard input."
+        hint +=
+          "\nEnclose JSON in quotes for the shell: '{\"Name\": \"Flour\"}'; @FILE reads a file, - reads standard input."
       }
     }
-    return CommandFailure(status, words, hint: hint)
+    return CommandFailure(status, message, hint: hint)
   }
 }

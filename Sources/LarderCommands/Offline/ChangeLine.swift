@@ -19,58 +19,61 @@ struct ChangeLine {
   private(set) var tag: String?
 
   /// Reads the lines of a file; skips empty ones.
-  static func lines(_ bytes: [UInt8], shown: String) throws -> [ChangeLine] {
+  static func lines(_ bytes: [UInt8], displayName: String) throws -> [ChangeLine] {
     var lines: [ChangeLine] = []
-    for (place, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
+    for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
     where line.contains(where: { $0 > 0x20 }) {
-      do { lines.append(try ChangeLine(Array(line), number: place + 1)) } catch let error as JSONError {
-        throw CommandFailure(.storage, "\(shown):\(place + 1): \(error)", hint: "Each line is a JSON object.")
+      do { lines.append(try ChangeLine(Array(line), number: index + 1)) } catch let error as JSONError {
+        throw CommandFailure(.storage, "\(displayName):\(index + 1): \(error)", hint: "Each line is a JSON object.")
       } catch let problem as Problem {
-        throw CommandFailure(.usage, "\(shown):\(place + 1): \(problem.words)", hint: problem.hint)
+        throw CommandFailure(.usage, "\(displayName):\(index + 1): \(problem.message)", hint: problem.hint)
       }
     }
     guard !lines.isEmpty else {
       throw CommandFailure(
-        .usage, "\(shown) has no changes",
-        hint: #"A line is such as {"update": "Products(1)", "content": {"Price": 1.25}}."#)
+        .usage, "\(displayName) contains no changes",
+        hint: #"For example {"update": "Products(1)", "content": {"Price": 1.25}}"#)
     }
     return lines
   }
 
   private struct Problem: Error {
-    let words: String
+    let message: String
     var hint: String?
   }
 
-  private static let others = ["content", "to", "as", "replace", "ifMatch", "tag"]
+  private static let optionalMembers = ["content", "to", "as", "replace", "ifMatch", "tag"]
 
   private init(_ bytes: [UInt8], number: Int) throws {
-    guard case .object(let members) = try JSONNode(bytes) else { throw Problem(words: "a change is a JSON object") }
+    guard case .object(let members) = try JSONNode(bytes) else {
+      throw Problem(message: "a change must be a JSON object")
+    }
     let verbs = members.filter { Verb(rawValue: $0.name) != nil }
-    let known = Verb.allCases.map(\.rawValue)
+    let verbNames = Verb.allCases.map(\.rawValue)
     guard verbs.count == 1, let verb = Verb(rawValue: verbs[0].name) else {
-      if let other = members.first(where: { !Self.others.contains($0.name) && Verb(rawValue: $0.name) == nil }) {
+      if let other = members.first(where: { !Self.optionalMembers.contains($0.name) && Verb(rawValue: $0.name) == nil })
+      {
         throw Problem(
-          words: "no change is called '\(other.name)'", hint: Suggestion.hint(for: other.name, among: known))
+          message: "there is no change named '\(other.name)'", hint: Suggestion.hint(for: other.name, among: verbNames))
       }
-      throw Problem(words: "a change has one of \(known.joined(separator: ", "))")
+      throw Problem(message: "a change must have one of \(verbNames.joined(separator: ", "))")
     }
     self.number = number
     self.verb = verb
     guard case .string(let path) = verbs[0].value, !path.isEmpty else {
-      throw Problem(words: "'\(verb.rawValue)' is followed by a path in quotes")
+      throw Problem(message: "'\(verb.rawValue)' must be a string with a path")
     }
     self.path = path
-    for member in members where member.name != verb.rawValue { try take(member.name, member.value) }
+    for member in members where member.name != verb.rawValue { try readMember(member.name, member.value) }
     if verb == .link || verb == .unlink, target == nil {
-      throw Problem(words: "'\(verb.rawValue)' needs \"to\": the other entity")
+      throw Problem(message: "'\(verb.rawValue)' needs \"to\" with the other entity")
     }
     if verb == .create || verb == .update, content == nil {
-      throw Problem(words: "'\(verb.rawValue)' needs \"content\"")
+      throw Problem(message: "'\(verb.rawValue)' needs \"content\"")
     }
   }
 
-  private mutating func take(_ name: String, _ value: JSONNode) throws {
+  private mutating func readMember(_ name: String, _ value: JSONNode) throws {
     switch (name, verb) {
     case ("content", .create), ("content", .update), ("content", .action):
       var writer = JSONWriter()
@@ -79,24 +82,24 @@ struct ChangeLine {
     case ("to", .link), ("to", .unlink): target = try text(value, name)
     case ("as", .create):
       let text = try text(value, name)
-      guard !text.isEmpty, text.utf8.allSatisfy(Self.isOfName) else {
-        throw Problem(words: "\"as\" takes letters, digits and _")
+      guard !text.isEmpty, text.utf8.allSatisfy(Self.isNameByte) else {
+        throw Problem(message: "\"as\" must consist of letters, digits and _")
       }
       self.name = text
     case ("replace", .update):
-      guard case .boolean(let flag) = value else { throw Problem(words: "\"replace\" is true or false") }
+      guard case .boolean(let flag) = value else { throw Problem(message: "\"replace\" must be true or false") }
       replaces = flag
     case ("ifMatch", _) where verb != .create: ifMatch = try text(value, name)
     case ("tag", _): tag = try text(value, name)
     default:
-      let isKnown = Self.others.contains(name)
+      let isKnown = Self.optionalMembers.contains(name)
       throw Problem(
-        words: isKnown ? "'\(verb.rawValue)' takes no \"\(name)\"" : "a change has no \"\(name)\"",
-        hint: Suggestion.hint(for: name, among: Self.others))
+        message: isKnown ? "'\(verb.rawValue)' does not accept \"\(name)\"" : "a change does not accept \"\(name)\"",
+        hint: Suggestion.hint(for: name, among: Self.optionalMembers))
     }
   }
 
-  private static func isOfName(_ byte: UInt8) -> Bool {
+  private static func isNameByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
@@ -106,7 +109,7 @@ struct ChangeLine {
   }
 
   private func text(_ value: JSONNode, _ name: String) throws -> String {
-    guard case .string(let text) = value else { throw Problem(words: "\"\(name)\" is a text in quotes") }
+    guard case .string(let text) = value else { throw Problem(message: "\"\(name)\" must be a string") }
     return text
   }
 }

@@ -9,7 +9,7 @@ struct ChangeSetCommand {
   private let context: CommandContext
   private let access: OfflineAccess
   /// The name of the file in messages.
-  private let shown: String
+  private let displayName: String
 
   private var provider: OfflineODataProvider { access.provider }
 
@@ -18,12 +18,12 @@ struct ChangeSetCommand {
 
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let file = try arguments.required(OperandSyntax.changesFile)
-    let shown = file == "-" ? "standard input" : file
+    let displayName = file == "-" ? "standard input" : file
     let bytes = try await RequestContent.read(file, context, limit: limit, until: nil)
-    let lines = try ChangeLine.lines(bytes, shown: shown)
+    let lines = try ChangeLine.lines(bytes, displayName: displayName)
     let fields = try HeaderOption.fields(arguments, context)
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
-      let command = ChangeSetCommand(arguments: arguments, context: context, access: access, shown: shown)
+      let command = ChangeSetCommand(arguments: arguments, context: context, access: access, displayName: displayName)
       let draft = try await command.draft(lines, fields)
       _ = try AllowOption.names(arguments, among: draft.requests)
       let responses: [ODataSingleResponse]
@@ -39,11 +39,13 @@ struct ChangeSetCommand {
     var draft = ChangeSetDraft()
     for line in lines {
       if let ifMatch = line.ifMatch, !HTTPField(name: .ifMatch, value: ifMatch).isValid {
-        throw CommandFailure(.usage, "\(shown):\(line.number): \"ifMatch\" holds characters that no header may have")
+        throw CommandFailure(
+          .usage,
+          "\(displayName):\(line.number): \"ifMatch\" contains characters that are not allowed in a header field")
       }
       do { try await add(line, fields, to: &draft) } catch let error as PayloadError {
         let place = error.path == "$" ? "" : " (\(error.path.replacing("$", with: "content", maxReplacements: 1)))"
-        throw CommandFailure(.usage, "\(shown):\(line.number): \(error.problem)\(place)")
+        throw CommandFailure(.usage, "\(displayName):\(line.number): \(error.problem)\(place)")
       } catch let error as OfflineODataError { throw failure(error, line) }
     }
     return draft
@@ -74,20 +76,20 @@ struct ChangeSetCommand {
   private func failure(_ error: OfflineODataError, _ line: ChangeLine) -> CommandFailure {
     let failure = CommandFailure(error)
     return CommandFailure(
-      failure.status, "\(shown):\(line.number): \(failure.message)", hint: failure.hint ?? "Nothing was changed.")
+      failure.status, "\(displayName):\(line.number): \(failure.message)", hint: failure.hint ?? "Nothing was changed.")
   }
 
   // MARK: Reporting
 
-  private func report(_ made: [(request: ODataSingleRequest, response: ODataSingleResponse)]) async throws {
+  private func report(_ changes: [(request: ODataSingleRequest, response: ODataSingleResponse)]) async throws {
     // The changes have been applied: a failure to report them is ignored, so that nobody repeats them.
-    let waiting = arguments.has(.json) ? try? await provider.pendingUploadCount() : nil
+    let pendingCount = arguments.has(.json) ? try? await provider.pendingUploadCount() : nil
     if arguments.has(.json) {
       var json = JSONOutput(context.output)
       json.beginObject()
       json.name("changes")
       json.beginArray()
-      for (request, response) in made {
+      for (request, response) in changes {
         json.beginObject()
         json.member("operation", request.operationName)
         json.member("path", path(request, response) ?? access.relative(response.url))
@@ -96,16 +98,16 @@ struct ChangeSetCommand {
         try json.drain()
       }
       json.endArray()
-      json.member("waiting", waiting)
+      json.member("waiting", pendingCount)
       json.endObject()
       try json.endLine()
       return
     }
-    for (request, response) in made {
+    for (request, response) in changes {
       if let path = path(request, response) { try context.output.line(TerminalText.line(path)) }
     }
     if context.diagnostics.isTerminal {
-      context.note("Queued as one: \(Counted.text(made.count, "change")) for 'larder upload'.")
+      context.note("Queued as one transaction: \(Counted.text(changes.count, "change")) for 'larder upload'.")
     }
   }
 

@@ -7,20 +7,20 @@ internal import LarderService
 enum CloneChoice: Sendable {
   case queries([OfflineODataDefiningQuery])
   case all
-  case asked
+  case interactive
 
   /// Reads the options. Contradictory options are rejected before the user is asked to choose.
   init(_ arguments: ParsedArguments) throws(UsageError) {
     switch (arguments.has(.definingQuery), arguments.has(.wholeService)) {
-    case (true, true): throw arguments.usage("--all and --query exclude each other")
+    case (true, true): throw arguments.usage("--all and --query cannot be combined")
     case (true, false): self = .queries(try DefiningQueryOption.queries(arguments))
     case (false, true): self = .all
-    case (false, false): self = .asked
+    case (false, false): self = .interactive
     }
   }
 
   /// Whether a user can choose at a terminal.
-  static func canAsk(_ context: CommandContext) -> Bool {
+  static func isInteractive(_ context: CommandContext) -> Bool {
     context.input.isTerminal && context.diagnostics.isTerminal
   }
 
@@ -31,9 +31,9 @@ enum CloneChoice: Sendable {
     if case .queries(let queries) = self { return queries }
     let service = try await Self.service(access)
     var names = service.sources.map(\.name)
-    if case .asked = self {
+    if case .interactive = self {
       let list = SetList(service.sources, await SetList.counts(service.sources, access))
-      names = try await list.ask(access.folder.service, context)
+      names = try await list.chooseSets(access.folder.service, context)
     }
     return try DefiningQueryOption.addingStreams(to: service.queries(for: names), arguments)
   }
@@ -48,12 +48,12 @@ enum CloneChoice: Sendable {
   }
 
   /// The error that nothing says what to copy, with a list of the service's sets.
-  static func missing(_ access: OfflineAccess, _ arguments: ParsedArguments) async throws -> UsageError {
+  static func choiceError(_ access: OfflineAccess, _ arguments: ParsedArguments) async throws -> UsageError {
     let sources = try await service(access).sources
     let lines = sources.map { "  " + TerminalText.line($0.name) + ($0.isSet ? "" : "  (one entity)") }
     return arguments.usage(
-      "nothing says what to copy",
-      hint: "Give --all, or --query SET for each of these sets ('SET?$top=100' for a part of it):\n"
+      "specify what to copy",
+      hint: "Use --all, or --query SET for each of these sets ('SET?$top=100' for a part of it):\n"
         + lines.joined(separator: "\n"))
   }
 }
@@ -76,10 +76,10 @@ struct SetList: Sendable {
   /// The number of entities of each set. Several are requested concurrently, each with a time limit. Sets without a
   /// count are missing.
   static func counts(_ sources: [ServiceQueries.Source], _ access: OfflineAccess) async -> [String: Int64] {
-    let asking = try? access.conversation { options in
+    let connection = try? access.conversation { options in
       options.timeouts.total = min(options.timeouts.total ?? limits.one, limits.one)
     }
-    guard let (conversation, parallel) = asking else { return [:] }
+    guard let (conversation, parallel) = connection else { return [:] }
     let end = ContinuousClock.now + limits.all
     var names = sources.filter(\.isSet).map(\.name)[...]
     return await withTaskGroup(of: (String, Int64?).self) { group in
@@ -98,37 +98,37 @@ struct SetList: Sendable {
   }
 
   private static func count(_ name: String, _ conversation: ODataConversation) async -> Int64? {
-    let answer = try? await conversation.send(ODataSingleRequest(.read, name + "/$count", useCache: false))
-    guard case .count(let count)? = try? answer?.payload() else { return nil }
+    let input = try? await conversation.send(ODataSingleRequest(.read, name + "/$count", useCache: false))
+    guard case .count(let count)? = try? input?.payload() else { return nil }
     return count
   }
 
   // MARK: Prompting
 
   /// Lists the sets and asks until the input can be understood; returns the chosen names.
-  func ask(_ service: String, _ context: CommandContext) async throws -> [String] {
+  func chooseSets(_ service: String, _ context: CommandContext) async throws -> [String] {
     try Task.checkCancellation()
     context.note("\(TerminalText.line(service)) has:")
     for line in lines { context.note(line) }
-    guard case .descriptor(let descriptor) = try context.input.take() else { throw Self.none }
+    guard case .descriptor(let descriptor) = try context.input.take() else { throw Self.noChoice }
     let reader: InputReader
     do throws(FileError.Reason) { reader = try InputReader(InputDescriptor(borrowing: descriptor)) } catch {
       throw FileError(path: "standard input", reason: error.text)
     }
     while true {
-      try? context.diagnostics.write("Which of them to copy? Numbers (1 3-5), names, or all: ")
-      guard let answer = try await Self.line(reader) else {
+      try? context.diagnostics.write("Copy which sets? Numbers (1 3-5), names, or all: ")
+      guard let input = try await Self.line(reader) else {
         context.note("")
-        throw Self.none
+        throw Self.noChoice
       }
-      switch chosen(answer) {
+      switch chosen(input) {
       case .success(let names): return names
       case .failure(let complaint): context.note(TerminalText.line(complaint.text))
       }
     }
   }
 
-  private static let none = CommandFailure(.usage, "nothing was chosen to copy", hint: "Give --query SET, or --all.")
+  private static let noChoice = CommandFailure(.usage, "no sets were chosen", hint: "Use --query SET, or --all.")
 
   private static func line(_ reader: InputReader) async throws -> String? {
     var bytes: [UInt8] = []
@@ -148,9 +148,9 @@ struct SetList: Sendable {
       source.isSet ? self.counts[source.name].map { "\($0)" } ?? "?" : "one entity"
     }
     let widths = (Columns.width(sources.indices.map { "\($0 + 1)" }), Columns.width(shown), Columns.width(counts))
-    return sources.indices.map { place in
-      "  " + Columns.padLeft("\(place + 1)", widths.0) + "  " + Columns.pad(shown[place], widths.1) + "  "
-        + Columns.padLeft(counts[place], widths.2)
+    return sources.indices.map { index in
+      "  " + Columns.padLeft("\(index + 1)", widths.0) + "  " + Columns.pad(shown[index], widths.1) + "  "
+        + Columns.padLeft(counts[index], widths.2)
     }
   }
 
@@ -161,20 +161,20 @@ struct SetList: Sendable {
 
   /// The names that the input chooses: numbers and ranges of numbers, names in any case, or `all`, separated by spaces
   /// or commas.
-  func chosen(_ answer: String) -> Result<[String], Complaint> {
+  func chosen(_ input: String) -> Result<[String], Complaint> {
     var chosen: [String] = []
-    for word in answer.split(whereSeparator: { $0.isWhitespace || $0 == "," }).map(String.init) {
-      guard let found = find(word) else {
+    for word in input.split(whereSeparator: { $0.isWhitespace || $0 == "," }).map(String.init) {
+      guard let matchingNames = matches(word) else {
         let hint = Suggestion.hint(for: word, among: names).map { " " + $0 } ?? ""
         return .failure(
-          Complaint(text: "There is no '\(word)': give numbers from 1 to \(sources.count), names, or all." + hint))
+          Complaint(text: "There is no '\(word)': enter numbers from 1 to \(sources.count), names, or all." + hint))
       }
-      for name in found where !chosen.contains(name) { chosen.append(name) }
+      for name in matchingNames where !chosen.contains(name) { chosen.append(name) }
     }
-    return chosen.isEmpty ? .failure(Complaint(text: "Nothing was chosen.")) : .success(chosen)
+    return chosen.isEmpty ? .failure(Complaint(text: "Enter at least one.")) : .success(chosen)
   }
 
-  private func find(_ word: String) -> [String]? {
+  private func matches(_ word: String) -> [String]? {
     if names.contains(word) { return [word] }
     if word == "all" { return names }
     let ends = word.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map { Int($0) }
@@ -182,7 +182,7 @@ struct SetList: Sendable {
       guard first >= 1, first <= last, last <= names.count else { return nil }
       return Array(names[(first - 1)..<last])
     }
-    let alike = names.filter { $0.lowercased() == word.lowercased() }
-    return alike.count == 1 ? alike : nil
+    let equalNames = names.filter { $0.lowercased() == word.lowercased() }
+    return equalNames.count == 1 ? equalNames : nil
   }
 }

@@ -8,50 +8,50 @@ enum CloneCommand {
     let choice = try CloneChoice(arguments)
     _ = try OfflineAccess.pageSize(arguments)
     let name = try arguments[.cloneFolder] ?? CloneName.folder(of: root, arguments)
-    if case .asked = choice, !CloneChoice.canAsk(context) {
-      let folder = CloneFolder(path: context.path(name), shown: name, service: root)
+    if case .interactive = choice, !CloneChoice.isInteractive(context) {
+      let folder = CloneFolder(path: context.path(name), displayName: name, service: root)
       let access = try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false)
-      throw try await CloneChoice.missing(access, arguments)
+      throw try await CloneChoice.choiceError(access, arguments)
     }
     let clone = try StagedClone.begin(name, of: root, context)
     if arguments[.cloneFolder] == nil { context.note("Cloning into '\(TerminalText.line(name))'.") }
     let report = DownloadReport(arguments, context)
     var failure: (any Error)?
-    do { try await fill(clone, choice, report, arguments, context) } catch { failure = error }
-    let isCut = failure != nil && Task.isCancelled
-    guard report.hasCompleted, !isCut else { throw try notCloned(clone, failure, report) }
+    do { try await fill(clone, with: choice, report: report, arguments, context) } catch { failure = error }
+    let isInterrupted = failure != nil && Task.isCancelled
+    guard report.hasCompleted, !isInterrupted else { throw try cloneError(clone, failure, report) }
     guard clone.hasStore else {
       clone.discard()
       throw CommandFailure(
-        .storage, "\(clone.folder.path) was removed while the clone was made", hint: "Nothing is kept: clone again.")
+        .storage, "\(clone.folder.path) was removed during the clone", hint: "No data was kept. Clone again.")
     }
     do { try clone.publish(context) } catch {
       clone.keep()
-      throw adding(clone.words, to: CommandFailure(error))
+      throw adding(clone.resumeHint, to: CommandFailure(error))
     }
     let error = failure ?? report.error
     try report.print(endingWith: error)
-    if let error { throw adding(goingOn(clone.folder), to: report.failure(error, in: clone.folder)) }
+    if let error { throw adding(resumeHint(clone.folder), to: report.failure(error, in: clone.folder)) }
     let missing = report.leftOut + report.leftOutLinks.map { "links of \($0)" }
     guard !missing.isEmpty else { return .done }
     throw CommandFailure(
       .negative, "left out: \(missing.joined(separator: ", "))",
-      hint: "'larder \(clone.folder.option)download --query PATH' tries one of them again.")
+      hint: "'larder \(clone.folder.option)download --query PATH' tries one again.")
   }
 
   // MARK: Downloading
 
   private static func fill(
-    _ clone: StagedClone, _ choice: CloneChoice, _ report: DownloadReport, _ arguments: ParsedArguments,
+    _ clone: StagedClone, with choice: CloneChoice, report: DownloadReport, _ arguments: ParsedArguments,
     _ context: CommandContext
   ) async throws {
     let access = try await OfflineAccess(clone.folder, arguments, context, createsStore: true, fills: false)
     let queries = try await choice.queries(access, arguments, context)
-    do { try await download(queries, access, clone, report, context) } catch {
+    do { try await download(queries, access, into: clone, report: report, context) } catch {
       // A given query that fails stays, and 'larder download' tries it again.
       if case .queries = choice { throw error }
       guard !Task.isCancelled, !report.errors.isEmpty else { throw error }
-      try await LeavingOut(access: access, queries: queries, report: report, context: context).run()
+      try await PartialClone(access: access, queries: queries, report: report, context: context).run()
       guard report.hasCompleted else {
         throw report.errors.values.first { $0.name == .authenticationFailed } ?? error
       }
@@ -59,75 +59,75 @@ enum CloneCommand {
   }
 
   private static func download(
-    _ queries: [OfflineODataDefiningQuery], _ access: OfflineAccess, _ clone: StagedClone, _ report: DownloadReport,
+    _ queries: [OfflineODataDefiningQuery], _ access: OfflineAccess, into clone: StagedClone, report: DownloadReport,
     _ context: CommandContext
   ) async throws {
     if clone.isResumed {
-      if try await resume(access, queries, report, context) { return }
+      if try await resume(access, queries: queries, report: report, context) { return }
       try clone.prepare()
     }
     let provider = try access.filling().provider
     for query in queries { try await provider.add(query) }
-    try await closing(provider, context) { try await report.hear(provider) { try await provider.open() } }
+    try await runAndClose(provider, context) { try await report.follow(provider) { try await provider.open() } }
   }
 
   /// Resumes an interrupted clone with the queries given now; false if not even the metadata was downloaded.
   private static func resume(
-    _ access: OfflineAccess, _ queries: [OfflineODataDefiningQuery], _ report: DownloadReport, _ context: CommandContext
+    _ access: OfflineAccess, queries: [OfflineODataDefiningQuery], report: DownloadReport, _ context: CommandContext
   ) async throws -> Bool {
     let provider = access.provider
     for query in queries { try await provider.add(query) }
     do { try await access.open() } catch let error as OfflineODataError where error.name == .neverDownloaded {
       return false
     }
-    try await closing(provider, context) {
+    try await runAndClose(provider, context) {
       let names = Set(queries.map(\.name))
-      for known in try await provider.definingQueries().map(\.definingQuery.name) where !names.contains(known) {
-        try await provider.removeDefiningQuery(known)
+      for name in try await provider.definingQueries().map(\.definingQuery.name) where !names.contains(name) {
+        try await provider.removeDefiningQuery(name)
       }
-      try await report.hear(provider) { try await provider.download() }
+      try await report.follow(provider) { try await provider.download() }
     }
     return true
   }
 
   /// Runs the work on a store and closes the store in any case.
-  static func closing(
+  static func runAndClose(
     _ provider: OfflineODataProvider, _ context: CommandContext, _ work: () async throws -> Void
   ) async throws {
     do { try await work() } catch {
       try? await provider.close()
       throw error
     }
-    await context.closing { try await provider.close() }
+    await context.warnIfClosingFails { try await provider.close() }
   }
 
   // MARK: Failures
 
   /// Ends a clone that cannot be published: keeps the downloaded part beside the target, or nothing if there is none.
-  private static func notCloned(
+  private static func cloneError(
     _ clone: StagedClone, _ failure: (any Error)?, _ report: DownloadReport
   ) throws -> any Error {
     let error = failure ?? OfflineODataError(.cancelled)
-    let told = Task.isCancelled ? interrupt : report.failure(error)
+    let reported = Task.isCancelled ? interruption : report.failure(error)
     let isKept = clone.isResumed || report.hasBegun
     if isKept { clone.keep() } else { clone.discard() }
     if isKept || !Task.isCancelled { try report.print(endingWith: error) }
-    return isKept ? adding(clone.words, to: told) : told
+    return isKept ? adding(clone.resumeHint, to: reported) : reported
   }
 
   /// The failure for an interrupted download into a clone, with the command to resume it.
-  static func interrupted(_ folder: CloneFolder) -> CommandFailure {
-    adding(goingOn(folder), to: interrupt)
+  static func interruptedFailure(_ folder: CloneFolder) -> CommandFailure {
+    adding(resumeHint(folder), to: interruption)
   }
 
-  private static let interrupt = CommandFailure(.interrupted, "interrupted")
+  private static let interruption = CommandFailure(.interrupted, "interrupted")
 
-  private static func goingOn(_ folder: CloneFolder) -> String {
-    "What has come is kept: 'larder \(folder.option)download' goes on."
+  private static func resumeHint(_ folder: CloneFolder) -> String {
+    "The downloaded data is kept: 'larder \(folder.option)download' resumes the download."
   }
 
-  private static func adding(_ words: String, to failure: CommandFailure) -> CommandFailure {
-    let hint = [failure.hint, words].compactMap(\.self).joined(separator: "\n")
+  private static func adding(_ hint: String, to failure: CommandFailure) -> CommandFailure {
+    let hint = [failure.hint, hint].compactMap(\.self).joined(separator: "\n")
     return CommandFailure(failure.status, failure.message, hint: hint)
   }
 }

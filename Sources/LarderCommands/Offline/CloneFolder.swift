@@ -22,7 +22,7 @@ struct CloneFolder: Sendable {
   /// The folder's path; `.` for the current folder.
   let path: String
   /// The path that the user gave.
-  let shown: String
+  let displayName: String
   /// The service's root; ends with a slash.
   let service: String
 
@@ -30,7 +30,7 @@ struct CloneFolder: Sendable {
   var root: URL {
     get throws(FileError) {
       guard let root = URL(string: service) else {
-        throw FileError(path: Self.settingsName, reason: "it does not say which service is cloned")
+        throw FileError(path: Self.settingsName, reason: "it does not name the service")
       }
       return root
     }
@@ -40,13 +40,13 @@ struct CloneFolder: Sendable {
   var store: String { path + "/" + Self.storeName }
 
   /// Sets the place of the store's file in its parameters.
-  func place(_ parameters: inout OfflineODataParameters) {
+  func setLocation(_ parameters: inout OfflineODataParameters) {
     parameters.storeName = Self.storeBase
     parameters.storePath = path
   }
 
   /// The option for a verb that should work in the folder: empty, or `-C DIR` followed by a space.
-  var option: String { shown == "." ? "" : "-C \(shown) " }
+  var option: String { displayName == "." ? "" : "-C \(displayName) " }
 
   /// The clone in the command's folder.
   static func current(_ context: CommandContext) throws -> CloneFolder {
@@ -55,12 +55,12 @@ struct CloneFolder: Sendable {
     guard InputFile.exists(settings) else {
       if let unfinished = unfinished(context) { throw unfinished.failure }
       throw FileError(
-        path: settings, reason: "there is no clone here; 'larder clone' makes one, and -C DIR names its folder")
+        path: settings, reason: "this folder is not a clone; 'larder clone' creates one, and -C DIR selects its folder")
     }
     guard let service = service(in: try InputFile.read(settings, limit: InputFile.settingsLimit)) else {
-      throw FileError(path: settings, reason: "it does not say which service is cloned")
+      throw FileError(path: settings, reason: "it does not name the service")
     }
-    return CloneFolder(path: path, shown: path, service: service)
+    return CloneFolder(path: path, displayName: path, service: service)
   }
 
   /// The unfinished clone that will be in the command's folder; nil if there is none.
@@ -70,7 +70,7 @@ struct CloneFolder: Sendable {
   }
 
   /// The clone in the command's folder, with a store in it; a user's store may have been set aside.
-  static func filled(_ arguments: ParsedArguments, _ context: CommandContext) throws -> CloneFolder {
+  static func existing(_ arguments: ParsedArguments, _ context: CommandContext) throws -> CloneFolder {
     let folder = try current(context)
     guard try InputFile.exists(folder.store) || StoreUserOption.user(arguments, context) != nil else {
       throw FileError(
@@ -82,8 +82,8 @@ struct CloneFolder: Sendable {
   /// The total size of the store's files in bytes, without other users' copies beside them.
   var size: Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-    let own = names.filter { $0.hasPrefix(Self.storeName) && !$0.hasPrefix(Self.storeName + "-user-") }
-    return own.reduce(0) { $0 + InputFile.size(path + "/" + $1) }
+    let storeFiles = names.filter { $0.hasPrefix(Self.storeName) && !$0.hasPrefix(Self.storeName + "-user-") }
+    return storeFiles.reduce(0) { $0 + InputFile.size(path + "/" + $1) }
   }
 
   /// Writes the settings file.

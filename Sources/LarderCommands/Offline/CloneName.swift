@@ -3,7 +3,7 @@ internal import LarderOData
 /// Derives the folder of a clone from the URL of the service's root, if no folder is given.
 enum CloneName {
   /// Path segments that many services share; the segment before them identifies the service.
-  private static let common: Set<String> = ["api", "odata", "odata2", "odata4", "rest", "svc"]
+  private static let genericSegments: Set<String> = ["api", "odata", "odata2", "odata4", "rest", "svc"]
   /// The longest name, with room for a suffix within the file systems' limit.
   private static let limit = 200
 
@@ -12,30 +12,30 @@ enum CloneName {
   ///
   /// Throws if the name cannot be used for a folder.
   static func folder(of root: String, _ arguments: ParsedArguments) throws(UsageError) -> String {
-    let place = root.prefix { $0 != "?" }
-    let rest = place.firstRange(of: "://").map { place[$0.upperBound...] } ?? place
+    let address = root.prefix { $0 != "?" }
+    let rest = address.firstRange(of: "://").map { address[$0.upperBound...] } ?? address
     let host = rest.prefix { $0 != "/" }
     let segments = rest.dropFirst(host.count).split(separator: "/").map { $0.prefix { $0 != ";" } }
-    guard let segment = segments.last(where: isName) else {
+    guard let segment = segments.last(where: isServiceName) else {
       return String(host.prefix { $0 != ":" }.drop { $0 == "[" })
     }
-    guard let name = PercentEncoding.decode(String(segment)), isFit(name) else {
+    guard let name = PercentEncoding.decode(String(segment)), isValidFolderName(name) else {
       throw arguments.usage(
-        "the service's name, '\(segment)', cannot be the name of a folder",
-        hint: "Name the folder: larder clone SERVICE DIR.")
+        "the name of the service, '\(segment)', cannot be used for a folder",
+        hint: "Specify a folder: larder clone SERVICE DIR.")
     }
     return name
   }
 
-  private static func isName(_ segment: Substring) -> Bool {
+  private static func isServiceName(_ segment: Substring) -> Bool {
     let version = segment.first == "v" || segment.first == "V" ? segment.dropFirst() : segment
     let isVersion = !version.isEmpty && version.allSatisfy { $0.isASCII && $0.isNumber || $0 == "." }
-    return !segment.isEmpty && !segment.hasPrefix("(") && !isVersion && !common.contains(segment.lowercased())
+    return !segment.isEmpty && !segment.hasPrefix("(") && !isVersion && !genericSegments.contains(segment.lowercased())
   }
 
-  private static func isFit(_ name: String) -> Bool {
+  private static func isValidFolderName(_ name: String) -> Bool {
     !name.isEmpty && name != "." && name != ".." && !name.hasPrefix("-") && name.utf8.count <= limit
       && !name.hasSuffix(UnfinishedClone.suffix)
-      && !name.unicodeScalars.contains { $0 == "/" || $0 == "\t" || $0 == "\n" || TerminalText.isUnseen($0) }
+      && !name.unicodeScalars.contains { $0 == "/" || $0 == "\t" || $0 == "\n" || TerminalText.isInvisible($0) }
   }
 }

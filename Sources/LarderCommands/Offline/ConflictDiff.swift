@@ -60,7 +60,7 @@ struct ConflictDiff {
     for note in notes { text += note + "\n" }
     let shown = lines.filter { all || $0.change != .none }
     guard !shown.isEmpty else { return text + "No property differs.\n" }
-    let heads = ["", "property", "base", "mine", "theirs"]
+    let headings = ["", "property", "base", "mine", "theirs"]
     let cells = shown.map { line in
       [
         line.change == .both ? "!" : "", TerminalText.line(line.name), Self.cell(line.base),
@@ -68,12 +68,12 @@ struct ConflictDiff {
         theirs(line),
       ]
     }
-    let widths = heads.indices.map { column in Columns.width(([heads] + cells).map { $0[column] }) }
+    let widths = headings.indices.map { column in Columns.width(([headings] + cells).map { $0[column] }) }
     func row(_ cells: [String], _ style: (String) -> String = { $0 }) -> String {
-      let padded = cells.enumerated().map { $0 == heads.count - 1 ? $1 : Columns.pad($1, widths[$0]) }
+      let padded = cells.enumerated().map { $0 == headings.count - 1 ? $1 : Columns.pad($1, widths[$0]) }
       return style(padded.joined(separator: "  ")) + "\n"
     }
-    text += row(heads, style.bold)
+    text += row(headings, style.bold)
     for (line, cells) in zip(shown, cells) { text += row(cells) { line.change == .both ? style.red($0) : $0 } }
     return text
   }
@@ -81,11 +81,11 @@ struct ConflictDiff {
   private var notes: [String] {
     var notes: [String] = []
     if conflict.mine == nil { notes.append("mine: deleted here") }
-    if conflict.base == nil, conflict.mine != nil { notes.append("mine: made here") }
+    if conflict.base == nil, conflict.mine != nil { notes.append("mine: created here") }
     if !conflict.isTheirsKnown {
-      notes.append("theirs: not known yet; the next download tells")
+      notes.append("theirs: unknown until the next download")
     } else if conflict.theirs == nil {
-      notes.append("theirs: not at the service")
+      notes.append("theirs: does not exist at the service")
     }
     return notes
   }

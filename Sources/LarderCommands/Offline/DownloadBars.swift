@@ -17,15 +17,15 @@ final class DownloadBars: Sendable {
     var order: [String] = []
     var lines: [String: Line] = [:]
     /// The number of lines on the screen.
-    var drawn = 0
-    var last: ContinuousClock.Instant?
+    var drawnLines = 0
+    var lastDrawn: ContinuousClock.Instant?
   }
 
   private let port: OutputPort
   private let unit: String
   private let drawing = Exclusive(State())
   /// The shortest time between two drawings.
-  private static let pause = Duration.milliseconds(100)
+  private static let minimumInterval = Duration.milliseconds(100)
 
   /// - `unit`: the noun for what is counted.
   init(_ context: CommandContext, unit: String = "rows") {
@@ -39,8 +39,8 @@ final class DownloadBars: Sendable {
     drawing.run { state in
       if state.lines[name] == nil { state.order.append(name) }
       change(&state.lines[name, default: Line()])
-      if let last = state.last, ContinuousClock.now - last < Self.pause { return }
-      state.last = .now
+      if let lastDrawn = state.lastDrawn, ContinuousClock.now - lastDrawn < Self.minimumInterval { return }
+      state.lastDrawn = .now
       draw(&state)
     }
   }
@@ -48,14 +48,14 @@ final class DownloadBars: Sendable {
   /// Removes the lines from the screen.
   func end() {
     drawing.run { state in
-      if state.drawn > 0 { try? port.write(TerminalControl.up(state.drawn) + TerminalControl.clearBelow) }
-      state.drawn = 0
+      if state.drawnLines > 0 { try? port.write(TerminalControl.up(state.drawnLines) + TerminalControl.clearBelow) }
+      state.drawnLines = 0
     }
   }
 
   private func draw(_ state: inout State) {
     let width = min(24, state.order.map(\.count).max() ?? 0)
-    var text = state.drawn > 0 ? TerminalControl.up(state.drawn) : ""
+    var text = state.drawnLines > 0 ? TerminalControl.up(state.drawnLines) : ""
     // A line that wraps would take two lines of the screen, but the cursor moves up by one for each.
     let room = max(1, (port.columns ?? 80) - 1)
     for name in state.order {
@@ -63,13 +63,13 @@ final class DownloadBars: Sendable {
         name, state.lines[name] ?? Line(), nameWidth: min(width, max(8, room - 40)), unit: unit)
       text += line.prefix(room) + TerminalControl.clearLine + "\n"
     }
-    state.drawn = state.order.count
+    state.drawnLines = state.order.count
     try? port.write(text)
   }
 
   /// Formats one line, of less than 80 characters.
   static func text(_ name: String, _ line: Line, nameWidth: Int, unit: String = "rows") -> String {
-    var text = Columns.pad(String(TerminalText.shown(TerminalText.line(name)).prefix(nameWidth)), nameWidth) + "  "
+    var text = Columns.pad(String(TerminalText.filtered(TerminalText.line(name)).prefix(nameWidth)), nameWidth) + "  "
     if let total = line.total, total > 0 {
       let part = min(1, Double(line.rows) / Double(total))
       let full = Int(part * 20)

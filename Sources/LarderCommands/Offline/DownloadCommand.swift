@@ -4,49 +4,51 @@ internal import LarderOffline
 enum DownloadCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let added = try DefiningQueryOption.queries(arguments)
-    let folder = try CloneFolder.filled(arguments, context)
+    let folder = try CloneFolder.existing(arguments, context)
     let report = DownloadReport(arguments, context)
-    let provider = try await open(folder, arguments, context, report)
+    let provider = try await open(folder, report: report, arguments, context)
     do {
-      try await report.hear(provider) {
+      try await report.follow(provider) {
         let isDone = report.isDone && added.isEmpty && !arguments.has(.removeQuery)
         try await change(provider, adding: added, removing: arguments.values(.removeQuery), arguments)
         let names = try await self.names(provider, arguments, added)
-        guard try await !isEmpty(provider, arguments.has(.removeQuery), folder, context) else { return }
+        guard try await !hasNoQueries(provider, afterRemoval: arguments.has(.removeQuery), folder, context) else {
+          return
+        }
         if !isDone { try await provider.download(names, whole: arguments.has(.wholeDownload)) }
       }
       try report.print()
     } catch {
       try? await provider.close()
       try report.print(endingWith: error)
-      if Task.isCancelled, report.hasBegun { throw CloneCommand.interrupted(folder) }
+      if Task.isCancelled, report.hasBegun { throw CloneCommand.interruptedFailure(folder) }
       throw report.failure(error, in: folder)
     }
-    await context.closing { try await provider.close() }
+    await context.warnIfClosingFails { try await provider.close() }
     return report.status
   }
 
   /// Opens the clone's store as it is, so that queries can be changed before the download. If not even the metadata has
   /// been downloaded, opening downloads everything. For a user who names queries, a missing store is created.
   private static func open(
-    _ folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext, _ report: DownloadReport
+    _ folder: CloneFolder, report: DownloadReport, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> OfflineODataProvider {
-    let makes = try arguments.has(.definingQuery) && StoreUserOption.user(arguments, context) != nil
-    let access = try await OfflineAccess(folder, arguments, context, createsStore: makes, fills: false)
+    let createsStore = try arguments.has(.definingQuery) && StoreUserOption.user(arguments, context) != nil
+    let access = try await OfflineAccess(folder, arguments, context, createsStore: createsStore, fills: false)
     do {
       try await access.open()
       return access.provider
     } catch let error as OfflineODataError where error.name == .neverDownloaded {
       let filling = try access.filling()
-      try await report.hear(filling.provider) { try await filling.provider.open() }
+      try await report.follow(filling.provider) { try await filling.provider.open() }
       return filling.provider
     }
   }
 
   /// Whether there is nothing to download because the last query has just been removed. Throws if there was none
   /// before.
-  private static func isEmpty(
-    _ provider: OfflineODataProvider, _ hasRemoved: Bool, _ folder: CloneFolder, _ context: CommandContext
+  private static func hasNoQueries(
+    _ provider: OfflineODataProvider, afterRemoval hasRemoved: Bool, _ folder: CloneFolder, _ context: CommandContext
   ) async throws -> Bool {
     do { try await checkQueries(provider, folder) } catch let failure as CommandFailure where hasRemoved {
       context.warn(failure.message)
@@ -70,13 +72,13 @@ enum DownloadCommand {
     _ provider: OfflineODataProvider, adding added: [OfflineODataDefiningQuery], removing removed: [String],
     _ arguments: ParsedArguments
   ) async throws {
-    let there = try await provider.definingQueries().map(\.definingQuery)
-    let known = Set(there.map(\.name))
-    for name in removed where !known.contains(name) { throw unknown(name, known) }
-    let missing = added.filter { removed.contains($0.name) || !there.contains($0) }
+    let existing = try await provider.definingQueries().map(\.definingQuery)
+    let known = Set(existing.map(\.name))
+    for name in removed where !known.contains(name) { throw unknownQuery(name, known) }
+    let missing = added.filter { removed.contains($0.name) || !existing.contains($0) }
     for query in missing where known.contains(query.name) && !removed.contains(query.name) {
       throw arguments.usage(
-        "there is a defining query '\(query.name)' already", hint: "Give --remove \(query.name) too.")
+        "the defining query '\(query.name)' already exists", hint: "Use --remove \(query.name) to replace it.")
     }
     for name in removed { try await provider.removeDefiningQuery(name) }
     for query in missing { try await provider.add(query) }
@@ -88,15 +90,15 @@ enum DownloadCommand {
   ) async throws -> [String]? {
     let given = arguments.values(OperandSyntax.queryNames)
     let known = Set(try await provider.definingQueries().map(\.definingQuery.name))
-    for name in given where !known.contains(name) { throw unknown(name, known) }
+    for name in given where !known.contains(name) { throw unknownQuery(name, known) }
     if given.isEmpty { return nil }
     return given + added.map(\.name).filter { !given.contains($0) }
   }
 
-  private static func unknown(_ name: String, _ known: Set<String>) -> CommandFailure {
+  private static func unknownQuery(_ name: String, _ known: Set<String>) -> CommandFailure {
     CommandFailure(
       .negative, "the clone has no defining query '\(name)'",
       hint: Suggestion.hint(for: name, among: known.sorted())
-        ?? (known.isEmpty ? nil : "It has \(known.sorted().joined(separator: ", ")): 'larder status' tells more."))
+        ?? (known.isEmpty ? nil : "It has \(known.sorted().joined(separator: ", ")): 'larder status' shows details."))
   }
 }

@@ -45,7 +45,7 @@ final class DownloadReport: Sendable {
   }
 
   /// The names of the queries that have ended, successfully or not.
-  var ended: Set<String> { Set(state.withLock { $0.outcomes }.map(\.name)) }
+  var finishedQueries: Set<String> { Set(state.withLock { $0.outcomes }.map(\.name)) }
 
   /// The names of the failed queries that the clone omits, sorted.
   var leftOut: [String] { state.withLock { $0.leftOut }.sorted() }
@@ -76,7 +76,9 @@ final class DownloadReport: Sendable {
   /// The failure of the download, with the name of the query that caused it.
   func failure(_ error: any Error) -> CommandFailure {
     let failure = CommandFailure(error)
-    guard let told = error as? OfflineODataError, let query = outcomes.first(where: { $0.error == told }) else {
+    guard let reportedError = error as? OfflineODataError,
+      let query = outcomes.first(where: { $0.error == reportedError })
+    else {
       return failure
     }
     return CommandFailure(failure.status, "\(query.name): \(failure.message)", hint: failure.hint)
@@ -85,16 +87,16 @@ final class DownloadReport: Sendable {
   /// The failure of a download, with a hint for a query that would fail again.
   func failure(_ error: any Error, in folder: CloneFolder) -> CommandFailure {
     let failure = failure(error)
-    guard let name = outcomes.first(where: { $0.error.map(Self.isOfQuery) ?? false })?.name else { return failure }
-    let words =
-      "'larder \(folder.option)download --remove \(name)' takes the query out; with --query \(name)=PATH another takes "
-      + "its place."
+    guard let name = outcomes.first(where: { $0.error.map(Self.isQueryError) ?? false })?.name else { return failure }
+    let hint =
+      "'larder \(folder.option)download --remove \(name)' removes the query; together with --query \(name)=PATH it "
+      + "replaces it."
     return CommandFailure(
-      failure.status, failure.message, hint: [failure.hint, words].compactMap(\.self).joined(separator: "\n"))
+      failure.status, failure.message, hint: [failure.hint, hint].compactMap(\.self).joined(separator: "\n"))
   }
 
   /// Whether the query may be the cause of the error.
-  static func isOfQuery(_ error: OfflineODataError) -> Bool {
+  static func isQueryError(_ error: OfflineODataError) -> Bool {
     switch error.category {
     case .invalidInput, .preconditionFailed, .notFound, .notSupported, .serverSideError: true
     case .communicationError, .clientInternalError: false
@@ -102,9 +104,9 @@ final class DownloadReport: Sendable {
   }
 
   /// Runs a download and shows its progress.
-  func hear(_ provider: OfflineODataProvider, _ work: () async throws -> Void) async throws {
+  func follow(_ provider: OfflineODataProvider, _ work: () async throws -> Void) async throws {
     let bars = DownloadBars(context)
-    let listener = Listener { [self] event in take(event, bars) }
+    let listener = Listener { [self] event in handle(event, bars) }
     provider.delegate = listener
     defer {
       provider.delegate = nil
@@ -115,24 +117,24 @@ final class DownloadReport: Sendable {
 
   /// Receives each call before the next one: at the end of the work all calls have been handled.
   private final class Listener: OfflineODataDelegate {
-    private let take: @Sendable (OfflineODataEvent) -> Void
+    private let handle: @Sendable (OfflineODataEvent) -> Void
 
-    init(_ take: @escaping @Sendable (OfflineODataEvent) -> Void) { self.take = take }
+    init(_ handle: @escaping @Sendable (OfflineODataEvent) -> Void) { self.handle = handle }
 
     func offlineODataProvider(_: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataProgress) {
-      take(.progress(progress))
+      handle(.progress(progress))
     }
 
     func offlineODataProvider(_: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataProgress) {
-      take(.progress(progress))
+      handle(.progress(progress))
     }
 
     func offlineODataProvider(_: OfflineODataProvider, didFinishQuery outcome: OfflineODataQueryOutcome) {
-      take(.queryFinished(outcome))
+      handle(.queryFinished(outcome))
     }
   }
 
-  private func take(_ event: OfflineODataEvent, _ bars: DownloadBars) {
+  private func handle(_ event: OfflineODataEvent, _ bars: DownloadBars) {
     switch event {
     case .progress(let progress):
       if progress.rows > 0 { state.withLock { $0.hasBegun = true } }
@@ -184,17 +186,18 @@ final class DownloadReport: Sendable {
   }
 
   /// Warns about the failures, except for the error that is reported anyway.
-  func warn(besides told: OfflineODataError? = nil) {
+  func warn(besides reportedError: OfflineODataError? = nil) {
     let withoutLinks = state.withLock { $0.withoutLinks }
     for outcome in outcomes {
       if outcome.error == nil, let error = withoutLinks[outcome.name] {
-        context.warn("\(outcome.name): copied without its links to others: \(error.errorMessage)")
+        context.warn("\(outcome.name): downloaded without links to other entities: \(error.errorMessage)")
       }
       for conflict in outcome.conflicts {
-        let what = conflict.isGone ? "the service has it no more" : "another has changed it"
-        context.warn("\(conflict.path): \(what), and a change of it waits ('larder errors diff \(conflict.requestID)')")
+        let reason = conflict.isGone ? "it was deleted at the service" : "another client has changed it"
+        context.warn(
+          "\(conflict.path): \(reason), and a change of it is pending ('larder errors diff \(conflict.requestID)')")
       }
-      if let error = outcome.error, error != told { context.warn("\(outcome.name): \(error.errorMessage)") }
+      if let error = outcome.error, error != reportedError { context.warn("\(outcome.name): \(error.errorMessage)") }
     }
   }
 
@@ -202,8 +205,8 @@ final class DownloadReport: Sendable {
     let names = Columns.width(outcomes.map(\.name))
     let rows = Columns.width(outcomes.map { "\($0.rows)" })
     return outcomes.map { outcome in
-      let way = outcome.way?.rawValue ?? "failed"
-      return Columns.pad(TerminalText.line(outcome.name), names) + "  " + Columns.pad(way, 11) + "  "
+      let method = outcome.way?.rawValue ?? "failed"
+      return Columns.pad(TerminalText.line(outcome.name), names) + "  " + Columns.pad(method, 11) + "  "
         + Columns.padLeft("\(outcome.rows)", rows) + " rows, \(outcome.bytes) bytes\n"
     }.joined()
   }

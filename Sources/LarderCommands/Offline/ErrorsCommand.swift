@@ -40,8 +40,8 @@ enum ErrorsCommand {
       guard let conflict = try await conflict(id, access.provider) else {
         let row = try await ArchiveSets.error(id, access.provider)
         throw CommandFailure(
-          .negative, "request \(id) is no conflict: \(ErrorsText.reason(row))",
-          hint: "'larder \(access.folder.option)errors show \(id)' shows what was sent and answered.")
+          .negative, "request \(id) is not a conflict: \(ErrorsText.reason(row))",
+          hint: "'larder \(access.folder.option)errors show \(id)' shows the request and the response.")
       }
       let diff = ConflictDiff(conflict)
       if arguments.has(.json) {
@@ -66,7 +66,8 @@ enum ErrorsCommand {
 
   @Sendable static func retry(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let repair = try repair(arguments)
-    return try await each(arguments, context, json: "waiting", "waiting for 'larder upload' again") { provider, id in
+    return try await forEachRequest(arguments, context, json: "waiting", outcome: "queued again for 'larder upload'") {
+      provider, id in
       guard let id else { return try await provider.retryAll() }
       guard let repair else { return try await provider.retry(id) }
       return try await provider.retry(id, as: repair)
@@ -77,10 +78,10 @@ enum ErrorsCommand {
   private static func repair(_ arguments: ParsedArguments) throws(UsageError) -> OfflineODataRepair? {
     guard arguments.has(.asUpdate) || arguments[.newKey] != nil else { return nil }
     guard !(arguments.has(.asUpdate) && arguments[.newKey] != nil) else {
-      throw arguments.usage("give --as-update or --key, not both")
+      throw arguments.usage("--as-update and --key cannot be combined")
     }
     guard arguments.values(OperandSyntax.requestIDs).count == 1 else {
-      throw arguments.usage("--as-update and --key take one ID", hint: "'larder errors list' shows the numbers.")
+      throw arguments.usage("--as-update and --key accept only one ID", hint: "'larder errors list' shows the IDs.")
     }
     return arguments[.newKey].map { .key($0) } ?? .update
   }
@@ -88,31 +89,31 @@ enum ErrorsCommand {
   @Sendable static func discard(
     _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> CommandStatus {
-    try await each(arguments, context, json: "discarded", "given up") { provider, id in
+    try await forEachRequest(arguments, context, json: "discarded", outcome: "discarded") { provider, id in
       if let id { try await provider.discard(id) } else { try await provider.discardAll() }
     }
   }
 
-  private static func each(
-    _ arguments: ParsedArguments, _ context: CommandContext, json name: String, _ words: String,
+  private static func forEachRequest(
+    _ arguments: ParsedArguments, _ context: CommandContext, json name: String, outcome: String,
     _ work: (OfflineODataProvider, Int64?) async throws -> Int
   ) async throws -> CommandStatus {
     let given = arguments.values(OperandSyntax.requestIDs)
     guard given.isEmpty == arguments.has(.allRequests) else {
       throw arguments.usage(
-        given.isEmpty ? "ID or --all is missing" : "give ID or --all, not both",
-        hint: "'larder errors list' shows the numbers.")
+        given.isEmpty ? "ID or --all is missing" : "ID and --all cannot be combined",
+        hint: "'larder errors list' shows the IDs.")
     }
     let ids = try given.map { try number($0, arguments) }
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
       var count = 0
       for id in ids {
-        let isRefused = try await ArchiveSets.errors(access.provider).contains { $0["RequestID"]?.text == "\(id)" }
+        let isRejected = try await ArchiveSets.errors(access.provider).contains { $0["RequestID"]?.text == "\(id)" }
         // The work on an earlier change may have included this one.
-        if count > 0, !isRefused { continue }
+        if count > 0, !isRejected { continue }
         // A pending change can be in conflict too, if a download noticed it.
-        let isNoticed = name == "waiting" ? try await conflict(id, access.provider) != nil : false
-        if !isNoticed { _ = try await ArchiveSets.error(id, access.provider) }
+        let isDetectedConflict = name == "waiting" ? try await conflict(id, access.provider) != nil : false
+        if !isDetectedConflict { _ = try await ArchiveSets.error(id, access.provider) }
         count += try await work(access.provider, id)
       }
       if ids.isEmpty { count = try await work(access.provider, nil) }
@@ -123,7 +124,7 @@ enum ErrorsCommand {
         json.endObject()
         try json.endLine()
       } else {
-        try context.output.line("\(Counted.text(count, "change")) \(words)")
+        try context.output.line("\(Counted.text(count, "change")) \(outcome)")
       }
       return .done
     }
@@ -131,7 +132,7 @@ enum ErrorsCommand {
 
   private static func number(_ text: String, _ arguments: ParsedArguments) throws(UsageError) -> Int64 {
     guard let number = Int64(text), number > 0 else {
-      throw arguments.usage("ID is a number, not '\(text)'", hint: "'larder errors list' shows the numbers.")
+      throw arguments.usage("ID must be a number, not '\(text)'", hint: "'larder errors list' shows the IDs.")
     }
     return number
   }
@@ -143,7 +144,7 @@ enum UndoCommand {
     let paths = arguments.values(OperandSyntax.undonePaths)
     guard paths.isEmpty == arguments.has(.allChanges) else {
       throw arguments.usage(
-        paths.isEmpty ? "PATH or --all is missing" : "give PATH or --all, not both",
+        paths.isEmpty ? "PATH or --all is missing" : "PATH and --all cannot be combined",
         hint: "'larder status' shows which entities have changes.")
     }
     var connected: OfflineAccess?
@@ -152,17 +153,17 @@ enum UndoCommand {
         connected = try await access.connected(arguments, context)
         return .done
       }
-      return try await undo(paths, access, arguments, context)
+      return try await undo(paths, in: access, arguments, context)
     }
     // An uncertain change must be looked up at the service.
     guard let connected else { return status }
     return try await OfflineAccess.with(connected, context) { access in
-      try await undo(paths, access, arguments, context)
+      try await undo(paths, in: access, arguments, context)
     }
   }
 
   private static func undo(
-    _ paths: [String], _ access: OfflineAccess, _ arguments: ParsedArguments, _ context: CommandContext
+    _ paths: [String], in access: OfflineAccess, _ arguments: ParsedArguments, _ context: CommandContext
   ) async throws -> CommandStatus {
     let provider = access.provider
     let count =
@@ -180,7 +181,7 @@ enum UndoCommand {
     }
     if paths.isEmpty, try await provider.hasPendingChanges() {
       context.warn(
-        "changes whose outcome is not known stay: 'larder errors list' shows them, 'larder errors discard' takes them out"
+        "changes with an unknown outcome remain: 'larder errors list' shows them, 'larder errors discard' removes them"
       )
     }
     return .done

@@ -5,7 +5,7 @@ enum ErrorsText {
   /// One line for each row: its number, the service's response, the request.
   static func table(_ rows: [JSONNode], style: TextStyle) -> String {
     guard !rows.isEmpty else { return "" }
-    let heads = ["ID", "status", "request", "entity", "tag", "message"]
+    let headings = ["ID", "status", "request", "entity", "tag", "message"]
     let cells = rows.map { row in
       [
         row["RequestID"]?.text ?? "", isHeld(row) ? "held" : isUnclear(row) ? "unclear" : status(row),
@@ -14,15 +14,15 @@ enum ErrorsText {
         TerminalText.line(reason(row)),
       ]
     }
-    let widths = heads.indices.map { column in Columns.width(([heads] + cells).map { $0[column] }) }
+    let widths = headings.indices.map { column in Columns.width(([headings] + cells).map { $0[column] }) }
     func line(_ cells: [String]) -> String {
-      cells.enumerated().map { place, cell in
-        place == 0
-          ? Columns.padLeft(cell, widths[place])
-          : place == heads.count - 1 ? cell : Columns.pad(cell, widths[place])
+      cells.enumerated().map { column, cell in
+        column == 0
+          ? Columns.padLeft(cell, widths[column])
+          : column == headings.count - 1 ? cell : Columns.pad(cell, widths[column])
       }.joined(separator: "  ") + "\n"
     }
-    return style.bold(line(heads)) + cells.map(line).joined()
+    return style.bold(line(headings)) + cells.map(line).joined()
   }
 
   /// One row on a line: `7  PATCH Orders(5): 412 the entity has changed`.

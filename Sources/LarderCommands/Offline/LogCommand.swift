@@ -6,12 +6,12 @@ enum LogCommand {
   @Sendable static func run(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let limit = arguments[.logLimit] ?? "20"
     guard let count = Int(limit), count > 0 else {
-      throw arguments.usage("--limit is a number from 1 on, not '\(limit)'")
+      throw arguments.usage("--limit must be a positive number, not '\(limit)'")
     }
     return try await OfflineAccess.withoutNetwork(arguments, context) { access in
-      let answer = try await access.provider.readJSON(
+      let result = try await access.provider.readJSON(
         "EventLog?$orderby=EventID%20desc&$top=\(count)", options: OfflineODataResultOptions(version: .v401))
-      let rows = try JSONNode(answer.bytes)["value"]?.items ?? []
+      let rows = try JSONNode(result.bytes)["value"]?.items ?? []
       if arguments.has(.json) {
         try json(rows, context)
       } else {

@@ -26,7 +26,7 @@ struct OfflineAccess: Sendable {
     var parameters = OfflineODataParameters(
       createsStore: false, fillsOnOpening: false, storeEncryptionKey: try KeyAccess.key(arguments, context))
     try StoreUserOption.set(&parameters, arguments, context)
-    try self.init(folder, NoNetwork(), nil, parameters)
+    try self.init(folder, transport: NoNetwork(), authentication: nil, parameters: parameters)
   }
 
   /// Opens the store for verbs that download. If `fills` is true, opening runs the first download.
@@ -40,15 +40,15 @@ struct OfflineAccess: Sendable {
     parameters.customHeaders = access.options.fields
     try StoreUserOption.set(&parameters, arguments, context)
     let authentication = try await access.authentication(root: try folder.root, isOffline: false, context)
-    try self.init(folder, access.transport, authentication, parameters)
+    try self.init(folder, transport: access.transport, authentication: authentication, parameters: parameters)
   }
 
   private init(
-    _ folder: CloneFolder, _ transport: any HTTPTransport, _ authentication: (any Authentication)?,
-    _ parameters: OfflineODataParameters
+    _ folder: CloneFolder, transport: any HTTPTransport, authentication: (any Authentication)?,
+    parameters: OfflineODataParameters
   ) throws {
     var parameters = parameters
-    folder.place(&parameters)
+    folder.setLocation(&parameters)
     provider = try OfflineODataProvider(
       serviceRoot: try folder.root, transport: transport, authentication: authentication, parameters: parameters)
     (self.folder, self.transport, self.authentication) = (folder, transport, authentication)
@@ -60,7 +60,7 @@ struct OfflineAccess: Sendable {
   func filling() throws -> OfflineAccess {
     var parameters = parameters
     parameters.fillsOnOpening = true
-    return try OfflineAccess(folder, transport, authentication, parameters)
+    return try OfflineAccess(folder, transport: transport, authentication: authentication, parameters: parameters)
   }
 
   /// Returns access to this store with a network. The user is not asked to sign in, and the key is not read again,
@@ -71,7 +71,8 @@ struct OfflineAccess: Sendable {
     parameters.conversation = access.options
     parameters.customHeaders = access.options.fields
     let authentication = try await access.authentication(root: try folder.root, isOffline: true, context)
-    return try OfflineAccess(folder, access.transport, authentication, parameters)
+    return try OfflineAccess(
+      folder, transport: access.transport, authentication: authentication, parameters: parameters)
   }
 
   /// A conversation with the service, with the store's credentials, and the number of concurrent requests.
@@ -90,7 +91,7 @@ struct OfflineAccess: Sendable {
       where error.name == .resourceNotFound && parameters.currentUser != nil && !parameters.createsStore
     {
       throw CommandFailure(
-        OfflineFailure.status(error), "this user has no copy here yet", hint: StoreUserOption.firstHint)
+        OfflineFailure.status(error), "this user has no copy in this clone yet", hint: StoreUserOption.firstHint)
     }
   }
 
@@ -104,7 +105,7 @@ struct OfflineAccess: Sendable {
   static func pageSize(_ arguments: ParsedArguments) throws(UsageError) -> Int? {
     guard let text = arguments[.pageSize] else { return nil }
     guard let size = Int(text), (1...1_000_000).contains(size) else {
-      throw arguments.usage("--page-size is a number from 1 to 1000000, not '\(text)'")
+      throw arguments.usage("--page-size must be a number from 1 to 1000000, not '\(text)'")
     }
     return size
   }
@@ -113,7 +114,7 @@ struct OfflineAccess: Sendable {
   static func withoutNetwork(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    let folder = try CloneFolder.filled(arguments, context)
+    let folder = try CloneFolder.existing(arguments, context)
     return try await with(try OfflineAccess(offline: folder, arguments, context), context, body)
   }
 
@@ -121,7 +122,7 @@ struct OfflineAccess: Sendable {
   static func with(
     _ arguments: ParsedArguments, _ context: CommandContext, _ body: (OfflineAccess) async throws -> CommandStatus
   ) async throws -> CommandStatus {
-    let folder = try CloneFolder.filled(arguments, context)
+    let folder = try CloneFolder.existing(arguments, context)
     return try await with(
       try await OfflineAccess(folder, arguments, context, createsStore: false, fills: false), context, body)
   }
@@ -136,7 +137,7 @@ struct OfflineAccess: Sendable {
       try? await access.provider.close()
       throw error
     }
-    await context.closing { try await access.provider.close() }
+    await context.warnIfClosingFails { try await access.provider.close() }
     return status
   }
 }
@@ -148,7 +149,7 @@ enum DefiningQueryOption {
     for given in arguments.values(.definingQuery) {
       let (name, path) = try parts(given, arguments)
       guard !queries.contains(where: { $0.name == name }) else {
-        throw arguments.usage("two queries are named '\(name)'", hint: "Give them names: --query NAME=PATH.")
+        throw arguments.usage("two queries are named '\(name)'", hint: "Give them different names: --query NAME=PATH.")
       }
       queries.append(OfflineODataDefiningQuery(name, path))
     }
@@ -161,10 +162,10 @@ enum DefiningQueryOption {
   ) throws(UsageError) -> [OfflineODataDefiningQuery] {
     var queries = queries
     for name in arguments.values(.streamQuery) {
-      guard let place = queries.firstIndex(where: { $0.name == name }) else {
-        throw arguments.usage("--streams \(name): there is no query of that name")
+      guard let index = queries.firstIndex(where: { $0.name == name }) else {
+        throw arguments.usage("--streams \(name): there is no query with this name")
       }
-      queries[place].automaticallyRetrievesStreams = true
+      queries[index].automaticallyRetrievesStreams = true
     }
     return queries
   }
@@ -187,7 +188,7 @@ enum DefiningQueryOption {
 
   private static func malformed(_ given: String, _ arguments: ParsedArguments) -> UsageError {
     arguments.usage(
-      "--query is PATH or NAME=PATH, not '\(given)'", hint: "For example --query 'products=Products?$top=100'.")
+      "--query must be PATH or NAME=PATH, not '\(given)'", hint: "For example --query 'products=Products?$top=100'.")
   }
 }
 
@@ -206,11 +207,11 @@ enum OfflineFailure {
     let hint: String? =
       switch error.name {
       case .neverDownloaded:
-        "'larder download' goes on with the clone; 'larder status' and 'larder log' tell how far it is."
+        "'larder download' resumes the download; 'larder status' and 'larder log' show its progress."
       case .authenticationFailed: ServiceFailure.signIn
       case .otherUser: StoreUserOption.hint
       case .setAsideNeedsKey: StoreUserOption.keyHint
-      case _ where error.isOfKey: KeyAccess.hint
+      case _ where error.isKeyError: KeyAccess.hint
       default: lines.count > 1 ? String(lines[1]) : nil
       }
     return CommandFailure(status(error), String(lines[0]), hint: hint)
@@ -219,7 +220,7 @@ enum OfflineFailure {
   static func status(_ error: OfflineODataError) -> CommandStatus {
     if error.isCancelled { return .interrupted }
     return switch error.category {
-    case .preconditionFailed where error.isOfKey || error.name == .setAsideNeedsKey: .storage
+    case .preconditionFailed where error.isKeyError || error.name == .setAsideNeedsKey: .storage
     case .invalidInput: .usage
     case .preconditionFailed, .notFound, .notSupported: .negative
     case .communicationError: .network
@@ -231,7 +232,7 @@ enum OfflineFailure {
 
 extension OfflineODataError {
   /// Whether another key, or no key, would help.
-  fileprivate var isOfKey: Bool {
+  fileprivate var isKeyError: Bool {
     switch name {
     case .wrongEncryptionKey, .encryptionKeyMissing, .storeNotEncrypted: true
     default: false

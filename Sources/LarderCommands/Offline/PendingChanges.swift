@@ -7,7 +7,7 @@ struct PendingChanges {
   struct Entity {
     let path: String
     /// The methods of the pending requests, in their order.
-    var waiting: [String] = []
+    var methods: [String] = []
     /// The number of rejected requests.
     var failed = 0
     /// The number of requests that are held back because of a rejected one.
@@ -16,76 +16,80 @@ struct PendingChanges {
 
   /// The entities, in the order of their first changes.
   private(set) var entities: [Entity] = []
-  private var places: [String: Int] = [:]
+  private var indices: [String: Int] = [:]
 
   /// The number of pending changes whose responses were lost.
   private(set) var uncertain = 0
 
-  var waiting: Int { entities.reduce(0) { $0 + $1.waiting.count } }
+  var pendingCount: Int { entities.reduce(0) { $0 + $1.methods.count } }
   var failed: Int { entities.reduce(0) { $0 + $1.failed } }
   var held: Int { entities.reduce(0) { $0 + $1.held } }
 
   init(_ provider: OfflineODataProvider) async throws {
-    for row in try await ArchiveSets.waiting(provider) {
-      entities[place(row)].waiting.append(row["RequestMethod"]?.text ?? "")
+    for row in try await ArchiveSets.pending(provider) {
+      entities[entityIndex(of: row)].methods.append(row["RequestMethod"]?.text ?? "")
       if row["Status"]?.string == "Uncertain" { uncertain += 1 }
     }
     for row in try await ArchiveSets.errors(provider) {
-      if ErrorsText.isHeld(row) { entities[place(row)].held += 1 } else { entities[place(row)].failed += 1 }
+      if ErrorsText.isHeld(row) {
+        entities[entityIndex(of: row)].held += 1
+      } else {
+        entities[entityIndex(of: row)].failed += 1
+      }
     }
   }
 
-  private mutating func place(_ row: JSONNode) -> Int {
+  private mutating func entityIndex(of row: JSONNode) -> Int {
     let path = ErrorsText.entity(row)
-    if let known = places[path] { return known }
-    places[path] = entities.count
+    if let index = indices[path] { return index }
+    indices[path] = entities.count
     entities.append(Entity(path: path))
     return entities.count - 1
   }
 
   /// A table of the changes, or a line that says there are none.
   func text(style: TextStyle) -> String {
-    var words = "changes  " + (waiting > 0 ? "\(waiting) waiting" : "none waiting")
+    var summary = "changes  " + (pendingCount > 0 ? "\(pendingCount) pending" : "no pending changes")
     if uncertain > 0 {
-      words += " (\(uncertain) uncertain: their responses were lost, and the next upload looks them up)"
+      summary += " (\(uncertain) uncertain: the responses were lost; the next upload looks up the outcomes)"
     }
-    if failed > 0 { words += ", \(failed) refused ('larder errors list' tells more)" }
-    if held > 0 { words += ", \(held) held for them" }
-    words += "\n"
-    guard !entities.isEmpty else { return words }
-    let heads = ["entity", "waiting", "refused", "held", "requests"]
+    if failed > 0 { summary += ", \(failed) rejected ('larder errors list' shows them)" }
+    if held > 0 { summary += ", \(held) held with them" }
+    summary += "\n"
+    guard !entities.isEmpty else { return summary }
+    let headings = ["entity", "pending", "rejected", "held", "requests"]
     let rows = entities.map { entity in
       [
-        TerminalText.line(entity.path), "\(entity.waiting.count)", "\(entity.failed)", "\(entity.held)",
-        entity.waiting.joined(separator: " "),
+        TerminalText.line(entity.path), "\(entity.methods.count)", "\(entity.failed)", "\(entity.held)",
+        entity.methods.joined(separator: " "),
       ]
     }
-    let widths = heads.indices.map { column in Columns.width(([heads] + rows).map { $0[column] }) }
+    let widths = headings.indices.map { column in Columns.width(([headings] + rows).map { $0[column] }) }
     func line(_ cells: [String]) -> String {
-      let padded = cells.enumerated().map { place, cell in
-        (1...3).contains(place)
-          ? Columns.padLeft(cell, widths[place]) : place == 4 ? cell : Columns.pad(cell, widths[0])
+      let padded = cells.enumerated().map { column, cell in
+        (1...3).contains(column)
+          ? Columns.padLeft(cell, widths[column]) : column == 4 ? cell : Columns.pad(cell, widths[0])
       }
       var line = padded.joined(separator: "  ")
       while line.last == " " { line.removeLast() }
       return line + "\n"
     }
-    return words + "\n" + style.bold(line(heads)) + rows.map(line).joined()
+    return summary + "\n" + style.bold(line(headings)) + rows.map(line).joined()
   }
 
   /// Writes `waiting`, `failed`, `held`, and `pending` with one object for each entity.
   func write(to json: inout JSONOutput) throws(OutputError) {
-    json.member("waiting", waiting)
+    json.member("waiting", pendingCount)
     json.member("uncertain", uncertain)
     json.member("failed", failed)
     json.member("held", held)
     try json.member("pending", entities, always: true) { (json, entity) throws(OutputError) in
       json.beginObject()
       json.member("entity", entity.path)
-      json.member("waiting", entity.waiting.count)
+      json.member("waiting", entity.methods.count)
       json.member("failed", entity.failed)
       json.member("held", entity.held)
-      try json.member("methods", entity.waiting, always: true) { (json, method) throws(OutputError) in
+      try json.member("methods", entity.methods, always: true) { (json, method) throws(OutputError) in
         json.string(method)
       }
       json.endObject()

@@ -11,8 +11,8 @@ struct PrintedRows: Sendable {
   let nextLink: String?
 
   /// Reads JSON of V2 or V4. `names` are the columns if there are no rows.
-  init(_ answer: JSONNode, names: [String] = []) {
-    let content = answer.members?.count == 1 ? answer["d"] ?? answer : answer
+  init(_ result: JSONNode, names: [String] = []) {
+    let content = result.members?.count == 1 ? result["d"] ?? result : result
     let items = content["value"]?.items ?? content["results"]?.items ?? content.items
     let objects: [JSONNode]
     if let items {
@@ -24,22 +24,22 @@ struct PrintedRows: Sendable {
     }
     count = (content["@odata.count"] ?? content["@count"] ?? content["__count"])?.text
     nextLink = (content["@odata.nextLink"] ?? content["@nextLink"] ?? content["__next"])?.string
-    var places: [String: Int] = [:]
+    var columnIndices: [String: Int] = [:]
     var columns: [String] = []
     var rows: [[JSONNode?]] = []
     for object in objects {
       var row = [JSONNode?](repeating: nil, count: columns.count)
       for member in Self.cells(of: object) {
-        let place: Int
-        if let known = places[member.name] {
-          place = known
+        let column: Int
+        if let index = columnIndices[member.name] {
+          column = index
         } else {
-          place = columns.count
-          places[member.name] = place
+          column = columns.count
+          columnIndices[member.name] = column
           columns.append(member.name)
           row.append(nil)
         }
-        row[place] = member.value
+        row[column] = member.value
       }
       rows.append(row)
     }

@@ -3,13 +3,13 @@ internal import LarderOData
 /// Formats rows as a table for people, or for spreadsheets.
 enum PrintedTable {
   /// A table with aligned columns, numbers to the right; null is shown as `-`.
-  static func text(_ answer: PrintedRows, style: TextStyle) -> String {
-    let rows = answer.rows.map { row in row.map { TerminalText.line(PrintedRows.text($0, null: "-")) } }
-    let widths = answer.columns.indices.map { column in
-      Columns.width(([answer.columns] + rows).map { $0[column] })
+  static func text(_ result: PrintedRows, style: TextStyle) -> String {
+    let rows = result.rows.map { row in row.map { TerminalText.line(PrintedRows.text($0, null: "-")) } }
+    let widths = result.columns.indices.map { column in
+      Columns.width(([result.columns] + rows).map { $0[column] })
     }
-    let isNumber = answer.columns.indices.map { column in
-      let cells = answer.rows.compactMap { $0[column] }.filter { $0 != .null }
+    let isNumber = result.columns.indices.map { column in
+      let cells = result.rows.compactMap { $0[column] }.filter { $0 != .null }
       return !cells.isEmpty && cells.allSatisfy { if case .number = $0 { true } else { false } }
     }
     func line(_ cells: [String]) -> String {
@@ -20,15 +20,15 @@ enum PrintedTable {
       }
       return padded.joined(separator: "  ") + "\n"
     }
-    guard !answer.columns.isEmpty else { return "" }
-    return style.bold(line(answer.columns.map(TerminalText.line))) + rows.map(line).joined()
+    guard !result.columns.isEmpty else { return "" }
+    return style.bold(line(result.columns.map(TerminalText.line))) + rows.map(line).joined()
   }
 
   /// Comma-separated values (RFC 4180) with a line of names; null is empty, and an empty text is `""`.
-  static func csv(_ answer: PrintedRows) -> String {
-    guard !answer.columns.isEmpty else { return "" }
-    var text = record(answer.columns)
-    for row in answer.rows {
+  static func csv(_ result: PrintedRows) -> String {
+    guard !result.columns.isEmpty else { return "" }
+    var text = record(result.columns)
+    for row in result.rows {
       text += record(row.map { cell in cell.flatMap { $0 == .null ? nil : PrintedRows.text($0, null: "") } })
     }
     return text

@@ -44,27 +44,27 @@ struct StagedClone: Sendable {
   /// Throws if the target is a clone, a folder that is not empty, or not a folder; if an interrupted clone belongs to
   /// another service; and if another process is cloning into the same folder.
   static func begin(_ given: String, of service: String, _ context: CommandContext) throws -> StagedClone {
-    let target = UnfinishedClone.place(context.path(given))
+    let target = UnfinishedClone.resolvedPath(context.path(given))
     let staging = target + UnfinishedClone.suffix
     do { try checkFree(target, given) } catch {
       removeLeftover(staging)
       throw error
     }
-    try checkOwn(staging)
+    try checkStaging(staging)
     let parents = missingParents(staging)
     try makeFolder(staging)
-    let lock = try take(staging, given)
-    let folder = CloneFolder(path: staging + "/" + UnfinishedClone.contentName, shown: given, service: service)
+    let lock = try lockStaging(staging, given)
+    let folder = CloneFolder(path: staging + "/" + UnfinishedClone.contentName, displayName: given, service: service)
     let settings = lock.content(InputFile.settingsLimit)
-    let interrupted = CloneFolder.service(in: settings)
+    let interruptedService = CloneFolder.service(in: settings)
     let clone = StagedClone(
-      folder: folder, isResumed: interrupted != nil, target: target, parents: parents, lock: lock)
+      folder: folder, isResumed: interruptedService != nil, target: target, parents: parents, lock: lock)
     do {
       // Another process may have finished since the first check.
       try checkFree(target, given)
-      if let interrupted, interrupted != service {
+      if let interruptedService, interruptedService != service {
         throw CommandFailure(
-          .storage, "\(staging) has an unfinished clone of \(interrupted)",
+          .storage, "\(staging) contains an unfinished clone of \(interruptedService)",
           hint: "Clone that service to resume it, or delete \(staging) first.")
       }
       if clone.isResumed { clone.removeParts() } else { try clone.prepare() }
@@ -79,7 +79,7 @@ struct StagedClone: Sendable {
   private static func checkFree(_ target: String, _ given: String) throws {
     guard let status = status(target) else { return }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw FileError(action: "written", path: target, reason: "it is no folder")
+      throw FileError(action: "written", path: target, reason: "it is not a folder")
     }
     let content: [String]
     do { content = try FileManager.default.contentsOfDirectory(atPath: target) } catch {
@@ -91,32 +91,32 @@ struct StagedClone: Sendable {
         isClone && !content.contains(CloneFolder.storeName)
         ? "It is a clone without its store: delete the folder and clone again."
         : isClone
-          ? "It is a clone already: 'larder -C \(given) download' brings what has changed."
-          : "Name a folder that is not there yet, or an empty one."
+          ? "It is already a clone: 'larder -C \(given) download' updates it."
+          : "Specify a folder that does not exist or is empty."
       throw CommandFailure(.storage, "\(given) is not empty", hint: hint)
     }
     guard self.status(target + "/..")?.st_dev == status.st_dev else {
       throw CommandFailure(
-        .storage, "\(given) is the root of a file system, and a clone takes the place of its folder",
-        hint: "Name a folder in it that is not there yet.")
+        .storage, "\(given) is the root of a file system, which a clone cannot replace",
+        hint: "Specify a new folder in it.")
     }
   }
 
   /// Throws if the folder beside the target was not created by a clone. A crash may have left an empty one.
-  private static func checkOwn(_ staging: String) throws {
+  private static func checkStaging(_ staging: String) throws {
     guard status(staging) != nil, !InputFile.exists(staging + "/" + UnfinishedClone.settingsName) else { return }
     let content = try? FileManager.default.contentsOfDirectory(atPath: staging)
     guard content?.isEmpty == true else {
       throw CommandFailure(
-        .storage, "\(staging) is in the way: a clone is made there first", hint: "Give it another name, or delete it.")
+        .storage, "\(staging) already exists, but a clone is created there first", hint: "Rename or delete it.")
     }
   }
 
-  private static func take(_ staging: String, _ given: String) throws -> FileLock {
+  private static func lockStaging(_ staging: String, _ given: String) throws -> FileLock {
     do throws(StorageError) { return try FileLock(staging + "/" + UnfinishedClone.settingsName) } catch {
       guard error.category == .inUse else { throw error }
       throw CommandFailure(
-        .storage, "another process is cloning into \(given)", hint: "Wait for its end, or name another folder.")
+        .storage, "another process is cloning into \(given)", hint: "Wait until it ends, or specify another folder.")
     }
   }
 
@@ -155,7 +155,7 @@ struct StagedClone: Sendable {
     try DatabaseFile(target).syncFolder()
     Self.remove(staging)
     lock.release()
-    if isCurrent { context.note("The clone has replaced the current folder: 'cd .' enters it.") }
+    if isCurrent { context.note("The clone has replaced the current folder: run 'cd .' to enter it.") }
   }
 
   /// Keeps the downloaded data for the next `larder clone` of the same folder.
@@ -170,8 +170,8 @@ struct StagedClone: Sendable {
   }
 
   /// What the user can do with the data that ``keep()`` leaves.
-  var words: String {
-    "The downloaded data is kept in \(staging): the same 'larder clone' resumes it. To give it up, delete that folder."
+  var resumeHint: String {
+    "The downloaded data is kept in \(staging): the same 'larder clone' resumes it. To discard it, delete that folder."
   }
 
   // MARK: Folders
@@ -213,11 +213,11 @@ struct StagedClone: Sendable {
     }
     if mkdir(path, 0o700) == 0 { return }
     let reason = errno
-    guard reason == EEXIST, let found = status(path) else {
+    guard reason == EEXIST, let existing = status(path) else {
       throw FileError(action: "written", path: path, reason: FileDescriptors.reason(reason))
     }
-    guard found.st_mode & S_IFMT == S_IFDIR, found.st_uid == geteuid() else {
-      throw FileError(action: "written", path: path, reason: "it is another user's, or no folder")
+    guard existing.st_mode & S_IFMT == S_IFDIR, existing.st_uid == geteuid() else {
+      throw FileError(action: "written", path: path, reason: "it belongs to another user, or is not a folder")
     }
     chmod(path, 0o700)
   }
@@ -231,6 +231,6 @@ struct StagedClone: Sendable {
   private static func reason(_ error: any Error) -> String {
     guard let error = error as? CocoaError else { return "\(error)" }
     return (error.underlying as? POSIXError).map { FileDescriptors.reason($0.code.rawValue) }
-      ?? "the system refuses (\(error.code.rawValue))"
+      ?? "the system reported error \(error.code.rawValue)"
   }
 }

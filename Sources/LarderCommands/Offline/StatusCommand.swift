@@ -17,7 +17,7 @@ enum StatusCommand {
       let queries = try await access.provider.definingQueries()
       let pending = try await pending(access.provider)
       if arguments.has(.json) {
-        try json(access.folder, queries, pending, context)
+        try json(access.folder, queries: queries, pending: pending, context)
       } else {
         try context.output.write(text(access.folder, queries, context.output.style))
         if let pending { try context.output.write("\n" + pending.text(style: context.output.style)) }
@@ -34,7 +34,7 @@ enum StatusCommand {
   }
 
   private static func json(
-    _ folder: CloneFolder, _ queries: [OfflineODataDefiningQueryStatus], _ pending: PendingChanges?,
+    _ folder: CloneFolder, queries: [OfflineODataDefiningQueryStatus], pending: PendingChanges?,
     _ context: CommandContext
   ) throws {
     var json = JSONOutput(context.output)
@@ -67,31 +67,31 @@ enum StatusCommand {
   private static func text(
     _ folder: CloneFolder, _ queries: [OfflineODataDefiningQueryStatus], _ style: TextStyle
   ) -> String {
-    let heads = ["name", "rows", "last download", "way", "state", "query"]
+    let headings = ["name", "rows", "last download", "method", "state", "query"]
     let rows = queries.map { status in
       [
         TerminalText.line(status.definingQuery.name), "\(status.rows)",
         status.lastDownload.map { $0.formatted(.iso8601) } ?? "-", status.lastWay?.rawValue ?? "-",
-        status.hasPendingDownload ? "to go on" : "complete", TerminalText.line(status.definingQuery.query),
+        status.hasPendingDownload ? "incomplete" : "complete", TerminalText.line(status.definingQuery.query),
       ]
     }
-    let widths = heads.indices.map { column in Columns.width(([heads] + rows).map { $0[column] }) }
+    let widths = headings.indices.map { column in Columns.width(([headings] + rows).map { $0[column] }) }
     func line(_ cells: [String]) -> String {
-      let padded = cells.enumerated().map { place, cell in
-        place == 1 ? Columns.padLeft(cell, widths[place]) : place == 5 ? cell : Columns.pad(cell, widths[place])
+      let padded = cells.enumerated().map { column, cell in
+        column == 1 ? Columns.padLeft(cell, widths[column]) : column == 5 ? cell : Columns.pad(cell, widths[column])
       }
       return padded.joined(separator: "  ") + "\n"
     }
     let head = "service  \(TerminalText.line(folder.service))\nstore    \(folder.size) bytes\n"
-    return head + "\n" + style.bold(line(heads)) + rows.map(line).joined() + contradictions(queries)
+    return head + "\n" + style.bold(line(headings)) + rows.map(line).joined() + contradictions(queries)
   }
 
   /// The links from the service that contradict its own columns, one on each line; preceded by an empty line.
   private static func contradictions(_ queries: [OfflineODataDefiningQueryStatus]) -> String {
     let lines = queries.flatMap { status in
       status.contradictedLinks.sorted { $0.key < $1.key }.map { path, count in
-        "\(TerminalText.line(status.definingQuery.name)): the service states \(count) \(count == 1 ? "link" : "links") of "
-          + "\(TerminalText.line(path)) that the referential constraint contradicts; the columns count\n"
+        "\(TerminalText.line(status.definingQuery.name)): the service returned \(count) \(count == 1 ? "link" : "links") of "
+          + "\(TerminalText.line(path)) that contradict the referential constraint; the constraint applies\n"
       }
     }
     return lines.isEmpty ? "" : "\n" + lines.joined()

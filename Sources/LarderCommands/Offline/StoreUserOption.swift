@@ -7,21 +7,21 @@ enum StoreUserOption {
 
   /// The hint if the present store belongs to another user.
   static let hint =
-    "Send what waits with 'larder upload --user NAME' and that user's credentials, then come with --on-user-switch "
-    + "upload-first; or let --on-user-switch set-aside keep the store for that user."
+    "Upload the pending changes with 'larder upload --user NAME' and that user's credentials, then use "
+    + "--on-user-switch upload-first; or keep the store for that user with --on-user-switch set-aside."
 
   /// The hint if the user has no store.
-  static let firstHint = "'larder download --user NAME --query NAME=PATH' takes one."
+  static let firstHint = "'larder download --user NAME --query NAME=PATH' creates one."
 
   /// The hint if a plain store must be set aside.
-  static let keyHint = "--former-key-file FILE has the key that it is encrypted with, for its user to come back with."
+  static let keyHint = "Specify with --former-key-file FILE the key to encrypt it with; its user needs that key later."
 
   /// The user of `--user`, else the user in the environment, else nil.
   static func user(_ arguments: ParsedArguments, _ context: CommandContext) throws(UsageError) -> String? {
     if let user = arguments[.storeUser] { return user }
     guard let user = context.environment["LARDER_STORE_USER"] else { return nil }
     guard !user.isEmpty else {
-      throw arguments.usage("LARDER_STORE_USER is empty, and no user is", hint: "Unset it to say nothing of the user.")
+      throw arguments.usage("LARDER_STORE_USER is empty", hint: "Unset it to work without a user name.")
     }
     return user
   }
@@ -31,12 +31,12 @@ enum StoreUserOption {
     _ parameters: inout OfflineODataParameters, _ arguments: ParsedArguments, _ context: CommandContext
   ) throws {
     parameters.currentUser = try user(arguments, context)
-    let way = arguments[.onUserSwitch]
-    if way != nil, parameters.currentUser == nil { throw arguments.usage("--on-user-switch needs --user") }
-    if arguments.has(.formerKeyFile), way != "set-aside" {
+    let action = arguments[.onUserSwitch]
+    if action != nil, parameters.currentUser == nil { throw arguments.usage("--on-user-switch needs --user") }
+    if arguments.has(.formerKeyFile), action != "set-aside" {
       throw arguments.usage("--former-key-file needs --on-user-switch set-aside")
     }
-    switch way {
+    switch action {
     case "upload-first"?: parameters.onUserSwitch = .uploadFirst()
     case "set-aside"?:
       let key = try arguments[.formerKeyFile].map { try KeyAccess.key(inFile: $0, context) }
@@ -48,10 +48,12 @@ enum StoreUserOption {
 
 extension OptionSyntax {
   static let storeUser = OptionSyntax(
-    "--user", valueName: "NAME", .text, "whose copy it is: another's is not opened (else LARDER_STORE_USER)")
+    "--user", valueName: "NAME", .text,
+    "the user of the copy: another user's copy is not opened (else LARDER_STORE_USER)")
   static let onUserSwitch = OptionSyntax(
-    "--on-user-switch", valueName: "WAY", .words(["refuse", "upload-first", "set-aside"]),
-    "another's copy is in place: end (the default), remove it if nothing waits in it, or keep it encrypted beside")
+    "--on-user-switch", valueName: "ACTION", .words(["refuse", "upload-first", "set-aside"]),
+    "if the copy belongs to another user: refuse (default), remove it if it has no pending changes, or set it aside "
+      + "encrypted")
   static let formerKeyFile = OptionSyntax(
-    "--former-key-file", valueName: "FILE", .file, "with set-aside, the key for another's copy that is plain")
+    "--former-key-file", valueName: "FILE", .file, "with set-aside, the key to encrypt another user's plain copy with")
 }

@@ -8,29 +8,29 @@ enum SyncCommand {
       let upload = UploadReport(context)
       let download = DownloadReport(arguments, context)
       do {
-        try await upload.hear(access.provider, options)
+        try await upload.run(access.provider, options)
       } catch {
-        try json(upload, download, endingWith: error, arguments, context)
-        throw await UploadCommand.cut(error, upload, access, options)
+        try json(upload: upload, download: download, endingWith: error, arguments, context)
+        throw await UploadCommand.interruptedFailure(error, report: upload, access, options)
       }
       if !arguments.has(.json) { try await upload.print(access.provider, in: access.folder) }
       do {
         try await DownloadCommand.checkQueries(access.provider, access.folder)
-        try await download.hear(access.provider) { try await access.provider.download() }
+        try await download.follow(access.provider) { try await access.provider.download() }
       } catch {
-        try json(upload, download, endingWith: error, arguments, context)
+        try json(upload: upload, download: download, endingWith: error, arguments, context)
         if !arguments.has(.json) { try download.print(endingWith: error) }
-        if Task.isCancelled { throw CloneCommand.interrupted(access.folder) }
+        if Task.isCancelled { throw CloneCommand.interruptedFailure(access.folder) }
         throw download.failure(error, in: access.folder)
       }
-      try json(upload, download, endingWith: nil, arguments, context)
+      try json(upload: upload, download: download, endingWith: nil, arguments, context)
       if arguments.has(.json) { download.warn() } else { try download.print() }
       return upload.status.code > download.status.code ? upload.status : download.status
     }
   }
 
   private static func json(
-    _ upload: UploadReport, _ download: DownloadReport, endingWith error: (any Error)?, _ arguments: ParsedArguments,
+    upload: UploadReport, download: DownloadReport, endingWith error: (any Error)?, _ arguments: ParsedArguments,
     _ context: CommandContext
   ) throws {
     guard arguments.has(.json) else { return }

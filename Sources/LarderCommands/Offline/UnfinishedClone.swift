@@ -27,8 +27,8 @@ struct UnfinishedClone: Sendable {
 
   /// Finds the unfinished clone that will be in a folder, or that the folder is part of; nil if there is none.
   init?(of path: String) {
-    let place = Self.place(path)
-    let target = place.hasSuffix(Self.suffix) ? String(place.dropLast(Self.suffix.count)) : place
+    let resolvedPath = Self.resolvedPath(path)
+    let target = resolvedPath.hasSuffix(Self.suffix) ? String(resolvedPath.dropLast(Self.suffix.count)) : resolvedPath
     folder = target + Self.suffix
     guard InputFile.exists(folder + "/" + Self.settingsName) else { return nil }
     self.target = target
@@ -38,7 +38,7 @@ struct UnfinishedClone: Sendable {
 
   /// A path without slashes at its end. If its last part does not name a folder (`.`, a symbolic link), the path of the
   /// folder it leads to.
-  static func place(_ path: String) -> String {
+  static func resolvedPath(_ path: String) -> String {
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     var status = stat()
@@ -51,15 +51,16 @@ struct UnfinishedClone: Sendable {
   }
 
   /// How to resume the clone, and how to discard it.
-  var cure: String {
-    "'larder clone \(service ?? "SERVICE") \(target)' with the same options resumes it; to give it up, delete "
+  var hint: String {
+    "'larder clone \(service ?? "SERVICE") \(target)' with the same options resumes it; to discard it, delete "
       + "\(folder)."
   }
 
   /// The error of a verb that cannot work on the clone.
   var failure: CommandFailure {
     CommandFailure(
-      .negative, "\(target) is not cloned yet: its first download has not ended, and is in \(folder) so far", hint: cure
+      .negative, "\(target) is an unfinished clone: its first download has not ended, and its data is in \(folder)",
+      hint: hint
     )
   }
 
@@ -67,10 +68,11 @@ struct UnfinishedClone: Sendable {
 
   /// Prints what is known without reading the store, which another process may be filling.
   func print(_ context: CommandContext, asJSON: Bool) throws {
-    let bytes = service.map { CloneFolder(path: folder + "/" + Self.contentName, shown: target, service: $0).size } ?? 0
+    let bytes =
+      service.map { CloneFolder(path: folder + "/" + Self.contentName, displayName: target, service: $0).size } ?? 0
     guard asJSON else {
       let lines = ["service  \(service ?? "-")", "store    \(bytes) bytes", "clone    not finished"]
-      for line in lines + ["", failure.message + ".", cure] { try context.output.line(TerminalText.line(line)) }
+      for line in lines + ["", failure.message + ".", hint] { try context.output.line(TerminalText.line(line)) }
       return
     }
     var json = JSONOutput(context.output)

@@ -8,13 +8,13 @@ enum UploadCommand {
     return try await OfflineAccess.with(arguments, context) { access in
       let report = UploadReport(context)
       do {
-        try await report.hear(access.provider, options)
+        try await report.run(access.provider, options)
       } catch {
-        if arguments.has(.json) { try await json(report, access.provider, error, context) }
-        throw await cut(error, report, access, options)
+        if arguments.has(.json) { try await json(report, access.provider, endingWith: error, context) }
+        throw await interruptedFailure(error, report: report, access, options)
       }
       if arguments.has(.json) {
-        try await json(report, access.provider, nil, context)
+        try await json(report, access.provider, endingWith: nil, context)
       } else {
         try await report.print(access.provider, in: access.folder)
       }
@@ -41,30 +41,31 @@ enum UploadCommand {
   }
 
   /// The failure of an upload that ended early, with a hint how to continue.
-  static func cut(
-    _ error: any Error, _ report: UploadReport, _ access: OfflineAccess, _ options: OfflineODataUploadOptions
+  static func interruptedFailure(
+    _ error: any Error, report: UploadReport, _ access: OfflineAccess, _ options: OfflineODataUploadOptions
   ) async -> CommandFailure {
     let failure = Task.isCancelled ? CommandFailure(.interrupted, "interrupted") : CommandFailure(error)
     if (error as? OfflineODataError)?.name == .unsupportedByService, !options.splitsTransactions {
       return CommandFailure(
         failure.status, failure.message,
-        hint: "--split-transactions sends the changes of a transaction one by one: some may be done and others refused."
+        hint:
+          "--split-transactions sends the changes of a transaction one by one: some may be accepted and others rejected."
       )
     }
     guard failure.status == .network || failure.status == .interrupted else { return failure }
     let sent = report.numbers.sent
     // Runs in a task of its own, because a cancelled task cannot read from the store.
-    let left = await Task { (try? await access.provider.pendingUploadCount()) ?? 0 }.value
-    guard left > 0 else { return failure }
-    let words =
+    let pendingCount = await Task { (try? await access.provider.pendingUploadCount()) ?? 0 }.value
+    guard pendingCount > 0 else { return failure }
+    let progress =
       (sent > 0 ? "\(Counted.text(sent, "change")) sent; " : "")
-      + "\(Counted.text(left, "change")) still waiting: 'larder \(access.folder.option)upload' goes on."
-    let hint = [failure.hint, words].compactMap(\.self).joined(separator: "\n")
+      + "\(Counted.text(pendingCount, "change")) still pending: 'larder \(access.folder.option)upload' sends them."
+    let hint = [failure.hint, progress].compactMap(\.self).joined(separator: "\n")
     return CommandFailure(failure.status, failure.message, hint: hint)
   }
 
   private static func json(
-    _ report: UploadReport, _ provider: OfflineODataProvider, _ error: (any Error)?, _ context: CommandContext
+    _ report: UploadReport, _ provider: OfflineODataProvider, endingWith error: (any Error)?, _ context: CommandContext
   ) async throws {
     var json = JSONOutput(context.output)
     report.write(to: &json, endingWith: error)
@@ -91,7 +92,7 @@ enum UploadCommand {
         if number > 0 { try context.output.line("") }
         try context.output.write(text(request, context.output.style))
       }
-      if requests.isEmpty, context.diagnostics.isTerminal { context.note("Nothing waits to be sent.") }
+      if requests.isEmpty, context.diagnostics.isTerminal { context.note("There are no pending changes to send.") }
       return .done
     }
   }
@@ -115,8 +116,8 @@ enum UploadCommand {
 
   private static func text(_ request: OfflineODataPlannedRequest, _ style: TextStyle) -> String {
     var notes: [String] = []
-    if request.isUncertain { notes.append("uncertain: its response was lost, and it is looked up first") }
-    if request.transaction != request.id { notes.append("with \(request.transaction)") }
+    if request.isUncertain { notes.append("uncertain: the response was lost; the outcome is looked up first") }
+    if request.transaction != request.id { notes.append("transaction \(request.transaction)") }
     if !request.waitsFor.isEmpty {
       notes.append("waits for " + request.waitsFor.map { "\($0)" }.joined(separator: ", "))
     }
@@ -135,7 +136,7 @@ extension ParsedArguments {
   func number(_ option: OptionSyntax, _ range: ClosedRange<Int>) throws(UsageError) -> Int? {
     guard let text = self[option] else { return nil }
     guard let number = Int(text), range.contains(number) else {
-      throw usage("\(option.name) is a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
+      throw usage("\(option.name) must be a number from \(range.lowerBound) to \(range.upperBound), not '\(text)'")
     }
     return number
   }

@@ -20,15 +20,15 @@ final class UploadReport: Sendable {
   var status: CommandStatus { remaining > 0 ? .negative : .done }
 
   /// Runs an upload, shows its progress, and records its end, whether success or failure.
-  func hear(_ provider: OfflineODataProvider, _ options: OfflineODataUploadOptions) async throws {
+  func run(_ provider: OfflineODataProvider, _ options: OfflineODataUploadOptions) async throws {
     let bars = DownloadBars(context, unit: "changes")
     let events = provider.events
-    let hearing = Task {
+    let following = Task {
       for await event in events {
         switch event {
         case .uploadProgress(let progress):
           bars.update("upload") { line in
-            line.step = progress.failed > 0 ? "\(progress.failed) refused" : ""
+            line.step = progress.failed > 0 ? "\(progress.failed) rejected" : ""
             line.rows = Int64(progress.sent + progress.failed)
             line.total = Int64(progress.total)
           }
@@ -42,11 +42,11 @@ final class UploadReport: Sendable {
     defer { bars.end() }
     do { _ = try await provider.upload(options) } catch {
       // An upload that has not begun reports no end.
-      hearing.cancel()
-      await hearing.value
+      following.cancel()
+      await following.value
       throw error
     }
-    await hearing.value
+    await following.value
     let count = try await provider.remainingCount(options)
     left.withLock { $0 = count }
   }
@@ -54,21 +54,21 @@ final class UploadReport: Sendable {
   /// Prints `sent 3, failed 1, left 0`, and the rejected changes.
   func print(_ provider: OfflineODataProvider, in folder: CloneFolder) async throws {
     let numbers = numbers
-    var words = "sent \(numbers.sent), failed \(numbers.failed), left \(numbers.left)"
-    if numbers.discarded > 0 { words += ", given up \(numbers.discarded)" }
-    try context.output.line(words)
+    var summary = "sent \(numbers.sent), failed \(numbers.failed), left \(numbers.left)"
+    if numbers.discarded > 0 { summary += ", discarded \(numbers.discarded)" }
+    try context.output.line(summary)
     if numbers.failed == 0, remaining > numbers.left {
       context.note(
-        "The error archive still has changes: 'larder \(folder.option)errors list' tells why, 'errors retry' puts them back into the queue."
+        "The error archive still has changes: 'larder \(folder.option)errors list' shows the reasons, 'errors retry' queues them again."
       )
     } else if numbers.failed == 0, remaining > 0 {
-      context.note("\(Counted.text(remaining, "change")) still waiting: 'larder \(folder.option)status' shows which.")
+      context.note("\(Counted.text(remaining, "change")) still pending: 'larder \(folder.option)status' shows them.")
     }
     guard numbers.failed > 0 else { return }
     let rows = try await ArchiveSets.errors(provider)
     for row in rows where row["Held"] != .boolean(true) { context.warn(ErrorsText.summary(row)) }
     context.note(
-      "'larder \(folder.option)errors list' tells more, 'larder \(folder.option)errors diff ID' what differs.")
+      "'larder \(folder.option)errors list' shows details, 'larder \(folder.option)errors diff ID' the differences.")
   }
 
   /// Writes the numbers with their names, and the error that ended the upload.

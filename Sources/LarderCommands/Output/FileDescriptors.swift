@@ -12,7 +12,7 @@ enum FileDescriptors {
   static func reason(_ number: Int32) -> String {
     switch number {
     case ENOSPC, EDQUOT: "the disk is full"
-    case EMFILE, ENFILE: "too many files are open; 'ulimit -n' shows how many may be"
+    case EMFILE, ENFILE: "too many files are open; 'ulimit -n' shows the limit"
     default: String(cString: strerror(number))
     }
   }
@@ -52,7 +52,7 @@ enum FileDescriptors {
       case EINTR: continue
       case EPIPE: throw .closed
       case EAGAIN: waitUntilWritable(descriptor)
-      case let number: throw .refused(reason(number))
+      case let number: throw .failed(reason(number))
       }
     }
   }
@@ -93,10 +93,10 @@ enum FileDescriptors {
 
   /// Releases the file of a descriptor; what is written to the descriptor later is discarded.
   static func detach(_ descriptor: Int32) {
-    let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
-    guard nowhere >= 0 else { return }
-    dup2(nowhere, descriptor)
-    close(nowhere)
+    let nullDevice = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    guard nullDevice >= 0 else { return }
+    dup2(nullDevice, descriptor)
+    close(nullDevice)
   }
 
   /// Raises the limit of open files and connections as far as the system allows, up to 65,536.

@@ -8,7 +8,7 @@ internal import LarderCore
 final class LineLog: Sendable {
   private struct State {
     var lines: [UInt8] = []
-    var last = ""
+    var lastLine = ""
     var repeats = 0
     var dropped = 0
     var isScheduled = false
@@ -20,7 +20,7 @@ final class LineLog: Sendable {
 
   private let port: OutputPort
   private let joinsRepeats: Bool
-  private let leftOut: @Sendable (Int) -> String
+  private let droppedText: @Sendable (Int) -> String
   private let onFailure: @Sendable (OutputError) -> Void
   private let milliseconds: Int
   private let state = Locked(State())
@@ -29,17 +29,17 @@ final class LineLog: Sendable {
   /// - Parameters:
   ///   - milliseconds: how long lines are buffered.
   ///   - joinsRepeats: whether repetitions of the last line are counted, and the count written once.
-  ///   - leftOut: creates the line that says how many lines were left out.
+  ///   - droppedText: creates the line that reports how many lines were dropped.
   ///   - onFailure: called with the first failure of the output.
   init(
     _ port: OutputPort, milliseconds: Int = 50, joinsRepeats: Bool = false,
-    leftOut: @escaping @Sendable (Int) -> String = { "(\($0) lines left out)" },
+    droppedText: @escaping @Sendable (Int) -> String = { "(\($0) lines dropped)" },
     onFailure: @escaping @Sendable (OutputError) -> Void = { _ in }
   ) {
     self.port = port
     self.milliseconds = milliseconds
     self.joinsRepeats = joinsRepeats
-    self.leftOut = leftOut
+    self.droppedText = droppedText
     self.onFailure = onFailure
   }
 
@@ -51,13 +51,13 @@ final class LineLog: Sendable {
         state.dropped += 1
         return false
       }
-      if joinsRepeats, line == state.last {
+      if joinsRepeats, line == state.lastLine {
         state.repeats += 1
       } else {
-        LineLog.tellRepeats(&state)
+        LineLog.writeRepeats(&state)
         state.lines += line.utf8
         state.lines.append(0x0A)
-        if joinsRepeats { state.last = line }
+        if joinsRepeats { state.lastLine = line }
       }
       defer { state.isScheduled = true }
       return !state.isScheduled
@@ -65,15 +65,15 @@ final class LineLog: Sendable {
     if schedules { queue.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { self.drain() } }
   }
 
-  private static func tellRepeats(_ state: inout State) {
+  private static func writeRepeats(_ state: inout State) {
     guard state.repeats > 0 else { return }
-    state.lines += "(the same \(state.repeats) times more)\n".utf8
+    state.lines += "(repeated \(state.repeats) more times)\n".utf8
     state.repeats = 0
   }
 
   private func drain() {
     let (lines, dropped, isClosed) = state.withLock { state in
-      LineLog.tellRepeats(&state)
+      LineLog.writeRepeats(&state)
       defer {
         state.lines = []
         state.dropped = 0
@@ -84,7 +84,7 @@ final class LineLog: Sendable {
     if isClosed { return }
     do throws(OutputError) {
       try port.write(lines)
-      if dropped > 0 { try port.line(leftOut(dropped)) }
+      if dropped > 0 { try port.line(droppedText(dropped)) }
     } catch {
       let isFirst = state.withLock { state in
         if error == .closed { state.isClosed = true }
@@ -98,16 +98,16 @@ final class LineLog: Sendable {
 
   /// Writes all lines; returns after two seconds if a reader blocks the output.
   func flush() async {
-    let waiting = Locked<CheckedContinuation<Void, Never>?>(nil)
-    let end: @Sendable () -> Void = { waiting.withLock { $0.take() }?.resume() }
+    let pendingContinuation = Locked<CheckedContinuation<Void, Never>?>(nil)
+    let resume: @Sendable () -> Void = { pendingContinuation.withLock { $0.take() }?.resume() }
     await withCheckedContinuation { continuation in
-      waiting.withLock { $0 = continuation }
+      pendingContinuation.withLock { $0 = continuation }
       queue.async {
         self.drain()
-        end()
+        resume()
       }
       // Runs on another queue, because this log's own queue is blocked.
-      DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(2), execute: end)
+      DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(2), execute: resume)
     }
   }
 }

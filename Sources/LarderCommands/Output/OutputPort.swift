@@ -73,13 +73,13 @@ package enum OutputError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The reader has closed the pipe. This is not a failure: it has read what it wanted.
   case closed
   /// The file or device failed; the text is the system's.
-  case refused(String)
+  case failed(String)
 
   /// Safe to show to a person.
   package var description: String {
     switch self {
-    case .closed: "The reader of the output has gone."
-    case .refused(let reason): "The output cannot be written: \(reason)."
+    case .closed: "The reader of the output has ended."
+    case .failed(let reason): "The output cannot be written: \(reason)."
     }
   }
 }
@@ -95,8 +95,8 @@ package struct TextStyle: Sendable, Hashable {
 
   /// The style for a terminal, unless the environment disables it (`NO_COLOR`, `TERM=dumb`).
   package static func forTerminal(environment: [String: String]) -> TextStyle {
-    let refused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
-    return refused || environment["TERM"] == "dumb" || environment["TERM"] == nil ? .plain : .colour
+    let isDisabled = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+    return isDisabled || environment["TERM"] == "dumb" || environment["TERM"] == nil ? .plain : .colour
   }
 
   func bold(_ text: String) -> String { escape(text, "1") }

@@ -4,19 +4,19 @@ internal import Synchronization
 
 /// The content of a request, from a file or from standard input, of any length.
 ///
-/// - A regular file longer than ``heldLimit`` is read while it is sent, and can be sent again. Its length is declared.
+/// - A regular file longer than ``memoryLimit`` is read while it is sent, and can be sent again. Its length is declared.
 /// - Any other input is read first, up to the limit: then its length is known, and it can be sent again.
 /// - Input that exceeds the limit (a pipe, a device) is sent as it arrives, in chunks, and only once. If the request
 ///   must be repeated, it fails with `HTTPTransportError.invalidRequest`.
 struct RequestContent: Sendable {
   /// The most bytes that are kept in memory.
-  static let heldLimit = 4 << 20
-  private static let step = 1 << 16
+  static let memoryLimit = 4 << 20
+  private static let chunkSize = 1 << 16
 
   /// The rules above as a paragraph of a verb's help.
   static let help =
-    "Data of any length is sent while it is read. Of a pipe the first 4 MiB are kept; with more than that the request can "
-    + "be sent once only, so what a redirect or a token makes it repeat has to come from a file."
+    "Data of any length is sent while it is read. The first 4 MiB of a pipe are kept in memory; a longer request "
+    + "cannot be repeated, so use a file if a redirect or a token may require that."
 
   /// The content to send.
   let body: HTTPBody
@@ -29,21 +29,21 @@ struct RequestContent: Sendable {
   static func open(
     _ given: String, _ context: CommandContext, until deadline: ContinuousClock.Instant?
   ) async throws -> RequestContent {
-    let shown = context.shown(given)
+    let displayName = context.displayName(of: given)
     do {
       let input: InputDescriptor
       switch try self.input(given, context) {
       case .bytes(let bytes): return RequestContent(bytes)
       case .descriptor(let descriptor): input = descriptor
       }
-      if let (start, count) = input.remainder, count > heldLimit {
-        return try file(input, from: start, count: count, shown)
+      if let (start, count) = input.remainder, count > memoryLimit {
+        return try file(input, from: start, count: count, displayName)
       }
       let reader = try InputReader(input)
-      let (bytes, isWhole) = try await beginning(of: reader, limit: heldLimit, until: deadline)
-      return isWhole ? RequestContent(bytes) : passing(bytes, reader, shown)
+      let (bytes, isWhole) = try await beginning(of: reader, limit: memoryLimit, until: deadline)
+      return isWhole ? RequestContent(bytes) : streaming(bytes, reader, displayName)
     } catch {
-      throw failure(error, shown)
+      throw failure(error, displayName)
     }
   }
 
@@ -51,25 +51,25 @@ struct RequestContent: Sendable {
   static func read(
     _ given: String, _ context: CommandContext, limit: Int, until deadline: ContinuousClock.Instant?
   ) async throws -> [UInt8] {
-    let shown = context.shown(given)
+    let displayName = context.displayName(of: given)
     do {
       let bytes: [UInt8]
       let isWhole: Bool
       switch try input(given, context) {
-      case .bytes(let held): (bytes, isWhole) = (held, held.count <= limit)
+      case .bytes(let available): (bytes, isWhole) = (available, available.count <= limit)
       case .descriptor(let descriptor):
         (bytes, isWhole) = try await beginning(of: try InputReader(descriptor), limit: limit, until: deadline)
       }
-      guard isWhole else { throw FileError.Reason(text: "it is larger than the \(limit) bytes that are taken") }
+      guard isWhole else { throw FileError.Reason(text: "it is larger than the limit of \(limit) bytes") }
       return bytes
     } catch {
-      throw failure(error, shown)
+      throw failure(error, displayName)
     }
   }
 
   private init(_ bytes: [UInt8]) {
     body = .bytes(bytes)
-    beginning = Array(bytes.prefix(RequestContent.step))
+    beginning = Array(bytes.prefix(RequestContent.chunkSize))
   }
 
   private init(_ body: HTTPBody, _ beginning: [UInt8]) {
@@ -103,10 +103,11 @@ struct RequestContent: Sendable {
     return (bytes, true)
   }
 
-  private static func failure(_ error: any Error, _ shown: String) -> any Error {
+  private static func failure(_ error: any Error, _ displayName: String) -> any Error {
     switch error {
-    case let reason as FileError.Reason: FileError(path: shown, reason: reason.text)
-    case is InputReader.Late: FileError(path: shown, reason: "it has not ended within the time of --timeout")
+    case let reason as FileError.Reason: FileError(path: displayName, reason: reason.text)
+    case is InputReader.TimedOut:
+      FileError(path: displayName, reason: "it did not end within the time limit of --timeout")
     default: error
     }
   }
@@ -114,59 +115,59 @@ struct RequestContent: Sendable {
   // MARK: Content that is not in memory
 
   private static func file(
-    _ input: InputDescriptor, from start: Int, count: Int, _ shown: String
+    _ input: InputDescriptor, from start: Int, count: Int, _ displayName: String
   ) throws(FileError.Reason) -> RequestContent {
-    let beginning = try input.read(at: start, count: step)
+    let beginning = try input.read(at: start, count: chunkSize)
     let open: @Sendable () -> HTTPBodyStream = {
       let position = Locked(start)
       return HTTPBodyStream(length: count) {
-        let (here, left) = position.withLock { ($0, start + count - $0) }
+        let (offset, left) = position.withLock { ($0, start + count - $0) }
         if left <= 0 { return nil }
         do throws(FileError.Reason) {
-          let bytes = try input.read(at: here, count: min(step, left))
+          let bytes = try input.read(at: offset, count: min(chunkSize, left))
           position.withLock { $0 += bytes.count }
           return bytes.isEmpty ? nil : bytes
         } catch {
-          throw HTTPTransportError.other(FileError(path: shown, reason: error.text).description)
+          throw HTTPTransportError.other(FileError(path: displayName, reason: error.text).description)
         }
       }
     }
     return RequestContent(.stream(length: count, open: open), beginning)
   }
 
-  private static func passing(_ beginning: [UInt8], _ reader: InputReader, _ shown: String) -> RequestContent {
-    let passing = PassingContent(beginning, reader, shown)
-    return RequestContent(.stream(length: nil) { passing.stream() }, Array(beginning.prefix(step)))
+  private static func streaming(_ beginning: [UInt8], _ reader: InputReader, _ displayName: String) -> RequestContent {
+    let streaming = PipeContent(beginning, reader, displayName)
+    return RequestContent(.stream(length: nil) { streaming.stream() }, Array(beginning.prefix(chunkSize)))
   }
 }
 
 /// Content of which only the beginning is in memory: it can be restarted until more than that has been read.
-private final class PassingContent: Sendable {
+private final class PipeContent: Sendable {
   private let beginning: [UInt8]
   private let reader: InputReader
-  private let shown: String
-  private let isReadOn = Atomic(false)
+  private let displayName: String
+  private let hasReadFurther = Atomic(false)
 
-  init(_ beginning: [UInt8], _ reader: InputReader, _ shown: String) {
+  init(_ beginning: [UInt8], _ reader: InputReader, _ displayName: String) {
     self.beginning = beginning
     self.reader = reader
-    self.shown = shown
+    self.displayName = displayName
   }
 
   func stream() -> HTTPBodyStream {
-    let isBegun = Atomic(false)
-    let isAllowed = !isReadOn.load(ordering: .acquiring)
+    let hasSentBeginning = Atomic(false)
+    let canSend = !hasReadFurther.load(ordering: .acquiring)
     return HTTPBodyStream {
-      guard isAllowed else {
+      guard canSend else {
         throw HTTPTransportError.invalidRequest(
-          "\(self.shown) was sent and cannot be read again for the repetition; put it into a file")
+          "it must be repeated, but \(self.displayName) cannot be read again; put the data into a file")
       }
-      if !isBegun.exchange(true, ordering: .relaxed) { return self.beginning }
-      self.isReadOn.store(true, ordering: .releasing)
+      if !hasSentBeginning.exchange(true, ordering: .relaxed) { return self.beginning }
+      self.hasReadFurther.store(true, ordering: .releasing)
       do {
         return try await self.reader.next()
       } catch let error as FileError.Reason {
-        throw HTTPTransportError.other(FileError(path: self.shown, reason: error.text).description)
+        throw HTTPTransportError.other(FileError(path: self.displayName, reason: error.text).description)
       }
     }
   }

@@ -17,9 +17,9 @@ package struct StandardInput: Sendable {
   }
 
   private let source: Source
-  private let turn = Turn()
+  private let use = Use()
 
-  private final class Turn: Sendable {
+  private final class Use: Sendable {
     let isTaken = Atomic(false)
   }
 
@@ -38,10 +38,10 @@ package struct StandardInput: Sendable {
 
   /// Returns the source to the first caller and throws for later ones, who would find an empty input.
   func take() throws(CommandFailure) -> Source {
-    guard !turn.isTaken.exchange(true, ordering: .relaxed) else {
+    guard !use.isTaken.exchange(true, ordering: .relaxed) else {
       throw CommandFailure(
-        .usage, "standard input can be read once only, and two things are to come from it",
-        hint: "Give a file for one of them.")
+        .usage, "standard input can be read only once, but two arguments use it",
+        hint: "Use a file for one of them.")
     }
     return source
   }
@@ -94,12 +94,12 @@ final class InputDescriptor: Sendable {
   /// Reads bytes of a regular file from a position that no other reader changes; none at its end.
   func read(at position: Int, count: Int) throws(FileError.Reason) -> [UInt8] {
     while true {
-      var got = 0
+      var readCount = 0
       let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-        got = pread(number, buffer.baseAddress, buffer.count, off_t(position))
-        initialized = max(got, 0)
+        readCount = pread(number, buffer.baseAddress, buffer.count, off_t(position))
+        initialized = max(readCount, 0)
       }
-      if got >= 0 { return bytes }
+      if readCount >= 0 { return bytes }
       if errno != EINTR { throw FileError.Reason(errno) }
     }
   }

@@ -11,7 +11,7 @@ struct TerminalFilter: Sendable {
   /// Bytes whose meaning depends on the next ones: the start of a character, or a carriage return.
   private var rest: [UInt8] = []
   /// The scalar before; it decides whether a joiner passes.
-  private var former: Unicode.Scalar = "\n"
+  private var previous: Unicode.Scalar = "\n"
 
   /// The filtered bytes; an incomplete end is written with the next ones.
   mutating func filter(_ given: [UInt8]) -> [UInt8] {
@@ -19,31 +19,31 @@ struct TerminalFilter: Sendable {
     rest = []
     var out: [UInt8] = []
     out.reserveCapacity(bytes.count)
-    var place = 0
-    while place < bytes.count {
-      if let control = TerminalControl.control(in: bytes, at: place) {
+    var index = 0
+    while index < bytes.count {
+      if let control = TerminalControl.control(in: bytes, at: index) {
         out += control.bytes
-        place = control.end
+        index = control.end
         continue
       }
-      switch UTF8Step(bytes, at: place) {
-      case .open:
-        rest = Array(bytes[place...])
+      switch UTF8Step(bytes, at: index) {
+      case .incomplete:
+        rest = Array(bytes[index...])
         return out
       case .invalid:
-        show(bytes[place], &out)
-        place += 1
-      case .scalar("\r", _) where place + 1 == bytes.count:
+        writeEscaped(bytes[index], &out)
+        index += 1
+      case .scalar("\r", _) where index + 1 == bytes.count:
         rest = [0x0D]
         return out
-      case .scalar("\r", _) where bytes[place + 1] == 0x0A:
+      case .scalar("\r", _) where bytes[index + 1] == 0x0A:
         out += [0x0D, 0x0A]
-        former = "\n"
-        place += 2
+        previous = "\n"
+        index += 2
       case .scalar(let scalar, let length):
-        if passes(scalar) { out += bytes[place..<place + length] } else { out += TerminalText.number(scalar).utf8 }
-        former = scalar
-        place += length
+        if isAllowed(scalar) { out += bytes[index..<index + length] } else { out += TerminalText.number(scalar).utf8 }
+        previous = scalar
+        index += length
       }
     }
     return out
@@ -52,23 +52,24 @@ struct TerminalFilter: Sendable {
   /// The incomplete end, if no bytes follow.
   mutating func finish() -> [UInt8] {
     var out: [UInt8] = []
-    for byte in rest { if byte == 0x0D { out += TerminalText.number("\r").utf8 } else { show(byte, &out) } }
+    for byte in rest { if byte == 0x0D { out += TerminalText.number("\r").utf8 } else { writeEscaped(byte, &out) } }
     rest = []
     return out
   }
 
-  private mutating func show(_ byte: UInt8, _ out: inout [UInt8]) {
+  private mutating func writeEscaped(_ byte: UInt8, _ out: inout [UInt8]) {
     out += "\\x{\(String(byte, radix: 16, uppercase: true))}".utf8
-    former = "}"
+    previous = "}"
   }
 
-  private func passes(_ scalar: Unicode.Scalar) -> Bool {
-    if !TerminalText.isUnseen(scalar) { return true }
-    let follows = !former.isASCII && (!TerminalText.isUnseen(former) || TerminalText.isSelector(former))
+  private func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
+    if !TerminalText.isInvisible(scalar) { return true }
+    let follows = !previous.isASCII && (!TerminalText.isInvisible(previous) || TerminalText.isSelector(previous))
     switch scalar.value {
     case 0x200C, 0x200D: return follows
     case _ where TerminalText.isSelector(scalar):
-      return follows && !TerminalText.isSelector(former) || ("0"..."9").contains(former) || ["#", "*"].contains(former)
+      return follows && !TerminalText.isSelector(previous) || ("0"..."9").contains(previous)
+        || ["#", "*"].contains(previous)
     default: return false
     }
   }
@@ -78,11 +79,11 @@ struct TerminalFilter: Sendable {
 private enum UTF8Step {
   case scalar(Unicode.Scalar, Int)
   /// The bytes end inside a character.
-  case open
+  case incomplete
   case invalid
 
-  init(_ bytes: [UInt8], at place: Int) {
-    let first = bytes[place]
+  init(_ bytes: [UInt8], at index: Int) {
+    let first = bytes[index]
     // The well-formed sequences (The Unicode Standard, table 3-7).
     let (length, second): (Int, ClosedRange<UInt8>)
     switch first {
@@ -102,11 +103,11 @@ private enum UTF8Step {
     }
     var value = UInt32(first) & (0x7F >> UInt32(length))
     for offset in 1..<length {
-      guard place + offset < bytes.count else {
-        self = .open
+      guard index + offset < bytes.count else {
+        self = .incomplete
         return
       }
-      let byte = bytes[place + offset]
+      let byte = bytes[index + offset]
       guard (offset == 1 ? second : 0x80...0xBF).contains(byte) else {
         self = .invalid
         return
@@ -141,9 +142,9 @@ enum TerminalControl {
   private static func sequence(_ text: String) -> String { start + text + "\u{1B}" }
 
   /// The real sequence for the one at an index, and the index after it; nil for anything else.
-  static func control(in bytes: [UInt8], at place: Int) -> (bytes: [UInt8], end: Int)? {
-    guard bytes[place] == escape, bytes[place...].starts(with: mark) else { return nil }
-    let text = bytes[(place + mark.count)...].prefix { $0 != escape }
+  static func control(in bytes: [UInt8], at index: Int) -> (bytes: [UInt8], end: Int)? {
+    guard bytes[index] == escape, bytes[index...].starts(with: mark) else { return nil }
+    let text = bytes[(index + mark.count)...].prefix { $0 != escape }
     return ([escape] + text, min(text.endIndex + 1, bytes.count))
   }
 }
@@ -157,7 +158,7 @@ enum TerminalText {
   }
 
   /// A text as ``TerminalFilter`` shows it, for code that needs its width.
-  static func shown(_ text: String) -> String {
+  static func filtered(_ text: String) -> String {
     var filter = TerminalFilter()
     let bytes = filter.filter(Array(text.utf8)) + filter.finish()
     return String(decoding: bytes, as: UTF8.self)
@@ -183,7 +184,7 @@ enum TerminalText {
   /// Whether a scalar is shown by its number: control characters, line and paragraph separators, directional
   /// formatting, and everything that Unicode defines as invisible, including tags and joiners; neither line feed nor
   /// tab.
-  static func isUnseen(_ scalar: Unicode.Scalar) -> Bool {
+  static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x09, 0x0A: return false
     case 0..<0x20, 0x7F..<0xA0: return true

@@ -30,12 +30,12 @@ struct XMLIndenter {
       } else if isMixed.last ?? false {
         out.append(contentsOf: text)
       }
-      guard let markup = takeMarkup(), place(markup, after: text) else { return false }
+      guard let markup = takeMarkup(), write(markup, after: text) else { return false }
     }
     return isMixed.isEmpty && finish([])
   }
 
-  private mutating func place(_ markup: ArraySlice<UInt8>, after text: ArraySlice<UInt8>) -> Bool {
+  private mutating func write(_ markup: ArraySlice<UInt8>, after text: ArraySlice<UInt8>) -> Bool {
     let mixed = isMixed.last ?? false
     if markup.starts(with: "</".utf8) {
       guard !isMixed.isEmpty else { return false }

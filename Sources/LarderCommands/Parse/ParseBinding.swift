@@ -20,7 +20,7 @@ struct ParseBinding: Sendable {
   enum Failure: Error {
     case binding(ODataBindingError)
     /// The tree needs a type or set to apply to, or is a part without a meaning of its own.
-    case unplaced(String)
+    case notBindable(String)
   }
 
   /// Binds a tree to the model and returns it as JSON.
@@ -43,16 +43,17 @@ struct ParseBinding: Sendable {
         }
         guard let type else { break }
         // Options that apply to one instance apply to several too.
-        let many = type.hasPrefix("Collection(") ? type : "Collection(\(type))"
-        return SyntaxNode.node("options", ("options", SyntaxNode.bound(try binder.bind(options, on: many, text: text))))
+        let collectionType = type.hasPrefix("Collection(") ? type : "Collection(\(type))"
+        return SyntaxNode.node(
+          "options", ("options", SyntaxNode.bound(try binder.bind(options, on: collectionType, text: text))))
       }
     } catch {
       throw .binding(error)
     }
     guard ParseBinding.options(tree) != nil else {
-      throw .unplaced("--model: nothing in what this rule reads is looked up in a model")
+      throw .notBindable("--model: a text of this rule has no names to look up in a model")
     }
-    throw .unplaced("--model: say what the options stand on, with --set NAME or --type NAME")
+    throw .notBindable("--model: specify what the options apply to with --set NAME or --type NAME")
   }
 
   private func bind(_ expression: ODataExpression, _ text: String) throws(ODataBindingError) -> ODataBoundExpression {

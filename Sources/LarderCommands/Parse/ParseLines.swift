@@ -7,19 +7,19 @@ struct ParseLines {
   static let limit = 16 << 20
 
   /// Parses a text. If that fails, returns a message and the place.
-  let check: @Sendable (_ rule: ODataGrammarRule?, _ input: String) -> Refusal?
+  let check: @Sendable (_ rule: ODataGrammarRule?, _ input: String) -> ParseFailure?
   private var pending: [UInt8] = []
   private var isTooLong = false
-  private var answers: [UInt8] = []
+  private var results: [UInt8] = []
 
   /// Why a text was rejected.
-  struct Refusal: Sendable, Hashable {
+  struct ParseFailure: Sendable, Hashable {
     /// The number of bytes of the text before the place; nil if the place is not known.
     var offset: Int?
     var message: String
   }
 
-  init(check: @escaping @Sendable (ODataGrammarRule?, String) -> Refusal?) { self.check = check }
+  init(check: @escaping @Sendable (ODataGrammarRule?, String) -> ParseFailure?) { self.check = check }
 
   /// Processes lines until the input ends.
   mutating func run(_ context: CommandContext) async throws {
@@ -41,8 +41,8 @@ struct ParseLines {
   }
 
   private mutating func flush(_ context: CommandContext) throws(OutputError) {
-    try context.output.write(answers)
-    answers.removeAll(keepingCapacity: true)
+    try context.output.write(results)
+    results.removeAll(keepingCapacity: true)
   }
 
   /// Adds bytes as they arrive; a line may arrive in pieces.
@@ -70,41 +70,43 @@ struct ParseLines {
       pending.removeAll(keepingCapacity: true)
       isTooLong = false
     }
-    guard !isTooLong else { return refuse("the line is longer than \(ParseLines.limit) bytes") }
-    let question: JSONNode
-    do throws(JSONError) { question = try JSONNode(pending) } catch { return refuse("the line is no JSON: \(error)") }
-    guard let input = question["input"]?.string else {
-      return refuse("the line is no object with a text 'input', and 'rule' where it begins with another than the URL's")
+    guard !isTooLong else { return writeError("the line is longer than \(ParseLines.limit) bytes") }
+    let request: JSONNode
+    do throws(JSONError) { request = try JSONNode(pending) } catch {
+      return writeError("the line is not JSON: \(error)")
+    }
+    guard let input = request["input"]?.string else {
+      return writeError("the line must be an object with the string 'input', and with 'rule' if the input is not a URL")
     }
     var rule: ODataGrammarRule?
-    switch question["rule"] {
+    switch request["rule"] {
     case nil, .null?: break
     case .string(let name)?:
       rule = ODataGrammarRule(name)
       if rule == nil {
         let hint = Suggestion.hint(for: name, among: ODataGrammarRule.all.map(\.name))
-        return refuse("the grammar has no rule '\(name)'" + (hint.map { ". \($0)" } ?? ""))
+        return writeError("the grammar has no rule '\(name)'" + (hint.map { ". \($0)" } ?? ""))
       }
-    default: return refuse("'rule' is no text")
+    default: return writeError("'rule' is not a string")
     }
-    guard let refusal = check(rule, input) else { return answer(nil, at: nil) }
-    answer(refusal.message, at: refusal.offset.map { ParseLines.characters(in: input, before: $0) })
+    guard let failure = check(rule, input) else { return writeResult(nil, at: nil) }
+    writeResult(failure.message, at: failure.offset.map { ParseLines.characters(in: input, before: $0) })
   }
 
-  private mutating func refuse(_ message: String) { answer(message, at: nil, isRefused: true) }
+  private mutating func writeError(_ message: String) { writeResult(message, at: nil, isInvalidLine: true) }
 
-  private mutating func answer(_ message: String?, at place: Int?, isRefused: Bool = false) {
+  private mutating func writeResult(_ message: String?, at failureOffset: Int?, isInvalidLine: Bool = false) {
     var writer = JSONWriter()
     writer.beginObject()
     writer.name("ok")
-    writer.boolean(message == nil && !isRefused)
+    writer.boolean(message == nil && !isInvalidLine)
     writer.name("failAt")
-    if let place { writer.integer(place) } else { writer.null() }
+    if let failureOffset { writer.integer(failureOffset) } else { writer.null() }
     writer.name("message")
     if let message { writer.string(message) } else { writer.null() }
     writer.endObject()
-    answers += writer.bytes
-    answers.append(0x0A)
+    results += writer.bytes
+    results.append(0x0A)
   }
 
   /// The number of characters (scalars) before a byte.
@@ -113,8 +115,8 @@ struct ParseLines {
   }
 
   /// Removes and returns the results so far, for callers that process them piece by piece.
-  mutating func takeAnswers() -> [UInt8] {
-    defer { answers.removeAll() }
-    return answers
+  mutating func takeResults() -> [UInt8] {
+    defer { results.removeAll() }
+    return results
   }
 }

@@ -13,19 +13,21 @@ struct ParseRequest: Sendable {
   init(_ arguments: ParsedArguments, _ context: CommandContext) throws {
     var version: ODataVersion?
     if arguments.has(.v2) {
-      guard arguments[.odataVersion] == nil else { throw arguments.usage("give --v2 or --odata-version, not both") }
+      guard arguments[.odataVersion] == nil else {
+        throw arguments.usage("--v2 and --odata-version cannot be combined")
+      }
       version = .v2
     }
     if let text = arguments[.odataVersion] { version = try ParseRequest.version(text, arguments) }
     if let name = arguments[.rule] { rule = try ParseRequest.rule(name, arguments) }
     let (type, set) = (arguments[.parseType], arguments[.parseSet])
-    if type != nil, set != nil { throw arguments.usage("give --type or --set, not both") }
+    if type != nil, set != nil { throw arguments.usage("--type and --set cannot be combined") }
     if let file = arguments[.parseModel] {
       let binding = ParseBinding(try MetadataFile.read(file, context), version: version, type: type, set: set)
       version = version ?? binding.version
       self.binding = binding
     } else if type != nil || set != nil {
-      throw arguments.usage("--type and --set name parts of a model: give --model FILE")
+      throw arguments.usage("--type and --set need --model FILE")
     }
     if let version { options.version = version }
   }
@@ -34,20 +36,22 @@ struct ParseRequest: Sendable {
   func tree(of text: String, _ arguments: ParsedArguments) throws -> JSONNode {
     let tree: ODataSyntaxTree
     do throws(ODataSyntaxError) { tree = try parse(text) } catch {
-      throw ParseRequest.failure("\(error.problem)", error.offset, text, error.excerpt, error.column)
+      throw ParseRequest.failure(
+        "\(error.problem)", in: text, offset: error.offset, excerpt: error.excerpt, column: error.column)
     }
     guard let binding else { return SyntaxNode.tree(tree) }
     do throws(ParseBinding.Failure) { return try binding.bind(tree, text: text) } catch {
       switch error {
-      case .unplaced(let reason): throw arguments.usage(reason)
+      case .notBindable(let reason): throw arguments.usage(reason)
       case .binding(let error):
-        throw ParseRequest.failure("\(error.problem)", error.offset, text, error.excerpt, error.column)
+        throw ParseRequest.failure(
+          "\(error.problem)", in: text, offset: error.offset, excerpt: error.excerpt, column: error.column)
       }
     }
   }
 
   private static func failure(
-    _ problem: String, _ offset: Int?, _ text: String, _ excerpt: String, _ column: Int
+    _ problem: String, in text: String, offset: Int?, excerpt: String, column: Int
   ) -> CommandFailure {
     guard let offset else { return CommandFailure(.negative, problem) }
     return CommandFailure(
@@ -56,12 +60,12 @@ struct ParseRequest: Sendable {
   }
 
   /// Why a text cannot be parsed or bound; nil if it can.
-  func refusal(of text: String, rule: ODataGrammarRule?) -> ParseLines.Refusal? {
+  func parseFailure(of text: String, rule: ODataGrammarRule?) -> ParseLines.ParseFailure? {
     var request = self
     if let rule { request.rule = rule }
     let tree: ODataSyntaxTree
     do throws(ODataSyntaxError) { tree = try request.parse(text) } catch {
-      return ParseLines.Refusal(offset: error.offset, message: "\(error.problem)")
+      return ParseLines.ParseFailure(offset: error.offset, message: "\(error.problem)")
     }
     guard let binding else { return nil }
     do throws(ParseBinding.Failure) {
@@ -69,8 +73,8 @@ struct ParseRequest: Sendable {
       return nil
     } catch {
       switch error {
-      case .unplaced(let reason): return ParseLines.Refusal(offset: nil, message: reason)
-      case .binding(let error): return ParseLines.Refusal(offset: error.offset, message: "\(error.problem)")
+      case .notBindable(let reason): return ParseLines.ParseFailure(offset: nil, message: reason)
+      case .binding(let error): return ParseLines.ParseFailure(offset: error.offset, message: "\(error.problem)")
       }
     }
   }
@@ -79,7 +83,7 @@ struct ParseRequest: Sendable {
   func parse(_ text: String) throws(ODataSyntaxError) -> ODataSyntaxTree {
     if let rule { return try rule.parse(text, options: options) }
     let parser = ODataParser(options: options)
-    guard text.hasPrefix("?") || ParseRequest.beginsWithOption(text) else { return .url(try parser.url(text)) }
+    guard text.hasPrefix("?") || ParseRequest.startsWithOption(text) else { return .url(try parser.url(text)) }
     guard text.hasPrefix("?") else { return .options(try parser.queryOptions(text)) }
     do throws(ODataSyntaxError) { return .options(try parser.queryOptions(String(text.dropFirst()))) } catch {
       // The place counts from the beginning of the given text.
@@ -88,7 +92,7 @@ struct ParseRequest: Sendable {
   }
 
   /// Whether a text that begins with `$` is options, not `$metadata` or `$crossjoin(…)`.
-  private static func beginsWithOption(_ text: String) -> Bool {
+  private static func startsWithOption(_ text: String) -> Bool {
     guard text.hasPrefix("$") else { return false }
     return text.prefix { $0 != "=" }.dropFirst().allSatisfy { $0.isASCII && $0.isLetter } && text.contains("=")
   }
@@ -98,7 +102,7 @@ struct ParseRequest: Sendable {
     if let rule = ODataGrammarRule(name) { return rule }
     let nearest = Suggestion.nearest(to: name, among: ODataGrammarRule.all.map(\.name))
     throw arguments.usage(
-      "--rule \(name): the grammar has no such rule", hint: nearest.map { "Did you mean \($0)?" })
+      "--rule \(name): the grammar does not have this rule", hint: nearest.map { "Did you mean \($0)?" })
   }
 
   /// The version with a number; throws if there is none.
@@ -108,7 +112,7 @@ struct ParseRequest: Sendable {
     case "3", "3.0": return .v3
     case "4", "4.0": return .v4
     case "4.01": return .v401
-    default: throw arguments.usage("--version \(text): the versions are 2.0, 3.0, 4.0 and 4.01")
+    default: throw arguments.usage("--odata-version \(text): the versions are 2.0, 3.0, 4.0 and 4.01")
     }
   }
 }

@@ -69,8 +69,8 @@ extension SyntaxNode {
     case .call(let function, let arguments):
       return node("call", ("function", .string(function.rawValue)), type, ("arguments", list(arguments, bound)))
     case .cast(let operand, _): return node("cast", type, ("operand", operand.map(bound)))
-    case .isof(let operand, let asked):
-      return node("isof", type, ("of", .string("\(asked)")), ("operand", operand.map(bound)))
+    case .isof(let operand, let testedType):
+      return node("isof", type, ("of", .string("\(testedType)")), ("operand", operand.map(bound)))
     case .conditional(let branches):
       return node(
         "case", type,

@@ -35,7 +35,7 @@ struct SyntaxOutline {
     case .array(let items):
       lines.append(indent + head + "sequence")
       for item in items { add(item, label: nil, level: level + 1) }
-    default: lines.append(indent + head + SyntaxOutline.written(node))
+    default: lines.append(indent + head + SyntaxOutline.valueText(node))
     }
   }
 
@@ -48,11 +48,12 @@ struct SyntaxOutline {
 
   /// Formats a leaf on its node's line; the main member of a node is shown without its name.
   private static func word(_ member: JSONNode.Member, kind: String?) -> String {
-    let alone = ["name", "text", "function", "value", "type", "serviceRoot", "root", "term"]
-    return alone.contains(member.name) ? written(member.value) : "\(member.name)=\(written(member.value))"
+    let unlabelledMembers = ["name", "text", "function", "value", "type", "serviceRoot", "root", "term"]
+    return unlabelledMembers.contains(member.name)
+      ? valueText(member.value) : "\(member.name)=\(valueText(member.value))"
   }
 
-  private static func written(_ node: JSONNode) -> String {
+  private static func valueText(_ node: JSONNode) -> String {
     switch node {
     case .null: "null"
     case .string(let text) where text.isEmpty || text.contains(" ") || text.contains("\""):

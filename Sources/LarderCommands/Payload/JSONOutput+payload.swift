@@ -60,7 +60,7 @@ extension JSONOutput {
 
   /// The type that the payload states, or to which its context's path or its URL leads.
   private func type(of property: ODataPropertyPayload, _ url: String?) -> EdmTypeReference? {
-    if let said = property.typeName { return EdmTypeReference(said) }
+    if let typeName = property.typeName { return EdmTypeReference(typeName) }
     guard let model else { return nil }
     if let context = property.context, let hash = context.firstIndex(of: "#"),
       let shape = ResourceShape(path: String(context[context.index(after: hash)...]), model: model),

@@ -8,8 +8,8 @@ extension JSONOutput {
   /// `type` is the structured type that the property belongs to.
   mutating func write(_ property: ODataProperty, of type: String? = nil) throws(OutputError) {
     var declared = type.flatMap { model?.structure($0)?.property(property.name)?.type }
-    if case .string(let said)? = property.annotations.first(where: { $0.term == "odata.type" })?.value {
-      declared = EdmTypeReference(said)
+    if case .string(let typeName)? = property.annotations.first(where: { $0.term == "odata.type" })?.value {
+      declared = EdmTypeReference(typeName)
     }
     beginObject()
     member("name", property.name)

@@ -16,18 +16,18 @@ struct RecordedPayload {
   /// several headers, as after a redirection, the last one counts.
   init(_ bytes: [UInt8]) {
     content = bytes
-    while content.starts(with: "HTTP/".utf8), takeHead() {}
+    while content.starts(with: "HTTP/".utf8), readHead() {}
   }
 
   /// Removes the header from the content; false if it has no end.
-  private mutating func takeHead() -> Bool {
+  private mutating func readHead() -> Bool {
     let bytes = content
     var lines: [String] = []
     var start = 0
-    for place in bytes.indices where bytes[place] == 0x0A {
-      var line = bytes[start..<place]
+    for index in bytes.indices where bytes[index] == 0x0A {
+      var line = bytes[start..<index]
       if line.last == 0x0D { line.removeLast() }
-      start = place + 1
+      start = index + 1
       guard !line.isEmpty else {
         content = Array(bytes[start...])
         fields = HTTPFields()
@@ -66,9 +66,9 @@ struct RecordedPayload {
   ///   - url: the request's URL, which determines the type of the payload if the payload does not.
   func read(contentType: String?, model: EdmModel?, url: String?) throws -> ODataPayload {
     let type = contentType ?? fields[.contentType]
-    let said = (fields[.odataVersion] ?? fields[.dataServiceVersion]).flatMap(ODataVersion.init(header:))
+    let headerVersion = (fields[.odataVersion] ?? fields[.dataServiceVersion]).flatMap(ODataVersion.init(header:))
     let options = PayloadOptions(
-      model: model, url: url, status: status, version: said ?? model?.version, contentType: type)
+      model: model, url: url, status: status, version: headerVersion ?? model?.version, contentType: type)
     switch Self.format(type, content) {
     case .json: return try ODataPayload(json: content, options: options)
     case .text: return try ODataPayload(countText: content)
@@ -76,10 +76,11 @@ struct RecordedPayload {
     case .batch:
       throw CommandFailure(
         .storage, "this is a multipart batch, not one payload",
-        hint: "Give its parts one by one: what stands behind each empty line that follows 'HTTP/1.1 …'.")
+        hint: "Pass its parts one by one: the content after the empty line that follows each 'HTTP/1.1 …'.")
     case .unknown(let type):
       throw CommandFailure(
-        .storage, "the content type \(type) is none of OData's", hint: "Give --content-type application/json or so.")
+        .storage, "the content type \(type) is not a format of OData",
+        hint: "Specify one, such as --content-type application/json.")
     }
   }
 
@@ -92,18 +93,18 @@ struct RecordedPayload {
     guard let type else {
       if isBatch(content) { return .batch }
       // In UTF-16 (XML 1.0 §4.3.3), the mark and the zero halves of ASCII characters are skipped too.
-      let marks: Set<UInt8> = [0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
-      switch content.first(where: { $0 > 0x20 && !marks.contains($0) }) ?? 0 {
+      let byteOrderMarkBytes: Set<UInt8> = [0xEF, 0xBB, 0xBF, 0xFE, 0xFF]
+      switch content.first(where: { $0 > 0x20 && !byteOrderMarkBytes.contains($0) }) ?? 0 {
       case UInt8(ascii: "<"): return .xml
       case UInt8(ascii: "0")...UInt8(ascii: "9"): return .text
       default: return .json
       }
     }
-    let media = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
-    if media == "application/json" || media.hasSuffix("+json") || media == "text/json" { return .json }
-    if media == "application/xml" || media.hasSuffix("+xml") || media == "text/xml" { return .xml }
-    if media.hasPrefix("multipart/") { return .batch }
-    return media == "text/plain" ? .text : .unknown(media)
+    let mediaType = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+    if mediaType == "application/json" || mediaType.hasSuffix("+json") || mediaType == "text/json" { return .json }
+    if mediaType == "application/xml" || mediaType.hasSuffix("+xml") || mediaType == "text/xml" { return .xml }
+    if mediaType.hasPrefix("multipart/") { return .batch }
+    return mediaType == "text/plain" ? .text : .unknown(mediaType)
   }
 
   /// True if the first line begins with two hyphens or more (RFC 2046 §5.1.1); negative numbers have one hyphen.

@@ -16,17 +16,17 @@ internal import LarderCore
 /// Signals that were ignored when the process started stay ignored (`nohup`, background jobs).
 final class Interruption: Sendable {
   private let sources: Locked<[any DispatchSourceSignal]>
-  private let heard = FirstSignal()
+  private let firstSignal = FirstSignal()
 
   /// Starts to handle signals.
   init() {
     var sources: [any DispatchSourceSignal] = []
     for number in [SIGINT, SIGTERM, SIGHUP] {
       // The source receives the signal only if the default action does not.
-      let before = signal(number, SIG_IGN)
-      if unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
+      let previousHandler = signal(number, SIG_IGN)
+      if unsafeBitCast(previousHandler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInitiated))
-      source.setEventHandler { [heard] in if !heard.take(number) { _exit(128 + number) } }
+      source.setEventHandler { [firstSignal] in if !firstSignal.receive(number) { _exit(128 + number) } }
       source.activate()
       sources.append(source)
     }
@@ -34,10 +34,10 @@ final class Interruption: Sendable {
   }
 
   /// Calls a closure at the first signal, or at once if there has already been one.
-  func onFirst(_ handler: @escaping @Sendable () -> Void) { heard.onFirst(handler) }
+  func onFirst(_ handler: @escaping @Sendable () -> Void) { firstSignal.onFirst(handler) }
 
   /// 128 plus the number of the first signal; nil if there was none.
-  var code: Int32? { heard.number.map { 128 + $0 } }
+  var code: Int32? { firstSignal.number.map { 128 + $0 } }
 
   /// Stops handling signals.
   func stop() { for source in sources.withLock({ exchange(&$0, with: []) }) { source.cancel() } }
@@ -54,7 +54,7 @@ private final class FirstSignal: Sendable {
   var number: Int32? { state.withLock { $0.number } }
 
   /// True for the first signal only.
-  func take(_ number: Int32) -> Bool {
+  func receive(_ number: Int32) -> Bool {
     let (isFirst, handler) = state.withLock { state in
       guard state.number == nil else { return (false, nil as (@Sendable () -> Void)?) }
       state.number = number

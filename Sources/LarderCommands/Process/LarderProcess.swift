@@ -19,7 +19,8 @@ public enum LarderProcess {
     FileDescriptors.fillStandard()
     if !FileDescriptors.canOpen(neededFiles) { FileDescriptors.raiseLimit() }
     if FileDescriptors.canOpen(neededFiles) { return }
-    let message = "larder: the process may not open \(neededFiles) files more\n'ulimit -n 256' allows it.\n"
+    let message =
+      "larder: the limit of open files is too low: \(neededFiles) more are needed\n'ulimit -n 256' raises it.\n"
     try? FileDescriptors.write(Array(message.utf8), to: STDERR_FILENO)
     exit(CommandStatus.storage.code)
   }

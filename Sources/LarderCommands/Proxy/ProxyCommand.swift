@@ -75,10 +75,10 @@ struct ProxyCommand {
   private static func upstream(_ arguments: ParsedArguments) throws -> (Upstream, ODataServiceRoot) {
     let text = try arguments.required(.upstream)
     // The text is not shown: it may contain a password, and messages are stored in journals.
-    guard let url = URL(string: text) else { throw arguments.usage("--upstream is given something that is no URL") }
+    guard let url = URL(string: text) else { throw arguments.usage("--upstream is not a URL") }
     let upstream: Upstream
     do throws(Upstream.Invalid) { upstream = try Upstream(url) } catch {
-      throw arguments.usage("--upstream: \(error.description)", hint: "It is written http://host/path.")
+      throw arguments.usage("--upstream: \(error.description)", hint: "Write it as http://host/path.")
     }
     return (upstream, try ODataServiceRoot(url))
   }
@@ -88,7 +88,7 @@ struct ProxyCommand {
     options.port = 8080
     if let text = arguments[.port] {
       guard let port = Int(text), (0...65_535).contains(port) else {
-        throw arguments.usage("--port is a number from 0 to 65535, not '\(text)'")
+        throw arguments.usage("--port must be a number from 0 to 65535, not '\(text)'")
       }
       options.port = port
     }
@@ -96,7 +96,7 @@ struct ProxyCommand {
     options.maximumContent = try bytes(.maximumBody, arguments) ?? 1 << 30
     if let text = arguments[.maximumConnections] {
       guard let count = Int(text), (1...1_000_000).contains(count) else {
-        throw arguments.usage("--max-connections is a number from 1 to 1000000, not '\(text)'")
+        throw arguments.usage("--max-connections must be a number from 1 to 1000000, not '\(text)'")
       }
       options.maximumConnections = count
     }
@@ -111,7 +111,7 @@ struct ProxyCommand {
   private static func bytes(_ option: OptionSyntax, _ arguments: ParsedArguments) throws -> Int? {
     guard let text = arguments[option] else { return nil }
     guard let count = ByteCount.parse(text) else {
-      throw arguments.usage("\(option.name) is a number of bytes such as 512M, not '\(text)'")
+      throw arguments.usage("\(option.name) must be a number of bytes such as 512M, not '\(text)'")
     }
     return count
   }
@@ -126,15 +126,15 @@ struct ProxyCommand {
     let warn: @Sendable (String) -> Void = { [context] in warnings.append(context.warning($0)) }
     let engine = HTTPCache(cache: try openCache(warn), transport: transport, options: engineOptions(warn))
     let log = ProxyLog(requestLines(warn), asJSON: asJSON)
-    let listening = try start(engine, log)
+    let server = try start(engine, log)
     do {
-      try announce(listening)
+      try announce(server)
       while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
     } catch {
-      await ProxyCommand.end(listening, engine, log, warnings)
+      await ProxyCommand.stop(server, engine, log: log, warnings: warnings)
       throw error
     }
-    await ProxyCommand.end(listening, engine, log, warnings)
+    await ProxyCommand.stop(server, engine, log: log, warnings: warnings)
     return .done
   }
 
@@ -152,8 +152,8 @@ struct ProxyCommand {
   private func requestLines(_ warn: @escaping @Sendable (String) -> Void) -> LineLog {
     let asJSON = asJSON
     return LineLog(
-      context.output, leftOut: { asJSON ? "{\"droppedLines\":\($0)}" : "(\($0) lines left out)" },
-      onFailure: { warn("lines of the log are left out: \($0)") })
+      context.output, droppedText: { asJSON ? "{\"droppedLines\":\($0)}" : "(\($0) lines dropped)" },
+      onFailure: { warn("lines of the log are dropped: \($0)") })
   }
 
   private func start(_ engine: HTTPCache, _ log: ProxyLog) throws -> HTTPServer {
@@ -183,15 +183,15 @@ struct ProxyCommand {
     }
   }
 
-  private func announce(_ listening: HTTPServer) throws {
+  private func announce(_ started: HTTPServer) throws {
     let host = server.host.contains(":") ? "[\(server.host)]" : server.host
-    let url = "http://\(host):\(listening.port)/"
+    let url = "http://\(host):\(started.port)/"
     try context.output.line(asJSON ? #"{"listening":"\#(url)"}"# : "Listening on \(url)")
   }
 
   /// Ends in order: stops accepting requests, waits for the running ones, then closes the cache. The cancellation that
   /// began this does not affect it.
-  private static func end(_ server: HTTPServer, _ engine: HTTPCache, _ log: ProxyLog, _ warnings: LineLog) async {
+  private static func stop(_ server: HTTPServer, _ engine: HTTPCache, log: ProxyLog, warnings: LineLog) async {
     let end = Task {
       await server.stop(grace: grace)
       await engine.close()

@@ -6,7 +6,7 @@ internal import Synchronization
 final class EventPrinter: ODataRequestListener {
   private let port: OutputPort
   private let failure = Locked<OutputError?>(nil)
-  private let found = Atomic(false)
+  private let hasCachedResponse = Atomic(false)
 
   init(_ port: OutputPort) { self.port = port }
 
@@ -14,11 +14,11 @@ final class EventPrinter: ODataRequestListener {
   var outputError: OutputError? { failure.withLock { $0 } }
 
   /// True once the cache has returned a response.
-  var wasCached: Bool { found.load(ordering: .relaxed) }
+  var wasCached: Bool { hasCachedResponse.load(ordering: .relaxed) }
 
   func requestStarted(_ execution: ODataRequestExecution) { print("requestStarted", execution) }
   func requestCacheResponse(_ execution: ODataRequestExecution) {
-    if execution.response != nil { found.store(true, ordering: .relaxed) }
+    if execution.response != nil { hasCachedResponse.store(true, ordering: .relaxed) }
     print("requestCacheResponse", execution)
   }
   func requestServerResponse(_ execution: ODataRequestExecution) { print("requestServerResponse", execution) }

@@ -13,7 +13,7 @@ extension ReadCommand {
       origin: target.origin, access: access, isPassive: isPassive)
     do {
       let status = try await read(store, isPassive: isPassive)
-      await context.closing { try await store.close() }
+      await context.warnIfClosingFails { try await store.close() }
       return status
     } catch {
       try? await store.close()
@@ -40,7 +40,7 @@ extension ReadCommand {
     if let failure = printer.outputError { throw failure }
     guard let response = last?.single else {
       throw CommandFailure(
-        .negative, "the cache holds no answer to \(target.url)", hint: "Read it once without --passive.")
+        .negative, "the cache has no response for \(target.url)", hint: "Read it once without --passive.")
     }
     if !arguments.has(.events) { try await ResponseOutput(arguments, context).print(response) }
     return .done
@@ -51,7 +51,7 @@ extension ReadCommand {
   private func withHint(_ error: any Error, wasCached: Bool) -> CommandFailure {
     let failure = CommandFailure(error)
     guard wasCached, failure.status == .network else { return failure }
-    let hint = [failure.hint, "The cache holds the last answer: --passive prints it."].compactMap { $0 }
+    let hint = [failure.hint, "The cache has the last response: --passive prints it."].compactMap { $0 }
     return CommandFailure(failure.status, failure.message, hint: hint.joined(separator: "\n"))
   }
 }
@@ -60,16 +60,16 @@ extension ReadCommand {
 private final class CacheNotice: ODataRequestListener {
   private let context: CommandContext
   private let start = ContinuousClock.now
-  private let found = Atomic(false)
+  private let hasCachedResponse = Atomic(false)
 
   init(_ context: CommandContext) { self.context = context }
 
   /// True once the cache has returned a response.
-  var wasCached: Bool { found.load(ordering: .relaxed) }
+  var wasCached: Bool { hasCachedResponse.load(ordering: .relaxed) }
 
   func requestCacheResponse(_ execution: ODataRequestExecution) {
     guard let response = execution.response?.single else { return }
-    found.store(true, ordering: .relaxed)
+    hasCachedResponse.store(true, ordering: .relaxed)
     guard context.diagnostics.isTerminal else { return }
     let time = Milliseconds.text(ContinuousClock.now - start)
     context.note("cache: \(response.payloadBytes.count) bytes after \(time) ms")
@@ -78,8 +78,8 @@ private final class CacheNotice: ODataRequestListener {
   func requestServerResponse(_ execution: ODataRequestExecution) {
     guard context.diagnostics.isTerminal, wasCached, let response = execution.response?.single else { return }
     let time = Milliseconds.text(ContinuousClock.now - start)
-    let what = response.isNotModified ? "not modified" : "\(response.payloadBytes.count) bytes"
-    context.note("server: \(what) after \(time) ms")
+    let result = response.isNotModified ? "not modified" : "\(response.payloadBytes.count) bytes"
+    context.note("server: \(result) after \(time) ms")
   }
 }
 

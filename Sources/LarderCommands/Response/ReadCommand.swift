@@ -12,7 +12,7 @@ struct ReadCommand: Sendable {
     self.arguments = arguments
     self.context = context
     if arguments.has(.passive), !arguments.has(.cache) {
-      throw arguments.usage("--passive needs --cache DIR", hint: "Without a cache there is nothing to answer from.")
+      throw arguments.usage("--passive needs --cache DIR", hint: "Without a cache there is no response to print.")
     }
     if arguments.has(.keyFile), !arguments.has(.cache) {
       throw arguments.usage("--key-file needs --cache DIR", hint: "Without a cache there is nothing to encrypt.")

@@ -70,8 +70,8 @@ struct ResponseOutput: Sendable {
     let bytes = try await body.collect(upTo: 1 << 28)
     guard TerminalText.isShowable(bytes) else {
       throw CommandFailure(
-        .usage, "the content is binary (\(bytes.count) bytes) and would disturb the terminal",
-        hint: "Write it to a file by --output FILE, or into a pipe.")
+        .usage, "the content is binary (\(bytes.count) bytes) and cannot be shown on a terminal",
+        hint: "Write it to a file with --output FILE, or to a pipe.")
     }
     var shown = PayloadPrinter.indented(bytes, contentType: fields[.contentType])
     if let last = shown.last, last != 0x0A { shown.append(0x0A) }
@@ -91,7 +91,7 @@ struct ResponseOutput: Sendable {
 }
 
 extension OptionSyntax {
-  fileprivate static let include = OptionSyntax(flag: "--include", short: "-i", "print status and header fields too")
+  fileprivate static let include = OptionSyntax(flag: "--include", short: "-i", "also print status and header fields")
   static let output = OptionSyntax(
-    "--output", short: "-o", valueName: "FILE", .file, "write to FILE, which appears whole or not at all")
+    "--output", short: "-o", valueName: "FILE", .file, "write to FILE, which appears complete or not at all")
 }

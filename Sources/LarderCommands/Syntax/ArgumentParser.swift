@@ -36,17 +36,17 @@ package struct ArgumentParser {
   private mutating func parse() throws(UsageError) -> Result {
     while let argument = rest.popFirst() {
       if argument == "--" {
-        for operand in rest { try take(operand) }
+        for operand in rest { try addWord(operand) }
         break
       } else if argument.hasPrefix("-"), argument != "-" {
         let option = try takeOption(argument)
         if option == .help { return .help(command, path: path) }
         if option == .version {
-          if let extra = rest.first { throw usage("'\(extra)' is one argument too many: --version stands alone") }
+          if let extra = rest.first { throw usage("unexpected argument '\(extra)': --version must be used alone") }
           return .version
         }
       } else {
-        try take(argument)
+        try addWord(argument)
       }
     }
     guard command.body != nil else {
@@ -56,7 +56,7 @@ package struct ArgumentParser {
     return .run(command, ParsedArguments(path: path, options: options, operands: try sortOperands()))
   }
 
-  private mutating func take(_ word: String) throws(UsageError) {
+  private mutating func addWord(_ word: String) throws(UsageError) {
     guard !command.subcommands.isEmpty else { return operands.append(word) }
     guard let next = command.subcommand(word) else {
       let kind = path.count > 1 ? "\(path.joined(separator: " ")) has no command" : "there is no command"
@@ -79,16 +79,16 @@ package struct ArgumentParser {
       throw unknown(name)
     }
     guard option.valueName != nil else {
-      if attached != nil { throw usage("\(option.name) takes no value") }
+      if attached != nil { throw usage("\(option.name) does not accept a value") }
       try store("", for: option)
       return option
     }
     let value: String
     if let attached { value = attached } else { value = try takeValue(of: option, written: name) }
-    if value.isEmpty { throw usage("\(option.name) needs a value that is not empty") }
+    if value.isEmpty { throw usage("\(option.name) needs a non-empty value") }
     if case .words(let words) = option.value, !words.contains(value) {
       throw usage(
-        "\(option.name) is one of \(words.joined(separator: ", ")), not '\(value)'",
+        "\(option.name) must be one of \(words.joined(separator: ", ")), not '\(value)'",
         hint: Suggestion.hint(for: value, among: words))
     }
     try store(value, for: option)
@@ -96,12 +96,12 @@ package struct ArgumentParser {
   }
 
   private mutating func takeValue(of option: OptionSyntax, written name: String) throws(UsageError) -> String {
-    let wanted = option.valueName ?? "a value"
-    guard let value = rest.first else { throw usage("\(name) needs \(wanted)") }
+    let valueName = option.valueName ?? "a value"
+    guard let value = rest.first else { throw usage("\(name) needs \(valueName)") }
     if value.hasPrefix("-"), value != "-" {
       throw usage(
-        "\(name) needs \(wanted), and '\(value)' looks like an option",
-        hint: "A value that begins with a dash is written \(option.name)=\(value).")
+        "\(name) needs \(valueName), and '\(value)' looks like an option",
+        hint: "Write a value that begins with a dash as \(option.name)=\(value).")
     }
     rest.removeFirst()
     return value
@@ -113,35 +113,35 @@ package struct ArgumentParser {
   }
 
   private func unknown(_ name: String) -> UsageError {
-    let own = command.allOptions.map(\.name)
-    if let whole = own.first(where: { $0.hasPrefix(name) }), name.hasPrefix("--"), name.count > 2 {
-      return usage("there is no option \(name)", hint: "Options are not abbreviated: write \(whole).")
+    let optionNames = command.allOptions.map(\.name)
+    if let completeName = optionNames.first(where: { $0.hasPrefix(name) }), name.hasPrefix("--"), name.count > 2 {
+      return usage("there is no option \(name)", hint: "Options cannot be abbreviated: write \(completeName).")
     }
-    let below = command.subcommands.filter { !$0.isHidden && $0.options.contains { $0.name == name } }
-    if let owner = below.first {
+    let commandsWithOption = command.subcommands.filter { !$0.isHidden && $0.options.contains { $0.name == name } }
+    if let owner = commandsWithOption.first {
       return usage(
-        "\(name) stands after its command", hint: "Write '\((path + [owner.name, name]).joined(separator: " "))'.")
+        "\(name) must follow its command", hint: "Write '\((path + [owner.name, name]).joined(separator: " "))'.")
     }
-    return usage("there is no option \(name)", hint: Suggestion.hint(for: name, among: own))
+    return usage("there is no option \(name)", hint: Suggestion.hint(for: name, among: optionNames))
   }
 
   private func sortOperands() throws(UsageError) -> [String: [String]] {
     var sorted: [String: [String]] = [:]
-    var left = operands[...]
+    var remaining = operands[...]
     for operand in command.operands {
       switch operand.count {
       case .one:
-        guard let value = left.popFirst() else { throw usage("\(operand.name) is missing: \(operand.summary)") }
+        guard let value = remaining.popFirst() else { throw usage("\(operand.name) is missing: \(operand.summary)") }
         sorted[operand.name] = [value]
-      case .optional: if let value = left.popFirst() { sorted[operand.name] = [value] }
+      case .optional: if let value = remaining.popFirst() { sorted[operand.name] = [value] }
       case .many:
-        sorted[operand.name] = Array(left)
-        left = []
+        sorted[operand.name] = Array(remaining)
+        remaining = []
       }
       for value in sorted[operand.name] ?? [] { try check(value, against: operand) }
     }
-    if let extra = left.first {
-      throw usage("'\(extra)' is one argument too many", hint: "Quote a value that holds spaces, & or $.")
+    if let extra = remaining.first {
+      throw usage("unexpected argument '\(extra)'", hint: "Quote a value that contains spaces, & or $.")
     }
     return sorted
   }
@@ -150,7 +150,7 @@ package struct ArgumentParser {
     if value.isEmpty { throw usage("\(operand.name) is empty") }
     guard case .words(let words) = operand.value, !words.contains(value) else { return }
     throw usage(
-      "\(operand.name) is one of \(words.joined(separator: ", ")), not '\(value)'",
+      "\(operand.name) must be one of \(words.joined(separator: ", ")), not '\(value)'",
       hint: Suggestion.hint(for: value, among: words))
   }
 

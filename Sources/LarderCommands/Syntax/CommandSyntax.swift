@@ -101,7 +101,7 @@ package struct OptionSyntax: Sendable, Hashable {
   package static let everywhere: [OptionSyntax] = [.changeDirectory, .help, .version]
   /// The option that changes the folder for relative paths.
   package static let changeDirectory = OptionSyntax(
-    "--directory", short: "-C", valueName: "DIR", .directory, "take relative paths from DIR")
+    "--directory", short: "-C", valueName: "DIR", .directory, "resolve relative paths against DIR")
   /// The option that shows help.
   package static let help = OptionSyntax(flag: "--help", short: "-h", "show this help")
   /// The option that shows the version.

@@ -29,7 +29,7 @@ enum HelpText {
 
   private static func exitStatuses(_ style: TextStyle) -> String {
     let rows = CommandStatus.documented.map { ("\($0.status.code)", $0.meaning) }
-    return section("Ends with", rows, style)
+    return section("Exit status", rows, style)
   }
 
   private static func optionUsage(_ option: OptionSyntax) -> String {

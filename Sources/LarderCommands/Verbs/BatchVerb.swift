@@ -5,14 +5,14 @@ internal import LarderService
 extension CommandSyntax {
   /// `larder batch SERVICE FILE`.
   static let batch: CommandSyntax = .init(
-    "batch", summary: "send several requests as one $batch, and show what became of each",
+    "batch", summary: "send several requests as one $batch, and show the result of each",
     discussion: [
-      "FILE is a recorded batch, multipart or JSON, which is sent as it is; or a readable text: blocks of a request "
-        + "line such as GET Products(1), header lines, and after an empty line the content, with --- alone on a line "
-        + "between blocks. changeset { and } alone on their lines enclose requests that succeed or fail together. Lines "
-        + "that begin with # before a request line are comments. FILE is read as a whole, up to 64 MiB.",
-      "A request that fails makes 1 the exit status. Of an answer that breaks off, the parts before are shown that carry "
-        + "the Content-IDs of their requests; then 3 is.",
+      "FILE is a recorded batch, multipart or JSON, which is sent unchanged; or a readable text: blocks of a request "
+        + "line such as GET Products(1), header lines, and after an empty line the content. A line of --- separates "
+        + "blocks. The lines changeset { and } enclose requests that succeed or fail together. Lines that begin with "
+        + "# before a request line are comments. FILE is read completely, up to 64 MiB.",
+      "If a request fails, the exit status is 1. If the response breaks off, the parts before the break are shown if "
+        + "they have the Content-IDs of their requests, and the exit status is 3.",
     ],
     examples: [
       "larder batch https://host/service/ requests.txt",
@@ -33,10 +33,13 @@ extension CommandSyntax {
       .invokeAction, "$batch", body: .bytes(file.body, contentType: file.contentType), fields: access.fields)
     request.fields.setDefault(.accept, file.accept)
     let response = try await conversation.streamAnswer(to: request)
-    let (body, cut) = await collect(response.body, upTo: conversation.options.maximumPayloadBytes)
-    if let cut, cut is CancellationError || cut as? HTTPTransportError == .cancelled { throw cut }
-    let (answers, problem) = try answers(response, body, cut, file, isContinued: isContinued(request.fields))
-    let rows = BatchPrinter.rows(answers, file.parts)
+    let (body, interruption) = await collect(response.body, upTo: conversation.options.maximumPayloadBytes)
+    if let interruption, interruption is CancellationError || interruption as? HTTPTransportError == .cancelled {
+      throw interruption
+    }
+    let (results, problem) = try results(
+      of: file, response, body: body, interruption: interruption, isContinued: isContinued(request.fields))
+    let rows = BatchPrinter.rows(results, file.parts)
     if arguments.has(.json) {
       try BatchPrinter.writeJSON(rows, to: context.output)
     } else {
@@ -53,7 +56,7 @@ extension CommandSyntax {
     do { return try BatchFile(bytes, root: root) } catch let error as ODataServiceError {
       throw CommandFailure(.usage, "\(path): \(error)")
     } catch {
-      throw CommandFailure(.storage, "\(path): \(error)", hint: "'larder batch --help' shows what it may hold.")
+      throw CommandFailure(.storage, "\(path): \(error)", hint: "'larder batch --help' describes the format.")
     }
   }
 
@@ -84,33 +87,33 @@ extension CommandSyntax {
   }
 
   /// The received responses, one slot for each part, and why there are no more.
-  private static func answers(
-    _ response: ODataMediaResponse, _ body: [UInt8], _ cut: (any Error)?, _ file: BatchFile, isContinued: Bool
+  private static func results(
+    of file: BatchFile, _ response: ODataMediaResponse, body: [UInt8], interruption: (any Error)?, isContinued: Bool
   ) throws -> ([BatchAnswer?], CommandFailure?) {
-    let found: BatchAnswers
+    let batch: BatchAnswers
     do throws(BatchError) {
-      found = try BatchAnswers.read(
+      batch = try BatchAnswers.read(
         status: response.httpStatus, fields: response.fields, body: body, requests: file.parts,
         stopsAtError: !isContinued && response.fields.contains(.odataVersion), isForShow: true)
     } catch {
-      if let cut { throw cut }
-      throw CommandFailure(.network, "the answer cannot be read: \(error)")
+      if let interruption { throw interruption }
+      throw CommandFailure(.network, "the response cannot be read: \(error)")
     }
-    let failure = cut.map { CommandFailure($0) }
-    switch found {
-    case .parts(let answers): return (answers, failure)
-    case .incomplete(let answers, let error):
-      let count = answers.count { $0 != nil }
+    let failure = interruption.map { CommandFailure($0) }
+    switch batch {
+    case .parts(let results): return (results, failure)
+    case .incomplete(let results, let error):
+      let count = results.count { $0 != nil }
       let reason = failure.map(\.message) ?? error.description
       return (
-        answers,
+        results,
         CommandFailure(
-          .network, "\(count) of \(answers.count) parts were answered: \(reason)",
-          hint: "What the other parts change may be done: look before sending them again.")
+          .network, "\(count) of \(results.count) parts have a response: \(reason)",
+          hint: "The changes of the other parts may have taken effect: check before you send them again.")
       )
-    case .refused(let refusal):
-      let status = CommandFailure.status(ofHTTP: refusal.status)
-      throw CommandFailure(status, "the service refused the batch: HTTP \(refusal.status)")
+    case .refused(let rejection):
+      let status = CommandFailure.status(ofHTTP: rejection.status)
+      throw CommandFailure(status, "the service rejected the batch: HTTP \(rejection.status)")
     }
   }
 }

@@ -13,10 +13,10 @@ internal import LarderStorage
 extension CommandSyntax {
   /// `larder cache list|show|reset`.
   static let cache: CommandSyntax = .init(
-    "cache", summary: "look into a cache, without a network",
+    "cache", summary: "list, show and reset cached responses, without a network",
     discussion: [
-      "DIR is the folder of larder get, or of larder fetch or larder proxy. Of the latter two the entries are counted: they lie "
-        + "by digests of their URLs."
+      "DIR is the folder of larder get, or of larder fetch or larder proxy. For the latter two, only totals are "
+        + "listed: their entries are stored under digests of their URLs."
     ],
     examples: [
       "larder cache list --cache ~/.cache/larder",
@@ -24,20 +24,20 @@ extension CommandSyntax {
     ],
     subcommands: [
       CommandSyntax(
-        "list", summary: "list the kept answers: size, status, times, ETag, URL",
+        "list", summary: "list the cached responses: size, status, times, ETag, URL",
         options: [.cacheFolder, .keyFile, .json],
         body: CacheListing.list),
       CommandSyntax(
-        "show", summary: "print a kept answer",
-        discussion: ["Where several users or headers have answers of their own, the one used last is shown."],
-        options: [.cacheFolder, .keyFile] + ResponseOutput.options, operands: [.keptURL], body: CacheListing.show),
+        "show", summary: "print a cached response",
+        discussion: ["If responses for several users or header fields are cached, the last used one is shown."],
+        options: [.cacheFolder, .keyFile] + ResponseOutput.options, operands: [.cachedURL], body: CacheListing.show),
       CommandSyntax(
-        "reset", summary: "forget all kept answers",
+        "reset", summary: "remove all cached responses",
         discussion: [
-          "A cache of larder get that a process is using is left alone, and 4 is the exit status. One of larder fetch or larder "
-            + "proxy is emptied also while they run: they fetch again. An encrypted one, and any where LARDER_KEY is set, takes "
-            + "whatever key it is opened with next, or none; a proxy that is running then keeps nothing more in it until it is "
-            + "started again. No key is needed."
+          "A cache of larder get that another process uses is not changed, and the exit status is 4. A cache of "
+            + "larder fetch or larder proxy is emptied even while they run. If the cache is encrypted or LARDER_KEY "
+            + "is set, the next process can open it with any key, or none; a running proxy then caches nothing in it "
+            + "until it is restarted. No key is needed."
         ],
         options: [.cacheFolder], body: CacheListing.reset),
     ])
@@ -81,38 +81,39 @@ private enum CacheListing {
   }
 
   private static func table(_ entries: [TechnicalCacheFile.Entry], _ style: TextStyle) -> String {
-    let heads = ["bytes", "status", "stored", "last used", "ETag", "URL"]
+    let headings = ["bytes", "status", "stored", "last used", "ETag", "URL"]
     let rows = entries.map { entry in
       [
         "\(entry.payloadBytes)", "\(entry.httpStatus)", entry.stored.formatted(.iso8601),
         entry.lastUsed.formatted(.iso8601), TerminalText.line(entry.fields[.etag] ?? "-"), TerminalText.line(entry.url),
       ]
     }
-    let widths = heads.indices.map { column in Columns.width(([heads] + rows).map { $0[column] }) }
+    let widths = headings.indices.map { column in Columns.width(([headings] + rows).map { $0[column] }) }
     func line(_ cells: [String]) -> String {
-      let padded = cells.enumerated().map { place, cell in
-        place < 2 ? Columns.padLeft(cell, widths[place]) : place == 5 ? cell : Columns.pad(cell, widths[place])
+      let padded = cells.enumerated().map { column, cell in
+        column < 2 ? Columns.padLeft(cell, widths[column]) : column == 5 ? cell : Columns.pad(cell, widths[column])
       }
       return padded.joined(separator: "  ") + "\n"
     }
-    return style.bold(line(heads)) + rows.map(line).joined()
+    return style.bold(line(headings)) + rows.map(line).joined()
   }
 
   @Sendable static func show(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
-    let target = try RequestTarget(try arguments.required(OperandSyntax.keptURL), in: arguments)
+    let target = try RequestTarget(try arguments.required(OperandSyntax.cachedURL), in: arguments)
     guard try content(arguments, context) == nil else {
       throw arguments.usage(
-        "the folder holds content of larder fetch or larder proxy", hint: "'larder fetch --offline URL' prints it.")
+        "the folder contains a cache of larder fetch or larder proxy", hint: "'larder fetch --offline URL' prints it.")
     }
-    var found: [ODataSingleResponse] = []
+    var responses: [ODataSingleResponse] = []
     let files = try files(arguments, context, key: try KeyAccess.key(arguments, context))
-    for file in files { found += try await file.responses(to: target.url) }
-    guard let response = found.first else {
+    for file in files { responses += try await file.responses(to: target.url) }
+    guard let response = responses.first else {
       throw CommandFailure(
-        .negative, "the cache holds no answer to \(target.url)", hint: "'larder cache list' shows what it holds.")
+        .negative, "the cache has no response for \(target.url)", hint: "'larder cache list' shows its responses.")
     }
-    if found.count > 1 {
-      context.note("\(found.count) answers are kept, of different users or headers; this is the one used last")
+    if responses.count > 1 {
+      context.note(
+        "\(responses.count) responses for different users or header fields are cached; this one was used last")
     }
     try await ResponseOutput(arguments, context).print(response)
     return .done
@@ -172,7 +173,7 @@ private enum CacheListing {
   ) throws -> [TechnicalCacheFile] {
     let folder = try arguments.required(OptionSyntax.cacheFolder)
     guard InputFile.exists(context.path(folder)) else {
-      throw FileError(path: context.path(folder), reason: "there is no such folder")
+      throw FileError(path: context.path(folder), reason: "no such folder")
     }
     return try TechnicalCacheFile.files(in: context.path(folder), key: key)
   }
@@ -183,5 +184,5 @@ extension OptionSyntax {
 }
 
 extension OperandSyntax {
-  fileprivate static let keptURL = OperandSyntax("URL", .one, .text, "the URL that was read")
+  fileprivate static let cachedURL = OperandSyntax("URL", .one, .text, "the URL that was read")
 }

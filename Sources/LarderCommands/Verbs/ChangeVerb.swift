@@ -1,13 +1,15 @@
 extension CommandSyntax {
   /// `larder change FILE`.
   static let change: CommandSyntax = .init(
-    "change", summary: "make several changes of a clone as one, without a network",
+    "change", summary: "make several changes of a clone in one transaction",
     discussion: [
-      "All of them are made, or none; 'larder upload' sends them as one change set, and the service does all or none.",
-      "FILE has a JSON object a line, each a change under the name of its verb: {\"create\": SET}, {\"update\": PATH}, "
-        + "{\"delete\": PATH}, {\"link\": PATH, \"to\": TARGET}, {\"unlink\": PATH, \"to\": TARGET}, {\"action\": PATH}, with "
-        + "\"content\" for the properties or parameters, \"replace\": true for an update by PUT, \"ifMatch\" and \"tag\".",
-      "\"as\": NAME gives what is created a name: a path, TARGET or binding of a later line begins with $NAME then.",
+      "Either all changes are made, or none. 'larder upload' sends them as one change set, which the service "
+        + "executes completely or not at all.",
+      "FILE has one JSON object on each line, a change under the name of its verb: {\"create\": SET}, {\"update\": "
+        + "PATH}, {\"delete\": PATH}, {\"link\": PATH, \"to\": TARGET}, {\"unlink\": PATH, \"to\": TARGET}, "
+        + "{\"action\": PATH}, with \"content\" for the properties or parameters, \"replace\": true for an update by "
+        + "PUT, \"ifMatch\" and \"tag\".",
+      "\"as\": NAME names the created entity: in later lines, a path, TARGET or binding can begin with $NAME.",
       ChangeOption.checked,
     ],
     examples: [

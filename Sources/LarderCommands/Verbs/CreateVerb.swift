@@ -1,15 +1,16 @@
 extension CommandSyntax {
   /// `larder create SET JSON`.
   static let create: CommandSyntax = .init(
-    "create", summary: "make an entity in a clone, without a network",
+    "create", summary: "create an entity in a clone, without a network",
     discussion: [
-      "The entity is in the clone at once and goes to the service with the next 'larder upload'. Its path is printed: a key "
-        + "that the service gives has a value of the clone's own until then, and the path stays valid for ever.",
+      "The entity is in the clone immediately, and the next 'larder upload' sends it to the service. Its path is "
+        + "printed. If the service assigns the key, the entity has a local key until then, and the path stays valid "
+        + "after the upload.",
       ChangeOption.json,
-      "Links to other entities are made by NAME@odata.bind, before V4 by {\"NAME\": {\"__metadata\": {\"uri\": PATH}}}; "
-        + "entities in line are made with this one. SET may be a navigation property, such as Orders(5)/Items.",
-      "A property that the metadata mark as the service's own (Core.Computed, sap:creatable), as they often do with keys, is "
-        + "refused; --allow NAME queues it for services that take it all the same.",
+      "To link other entities use NAME@odata.bind, before V4 {\"NAME\": {\"__metadata\": {\"uri\": PATH}}}; nested "
+        + "entities are created with this one. SET may be a navigation property, such as Orders(5)/Items.",
+      "A property that the metadata mark as the service's own (Core.Computed, sap:creatable), as they often mark "
+        + "keys, is rejected; --allow NAME queues it for services that accept it anyway.",
       ChangeOption.checked,
     ],
     examples: [
@@ -24,11 +25,11 @@ extension CommandSyntax {
   static let update: CommandSyntax = .init(
     "update", summary: "change an entity in a clone, without a network",
     discussion: [
-      "What the JSON says is changed, what it leaves out stays; with --replace that goes back to its default (PUT). PATH may "
-        + "be a property too, such as Products(1)/Name, and the JSON its value.",
+      "Only the properties in the JSON are changed; with --replace, all others get their defaults (PUT). PATH may "
+        + "also be a property, such as Products(1)/Name, and the JSON its value.",
       ChangeOption.json,
-      "The upload sends the ETag that the change was based on: where another has changed the entity since, that is a conflict. "
-        + "--if-match '*' changes whatever is there then.",
+      "The upload sends the ETag that the change is based on: if another client has changed the entity since, that "
+        + "is a conflict. --if-match '*' changes the entity regardless of its version.",
       ChangeOption.checked,
     ],
     examples: [
@@ -43,8 +44,8 @@ extension CommandSyntax {
   static let delete: CommandSyntax = .init(
     "delete", summary: "delete an entity in a clone, without a network",
     discussion: [
-      "It is gone from the clone at once, and from the service with the next 'larder upload'; 'larder undo PATH' brings it "
-        + "back until then. PATH may be a property, which becomes null, or a stream.",
+      "The entity is deleted from the clone immediately, and from the service by the next 'larder upload'; until "
+        + "then 'larder undo PATH' restores it. PATH may be a property, which becomes null, or a stream.",
       ChangeOption.checked,
     ],
     examples: ["larder -C shop delete 'Products(1)'"],
@@ -57,32 +58,34 @@ enum ChangeOption {
     [.customTag, .uploadCategory, .queuedHeader, .unmodifiable, .json] + OfflineAccess.options
 
   static let json =
-    "JSON is an argument, @FILE for a file, or - for standard input, in the spelling of the service's version: as "
+    "JSON is an argument, @FILE for a file, or - for standard input, in the format of the service's version, as "
     + "'larder query' prints it."
   static let checked =
-    "What the service's metadata do not allow is refused with 2, a key that there is already and a stale --if-match with 1; "
-    + "then nothing is changed."
+    "A change that the service's metadata do not allow is rejected with status 2, an existing key and a stale "
+    + "--if-match with status 1; nothing is changed then."
 }
 
 extension OptionSyntax {
   static let customTag = OptionSyntax(
-    "--tag", valueName: "TEXT", .text, "a mark of your own on the change; the error archive shows it")
+    "--tag", valueName: "TEXT", .text, "a tag of your own for the change; the error archive shows it")
   static let uploadCategory = OptionSyntax(
     "--category", valueName: "NAME", .text, "the group of changes that 'larder upload --category NAME' sends")
   static let queuedHeader = OptionSyntax(
     "--header", short: "-H", valueName: "FIELD", .text, isRepeatable: true,
     "send 'Name: value' with the change; {key:PATH} is that entity's key")
   static let unmodifiable = OptionSyntax(
-    flag: "--unmodifiable", "never merge it with another change of the entity")
-  static let replace = OptionSyntax(flag: "--replace", "what the JSON leaves out goes back to its default (PUT)")
+    flag: "--unmodifiable", "never merge this change with another change of the entity")
+  static let replace = OptionSyntax(
+    flag: "--replace", "set properties that are not in the JSON to their defaults (PUT)")
   static let media = OptionSyntax(
-    "--media", valueName: "FILE", .file, "the bytes of a media entity or stream, in place of JSON")
+    "--media", valueName: "FILE", .file, "the bytes of a media entity or stream, instead of JSON")
   static let mediaType = OptionSyntax(
     "--content-type", valueName: "TYPE", .text, "the media type of --media (default: by the file's name)")
 }
 
 extension OperandSyntax {
-  static let collection = OperandSyntax("SET", .one, .text, "where the entity is made: a set or navigation property")
+  static let collection = OperandSyntax(
+    "SET", .one, .text, "the entity set or navigation property to create the entity in")
   static let changedPath = OperandSyntax("PATH", .one, .text, "the entity, such as 'Products(1)'")
   static let entityJSON = OperandSyntax("JSON", .optional, .text, "the properties; @FILE, or - for standard input")
 }

@@ -1,13 +1,13 @@
 extension CommandSyntax {
   /// `larder download [NAME]...`.
   static let download: CommandSyntax = .init(
-    "download", summary: "bring a clone up to date, or go on with one that was cut",
+    "download", summary: "update a clone from its service, or resume a download",
     discussion: [
-      "Works in the folder of a clone, or with -C DIR. Without a NAME all defining queries are downloaded. What has changed "
-        + "comes by the best way that the service offers: its delta links, an answer that nothing has changed, or a whole "
-        + "read. Readers see the state before until the new one is complete.",
-      "With --query and --remove the clone's defining queries are changed first: what a new one answers is downloaded, and the "
-        + "rows that only a removed one brought go.",
+      "Works in the folder of a clone, or with -C DIR. Without NAME, all defining queries are downloaded. Changes "
+        + "are downloaded by the best method that the service supports: a delta link, a response that nothing has "
+        + "changed, or a whole download. Readers see the previous state until the new one is complete.",
+      "--query and --remove change the clone's defining queries first: the result of a new query is downloaded, and "
+        + "the rows that only a removed query returned are deleted.",
     ],
     examples: [
       "larder -C shop download",
@@ -21,9 +21,9 @@ extension CommandSyntax {
 
 extension OptionSyntax {
   static let removeQuery = OptionSyntax(
-    "--remove", valueName: "NAME", .text, isRepeatable: true, "forget the query and the rows that it alone brought")
+    "--remove", valueName: "NAME", .text, isRepeatable: true, "remove the query, and the rows that only it returned")
   static let wholeDownload = OptionSyntax(
-    flag: "--whole", "read everything, whatever delta links and ETags say; pending changes stay")
+    flag: "--whole", "download everything, regardless of delta links and ETags; pending changes are kept")
 }
 
 extension OperandSyntax {

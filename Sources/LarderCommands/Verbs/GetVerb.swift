@@ -6,14 +6,15 @@ extension CommandSyntax {
   static let get: CommandSyntax = .init(
     "get", summary: "read a resource, with or without the technical cache",
     discussion: [
-      "The payload goes to standard output: indented on a terminal, byte for byte as received into a pipe. Nothing is "
-        + "asked of the server but the URL itself.",
-      "With --cache the last answer is kept in DIR, one entry for each URL and user, and the next read is a conditional "
-        + "one. With --passive nothing is sent: the kept answer is printed, or 1 is the exit status where there is none.",
-      "With --events each callback of the request is printed in place of the payload, one JSON object a line.",
-      "--user-file holds user:password, or bearer TOKEN, or for OAuth 2.0 JSON with tokenURL, clientID, clientSecret, "
-        + "scope and grant: client_credentials, refresh_token (with refreshToken) or device_code (with deviceURL). "
-        + "Without it LARDER_USER and LARDER_PASSWORD, or LARDER_TOKEN, are taken from the environment.",
+      "The payload goes to standard output: indented on a terminal, byte for byte to a pipe. Only the URL itself is "
+        + "requested from the server.",
+      "With --cache the last response is cached in DIR, one entry for each URL and user, and the next read is "
+        + "conditional. With --passive nothing is sent: the cached response is printed; if there is none, the exit "
+        + "status is 1.",
+      "With --events each callback of the request is printed instead of the payload, one JSON object per line.",
+      "--user-file contains user:password, or bearer TOKEN, or for OAuth 2.0 JSON with tokenURL, clientID, "
+        + "clientSecret, scope and grant: client_credentials, refresh_token (with refreshToken) or device_code (with "
+        + "deviceURL). Without it, LARDER_USER and LARDER_PASSWORD, or LARDER_TOKEN, are read from the environment.",
     ],
     examples: [
       "larder get 'https://host/service/Products?$top=5'",
@@ -30,12 +31,12 @@ extension CommandSyntax {
 
 extension OptionSyntax {
   /// The folder of the cache.
-  static let cache = OptionSyntax("--cache", valueName: "DIR", .directory, "keep answers in DIR")
-  static let passive = OptionSyntax(flag: "--passive", "send nothing: answer from the cache alone")
-  static let events = OptionSyntax(flag: "--events", "print each callback as a line of JSON, not the payload")
+  static let cache = OptionSyntax("--cache", valueName: "DIR", .directory, "cache responses in DIR")
+  static let passive = OptionSyntax(flag: "--passive", "send nothing: print the cached response")
+  static let events = OptionSyntax(flag: "--events", "print each callback as a line of JSON instead of the payload")
 }
 
 extension OperandSyntax {
   /// The resource to read.
-  static let resourceURL = OperandSyntax("URL", .one, .text, "what to read")
+  static let resourceURL = OperandSyntax("URL", .one, .text, "the resource to read")
 }

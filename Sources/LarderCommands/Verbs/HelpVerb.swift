@@ -14,5 +14,5 @@ extension CommandSyntax {
 }
 
 extension OperandSyntax {
-  fileprivate static let helpWords = OperandSyntax("COMMAND", .many, .text, "the command's words")
+  fileprivate static let helpWords = OperandSyntax("COMMAND", .many, .text, "the name of the command")
 }

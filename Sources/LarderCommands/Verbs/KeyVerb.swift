@@ -1,9 +1,9 @@
 extension CommandSyntax {
   /// `larder key`.
   static let key: CommandSyntax = .init(
-    "key", summary: "encrypt a clone, change its key, or take the key away",
+    "key", summary: "encrypt a clone, change its key, or remove the key",
     discussion: [
-      KeyChange.help, KeyChange.limits, "Works in the folder of a clone, or with -C DIR, without a network.",
+      KeyChange.help, KeyChange.guarantees, "Works in the folder of a clone, or with -C DIR, without a network.",
     ],
     examples: [
       "larder -C shop key --new-key-file new", "larder -C shop key --key-file old --new-key-file new",
@@ -13,14 +13,14 @@ extension CommandSyntax {
 
   /// `larder object key`.
   static let objectKey: CommandSyntax = .init(
-    "key", summary: "encrypt a store, change its key, or take the key away",
-    discussion: [KeyChange.help, KeyChange.limits],
+    "key", summary: "encrypt a store, change its key, or remove the key",
+    discussion: [KeyChange.help, KeyChange.guarantees],
     examples: ["larder object key --store app.store --key-file old --new-key-file new"],
     options: [.objectStore] + KeyChange.options, body: KeyCommand.objects)
 }
 
 extension OptionSyntax {
   static let newKeyFile = OptionSyntax(
-    "--new-key-file", valueName: "FILE", .file, "the new key, written as the one of --key-file; - for standard input")
-  static let removedKey = OptionSyntax(flag: "--remove", "make plain files of the encrypted ones")
+    "--new-key-file", valueName: "FILE", .file, "the new key, in the format of --key-file; - for standard input")
+  static let removedKey = OptionSyntax(flag: "--remove", "decrypt the files")
 }

@@ -3,8 +3,8 @@ extension CommandSyntax {
   static let link: CommandSyntax = .init(
     "link", summary: "link an entity to another, without a network",
     discussion: [
-      "Where the property leads to one entity, TARGET takes its place; where to many, TARGET is added. Both may be entities "
-        + "that the service has not seen yet.",
+      "If the property leads to one entity, TARGET replaces it; if it leads to many, TARGET is added. Both may be "
+        + "entities that have not been uploaded.",
       ChangeOption.checked,
     ],
     examples: ["larder -C shop link 'Products(1)/Category' 'Categories(2)'"],
@@ -12,8 +12,8 @@ extension CommandSyntax {
 
   /// `larder unlink PATH TARGET`.
   static let unlink: CommandSyntax = .init(
-    "unlink", summary: "take a link between two entities away, without a network",
-    discussion: ["Only the link goes, both entities stay.", ChangeOption.checked],
+    "unlink", summary: "remove a link between two entities, without a network",
+    discussion: ["Only the link is removed, not the entities.", ChangeOption.checked],
     examples: ["larder -C shop unlink 'Products(1)/Category' 'Categories(2)'"],
     options: [.ifMatch] + ChangeOption.all, operands: [.linkPath, .linkTarget], body: ChangeCommand.unlink)
 
@@ -21,9 +21,11 @@ extension CommandSyntax {
   static let action: CommandSyntax = .init(
     "action", summary: "queue the call of an action, without a network",
     discussion: [
-      "The clone does not know what an action does: it is called by the next 'larder upload', in its turn among the changes, "
-        + "and never twice. PATH is that of a bound action, by its qualified name, or the name of an action import.",
-      "JSON is an object of parameters: an argument, @FILE for a file, or - for standard input. Before V4 they go into the URL.",
+      "The clone does not know what an action does: the next 'larder upload' calls it, in order with the other "
+        + "changes, and never twice. PATH is the path of a bound action, with its qualified name, or the name of an "
+        + "action import.",
+      "JSON is an object of parameters: an argument, @FILE for a file, or - for standard input. Before V4 they are "
+        + "sent in the URL.",
     ],
     examples: [
       "larder -C shop action 'Orders(5)/Shop.Release'",

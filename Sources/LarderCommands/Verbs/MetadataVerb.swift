@@ -6,10 +6,10 @@ internal import LarderService
 extension CommandSyntax {
   /// `larder metadata URL` and `larder metadata --file F`.
   static let metadata: CommandSyntax = .init(
-    "metadata", summary: "show what a service offers: its $metadata as a readable model",
+    "metadata", summary: "show the model of a service: its $metadata in a readable form",
     discussion: [
       "URL is the service's root or its $metadata document. CSDL XML of OData V1 to 4.01 and CSDL JSON are read.",
-      "A member marked * is part of the key, one marked > leads to other entities.",
+      "* marks properties of the key, > marks navigation properties.",
     ],
     examples: [
       "larder metadata https://host/service/", "larder metadata --file metadata.xml --json",
@@ -21,8 +21,8 @@ extension CommandSyntax {
     switch (arguments[OperandSyntax.serviceURL], arguments[OptionSyntax.metadataInput]) {
     case (let url?, nil): model = try await readModel(at: url, arguments, context)
     case (nil, let file?): model = try MetadataFile.read(file, context)
-    case (nil, nil): throw arguments.usage("give a URL or --file FILE")
-    case (_?, _?): throw arguments.usage("give a URL or --file FILE, not both")
+    case (nil, nil): throw arguments.usage("URL or --file FILE is missing")
+    case (_?, _?): throw arguments.usage("URL and --file FILE cannot be combined")
     }
     if arguments.has(.json) {
       var json = JSONOutput(context.output)
@@ -47,8 +47,8 @@ extension CommandSyntax {
     do throws(MetadataError) { return try EdmModel.read(response.payloadBytes) } catch {
       if isPage(response.fields[.contentType]) {
         throw CommandFailure(
-          .network, "\(TerminalText.line(path)): the answer is an HTML page, not metadata",
-          hint: "A log-in page may have been sent in its place: check the URL and the credentials.")
+          .network, "\(TerminalText.line(path)): the response is an HTML page, not metadata",
+          hint: "It may be a log-in page: check the URL and the credentials.")
       }
       throw CommandFailure(.network, "\(TerminalText.line(path)): \(error)")
     }

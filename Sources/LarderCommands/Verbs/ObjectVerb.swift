@@ -5,9 +5,9 @@ extension CommandSyntax {
   static let object: CommandSyntax = .init(
     "object", summary: "put, get, list and delete values in the file of an object store",
     discussion: [
-      "FILE is the store of an application, or one of your own: 'put' makes it where it is missing. The application may run "
-        + "meanwhile; it sees what is changed here. FILE-wal, FILE-shm and FILE-changes belong to it.",
-      "TIME is a number of seconds, or of minutes, hours or days with m, h or d, or a moment such as 2026-12-31 or "
+      "FILE is the store of an application, or one of your own, which 'put' creates. The application may be running; "
+        + "it sees the changes. FILE-wal, FILE-shm and FILE-changes belong to it.",
+      "TIME is a number of seconds, or of minutes, hours or days with m, h or d, or a date such as 2026-12-31 or "
         + "2026-12-31T18:00Z.",
     ],
     examples: [
@@ -18,11 +18,11 @@ extension CommandSyntax {
     subcommands: [.objectPut, .objectGet, .objectList, .objectDelete, .objectKey])
 
   private static let objectPut = CommandSyntax(
-    "put", summary: "put bytes under a key, in place of what is there",
+    "put", summary: "store bytes under a key, and replace its old value",
     discussion: [
-      "The bytes are kept as they are; an application reads them as Data. When the command ends with 0 they are on the disk. "
-        + "The value has the labels and the expiry that are given, and none of those it had before.",
-      "A value has at most 512 MiB, a key or a label at most 1024 bytes of UTF-8.",
+      "The bytes are stored unchanged; an application reads them as Data. When the command exits with 0, they are on "
+        + "the disk. The value has only the given labels and expiry, not those of the old value.",
+      "A value can have up to 512 MiB, a key or a label up to 1024 bytes of UTF-8.",
     ],
     examples: ["date | larder object put --store my.store now --expires 1h"],
     options: [.objectStore, .keyFile, .addedLabel, .expires], operands: [.objectKey, .objectFile],
@@ -31,19 +31,20 @@ extension CommandSyntax {
   private static let objectGet = CommandSyntax(
     "get", summary: "print the bytes under a key",
     discussion: [
-      "Into a pipe or a file they go as they lie in the store: a value that an application has encoded is JSON, or what its "
-        + "own coding makes. Where there is no value, 1 is the exit status. It does not count as a request."
+      "A pipe or a file gets the bytes as they are stored: a value that an application has encoded is JSON, or in "
+        + "the application's own coding. If the key has no value, the exit status is 1. This does not count as a "
+        + "request of the value."
     ],
-    options: [.objectStore, .keyFile, .output, .aboutObject, .aboutObjectJSON], operands: [.objectKey],
+    options: [.objectStore, .keyFile, .output, .objectMetadata, .objectMetadataJSON], operands: [.objectKey],
     body: ObjectCommand.get)
 
   private static let objectList = CommandSyntax(
-    "list", summary: "list keys and what is known of their values, in order",
+    "list", summary: "list keys and the details of their values, in order",
     discussion: [
-      "All comparisons are by UTF-8 bytes. The order is that of keys; with --label-prefix that of labels, then of keys, and a "
-        + "value with several such labels comes once.",
-      "Where --limit cut the list off, the last object of --json has a member next, and a line on standard error tells the "
-        + "same: given to --after with the same options otherwise, it goes on from there.",
+      "All texts are compared by their UTF-8 bytes. The list is ordered by key, with --label-prefix by label, then "
+        + "by key; a value with several such labels is listed once.",
+      "If --limit ends the list, the last object of --json has a member next, and standard error prints the same "
+        + "CURSOR: pass it to --after with otherwise the same options to continue.",
     ],
     options: [
       .objectStore, .keyFile, .listedLabel, .labelPrefix, .keyPrefix, .fromKey, .toKey, .reverse, .objectLimit,
@@ -54,8 +55,8 @@ extension CommandSyntax {
   private static let objectDelete = CommandSyntax(
     "delete", summary: "delete values by key, label or age",
     discussion: [
-      "Exactly one of them is given: keys, --label, --not-updated-since or --all. Keys are deleted together; where some have "
-        + "no value, the others are deleted all the same, and 1 is the exit status."
+      "Pass exactly one of keys, --label, --not-updated-since and --all. Keys are deleted in one transaction; if "
+        + "some have no value, the others are deleted anyway, and the exit status is 1."
     ],
     options: [.objectStore, .keyFile, .deletedLabel, .notUpdatedSince, .allObjects, .json], operands: [.objectKeys],
     body: ObjectCommand.delete)
@@ -68,31 +69,32 @@ extension OptionSyntax {
   static let addedLabel = OptionSyntax(
     "--label", valueName: "LABEL", .text, isRepeatable: true, "give the value a label")
   static let expires = OptionSyntax(
-    "--expires", valueName: "TIME", .text, "from so long after now on, or from that moment on, there is no value")
+    "--expires", valueName: "TIME", .text, "remove the value after this duration, or at this date")
 
-  static let aboutObject = OptionSyntax(
-    flag: "--metadata", "print what is known of the value, and no bytes but into --output FILE")
-  static let aboutObjectJSON = OptionSyntax(flag: "--json", "the same as JSON")
+  static let objectMetadata = OptionSyntax(
+    flag: "--metadata", "print the details of the value; bytes are only written to --output FILE")
+  static let objectMetadataJSON = OptionSyntax(flag: "--json", "print the details of the value as JSON")
 
   static let listedLabel = OptionSyntax("--label", valueName: "LABEL", .text, "values that have the label")
   static let labelPrefix = OptionSyntax(
-    "--label-prefix", valueName: "TEXT", .text, "values with a label that begins so")
-  static let keyPrefix = OptionSyntax("--prefix", valueName: "TEXT", .text, "keys that begin so")
-  static let fromKey = OptionSyntax("--from", valueName: "KEY", .text, "keys from this one on")
-  static let toKey = OptionSyntax("--to", valueName: "KEY", .text, "keys up to this one, which is meant too")
-  static let reverse = OptionSyntax(flag: "--reverse", "in the opposite order")
-  static let objectLimit = OptionSyntax("--limit", valueName: "N", .text, "list at most so many values")
+    "--label-prefix", valueName: "TEXT", .text, "values with a label that begins with TEXT")
+  static let keyPrefix = OptionSyntax("--prefix", valueName: "TEXT", .text, "keys that begin with TEXT")
+  static let fromKey = OptionSyntax("--from", valueName: "KEY", .text, "keys from KEY, including KEY")
+  static let toKey = OptionSyntax("--to", valueName: "KEY", .text, "keys up to KEY, including KEY")
+  static let reverse = OptionSyntax(flag: "--reverse", "in reverse order")
+  static let objectLimit = OptionSyntax("--limit", valueName: "N", .text, "list at most N values")
   static let afterCursor = OptionSyntax(
-    "--after", valueName: "CURSOR", .text, "go on where a list that --limit cut off has ended")
+    "--after", valueName: "CURSOR", .text, "continue where a list with --limit ended")
 
   static let deletedLabel = OptionSyntax("--label", valueName: "LABEL", .text, "delete the values that have the label")
   static let notUpdatedSince = OptionSyntax(
-    "--not-updated-since", valueName: "TIME", .text, "delete the values last put longer ago, or before that moment")
+    "--not-updated-since", valueName: "TIME", .text,
+    "delete values stored longer ago than this duration, or before this date")
   static let allObjects = OptionSyntax(flag: "--all", "delete every value")
 }
 
 extension OperandSyntax {
   static let objectKey = OperandSyntax("KEY", .one, .text, "the value's key")
-  static let objectFile = OperandSyntax("FILE", .optional, .file, "the bytes; - or nothing for standard input")
+  static let objectFile = OperandSyntax("FILE", .optional, .file, "the bytes; - or no FILE for standard input")
   static let objectKeys = OperandSyntax("KEY", .many, .text, "the values' keys")
 }

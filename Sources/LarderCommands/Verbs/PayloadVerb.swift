@@ -3,14 +3,14 @@ internal import LarderOData
 extension CommandSyntax {
   /// `larder payload --file F`.
   static let payload: CommandSyntax = .init(
-    "payload", summary: "show what Larder understands of a payload in a file",
+    "payload", summary: "show how Larder reads a payload in a file",
     discussion: [
-      "FILE holds what a service sent: JSON of V2, V3 or V4, Atom, a service document, an error, a delta, the text of "
-        + "$count; alone, or as a whole answer with its status line and headers.",
-      "Of an answer without a whole payload (202, 204, 206, 304), what its status and headers say is shown.",
-      "With the service's metadata, values have their declared types; --url tells what was asked where the "
-        + "payload does not: V2 never says it for properties and functions.",
-      "A payload that cannot be read ends with 4, and the error names the place.",
+      "FILE contains a response of a service: JSON of V2, V3 or V4, Atom, a service document, an error, a delta, or "
+        + "the text of $count; alone, or with its status line and headers.",
+      "For a response without a complete payload (202, 204, 206, 304), its status and headers are shown.",
+      "With the service's metadata, values have their declared types; --url specifies the requested URL if the "
+        + "payload does not: V2 never does for properties and functions.",
+      "If the payload cannot be read, the exit status is 4, and the error names the position.",
     ],
     examples: [
       "larder payload --file products.json --metadata metadata.xml --url https://host/service/Products",
@@ -29,7 +29,8 @@ extension CommandSyntax {
       }
     } catch  where recorded.outcome != nil {
       let reason = (error as? CommandFailure)?.message ?? "\(error)"
-      context.note("\(file): what stands behind the status \(recorded.status ?? 0) is no payload: \(reason)")
+      context.note(
+        "\(file): the content of the response with status \(recorded.status ?? 0) is not a payload: \(reason)")
     } catch let failure as CommandFailure {
       throw CommandFailure(failure.status, "\(file): \(failure.message)", hint: failure.hint)
     } catch {
@@ -53,6 +54,6 @@ extension OptionSyntax {
   fileprivate static let payloadMetadata = OptionSyntax(
     "--metadata", valueName: "FILE", .file, "the service's $metadata document")
   fileprivate static let payloadType = OptionSyntax(
-    "--content-type", valueName: "TYPE", .text, "the payload's media type, where its head does not say it")
-  fileprivate static let payloadURL = OptionSyntax("--url", valueName: "URL", .text, "the URL that was asked")
+    "--content-type", valueName: "TYPE", .text, "the payload's media type, if its head does not have it")
+  fileprivate static let payloadURL = OptionSyntax("--url", valueName: "URL", .text, "the requested URL")
 }

@@ -5,13 +5,13 @@ internal import LarderService
 extension CommandSyntax {
   /// `larder send METHOD URL`.
   static let send: CommandSyntax = .init(
-    "send", summary: "change something: send POST, PUT, PATCH, MERGE or DELETE",
+    "send", summary: "send a POST, PUT, PATCH, MERGE or DELETE",
     discussion: [
-      "A token against cross-site request forgery is fetched from the service's root where the service wants one, and "
-        + "the request repeated once with it. The root is --service, or the part of the URL before its first resource.",
-      "Without --content-type the data is taken for JSON, Atom or bytes by its first character.",
+      "If the service requires a CSRF token, it is fetched from the service's root, and the request is repeated with "
+        + "it. The root is --service, or the part of the URL before its first resource.",
+      "Without --content-type, the first character of the data decides: JSON, Atom or bytes.",
       RequestContent.help,
-      "The answer is printed as by get; messages of the service (sap-message) go to standard error.",
+      "The response is printed as by get; messages of the service (sap-message) go to standard error.",
     ],
     examples: [
       "larder send POST --user-file u https://host/service/Products --data product.json",
@@ -28,10 +28,11 @@ extension CommandSyntax {
     // The user chose PATCH, so the version is not needed to choose between it and MERGE.
     if method == "PATCH" { access.options.version = .v4 }
     var request = ODataSingleRequest(
-      operation(method), target.url, body: try await body(method, arguments, context, &access), fields: access.fields)
+      operation(method), target.url, body: try await body(for: method, arguments, context, &access),
+      fields: access.fields)
     request.ifMatch = arguments[.ifMatch]
     guard request.ifMatch.map({ HTTPField(name: .ifMatch, value: $0).isValid }) ?? true else {
-      throw arguments.usage("--if-match holds characters that no header may have")
+      throw arguments.usage("--if-match contains characters that are not allowed in a header field")
     }
     let conversation = try await access.conversation(root: target.root, context)
     let response = try await conversation.send(request)
@@ -50,16 +51,16 @@ extension CommandSyntax {
   }
 
   private static func body(
-    _ method: String, _ arguments: ParsedArguments, _ context: CommandContext, _ access: inout ServiceAccess
+    for method: String, _ arguments: ParsedArguments, _ context: CommandContext, _ access: inout ServiceAccess
   ) async throws -> ODataRequestBody {
     guard let file = arguments[.data] else {
       if method != "POST", method != "DELETE" { throw arguments.usage("\(method) needs --data FILE") }
       if arguments.has(.contentType) { throw arguments.usage("--content-type needs --data FILE") }
       return .none
     }
-    guard method != "DELETE" else { throw arguments.usage("DELETE takes no --data") }
+    guard method != "DELETE" else { throw arguments.usage("DELETE does not accept --data") }
     if let type = arguments[.contentType], !HTTPField(name: .contentType, value: type).isValid {
-      throw arguments.usage("--content-type holds characters that no header may have")
+      throw arguments.usage("--content-type contains characters that are not allowed in a header field")
     }
     let content = try await access.reading { try await RequestContent.open(file, context, until: $0) }
     let type = arguments[.contentType] ?? ContentKind.mediaType(of: content.beginning)
@@ -88,11 +89,12 @@ extension OptionSyntax {
   fileprivate static let contentType = OptionSyntax(
     "--content-type", valueName: "TYPE", .text, "the media type of the data")
   static let ifMatch = OptionSyntax(
-    "--if-match", valueName: "ETAG", .text, "change only what still has this ETag; * for whatever is there")
+    "--if-match", valueName: "ETAG", .text, "change only an entity with this ETag; * for any version")
 }
 
 extension OperandSyntax {
   fileprivate static let method = OperandSyntax(
     "METHOD", .one, .words(["POST", "PUT", "PATCH", "MERGE", "DELETE"]), "the method")
-  fileprivate static let changedURL = OperandSyntax("URL", .one, .text, "what to change, or where to add")
+  fileprivate static let changedURL = OperandSyntax(
+    "URL", .one, .text, "the resource to change, or the collection to add to")
 }

@@ -1,11 +1,11 @@
 extension CommandSyntax {
   /// `larder status`.
   static let status: CommandSyntax = .init(
-    "status", summary: "show what a clone holds, without a network",
+    "status", summary: "show the contents and pending changes of a clone",
     discussion: [
-      "One line for each defining query: its rows, when and by which way it was downloaded last, and whether a download has "
-        + "to go on. Works in the folder of a clone, or with -C DIR.",
-      "The way is changes (by a delta link), notModified (the service said so) or whole (all rows, compared by key).",
+      "One line for each defining query: its rows, the time and method of its last download, and whether a download "
+        + "is incomplete. Works in the folder of a clone, or with -C DIR.",
+      "The method is changes (a delta link), notModified (the service reported no change) or whole (all rows, compared by key).",
     ],
     examples: ["larder -C shop status"], options: [.json] + OfflineAccess.options, body: StatusCommand.run)
 }

@@ -3,16 +3,16 @@ extension CommandSyntax {
   static let upload: CommandSyntax = .init(
     "upload", summary: "send the changes of a clone to its service",
     discussion: [
-      "What waits is sent in the order of its causes, in batches where the service takes them; the service's keys and ETags "
-        + "come back into the clone. Every request is written down before it leaves, so that after a lost answer none is sent "
-        + "twice and none is lost: run it again.",
-      "What the service refuses goes to the error archive with its transaction and the changes that depend on it, and the "
-        + "others go on; 'larder errors list' tells why. The exit status is 0 where nothing of what the upload was about "
-        + "remains, 1 where something is queued still or in the error archive, of earlier uploads too. Without a connection, or "
-        + "without credentials, the rest stays queued, and 3 is the exit status.",
-      "--conflicts says what becomes of a change whose entity another has changed since: archive keeps it with the three "
-        + "versions for 'larder errors diff', client sends it all the same, server gives it up, merge sends it where the two "
-        + "changed different properties and else archives it.",
+      "Pending changes are sent in causal order, in batches if the service supports them; the clone gets the "
+        + "service's keys and ETags. Every request is recorded before it is sent, so that after a lost response no "
+        + "change is sent twice and none is lost: run the command again.",
+      "Changes that the service rejects are moved to the error archive with their transactions and dependents, and "
+        + "the others are sent; 'larder errors list' shows the reasons. The exit status is 0 if no change that the "
+        + "upload covers remains, 1 if changes are still queued or in the error archive, also from earlier uploads. "
+        + "Without a connection or credentials, the rest stays queued, and the exit status is 3.",
+      "--conflicts specifies what to do with a change whose entity another client has changed since: archive keeps "
+        + "it with the three versions for 'larder errors diff', client sends it anyway, server discards it, merge "
+        + "sends it if the two changed different properties, else archives it.",
       "--plan prints the requests that would be sent and sends nothing.",
     ],
     examples: [
@@ -23,10 +23,10 @@ extension CommandSyntax {
 
   /// `larder sync`.
   static let sync: CommandSyntax = .init(
-    "sync", summary: "send the changes of a clone, then bring it up to date",
+    "sync", summary: "send the changes of a clone, then update it from its service",
     discussion: [
-      "'larder upload' and 'larder download' in one: where the upload is cut by the network nothing is downloaded; what the "
-        + "service refuses does not hinder the download, and makes 1 the exit status."
+      "Runs 'larder upload', then 'larder download'. If the network interrupts the upload, nothing is downloaded. If "
+        + "the service rejects changes, the download runs anyway, and the exit status is 1."
     ],
     examples: ["larder -C shop sync"],
     options: UploadOption.all + [.pageSize, .json] + OfflineAccess.options + ServiceAccess.storeOptions,
@@ -42,13 +42,13 @@ extension OptionSyntax {
   static let plan = OptionSyntax(flag: "--plan", "print what would be sent, and send nothing")
   static let conflicts = OptionSyntax(
     "--conflicts", valueName: "POLICY", .words(["archive", "client", "server", "merge"]),
-    "what becomes of conflicts (default: archive)")
+    "how to resolve conflicts (default: archive)")
   static let sentCategory = OptionSyntax(
     "--category", valueName: "NAME", .text, isRepeatable: true, "send the changes of this group only")
   static let batchSize = OptionSyntax(
     "--batch-size", valueName: "N", .text, "at most N changes in a batch, 0 for no batches (default 100)")
   static let lanes = OptionSyntax(
-    "--lanes", valueName: "N", .text, "at most N single requests at once, where there are no batches (default 4)")
+    "--lanes", valueName: "N", .text, "without batches, at most N concurrent requests (default 4)")
   static let splitTransactions = OptionSyntax(
     flag: "--split-transactions", "without batches, send the changes of a transaction one by one")
 }

@@ -88,8 +88,8 @@ public final class CachingProxy: Sendable {
   public func respond(to request: HTTPServerRequest) async -> HTTPServerResponse {
     let start = options.onExchange == nil ? nil : Optional(ContinuousClock.now)
     var response: HTTPServerResponse
-    do throws(Refusal) {
-      response = try await answer(request)
+    do throws(Rejection) {
+      response = try await responseOrRejection(to: request)
     } catch {
       request.content?.cancel()
       response = error.response ?? error.failure.response(cache: engine.options.name)
@@ -117,17 +117,17 @@ public final class CachingProxy: Sendable {
     _ response: inout HTTPServerResponse, _ request: HTTPServerRequest, since start: ContinuousClock.Instant
   ) {
     guard let onExchange = options.onExchange else { return }
-    let word = ProxyRecord.word(cacheStatus: response.fields.values(of: "Cache-Status").last)
+    let cacheResult = ProxyRecord.cacheResult(cacheStatus: response.fields.values(of: "Cache-Status").last)
     response.onEnd = { end in
       onExchange(
         ProxyRecord(
           request, status: end.status, contentBytes: end.contentBytes, isComplete: end.isComplete,
-          duration: ContinuousClock.now - start, cacheStatus: word))
+          duration: ContinuousClock.now - start, cacheStatus: cacheResult))
     }
   }
 
   /// A response that the proxy itself creates instead of forwarding the request.
-  private struct Refusal: Error {
+  private struct Rejection: Error {
     var failure = ProxyFailure(500, "")
     var response: HTTPServerResponse?
 
@@ -139,28 +139,28 @@ public final class CachingProxy: Sendable {
     init(_ response: HTTPServerResponse) { self.response = response }
   }
 
-  private func answer(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPServerResponse {
+  private func responseOrRejection(to request: HTTPServerRequest) async throws(Rejection) -> HTTPServerResponse {
     if !options.allowsCrossSite, !engine.transport.identity.isEmpty, RequestSite.isForeignChange(request) {
-      throw Refusal(403, CachingProxy.crossSite)
+      throw Rejection(403, CachingProxy.crossSite)
     }
     let forwarded = try await forward(request)
-    let answer: CachedResponse
+    let cached: CachedResponse
     let forward = Locked<ForwardReason?>(nil)
     do throws(HTTPTransportError) {
-      answer = try await engine.answer(forwarded, options.policy) { reason in forward.withLock { $0 = reason } }
+      cached = try await engine.answer(forwarded, options.policy) { reason in forward.withLock { $0 = reason } }
     } catch {
-      throw Refusal(error, forward.withLock { $0 })
+      throw Rejection(error, forward.withLock { $0 })
     }
-    answer.revalidation?.runInBackground()
-    let content = answer.response.body
+    cached.revalidation?.runInBackground()
+    let content = cached.response.body
     return HTTPServerResponse(
-      status: answer.response.status, fields: returned(answer.response.fields),
+      status: cached.response.status, fields: returned(cached.response.fields),
       body: content.takeBytes().map { .bytes($0) } ?? .stream(content))
   }
 
   // To upstream
 
-  private func forward(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPRequest {
+  private func forward(_ request: HTTPServerRequest) async throws(Rejection) -> HTTPRequest {
     let head = try forwardedHead(request)
     guard let url = URL(string: head.url) else { throw CachingProxy.noPath }
     var forwarded = HTTPRequest(
@@ -175,11 +175,11 @@ public final class CachingProxy: Sendable {
   }
 
   /// A request's head for upstream: the text of the URL, and the fields.
-  private func forwardedHead(_ request: HTTPServerRequest) throws(Refusal) -> (url: String, fields: HTTPFields) {
+  private func forwardedHead(_ request: HTTPServerRequest) throws(Rejection) -> (url: String, fields: HTTPFields) {
     if request.method.rawValue == "CONNECT" || request.method.rawValue == "TRACE" {
-      throw Refusal(405, "Method Not Allowed: \(request.method)")
+      throw Rejection(405, "Method Not Allowed: \(request.method)")
     }
-    if passage.isMarked(request.fields) { throw Refusal(508, CachingProxy.loop) }
+    if passage.isMarked(request.fields) { throw Rejection(508, CachingProxy.loop) }
     var fields = ForwardedFields.request(request.fields)
     if request.method == .options { try countForwards(&fields, request) }
     let target = try originForm(request)
@@ -190,27 +190,27 @@ public final class CachingProxy: Sendable {
   }
 
   private static let loop =
-    "Loop Detected: this request has passed this proxy before, so its upstream server leads back to it; whoever runs it has to "
-    + "name another upstream server"
+    "Loop Detected: this request has passed through this proxy before, so the upstream server leads back to it; the "
+    + "proxy's operator must configure another upstream server"
 
   private static let crossSite =
-    "Forbidden: a page of another site may not change anything in the name of this proxy's credentials; whoever runs it can "
-    + "allow that (larder proxy --allow-cross-site)"
+    "Forbidden: a page of another site must not make changes with this proxy's credentials; the proxy's operator can "
+    + "allow it (larder proxy --allow-cross-site)"
 
-  private static var noPath: Refusal { Refusal(400, "Bad Request: the target is no path of a URL") }
+  private static var noPath: Rejection { Rejection(400, "Bad Request: the target is not a URL path") }
 
   /// Applies `Max-Forwards`: OPTIONS may be addressed to an intermediary (RFC 9110 §7.6.2), and `*` to the server that
   /// receives it.
-  private func countForwards(_ fields: inout HTTPFields, _ request: HTTPServerRequest) throws(Refusal) {
+  private func countForwards(_ fields: inout HTTPFields, _ request: HTTPServerRequest) throws(Rejection) {
     let left = fields["Max-Forwards"].flatMap { Int($0) }
-    if request.target == "*" || left == 0 { throw Refusal(HTTPServerResponse(status: 204)) }
+    if request.target == "*" || left == 0 { throw Rejection(HTTPServerResponse(status: 204)) }
     if let left, left > 0 { fields["Max-Forwards"] = "\(left - 1)" }
   }
 
   /// The target as path and query. A target in absolute form must name this host, as the client knows it, or upstream.
-  private func originForm(_ request: HTTPServerRequest) throws(Refusal) -> String {
+  private func originForm(_ request: HTTPServerRequest) throws(Rejection) -> String {
     if let host = request.fields[ForwardedFields.host], !isServed(host) {
-      throw Refusal(421, CachingProxy.misdirected(host))
+      throw Rejection(421, CachingProxy.misdirected(host))
     }
     if request.target.utf8.first == UInt8(ascii: "/") { return request.target }
     guard let (origin, rest) = Upstream.splitOrigin(request.target) else {
@@ -219,12 +219,12 @@ public final class CachingProxy: Sendable {
     let path = rest.hasPrefix("/") ? String(rest) : "/" + rest
     if origin == upstream.origin {
       if upstream.basePath.isEmpty { return path }
-      if let own = upstream.ownReference(request.target) { return own }
+      if let reference = upstream.proxyReference(request.target) { return reference }
     } else if let host = request.fields[ForwardedFields.host], Upstream.splitOrigin("http://\(host)")?.origin == origin
     {
       return path
     }
-    throw Refusal(421, "Misdirected Request: this proxy is for one server")
+    throw Rejection(421, "Misdirected Request: this proxy serves only one server")
   }
 
   /// True for the hosts of this proxy. A page in a browser could make any other name resolve to this machine, and so
@@ -243,16 +243,16 @@ public final class CachingProxy: Sendable {
   }
 
   private static func misdirected(_ host: String) -> String {
-    "Misdirected Request: this proxy is not called '\(host.prefix(253))'; whoever runs it can add that name"
+    "Misdirected Request: this proxy does not serve the name '\(host.prefix(253))'; its operator can add the name"
   }
 
-  private func body(_ request: HTTPServerRequest) async throws(Refusal) -> HTTPBody {
+  private func body(_ request: HTTPServerRequest) async throws(Rejection) -> HTTPBody {
     guard let content = request.content else { return .none }
     guard let length = content.length, length <= options.readsContentFirst else {
       return .stream(length: content.length, open: { content })
     }
     do { return .bytes(try await content.collect(upTo: length)) } catch {
-      throw Refusal(error as? HTTPTransportError ?? .cancelled)
+      throw Rejection(error as? HTTPTransportError ?? .cancelled)
     }
   }
 
@@ -270,7 +270,7 @@ public final class CachingProxy: Sendable {
     var fields = fields
     ForwardedFields.dropConnection(&fields)
     for name in ForwardedFields.references where fields.contains(name) {
-      if let reference = fields[name], let own = upstream.ownReference(reference) { fields[name] = own }
+      if let value = fields[name], let reference = upstream.proxyReference(value) { fields[name] = reference }
     }
     return fields
   }

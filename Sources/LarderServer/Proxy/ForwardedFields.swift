@@ -6,12 +6,12 @@ enum ForwardedFields {
   /// `Expect`, which the transport and the server handle.
   static func request(_ fields: HTTPFields) -> HTTPFields {
     let named = fields.namedByConnection
-    var kept: [HTTPField] = []
-    kept.reserveCapacity(fields.count + 2)
+    var forwarded: [HTTPField] = []
+    forwarded.reserveCapacity(fields.count + 2)
     for field in fields where !isDropped(field.name.canonicalName) && !named.contains(field.name.canonicalName) {
-      kept.append(field)
+      forwarded.append(field)
     }
-    return HTTPFields(kept)
+    return HTTPFields(forwarded)
   }
 
   /// Removes the connection's fields from a response for the client, in place. Does nothing without a `Connection`

@@ -17,7 +17,7 @@ struct ProxyFailure {
   init(_ error: HTTPTransportError) {
     switch error {
     case .timeout: self.init(504, "Gateway Timeout: \(error)")
-    case .invalidRequest(let what): self.init(400, "Bad Request: \(what)")
+    case .invalidRequest(let reason): self.init(400, "Bad Request: \(reason)")
     case .bodyTooLarge(let limit): self.init(413, "Content Too Large: more than \(limit) bytes")
     case .notSupported: self.init(501, "Not Implemented: \(error)")
     case .cancelled: self.init(503, "Service Unavailable: the proxy is shutting down")

@@ -35,21 +35,21 @@ public struct ProxyRecord: Sendable {
   }
 
   /// Creates the record of a request that the server rejected without calling the proxy.
-  public init(_ refusal: HTTPServerRejection) {
-    client = refusal.client
-    method = HTTPMethod(rawValue: refusal.method.isEmpty ? "-" : refusal.method)
-    target = refusal.target
-    status = refusal.status
+  public init(_ rejection: HTTPServerRejection) {
+    client = rejection.client
+    method = HTTPMethod(rawValue: rejection.method.isEmpty ? "-" : rejection.method)
+    target = rejection.target
+    status = rejection.status
     contentBytes = 0
-    isComplete = refusal.isComplete
+    isComplete = rejection.isComplete
     duration = .zero
     cacheStatus = "-"
   }
 
   /// The word of the last member of a `Cache-Status`, which is the nearest cache's.
-  static func word(cacheStatus: String?) -> String {
-    guard let own = cacheStatus?.split(separator: ",").last else { return "-" }
-    for part in own.split(separator: ";").dropFirst() {
+  static func cacheResult(cacheStatus: String?) -> String {
+    guard let lastEntry = cacheStatus?.split(separator: ",").last else { return "-" }
+    for part in lastEntry.split(separator: ";").dropFirst() {
       let part = part.drop { $0 == " " }.prefix { $0 != " " }
       if part == "hit" { return "hit" }
       if part.hasPrefix("fwd=") { return String(part.dropFirst(4)) }

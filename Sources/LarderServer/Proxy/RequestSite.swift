@@ -15,13 +15,13 @@ enum RequestSite {
   /// Whether a GET changes something cannot be detected from outside, so it is accepted (RFC 9110 §9.2.1).
   static func isForeignChange(_ request: HTTPServerRequest) -> Bool {
     guard !request.method.isSafe else { return false }
-    let said = request.fields.values(of: site).map { $0.lowercased() }
-    if said.contains("cross-site") { return true }
-    if said == ["same-origin"] || said == ["none"] { return false }
-    let own = request.fields[ForwardedFields.host].map { Upstream.host(ofAuthority: $0.lowercased()[...]) }
+    let sites = request.fields.values(of: site).map { $0.lowercased() }
+    if sites.contains("cross-site") { return true }
+    if sites == ["same-origin"] || sites == ["none"] { return false }
+    let requestHost = request.fields[ForwardedFields.host].map { Upstream.host(ofAuthority: $0.lowercased()[...]) }
     return request.fields.values(of: origin).contains { origin in
-      guard let (said, rest) = Upstream.splitOrigin(origin), rest.isEmpty else { return true }
-      return Upstream.host(ofAuthority: said.drop { $0 != "/" }.dropFirst(2)) != own
+      guard let (splitOrigin, rest) = Upstream.splitOrigin(origin), rest.isEmpty else { return true }
+      return Upstream.host(ofAuthority: splitOrigin.drop { $0 != "/" }.dropFirst(2)) != requestHost
     }
   }
 }

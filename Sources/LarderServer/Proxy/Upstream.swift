@@ -27,10 +27,10 @@ public struct Upstream: Sendable {
     }
     guard let host = url.host(percentEncoded: true), !host.isEmpty else { throw Invalid(description: "it has no host") }
     guard url.user() == nil, url.password() == nil else {
-      throw Invalid(description: "it carries credentials: clients send them as Authorization")
+      throw Invalid(description: "it contains credentials: clients send them in Authorization")
     }
     guard url.query() == nil, url.fragment() == nil else {
-      throw Invalid(description: "it has a query or a fragment, which no path can be added to")
+      throw Invalid(description: "it has a query or a fragment, so a path cannot be appended")
     }
     if let port = url.port, !(1...65_535).contains(port) { throw Invalid(description: "its port is out of range") }
     let isDefault = url.port == nil || url.port == (scheme == "https" ? 443 : 80)
@@ -46,7 +46,7 @@ public struct Upstream: Sendable {
   /// the base path.
   func address(target: String) -> String? {
     guard target.utf8.first == UInt8(ascii: "/"), !target.utf8.contains(UInt8(ascii: "#")) else { return nil }
-    if !basePath.isEmpty && Upstream.leadsOut(target) { return nil }
+    if !basePath.isEmpty && Upstream.leavesBasePath(target) { return nil }
     return base + Upstream.encoded(target)
   }
 
@@ -55,16 +55,16 @@ public struct Upstream: Sendable {
   private static func encoded(_ target: String) -> String {
     if target.utf8.allSatisfy(isPlain) { return target }
     let bytes = Array(target.utf8)
-    func isDigit(_ place: Int) -> Bool {
-      guard place < bytes.count else { return false }
-      switch bytes[place] {
+    func isDigit(_ index: Int) -> Bool {
+      guard index < bytes.count else { return false }
+      switch bytes[index] {
       case 0x30...0x39, 0x41...0x46, 0x61...0x66: return true
       default: return false
       }
     }
-    func isKept(_ place: Int) -> Bool {
-      switch bytes[place] {
-      case 0x25: isDigit(place + 1) && isDigit(place + 2)
+    func isKept(_ index: Int) -> Bool {
+      switch bytes[index] {
+      case 0x25: isDigit(index + 1) && isDigit(index + 2)
       // Quotation mark, less-than, greater-than, brackets, backslash, circumflex, grave accent, braces and bar.
       case 0x22, 0x3C, 0x3E, 0x5B...0x5E, 0x60, 0x7B...0x7D: false
       default: true
@@ -73,11 +73,11 @@ public struct Upstream: Sendable {
     if bytes.indices.allSatisfy(isKept) { return target }
     var encoded: [UInt8] = []
     let digits = Array("0123456789ABCDEF".utf8)
-    for place in bytes.indices {
-      if isKept(place) {
-        encoded.append(bytes[place])
+    for index in bytes.indices {
+      if isKept(index) {
+        encoded.append(bytes[index])
       } else {
-        encoded += [0x25, digits[Int(bytes[place] >> 4)], digits[Int(bytes[place] & 15)]]
+        encoded += [0x25, digits[Int(bytes[index] >> 4)], digits[Int(bytes[index] & 15)]]
       }
     }
     return String(decoding: encoded, as: UTF8.self)
@@ -94,7 +94,7 @@ public struct Upstream: Sendable {
 
   /// The path under which clients of the proxy find a reference to this server, with what follows the path. Nil if the
   /// reference leads elsewhere, or is relative to a path that both share.
-  func ownReference(_ reference: String) -> String? {
+  func proxyReference(_ reference: String) -> String? {
     var rest = Substring(reference)
     // A reference without a scheme has the scheme of the server that sent it (RFC 3986 §5.2.2).
     let absolute = reference.hasPrefix("//") ? origin.prefix { $0 != "/" } + reference : reference
@@ -130,17 +130,18 @@ public struct Upstream: Sendable {
     let scheme = reference[..<colon].lowercased()
     let hierarchy = reference[colon...]
     guard scheme == "http" || scheme == "https", hierarchy.hasPrefix("://") else { return nil }
-    let behind = hierarchy.dropFirst(3)
-    let end = behind.firstIndex(where: { (character: Character) in "/?#".contains(character) }) ?? behind.endIndex
-    var authority = behind[..<end].lowercased()
-    let standard = scheme == "https" ? ":443" : ":80"
-    if authority.hasSuffix(standard) { authority.removeLast(standard.count) }
-    return ("\(scheme)://\(authority)", behind[end...])
+    let afterScheme = hierarchy.dropFirst(3)
+    let end =
+      afterScheme.firstIndex(where: { (character: Character) in "/?#".contains(character) }) ?? afterScheme.endIndex
+    var authority = afterScheme[..<end].lowercased()
+    let defaultPort = scheme == "https" ? ":443" : ":80"
+    if authority.hasSuffix(defaultPort) { authority.removeLast(defaultPort.count) }
+    return ("\(scheme)://\(authority)", afterScheme[end...])
   }
 
   /// True if the path's dot segments (RFC 3986 §5.2.4) climb above its beginning. Also covers servers that decode
   /// first, treat backslashes as slashes, or ignore text after a semicolon.
-  private static func leadsOut(_ target: String) -> Bool {
+  private static func leavesBasePath(_ target: String) -> Bool {
     let path = target.prefix { $0 != "?" }.dropFirst()
     guard path.contains("..") || path.contains("%") else { return false }
     let decoded = path.lowercased().replacing("%2e", with: ".").replacing("%2f", with: "/").replacing("%5c", with: "/")
@@ -164,6 +165,7 @@ extension Upstream.Invalid: LarderError {
 
   /// What is wrong and how to fix it.
   public var explanation: ErrorExplanation {
-    ErrorExplanation("The URL is no upstream server: \(description)", cure: "Give an http or https URL with a host.")
+    ErrorExplanation(
+      "The URL is not a valid upstream server: \(description)", cure: "Use an http or https URL with a host.")
   }
 }

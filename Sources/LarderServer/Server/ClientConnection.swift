@@ -24,12 +24,12 @@ final class ClientConnection: Sendable {
   /// The daemon's thread that serves the connection, once it does.
   let servingThread = Atomic<UInt>(0)
   /// The listener was notified that the client has ended its side.
-  private let departure = Atomic(false)
+  private let disconnectNotice = Atomic(false)
   /// True once a response has been sent on this connection.
   private let isKept = Atomic(false)
   private let hasShutReceiving = Atomic(false)
   /// True if the client ended its side, rather than the server.
-  private let hasLeft = Atomic(false)
+  private let hasDisconnected = Atomic(false)
   private let current = Locked<Exchange?>(nil)
 
   init(descriptor: Int32, client: String, thread: Int, now: Int64) {
@@ -63,11 +63,11 @@ final class ClientConnection: Sendable {
   }
 
   /// True once the listener was notified that the client has ended its side. It is not notified again.
-  var isDeparting: Bool { departure.load(ordering: .sequentiallyConsistent) }
+  var isDisconnecting: Bool { disconnectNotice.load(ordering: .sequentiallyConsistent) }
 
-  func noteDeparture() {
-    if !hasShutReceiving.load(ordering: .sequentiallyConsistent) { hasLeft.store(true, ordering: .relaxed) }
-    departure.store(true, ordering: .sequentiallyConsistent)
+  func noteDisconnect() {
+    if !hasShutReceiving.load(ordering: .sequentiallyConsistent) { hasDisconnected.store(true, ordering: .relaxed) }
+    disconnectNotice.store(true, ordering: .sequentiallyConsistent)
   }
 
   /// Sends bytes to the socket directly, while libmicrohttpd sends nothing. The caller must keep the connection from
@@ -85,7 +85,7 @@ final class ClientConnection: Sendable {
   /// After this side has shut down receiving, the system does not distinguish the two sides. Then only an earlier
   /// notification counts, or a reset.
   var isPeerGone: Bool {
-    if hasLeft.load(ordering: .relaxed) { return true }
+    if hasDisconnected.load(ordering: .relaxed) { return true }
     let events = hasShutReceiving.load(ordering: .relaxed) ? 0 : Int16(larder_poll_peer_closed)
     var request = pollfd(fd: descriptor, events: events, revents: 0)
     // The pointer is to a local value, for the call alone.

@@ -12,24 +12,24 @@ struct DisconnectedClients {
     var pause: Int64
   }
 
-  private static let shortestPause: Int64 = 4
-  private static let longestPause: Int64 = 1024
+  private static let minimumPause: Int64 = 4
+  private static let maximumPause: Int64 = 1024
 
   private var entries: [Entry] = []
 
   mutating func add(_ connection: ClientConnection, now: Int64) {
-    entries.append(Entry(connection: connection, next: now, pause: DisconnectedClients.shortestPause))
+    entries.append(Entry(connection: connection, next: now, pause: DisconnectedClients.minimumPause))
   }
 
   /// Milliseconds until the next reminder; nil if there is none.
   func pause(now: Int64) -> Int64? { entries.lazy.map { max(1, $0.next - now) }.min() }
 
   /// Reminds libmicrohttpd of the connections whose reminder is due, and removes those that are closed.
-  mutating func remind(_ table: ConnectionTable, now: Int64) {
+  mutating func shutReceivingAgain(_ table: ConnectionTable, now: Int64) {
     entries.removeAll { entry in entry.next <= now && !table.whileOpen(entry.connection) { $0.shut(.receiving) } }
     for index in entries.indices where entries[index].next <= now {
       entries[index].next = now + entries[index].pause
-      entries[index].pause = min(DisconnectedClients.longestPause, entries[index].pause * 2)
+      entries[index].pause = min(DisconnectedClients.maximumPause, entries[index].pause * 2)
     }
   }
 }

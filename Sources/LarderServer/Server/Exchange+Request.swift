@@ -16,10 +16,10 @@ extension Exchange {
     if isStarted { return continueHead() }
     connection.headIsWhole()
     switch head() {
-    case .failure(let refusal):
-      state.withLock { $0.isRefused = true }
-      var response = HTTPServerResponse(status: refusal.status, text: refusal.text)
-      addRefusalFields(to: &response)
+    case .failure(let rejection):
+      state.withLock { $0.isRejected = true }
+      var response = HTTPServerResponse(status: rejection.status, text: rejection.text)
+      addRejectionFields(to: &response)
       return .respond(response)
     case .success(let head):
       let content = content(head)
@@ -30,10 +30,10 @@ extension Exchange {
         if content == nil { state.stage = .whole }
       }
       let request = HTTPServerRequest(
-        method: head.method, target: target, fields: head.fields, minorVersion: head.isOld ? 0 : 1,
+        method: head.method, target: target, fields: head.fields, minorVersion: head.isHTTP10 ? 0 : 1,
         client: connection.client, content: content,
-        sendInterim: { [weak self, isOld = head.isOld] in if !isOld { self?.sendInterim($0) } })
-      if content == nil, let response = engine.atOnce?(request) { answer(response) } else { start(request) }
+        sendInterim: { [weak self, isHTTP10 = head.isHTTP10] in if !isHTTP10 { self?.sendInterim($0) } })
+      if content == nil, let response = engine.atOnce?(request) { respond(with: response) } else { start(request) }
       // For a request without content, libmicrohttpd calls again at once; a response to this call would close the
       // connection.
       return content == nil ? .proceed : continueHead()
@@ -52,11 +52,11 @@ extension Exchange {
   private func continueHead() -> Step {
     state.withLock { state in
       if state.isAborted { return .close }
-      if state.expectsContinue, let answer = state.answer.take() {
+      if state.expectsContinue, let response = state.response.take() {
         // The client has not been asked to continue: the response replaces 100 (Continue), and ends the connection.
-        return .respond(answer)
+        return .respond(response)
       }
-      if state.incoming.isAwaited || (state.incoming.isUnwanted && !state.expectsContinue) {
+      if state.incoming.isAwaited || (state.incoming.isDiscarded && !state.expectsContinue) {
         state.stage = .content
         return .proceed
       }
@@ -64,22 +64,22 @@ extension Exchange {
     }
   }
 
-  /// Handles a piece of content. If `isTaken` is false, libmicrohttpd must pass the piece again.
-  func handleContent(_ bytes: UnsafeRawBufferPointer) -> (step: Step, isTaken: Bool) {
+  /// Handles a piece of content. If `isConsumed` is false, libmicrohttpd must pass the piece again.
+  func handleContent(_ bytes: UnsafeRawBufferPointer) -> (step: Step, isConsumed: Bool) {
     let limit = engine.options.maximumContent
     let result = state.withLock {
-      state -> (step: Step, isTaken: Bool, reader: IncomingContent.Reader?, chunk: [UInt8]) in
+      state -> (step: Step, isConsumed: Bool, reader: IncomingContent.Reader?, chunk: [UInt8]) in
       if state.isAborted { return (.close, false, nil, []) }
       state.stage = .content
       switch unsafe state.incoming.receive(bytes, limit: limit) {
-      case .taken(let reader, let chunk): return (.proceed, true, reader, chunk)
-      case .later: return (suspend(&state), false, nil, [])
-      case .tooMuch: return (.close, true, nil, [])
+      case .accepted(let reader, let chunk): return (.proceed, true, reader, chunk)
+      case .bufferFull: return (suspend(&state), false, nil, [])
+      case .tooLarge: return (.close, true, nil, [])
       }
     }
     result.reader?.resume(returning: .success(result.chunk))
-    if case .close = result.step, result.isTaken { breakOff(limit: limit) }
-    return (result.step, result.isTaken)
+    if case .close = result.step, result.isConsumed { rejectTooLargeContent(limit: limit) }
+    return (result.step, result.isConsumed)
   }
 
   /// Sends an interim response to the socket directly, because libmicrohttpd allows one response for each request
@@ -88,7 +88,7 @@ extension Exchange {
   private func sendInterim(_ response: HTTPInterimResponse) {
     let head = Exchange.interimHead(response)
     let isWhole = state.withLock { state in
-      guard state.stage != .over, !state.isAborted, !state.hasAnswered, !state.expectsContinue else { return true }
+      guard state.stage != .over, !state.isAborted, !state.hasResponse, !state.expectsContinue else { return true }
       let sent = connection.send(head)
       return sent <= 0 || sent == head.count
     }
@@ -107,8 +107,8 @@ extension Exchange {
 
   /// Rejects content of unknown length that exceeds the limit. libmicrohttpd accepts no response in the middle of
   /// content, so the response is written to the socket directly; nothing else is sent at this time.
-  private func breakOff(limit: Int) {
-    sendRefusal("413 Content Too Large")
+  private func rejectTooLargeContent(limit: Int) {
+    sendRejection("413 Content Too Large")
     let reader = state.withLock { $0.incoming.fail(.bodyTooLarge(limit: limit)) }
     reader?.resume(returning: .failure(.bodyTooLarge(limit: limit)))
     abort()
@@ -120,7 +120,7 @@ extension Exchange {
       if state.isAborted { return (.close, nil) }
       state.stage = .whole
       let reader = state.incoming.finish()
-      if let answer = state.answer.take() { return (.respond(answer), reader) }
+      if let response = state.response.take() { return (.respond(response), reader) }
       return (suspend(&state), reader)
     }
     reader?.resume(returning: .success(nil))

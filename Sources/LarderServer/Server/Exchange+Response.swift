@@ -12,11 +12,11 @@ import LarderHTTP
 extension Exchange {
   /// Content up to this size is copied to libmicrohttpd and sent with the head in one call; larger content is sent in
   /// pieces.
-  private static let copiedAtOnce = 64 << 10
+  private static let copyLimit = 64 << 10
   private static let pieceSize = 64 << 10
 
   /// The maximum size of the status line, the framing and libmicrohttpd's own fields in a head.
-  private static let ownHead = 1 << 10
+  private static let reservedHeadSize = 1 << 10
 
   /// The size of fields in a head.
   private static func headSize(_ fields: HTTPFields) -> Int {
@@ -29,45 +29,46 @@ extension Exchange {
   func queue(_ response: HTTPServerResponse, on pointer: OpaquePointer, isHead: Bool) -> Bool {
     var response = response
     if !(200...999).contains(response.status) {
-      response.replace(status: 500, "The responder gave no final status.\n")
-      addRefusalFields(to: &response)
+      response.replace(status: 500, "The responder returned no final status.\n")
+      addRejectionFields(to: &response)
     }
     // libmicrohttpd would close the connection without a response.
-    if Exchange.headSize(response.fields) > engine.options.maximumHead - Exchange.ownHead {
-      response.replace(status: 502, "The head of the response is larger than this server hands on.\n")
-      addRefusalFields(to: &response)
+    if Exchange.headSize(response.fields) > engine.options.maximumHead - Exchange.reservedHeadSize {
+      response.replace(status: 502, "The head of the response is larger than this server forwards.\n")
+      addRejectionFields(to: &response)
     }
     state.withLock { $0.status = response.status }
-    guard let made = unsafe make(response, isHead: isHead) else { return false }
+    guard let mhdResponse = unsafe createResponse(response, isHead: isHead) else { return false }
     // Releases the reference from the creation; queueing takes another one.
-    defer { unsafe MHD_destroy_response(made) }
-    unsafe addFields(response.fields, to: made)
-    return unsafe MHD_queue_response(pointer, UInt32(response.status), made) == .YES
+    defer { unsafe MHD_destroy_response(mhdResponse) }
+    unsafe addFields(response.fields, to: mhdResponse)
+    return unsafe MHD_queue_response(pointer, UInt32(response.status), mhdResponse) == .YES
   }
 
-  private func make(_ response: HTTPServerResponse, isHead: Bool) -> OpaquePointer? {
+  private func createResponse(_ response: HTTPServerResponse, isHead: Bool) -> OpaquePointer? {
     if isHead || response.status == 304 || response.status == 204 {
-      return unsafe makeWithoutContent(response)
+      return unsafe createResponseWithoutContent(response)
     }
     switch response.body {
     case .none:
       begin(OutgoingContent(), response.onEnd)
       return unsafe Exchange.empty()
-    case .bytes(let bytes) where bytes.count <= Exchange.copiedAtOnce:
-      begin(OutgoingContent(held: bytes.count), response.onEnd)
+    case .bytes(let bytes) where bytes.count <= Exchange.copyLimit:
+      begin(OutgoingContent(bufferedByMHD: bytes.count), response.onEnd)
       // The bytes are copied during the call; libmicrohttpd does not write to them.
       return unsafe bytes.withUnsafeBytes { bytes in
         unsafe larder_mhd_response(bytes.baseAddress, bytes.count)
       }
     case .bytes(let bytes):
-      return unsafe makeReading(OutgoingContent(bytes), length: bytes.count, response.onEnd)
+      return unsafe createReadingResponse(OutgoingContent(bytes), length: bytes.count, response.onEnd)
     case .stream(let stream):
       if stream.length == 0 {
         stream.cancel()
         begin(OutgoingContent(), response.onEnd)
         return unsafe Exchange.empty()
       }
-      return unsafe makeReading(OutgoingContent(stream, length: stream.length), length: stream.length, response.onEnd)
+      return unsafe createReadingResponse(
+        OutgoingContent(stream, length: stream.length), length: stream.length, response.onEnd)
     }
   }
 
@@ -84,7 +85,7 @@ extension Exchange {
 
   /// Creates a response without content. It contains the length that the content would have had, if that is known (RFC
   /// 9110 §8.6). If it is unknown, libmicrohttpd can omit the length only by ending the connection.
-  private func makeWithoutContent(_ response: HTTPServerResponse) -> OpaquePointer? {
+  private func createResponseWithoutContent(_ response: HTTPServerResponse) -> OpaquePointer? {
     var length = response.fields[.contentLength].flatMap { Int($0) }
     switch response.body {
     case .none: break
@@ -98,12 +99,12 @@ extension Exchange {
       begin(OutgoingContent(), response.onEnd)
       return unsafe Exchange.empty()
     }
-    let made = unsafe makeReading(OutgoingContent(), length: length, response.onEnd)
-    if let made = unsafe made, length == nil { unsafe larder_mhd_ends_connection(made) }
-    return unsafe made
+    let mhdResponse = unsafe createReadingResponse(OutgoingContent(), length: length, response.onEnd)
+    if let mhdResponse = unsafe mhdResponse, length == nil { unsafe larder_mhd_ends_connection(mhdResponse) }
+    return unsafe mhdResponse
   }
 
-  private func makeReading(
+  private func createReadingResponse(
     _ content: OutgoingContent, length: Int?, _ onEnd: (@Sendable (HTTPServerResponse.End) -> Void)?
   ) -> OpaquePointer? {
     begin(content, onEnd)
@@ -112,9 +113,10 @@ extension Exchange {
     let total = length.flatMap { UInt64(exactly: $0) } ?? UInt64.max
     // The response retains the exchange until it calls serverReleasesContent.
     let context = unsafe Unmanaged.passRetained(self).toOpaque()
-    let made = unsafe MHD_create_response_from_callback(total, size, serverReadsContent, context, serverReleasesContent)
-    if unsafe made == nil { unsafe Unmanaged<Exchange>.fromOpaque(context).release() }
-    return unsafe made
+    let mhdResponse = unsafe MHD_create_response_from_callback(
+      total, size, serverReadsContent, context, serverReleasesContent)
+    if unsafe mhdResponse == nil { unsafe Unmanaged<Exchange>.fromOpaque(context).release() }
+    return unsafe mhdResponse
   }
 
   private func addFields(_ fields: HTTPFields, to response: OpaquePointer) {
@@ -166,13 +168,13 @@ extension Exchange {
       case .pull(let iterator): pull(iterator)
       case .pulling: break
       }
-      let waits = state.withLock { state -> Bool? in
+      let isSuspended = state.withLock { state -> Bool? in
         guard state.outgoing.isPulling else { return false }
         if case .close = suspend(&state) { return nil }
         return true
       }
-      guard let waits else { return Int(larder_mhd_end_with_error) }
-      if waits { return 0 }
+      guard let isSuspended else { return Int(larder_mhd_end_with_error) }
+      if isSuspended { return 0 }
     }
   }
 
@@ -192,10 +194,10 @@ extension Exchange {
 
   private func deliver(_ piece: Result<[UInt8]?, any Error>) {
     _ = state.withLock { state in
-      let ended = state.task.take()
+      let finishedTask = state.task.take()
       state.outgoing.deliver(piece)
       resume(&state)
-      return ended
+      return finishedTask
     }
   }
 }

@@ -33,15 +33,15 @@ final class Exchange: Sendable {
     /// The responder's task; later the task that fetches a piece of the response.
     var task: Task<Void, Never>?
     /// A response that has not been queued yet.
-    var answer: HTTPServerResponse?
-    var hasAnswered = false
+    var response: HTTPServerResponse?
+    var hasResponse = false
     var incoming = IncomingContent()
     var outgoing = OutgoingContent()
     var onEnd: (@Sendable (HTTPServerResponse.End) -> Void)?
     /// The method, for the log of rejections.
     var method = ""
     /// The server rejected the request without calling the responder.
-    var isRefused = false
+    var isRejected = false
     /// The status of the queued response; 0 if none was queued.
     var status = 0
   }
@@ -84,7 +84,7 @@ final class Exchange: Sendable {
     state.isSuspended = true
     handle.suspend()
     // A connection that is not departing is still watched.
-    if connection.isDeparting { engine.listener.watchAgain(connection) }
+    if connection.isDisconnecting { engine.listener.watchAgain(connection) }
     return .proceed
   }
 
@@ -101,10 +101,10 @@ final class Exchange: Sendable {
   func start(_ request: HTTPServerRequest) {
     let task = Task.immediate {
       let response = await engine.responder(request)
-      answer(response)
+      respond(with: response)
     }
     let isOver = state.withLock { state in
-      if !state.hasAnswered { state.task = task }
+      if !state.hasResponse { state.task = task }
       return state.isAborted || state.stage == .over
     }
     // Cancel without the lock: a cancellation handler may take it.
@@ -113,53 +113,53 @@ final class Exchange: Sendable {
 
   /// Sets the response. A responder may respond before the request is complete. Content that is still being received is
   /// delivered to the holder of its stream, or dropped if the stream was released.
-  func answer(_ response: HTTPServerResponse) {
+  func respond(with response: HTTPServerResponse) {
     let (isWanted, _) = state.withLock { state in
       let ended = state.task.take()
-      state.hasAnswered = true
+      state.hasResponse = true
       guard state.stage != .over, !state.isAborted else { return (false, ended) }
-      state.answer = response
+      state.response = response
       resume(&state)
       return (true, ended)
     }
-    if !isWanted { response.giveUp() }
+    if !isWanted { response.discard() }
   }
 
   // The end
 
   /// Aborts the exchange, because its client has left or the server stops.
   func abort() {
-    let leftover = state.withLock { state -> ReleasedResources? in
+    let released = state.withLock { state -> ReleasedResources? in
       guard state.stage != .over, !state.isAborted else { return nil }
       state.isAborted = true
-      let leftover = ReleasedResources(&state, error: .connectionLost(reason: "the client has left"))
+      let released = ReleasedResources(&state, error: .connectionLost(reason: "the client disconnected"))
       resume(&state)
-      return leftover
+      return released
     }
-    leftover?.release()
+    released?.release()
   }
 
   /// Aborts the exchange if the connection is suspended and the client is gone. Returns false if it is not suspended or
   /// the client is there.
-  func abortIfDeparted() -> Bool {
-    let isGone = state.withLock { state in state.isSuspended && connection.isPeerGone }
-    if isGone { abort() }
-    return isGone
+  func abortIfDisconnected() -> Bool {
+    let isDisconnected = state.withLock { state in state.isSuspended && connection.isPeerGone }
+    if isDisconnected { abort() }
+    return isDisconnected
   }
 
   /// Called when libmicrohttpd has finished the exchange.
   func end(isComplete: Bool, status: Int) {
-    let (leftover, onEnd, end, refused) = state.withLock { state in
+    let (released, onEnd, end, rejectedMethod) = state.withLock { state in
       state.stage = .over
       let end = HTTPServerResponse.End(
         status: state.status, contentBytes: state.outgoing.sentBytes(isComplete: isComplete),
         isComplete: isComplete && !state.isAborted && !state.outgoing.hasFailed)
-      let leftover = ReleasedResources(&state, error: .connectionLost(reason: "the client has left"))
-      return (leftover, state.onEnd.take(), end, state.isStarted ? nil : Optional(state.method))
+      let released = ReleasedResources(&state, error: .connectionLost(reason: "the client disconnected"))
+      return (released, state.onEnd.take(), end, state.isStarted ? nil : Optional(state.method))
     }
-    leftover.release()
+    released.release()
     onEnd?(end)
-    if let method = refused, let report = engine.options.onRefusal {
+    if let method = rejectedMethod, let report = engine.options.onRefusal {
       report(
         HTTPServerRejection(
           client: connection.client, method: method, target: target, status: status,
@@ -171,7 +171,7 @@ final class Exchange: Sendable {
 /// The resources of an exchange that ends, to be released without the lock.
 struct ReleasedResources {
   private let task: Task<Void, Never>?
-  private let answer: HTTPServerResponse?
+  private let response: HTTPServerResponse?
   private let outgoing: OutgoingContent
   private let reader: IncomingContent.Reader?
   private let error: HTTPTransportError
@@ -179,15 +179,15 @@ struct ReleasedResources {
   init(_ state: inout Exchange.State, error: HTTPTransportError) {
     self.error = error
     task = state.task.take()
-    answer = state.answer.take()
-    outgoing = state.outgoing.giveUp()
+    response = state.response.take()
+    outgoing = state.outgoing.discard()
     reader = state.incoming.fail(error)
   }
 
   /// Releases the resources. The content's stream is cancelled before the task that creates its next piece: a producer
   /// whose task was cancelled throws, and would then not, or not always, be notified of the cancellation.
   func release() {
-    answer?.giveUp()
+    response?.discard()
     outgoing.cancel()
     task?.cancel()
     reader?.resume(returning: .failure(error))
@@ -196,7 +196,7 @@ struct ReleasedResources {
 
 extension HTTPServerResponse {
   /// Discards a response that will not be sent.
-  func giveUp() {
+  func discard() {
     if case .stream(let stream) = body { stream.cancel() }
     onEnd?(End(status: 0, contentBytes: 0, isComplete: false))
   }

@@ -110,10 +110,10 @@ public final class HTTPServer: Sendable {
 
 extension HTTPServer.Options {
   func validate() throws(HTTPServerError) {
-    func check(_ isRight: Bool, _ what: String) throws(HTTPServerError) {
-      if !isRight { throw .invalidOption(what) }
+    func check(_ isValid: Bool, _ requirement: String) throws(HTTPServerError) {
+      if !isValid { throw .invalidOption(requirement) }
     }
-    try check((0...65_535).contains(port), "a port is a number from 0 to 65535")
+    try check((0...65_535).contains(port), "port must be 0 to 65535")
     try check(threads.map { (1...64).contains($0) } ?? true, "threads must be 1 to 64")
     try check(maximumConnections > 0, "maximumConnections must be 1 or more")
     try check(maximumConnectionsPerClient.map { $0 > 0 } ?? true, "maximumConnectionsPerClient must be 1 or more")

@@ -16,9 +16,9 @@ struct IncomingContent {
   }
 
   /// No reader will read: received content is dropped.
-  var isUnwanted = false
+  var isDiscarded = false
   private var end = End.open
-  private var waiting: [UInt8] = []
+  private var buffer: [UInt8] = []
   private var reader: Reader?
   private(set) var received = 0
 
@@ -27,37 +27,37 @@ struct IncomingContent {
 
   enum Reception {
     /// The piece was taken. If a reader was waiting, it gets the piece.
-    case taken(Reader?, [UInt8])
+    case accepted(Reader?, [UInt8])
     /// The piece was not taken, because the reader is behind.
-    case later
+    case bufferFull
     /// The content exceeds the limit.
-    case tooMuch
+    case tooLarge
   }
 
   /// Takes a piece of content, or leaves it to be passed again.
   mutating func receive(_ bytes: UnsafeRawBufferPointer, limit: Int) -> Reception {
-    if bytes.count > limit - received { return .tooMuch }
-    if isUnwanted {
+    if bytes.count > limit - received { return .tooLarge }
+    if isDiscarded {
       received += bytes.count
-      waiting = []
-      return .taken(nil, [])
+      buffer = []
+      return .accepted(nil, [])
     }
     if let reader {
       self.reader = nil
       received += bytes.count
-      return unsafe .taken(reader, Array(bytes))
+      return unsafe .accepted(reader, Array(bytes))
     }
-    if waiting.count >= IncomingContent.highWater { return .later }
+    if buffer.count >= IncomingContent.highWater { return .bufferFull }
     received += bytes.count
-    unsafe waiting.append(contentsOf: bytes)
-    return .taken(nil, [])
+    unsafe buffer.append(contentsOf: bytes)
+    return .accepted(nil, [])
   }
 
   /// The content that a reader gets at once; nil if the reader must wait.
   mutating func read(or reader: Reader) -> Chunk? {
-    if !waiting.isEmpty {
-      let chunk = waiting
-      waiting = []
+    if !buffer.isEmpty {
+      let chunk = buffer
+      buffer = []
       return .success(chunk)
     }
     switch end {
@@ -79,7 +79,7 @@ struct IncomingContent {
   mutating func fail(_ error: HTTPTransportError) -> Reader? {
     if case .open = end {
       end = .failed(error)
-      waiting = []
+      buffer = []
     }
     return reader.take()
   }
@@ -103,7 +103,7 @@ extension Exchange {
       }
     } onCancel: {
       let reader = state.withLock { state in
-        state.incoming.isUnwanted = true
+        state.incoming.isDiscarded = true
         return state.incoming.fail(.cancelled)
       }
       reader?.resume(returning: .failure(.cancelled))
@@ -114,7 +114,7 @@ extension Exchange {
   /// Makes the server receive and drop the rest of the content.
   private func abandonContent() {
     let reader = state.withLock { state in
-      state.incoming.isUnwanted = true
+      state.incoming.isDiscarded = true
       if state.stage == .head || state.stage == .content { resume(&state) }
       return state.incoming.fail(.cancelled)
     }

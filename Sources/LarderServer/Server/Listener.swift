@@ -16,7 +16,7 @@ import Synchronization
 final class Listener: Sendable {
   private struct State {
     var stopDeadline: ContinuousClock.Instant?
-    var isGone = false
+    var hasStopped = false
     var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -45,10 +45,10 @@ final class Listener: Sendable {
 
   // From any thread
 
-  /// Starts to watch for the departure of a connection's client. It is reported once, until the descriptor is closed.
+  /// Starts to watch for the disconnection of a connection's client. It is reported once, until the descriptor is closed.
   func watch(_ connection: ClientConnection) { watch(EPOLL_CTL_ADD, connection) }
 
-  /// Watches a connection again whose client's departure was reported before the connection was suspended.
+  /// Watches a connection again whose client's disconnection was reported before the connection was suspended.
   func watchAgain(_ connection: ClientConnection) { watch(EPOLL_CTL_MOD, connection) }
 
   private func watch(_ operation: Int32, _ connection: ClientConnection) {
@@ -73,11 +73,11 @@ final class Listener: Sendable {
   func stop(grace: Duration) async {
     requestStop(grace: grace)
     await withCheckedContinuation { continuation in
-      let isGone = state.withLock { state in
-        if !state.isGone { state.waiters.append(continuation) }
-        return state.isGone
+      let hasStopped = state.withLock { state in
+        if !state.hasStopped { state.waiters.append(continuation) }
+        return state.hasStopped
       }
-      if isGone { continuation.resume() }
+      if hasStopped { continuation.resume() }
     }
   }
 
@@ -96,7 +96,7 @@ final class Listener: Sendable {
     let start = unsafe Unmanaged.passRetained(ThreadStart(engine, socket))
     guard unsafe startThread(start.toOpaque()) else {
       unsafe start.release()
-      throw .failed("the system gives no thread")
+      throw .failed("no thread can be started")
     }
   }
 
@@ -104,13 +104,13 @@ final class Listener: Sendable {
     var isListening = listen(socket, true)
     var isStopping = false
     var lastSweep = CoarseClock.now
-    var departures = DisconnectedClients()
+    var disconnectedClients = DisconnectedClients()
     let tick = min(500, max(10, engine.options.headTimeout.milliseconds / 4))
     while true {
       let isIdle = engine.connections.count == 0 && isListening && !isStopping
-      let pause = min(tick, departures.pause(now: CoarseClock.now) ?? tick)
-      if wait(isIdle ? -1 : Int32(pause), engine, &departures) { acceptAll(engine, socket) }
-      departures.remind(engine.connections, now: CoarseClock.now)
+      let pause = min(tick, disconnectedClients.pause(now: CoarseClock.now) ?? tick)
+      if wait(isIdle ? -1 : Int32(pause), engine, &disconnectedClients) { acceptAll(engine, socket) }
+      disconnectedClients.shutReceivingAgain(engine.connections, now: CoarseClock.now)
       if let deadline = state.withLock({ $0.stopDeadline }) {
         if !isStopping {
           isStopping = true
@@ -131,7 +131,7 @@ final class Listener: Sendable {
     }
     engine.finish()
     let waiters = state.withLock { state in
-      state.isGone = true
+      state.hasStopped = true
       defer { state.waiters = [] }
       return state.waiters
     }
@@ -139,7 +139,9 @@ final class Listener: Sendable {
   }
 
   /// Waits for events. Returns true if clients want to connect.
-  private func wait(_ milliseconds: Int32, _ engine: ServerEngine, _ departures: inout DisconnectedClients) -> Bool {
+  private func wait(_ milliseconds: Int32, _ engine: ServerEngine, _ disconnectedClients: inout DisconnectedClients)
+    -> Bool
+  {
     unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
       let count = unsafe Int(epoll_wait(poller, events.baseAddress, Int32(events.count), milliseconds))
       var wantsAccept = false
@@ -152,8 +154,10 @@ final class Listener: Sendable {
         case let descriptor:
           guard let connection = engine.connections[Int32(truncatingIfNeeded: descriptor)] else { break }
           // Recorded first: an exchange that is suspended from here on watches the connection again.
-          connection.noteDeparture()
-          if connection.exchange?.abortIfDeparted() != true { departures.add(connection, now: CoarseClock.now) }
+          connection.noteDisconnect()
+          if connection.exchange?.abortIfDisconnected() != true {
+            disconnectedClients.add(connection, now: CoarseClock.now)
+          }
         }
       }
       return wantsAccept

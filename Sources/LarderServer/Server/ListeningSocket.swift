@@ -61,7 +61,7 @@ struct SocketAddress {
 
   /// Parses an address of version 4 or 6.
   init(host: String, port: Int) throws(HTTPServerError) {
-    guard let number = UInt16(exactly: port) else { throw .invalidOption("a port is a number from 0 to 65535") }
+    guard let number = UInt16(exactly: port) else { throw .invalidOption("port must be 0 to 65535") }
     var v4 = sockaddr_in()
     var v6 = sockaddr_in6()
     // inet_pton fills in the local value.

@@ -16,13 +16,13 @@ struct OutgoingContent {
   private var offset = 0
   private var copied = 0
   /// The number of bytes that count as sent without having been copied, because libmicrohttpd holds them.
-  private var held = 0
+  private var bufferedByMHD = 0
   /// Whether a piece is being fetched.
   private(set) var isPulling = false
 
   /// No content, or content that libmicrohttpd already holds.
-  init(held: Int = 0) {
-    self.held = held
+  init(bufferedByMHD: Int = 0) {
+    self.bufferedByMHD = bufferedByMHD
     end = .complete
   }
 
@@ -41,7 +41,7 @@ struct OutgoingContent {
 
   var hasFailed: Bool { if case .failed = end { true } else { false } }
 
-  func sentBytes(isComplete: Bool) -> Int { copied + (isComplete ? held : 0) }
+  func sentBytes(isComplete: Bool) -> Int { copied + (isComplete ? bufferedByMHD : 0) }
 
   enum Reading {
     case bytes(Int)
@@ -90,7 +90,7 @@ struct OutgoingContent {
   }
 
   /// Ends the content and returns what was left. The caller must cancel its stream, and release it without the lock.
-  mutating func giveUp() -> OutgoingContent {
+  mutating func discard() -> OutgoingContent {
     let rest = self
     if case .open = end { end = .failed }
     chunk = []

@@ -9,7 +9,7 @@ struct RequestHead {
   /// True if the client waits for 100 (Continue) before it sends its content.
   var expectsContinue: Bool
   /// True for HTTP/1.0.
-  var isOld: Bool
+  var isHTTP10: Bool
 
   /// How the content is delimited (RFC 9112 §6).
   enum Framing: Equatable {
@@ -41,12 +41,12 @@ enum HeadRejection: Error, Equatable {
 
   var text: String {
     switch self {
-    case .malformed(let what): "The request is malformed: \(what).\n"
-    case .contentTooLarge: "The content is larger than this server takes.\n"
-    case .targetTooLong: "The request target is longer than this server takes.\n"
-    case .headTooLarge: "The head of the request is larger than this server takes.\n"
-    case .unknownExpectation: "This server knows no expectation but 100-continue.\n"
-    case .unknownTransferCoding: "This server knows no transfer coding but chunked.\n"
+    case .malformed(let reason): "The request is malformed: \(reason).\n"
+    case .contentTooLarge: "The content is larger than this server accepts.\n"
+    case .targetTooLong: "The request target is longer than this server accepts.\n"
+    case .headTooLarge: "The head of the request is larger than this server accepts.\n"
+    case .unknownExpectation: "The only expectation that this server supports is 100-continue.\n"
+    case .unknownTransferCoding: "The only transfer coding that this server supports is chunked.\n"
     }
   }
 }
@@ -58,9 +58,9 @@ enum HeadRejection: Error, Equatable {
 /// a line ended in a line feed alone, contained NUL, or was folded. libmicrohttpd joins folded lines elsewhere.
 struct HeadReader {
   private var fields: [HTTPField]
-  private var refusal: HeadRejection?
+  private var rejection: HeadRejection?
   /// The address at which the next field's name must begin.
-  private var expectedPlace: UInt
+  private var expectedAddress: UInt
   private let start: UInt
 
   private var lengths = 0
@@ -71,61 +71,61 @@ struct HeadReader {
   private var expectsContinue = false
 
   private let method: HTTPMethod
-  private let isOld: Bool
+  private let isHTTP10: Bool
 
   /// About how many fields a browser sends.
-  private static let usualFields = 16
+  private static let typicalFieldCount = 16
 
   /// Reads the request line's parts as libmicrohttpd passes them; `target` is a copy of the text as it was sent.
   init(method: UnsafePointer<CChar>, target: String, version: UnsafePointer<CChar>, maximumTarget: Int) {
     let methodLength = unsafe HeadReader.length(method)
     unsafe self.method = HeadReader.method(method, methodLength)
     fields = []
-    fields.reserveCapacity(HeadReader.usualFields)
+    fields.reserveCapacity(HeadReader.typicalFieldCount)
     // "HTTP/1.0"
-    unsafe isOld = version[7] == 0x30
+    unsafe isHTTP10 = version[7] == 0x30
     start = UInt(bitPattern: method)
-    expectedPlace = UInt(bitPattern: version) + 8 + 2
+    expectedAddress = UInt(bitPattern: version) + 8 + 2
     let isTight = start + UInt(methodLength + 1 + target.utf8.count + 1) == UInt(bitPattern: version)
     if !isTight {
-      refusal = .malformed("its first line holds NUL, or other white space than two single spaces")
+      rejection = .malformed("the request line contains NUL, or white space other than two single spaces")
     } else if target.utf8.count > maximumTarget {
-      refusal = .targetTooLong
+      rejection = .targetTooLong
     } else if target.isEmpty || !target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
-      refusal = .malformed("its target holds other characters than a URI may")
+      rejection = .malformed("the target contains characters that are not allowed in a URI")
     } else if !self.method.rawValue.utf8.allSatisfy(isTokenByte) {
-      refusal = .malformed("its method is no token")
+      rejection = .malformed("the method is not a token")
     }
   }
 
   /// Reads the next field. Its two texts end in zeros.
-  mutating func take(
+  mutating func addField(
     name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
   ) {
-    guard refusal == nil, let nameStart = name.baseAddress, let valueStart = value.baseAddress else { return }
-    guard UInt(bitPattern: nameStart) == expectedPlace else {
-      refusal = .malformed("a field line is folded, holds NUL, or ends without CR LF")
+    guard rejection == nil, let nameStart = name.baseAddress, let valueStart = value.baseAddress else { return }
+    guard UInt(bitPattern: nameStart) == expectedAddress else {
+      rejection = .malformed("a field line is folded, contains NUL, or does not end with CR LF")
       return
     }
-    expectedPlace = UInt(bitPattern: valueStart) + UInt(value.count) + 2
+    expectedAddress = UInt(bitPattern: valueStart) + UInt(value.count) + 2
     guard let fieldName = unsafe FieldNames.name(name) else {
-      refusal = .malformed("the name of a field is no token")
+      rejection = .malformed("the name of a field is not a token")
       return
     }
     guard let text = unsafe HeadReader.text(value) else {
-      refusal = .malformed("the value of a field holds control characters")
+      rejection = .malformed("the value of a field contains control characters")
       return
     }
     // libmicrohttpd recognises the coding only by its exact bytes, which include white space after it.
     if fieldName.canonicalName == "transfer-encoding", value.count != text.utf8.count {
-      refusal = .unknownTransferCoding
+      rejection = .unknownTransferCoding
       return
     }
-    note(fieldName, text)
+    recordFraming(fieldName, text)
     fields.append(HTTPField(name: fieldName, value: text))
   }
 
-  private mutating func note(_ name: HTTPFieldName, _ value: String) {
+  private mutating func recordFraming(_ name: HTTPFieldName, _ value: String) {
     // The lengths of most names show that they need no check.
     switch name.canonicalName.utf8.count {
     case 4, 6, 14, 17: break
@@ -134,18 +134,18 @@ struct HeadReader {
     switch name.canonicalName {
     case "host":
       hosts += 1
-      if !value.utf8.allSatisfy(isHostByte) { refusal = .malformed("its Host is no host with a port") }
+      if !value.utf8.allSatisfy(isHostByte) { rejection = .malformed("Host is not a host with an optional port") }
     case "content-length":
       lengths += 1
       length = Int(value)
       if length == nil || !value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) {
-        refusal = .malformed("Content-Length is no number")
+        rejection = .malformed("Content-Length is not a number")
       }
     case "transfer-encoding":
       codings += 1
       isChunked = value.utf8.count == 7 && value.lowercased() == "chunked"
     case "expect":
-      if value.lowercased() == "100-continue" { expectsContinue = !isOld } else { refusal = .unknownExpectation }
+      if value.lowercased() == "100-continue" { expectsContinue = !isHTTP10 } else { rejection = .unknownExpectation }
     default: break
     }
   }
@@ -154,16 +154,16 @@ struct HeadReader {
   ///
   /// - Parameter size: the size of the whole head in bytes.
   consuming func head(size: Int, maximumHead: Int, maximumContent: Int) -> Result<RequestHead, HeadRejection> {
-    if let refusal { return .failure(refusal) }
+    if let rejection { return .failure(rejection) }
     if size > maximumHead || fields.count > maximumHead / 128 { return .failure(.headTooLarge) }
     // The empty line's two zeros end the head.
-    guard start + UInt(size) == expectedPlace + 2 else {
-      return .failure(.malformed("a field line is folded, holds NUL, or ends without CR LF"))
+    guard start + UInt(size) == expectedAddress + 2 else {
+      return .failure(.malformed("a field line is folded, contains NUL, or does not end with CR LF"))
     }
-    if hosts > 1 || (hosts == 0 && !isOld) { return .failure(.malformed("it needs one Host field")) }
+    if hosts > 1 || (hosts == 0 && !isHTTP10) { return .failure(.malformed("it must have exactly one Host field")) }
     if lengths > 1 { return .failure(.malformed("it has several Content-Length fields")) }
-    if codings > 0 && (lengths > 0 || isOld || codings > 1) {
-      return .failure(.malformed("Transfer-Encoding stands twice, or where it must not"))
+    if codings > 0 && (lengths > 0 || isHTTP10 || codings > 1) {
+      return .failure(.malformed("Transfer-Encoding is duplicated or not allowed here"))
     }
     if codings > 0 && !isChunked { return .failure(.unknownTransferCoding) }
     var framing = RequestHead.Framing.none
@@ -175,12 +175,12 @@ struct HeadReader {
     }
     // libmicrohttpd would send 100 (Continue), and then read the next request as content.
     if expectsContinue && framing == .none {
-      return .failure(.malformed("it expects 100 (Continue) without having content"))
+      return .failure(.malformed("it expects 100 (Continue) but has no content"))
     }
     return .success(
       RequestHead(
         method: method, fields: HTTPFields(fields), framing: framing,
-        expectsContinue: expectsContinue, isOld: isOld))
+        expectsContinue: expectsContinue, isHTTP10: isHTTP10))
   }
 
   private static func length(_ text: UnsafePointer<CChar>) -> Int {
@@ -203,8 +203,8 @@ struct HeadReader {
     while unsafe count > 0 && (value[count - 1] == 0x20 || value[count - 1] == 0x09) { count -= 1 }
     let bytes = unsafe UnsafeRawBufferPointer(rebasing: value[..<count])
     var isASCII = true
-    for place in 0..<count {
-      let byte = unsafe bytes[place]
+    for index in 0..<count {
+      let byte = unsafe bytes[index]
       if (byte < 0x20 && byte != 0x09) || byte == 0x7F { return nil }
       if byte > 0x7F { isASCII = false }
     }
@@ -248,8 +248,8 @@ enum FieldNames {
     var table = [HTTPFieldName?](repeating: nil, count: 256)
     for name in common {
       let bytes = Array(name.utf8)
-      let place = unsafe bytes.withUnsafeBytes { unsafe slot($0) }
-      if table[place] == nil { table[place] = HTTPFieldName(name) }
+      let index = unsafe bytes.withUnsafeBytes { unsafe slot($0) }
+      if table[index] == nil { table[index] = HTTPFieldName(name) }
     }
     return table
   }

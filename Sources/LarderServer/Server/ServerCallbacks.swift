@@ -25,9 +25,9 @@ func serverNotesConnection(
     guard let client = unsafe engine.connections[larder_mhd_descriptor(connection)] else { return }
     client.servingThread.store(larder_thread(), ordering: .relaxed)
     unsafe slot.pointee = Unmanaged.passRetained(client).toOpaque()
-  } else if let held = unsafe slot.pointee {
+  } else if let retained = unsafe slot.pointee {
     unsafe slot.pointee = nil
-    unsafe engine.connections.remove(Unmanaged<ClientConnection>.fromOpaque(held).takeRetainedValue())
+    unsafe engine.connections.remove(Unmanaged<ClientConnection>.fromOpaque(retained).takeRetainedValue())
     engine.listener.noteRoom()
   }
 }
@@ -38,9 +38,9 @@ func serverReadsTarget(
   _ context: UnsafeMutableRawPointer?, _ text: UnsafePointer<CChar>?, _ connection: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
   guard let engine = unsafe engine(context), let connection = unsafe connection, let text = unsafe text,
-    let held = unsafe larder_mhd_socket_context(connection)
+    let retained = unsafe larder_mhd_socket_context(connection)
   else { return nil }
-  let client = unsafe Unmanaged<ClientConnection>.fromOpaque(held).takeUnretainedValue()
+  let client = unsafe Unmanaged<ClientConnection>.fromOpaque(retained).takeUnretainedValue()
   let exchange = unsafe Exchange(
     target: String(cString: text), connection: client, engine: engine, handle: ConnectionHandle(connection))
   client.begin(exchange)
@@ -53,9 +53,9 @@ func serverReadsTarget(
 /// of its length, and with memory of the head's. The target has been copied before, and the text is in the connection's
 /// own buffer, which libmicrohttpd itself is about to change.
 private func hideQuery(_ text: UnsafePointer<CChar>) {
-  var place = 0
-  while unsafe text[place] != 0 && text[place] != 0x3F { place += 1 }
-  if unsafe text[place] == 0x3F { unsafe UnsafeMutablePointer(mutating: text)[place + 1] = 0 }
+  var index = 0
+  while unsafe text[index] != 0 && text[index] != 0x3F { index += 1 }
+  if unsafe text[index] == 0x3F { unsafe UnsafeMutablePointer(mutating: text)[index + 1] = 0 }
 }
 
 /// Leaves the path as it is.
@@ -75,13 +75,13 @@ func serverHandles(
   _ count: UnsafeMutablePointer<Int>?, _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
   guard let connection = unsafe connection, let method = unsafe method, let version = unsafe version,
-    let count = unsafe count, let held = unsafe slot?.pointee
+    let count = unsafe count, let retained = unsafe slot?.pointee
   else { return .NO }
-  let exchange = unsafe Unmanaged<Exchange>.fromOpaque(held).takeUnretainedValue()
+  let exchange = unsafe Unmanaged<Exchange>.fromOpaque(retained).takeUnretainedValue()
   let step: Exchange.Step
   if let content = unsafe content, unsafe count.pointee > 0 {
-    let (next, isTaken) = unsafe exchange.handleContent(UnsafeRawBufferPointer(start: content, count: count.pointee))
-    if isTaken { unsafe count.pointee = 0 }
+    let (next, isConsumed) = unsafe exchange.handleContent(UnsafeRawBufferPointer(start: content, count: count.pointee))
+    if isConsumed { unsafe count.pointee = 0 }
     step = next
   } else if exchange.isAtHead {
     step = exchange.handleHead { unsafe readHead(connection, method, version, exchange) }
@@ -113,7 +113,7 @@ private func readHead(
 
 /// Called when libmicrohttpd writes to its log, in particular before it rejects a request on its own.
 func serverNotices(_ context: UnsafeMutableRawPointer?) {
-  unsafe engine(context)?.answerUnheard(thread: larder_thread())
+  unsafe engine(context)?.rejectUndeliveredHead(thread: larder_thread())
 }
 
 private func serverReadsField(
@@ -122,7 +122,7 @@ private func serverReadsField(
 ) -> MHD_Result {
   guard let reader = unsafe context?.assumingMemoryBound(to: HeadReader.self) else { return .NO }
   if unsafe larder_mhd_is_hiding(name) != 0 { return .YES }
-  unsafe reader.pointee.take(
+  unsafe reader.pointee.addField(
     name: UnsafeRawBufferPointer(start: name, count: nameCount),
     value: UnsafeRawBufferPointer(start: value, count: valueCount))
   return .YES
@@ -133,9 +133,9 @@ func serverCompletes(
   _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
   _ slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ code: MHD_RequestTerminationCode
 ) {
-  guard let connection = unsafe connection, let held = unsafe slot?.pointee else { return }
+  guard let connection = unsafe connection, let retained = unsafe slot?.pointee else { return }
   unsafe slot?.pointee = nil
-  let exchange = unsafe Unmanaged<Exchange>.fromOpaque(held).takeRetainedValue()
+  let exchange = unsafe Unmanaged<Exchange>.fromOpaque(retained).takeRetainedValue()
   exchange.connection.end(now: CoarseClock.now)
   unsafe exchange.end(
     isComplete: larder_mhd_is_complete(code) != 0, status: Int(larder_mhd_status(connection)))

@@ -79,16 +79,16 @@ final class ServerEngine: Sendable {
     listener.watch(connection)
     // The daemons are ended by the thread that calls this.
     let daemon = daemons.withLock { $0[thread] }
-    let isTaken = daemon.add(descriptor, address)
-    if !isTaken { connections.remove(connection) }
+    let isAdded = daemon.add(descriptor, address)
+    if !isAdded { connections.remove(connection) }
   }
 
   /// Sends responses to requests that libmicrohttpd is about to reject without calling the server, on connections of
   /// this thread.
-  func answerUnheard(thread: UInt) {
+  func rejectUndeliveredHead(thread: UInt) {
     // None of them can be closed during the loop: they belong to this thread.
     for connection in connections.all where connection.servingThread.load(ordering: .relaxed) == thread {
-      connection.exchange?.answerUnheard()
+      connection.exchange?.rejectUndeliveredHead()
     }
   }
 

@@ -67,13 +67,13 @@ struct ChangeSetVerbTests {
       (#"{"update":"Products(1)","content":{"Stock":"x"}}"#, .usage, "content.Stock"),
       (#"{"update":"Products(4711)","content":{"Stock":1}}"#, .negative, "4711"),
       (#"{"delete":"Products(5)","ifMatch":"W/\"no\""}"#, .negative, "Products(5)"),
-      (#"{"updat":"Products(1)"}"#, .usage, "no change is called 'updat'"),
-      (#"{"delete":"Products(1)","content":{}}"#, .usage, "'delete' takes no \"content\""),
+      (#"{"updat":"Products(1)"}"#, .usage, "there is no change named 'updat'"),
+      (#"{"delete":"Products(1)","content":{}}"#, .usage, "'delete' does not accept \"content\""),
       (#"{"link":"Products(1)/Category"}"#, .usage, "needs \"to\""),
       (#"{"update":"Products(1)"}"#, .usage, "needs \"content\""),
       (#"{"create":"$x/Items","content":{}}"#, .usage, "no change before is named 'x'"),
-      (#"{"create":"Orders","delete":"Products(1)"}"#, .usage, "has one of"),
-      (#"["create"]"#, .usage, "is a JSON object"), (#"{"create":"#, .storage, "standard input:2:"),
+      (#"{"create":"Orders","delete":"Products(1)"}"#, .usage, "must have one of"),
+      (#"["create"]"#, .usage, "must be a JSON object"), (#"{"create":"#, .storage, "standard input:2:"),
     ]
     for (line, status, words) in cases {
       clone.input = Array((#"{"update":"Products(6)","content":{"Stock":1}}"# + "\n" + line + "\n").utf8)

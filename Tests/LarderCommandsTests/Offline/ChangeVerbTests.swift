@@ -142,7 +142,7 @@ struct ChangeVerbTests {
       #expect(shown.contains("412") && shown.contains("\"PurchaseOrderByCustomer\": \"\(mine)\""), "\(shown)")
 
       if isRetried {
-        #expect(await clone.run("errors", "retry", id).output == "1 change waiting for 'larder upload' again\n")
+        #expect(await clone.run("errors", "retry", id).output == "1 change queued again for 'larder upload'\n")
         #expect(try await clone.json("sync", "--json")["upload"]?["sent"]?.text == "1")
       } else {
         #expect(try await clone.json("errors", "discard", "--all", "--json")["discarded"]?.text == "1")
@@ -198,7 +198,7 @@ struct ChangeVerbTests {
     let json = await clone.run("sync", "--json")
     try service.restart()
     #expect(upload.status == .network && upload.output.isEmpty)
-    #expect(upload.diagnostics.contains("1 change still waiting: 'larder -C"), "\(upload.diagnostics)")
+    #expect(upload.diagnostics.contains("1 change still pending: 'larder -C"), "\(upload.diagnostics)")
     #expect(json.status == .network)
     let report = try JSONNode(json.outputBytes)
     #expect(report["upload"]?["left"]?.text == "1" && report["download"]?.items?.isEmpty == true)
@@ -225,7 +225,7 @@ struct ChangeVerbTests {
     let status = try await clone.json("status", "--json")
     #expect(["waiting", "failed", "held"].map { status[$0]?.text } == ["0", "1", "1"])
     let text = await clone.run("status").output
-    #expect(text.contains("1 refused") && text.contains("1 held"), "\(text)")
+    #expect(text.contains("1 rejected") && text.contains("1 held"), "\(text)")
     #expect(await clone.run("errors", "diff", "1").status == .negative)
     #expect(await clone.run("errors", "retry", "--all").status == .done)
     #expect(try await clone.json("upload", "--json")["sent"]?.text == "2")
@@ -257,7 +257,7 @@ struct ChangeVerbTests {
     #expect(await clone.run("errors", "retry", "1", "--as-update").status != .done)
     #expect(await clone.run("errors", "retry", "1", "--as-update", "--key", "7").status == .usage)
     #expect(await clone.run("errors", "retry", "--all", "--key", "7").status == .usage)
-    #expect(await clone.run("errors", "retry", "3").output == "3 changes waiting for 'larder upload' again\n")
+    #expect(await clone.run("errors", "retry", "3").output == "3 changes queued again for 'larder upload'\n")
     #expect(await clone.run("upload").status == .done)
   }
 

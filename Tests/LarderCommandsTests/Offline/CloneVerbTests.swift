@@ -245,7 +245,7 @@ struct CutCloneTests {
     let incomplete = await inside.run("query", "A_SalesOrderItem/$count")
     #expect(incomplete.status == .negative)
     #expect(incomplete.diagnostics.contains("larder download"))
-    #expect((await inside.run("status")).output.contains("to go on"))
+    #expect((await inside.run("status")).output.contains("incomplete"))
     #expect((await inside.run("log")).status == .done)
     #expect(cut.output.contains("a  whole") && cut.output.contains("b  failed"), "\(cut.output)")
     // What has come and why it ended can be looked at without a network.

@@ -29,7 +29,7 @@ struct ErrorWordsTests {
     fail("POST Restock", .close)
     #expect(await clone.run("upload", "--batch-size", "0").status == .network)
     // Until the next upload has looked, the change is uncertain, and everybody who lists it says so.
-    #expect(await clone.run("status").output.contains("1 waiting (1 uncertain"))
+    #expect(await clone.run("status").output.contains("1 pending (1 uncertain"))
     #expect(try await clone.json("status", "--json")["uncertain"]?.text == "1")
     #expect(await clone.run("upload", "--plan").output.contains("uncertain"))
     #expect(try await clone.json("upload", "--plan", "--json").items?.first?["isUncertain"] == .boolean(true))

@@ -26,7 +26,7 @@ struct FullDiskVerbTests {
     try disk.fill()
     let reads: [(Rig, [String], String)] = [
       (inside, ["query", "Things/$count"], "6"), (inside, ["query", "Things(1)/Name/$value"], "mine"),
-      (inside, ["query", "Things", "--format", "csv"], "6,f"), (inside, ["status"], "1 waiting"),
+      (inside, ["query", "Things", "--format", "csv"], "6,f"), (inside, ["status"], "1 pending"),
       (inside, ["log"], "Query"),
       (inside, ["upload", "--plan"], "PATCH"), (rig, ["object", "get", "--store", "o", "k"], "value"),
       (rig, ["object", "list", "--store", "o"], "k"), (rig, ["cache", "list", "--cache", "tc"], "Things"),

@@ -27,7 +27,7 @@ struct InterruptedVerbTests {
     #expect(ending.diagnostics.contains("larder: interrupted\n"), "\(ending.diagnostics)")
     let sent = number == 1 ? "" : number == 2 ? "1 change sent; " : "2 changes sent; "
     let left = number == 3 ? "1 change" : "\(4 - number) changes"
-    #expect(ending.diagnostics.contains("\(sent)\(left) still waiting: 'larder "), "\(ending.diagnostics)")
+    #expect(ending.diagnostics.contains("\(sent)\(left) still pending: 'larder "), "\(ending.diagnostics)")
     // The copy is whole, with the changes in it.
     #expect(try await clone.value("Things(1)/Name") == "new 1")
     #expect(try await clone.json("query", "Things?$count=true&$top=0")["@odata.count"]?.text == "6")
@@ -54,7 +54,7 @@ struct InterruptedVerbTests {
     #expect(ending.code == 130, "\(ending.diagnostics)")
     #expect(ending.diagnostics.contains("larder: interrupted\n"), "\(ending.diagnostics)")
     // Before the first page nothing has come.
-    let words = ending.diagnostics.contains("What has come is kept: 'larder ")
+    let words = ending.diagnostics.contains("The downloaded data is kept: 'larder ")
     #expect(words == (page > 1), "\(ending.diagnostics)")
     // All of the old rows, none of the new ones.
     let names = ["a", "b", "c", "d", "e", "f"]

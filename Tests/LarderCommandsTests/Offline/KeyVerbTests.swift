@@ -64,7 +64,7 @@ struct KeyArgumentTests {
     let missing = #expect(throws: FileError.self) { try key(rig, ["--key-file": ["pass"]]) }
     #expect(missing?.description == "\(folder.file("pass")) cannot be read: No such file or directory")
     let empty = #expect(throws: FileError.self) { try key(rig, ["--key-file": ["empty"]]) }
-    #expect(empty?.description == "\(folder.file("empty")) cannot be read: it is empty, and no key is")
+    #expect(empty?.description == "\(folder.file("empty")) cannot be read: it is empty, but a key is required")
   }
 
   @Test("standard input is the key's or the value's, never both: the second would be empty")
@@ -80,7 +80,7 @@ struct KeyArgumentTests {
       try folder.write([], to: "s")
       let refused = await rig.run(line)
       #expect(refused.status == .usage, "\(line): \(refused.diagnostics)")
-      #expect(refused.diagnostics.contains("once only") && refused.diagnostics.contains("Give a file"))
+      #expect(refused.diagnostics.contains("only once") && refused.diagnostics.contains("Use a file"))
       #expect(try Data(contentsOf: URL(filePath: folder.file("s"))).isEmpty)
     }
   }

@@ -46,7 +46,7 @@ struct RemovedCloneTests {
     defer { server.stop() }
     let outcome = await Rig(directory: folder.path).run("clone", server.text("/s/"), "d", "--query", "t=Things")
     #expect(outcome.status == .storage, "\(outcome.output) \(outcome.diagnostics)")
-    #expect(outcome.diagnostics.contains("removed while the clone was made"), "\(outcome.diagnostics)")
+    #expect(outcome.diagnostics.contains("removed during the clone"), "\(outcome.diagnostics)")
     #expect(!InputFile.exists(folder.file("d")))
   }
 

@@ -51,7 +51,7 @@ struct UserVerbTests {
     #expect(refused.diagnostics.contains("belongs to another user") && refused.diagnostics.contains("set-aside"))
     let missing = await run("bob", "status", "--on-user-switch", "set-aside")
     #expect(missing.status == .negative, "\(missing.diagnostics)")
-    #expect(missing.diagnostics.contains("no copy here yet") && missing.diagnostics.contains("--query"))
+    #expect(missing.diagnostics.contains("no copy in this clone yet") && missing.diagnostics.contains("--query"))
     let download = await run("bob", "download", "--on-user-switch", "set-aside")
     #expect(download.status == .negative && download.diagnostics.contains("--query"), "\(download.diagnostics)")
     #expect(await description("ada") == "of ada")

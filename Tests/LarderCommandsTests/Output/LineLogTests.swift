@@ -44,7 +44,7 @@ struct LineLogTests {
     let output = Output()
     let failures = Mutex(0)
     let log = LineLog(output.port, onFailure: { _ in failures.withLock { $0 += 1 } })
-    output.refusal.withLock { $0 = .refused("No space left on device") }
+    output.refusal.withLock { $0 = .failed("No space left on device") }
     for line in ["a", "b"] {
       log.append(line)
       await log.flush()
@@ -52,7 +52,7 @@ struct LineLogTests {
     output.refusal.withLock { $0 = nil }
     log.append("c")
     await log.flush()
-    #expect(output.lines == ["c", "(2 lines left out)"])
+    #expect(output.lines == ["c", "(2 lines dropped)"])
     #expect(failures.withLock { $0 } == 1)
   }
 

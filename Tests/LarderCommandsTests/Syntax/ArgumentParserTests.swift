@@ -87,21 +87,21 @@ struct ArgumentParserTests {
       (["get"], "URL is missing: what to read", "Try 'tool get --help'."),
       (["get", ""], "URL is empty", "Try 'tool get --help'."),
       (["get", "u", "--pasive"], "there is no option --pasive", "Did you mean '--passive'?"),
-      (["get", "u", "--pass"], "there is no option --pass", "Options are not abbreviated: write --passive."),
+      (["get", "u", "--pass"], "there is no option --pass", "Options cannot be abbreviated: write --passive."),
       (["get", "u", "--output"], "--output needs FILE", "Try 'tool get --help'."),
-      (["get", "u", "--output="], "--output needs a value that is not empty", "Try 'tool get --help'."),
+      (["get", "u", "--output="], "--output needs a non-empty value", "Try 'tool get --help'."),
       (
         ["get", "--output", "--passive", "u"], "--output needs FILE, and '--passive' looks like an option",
-        "A value that begins with a dash is written --output=--passive."
+        "Write a value that begins with a dash as --output=--passive."
       ),
-      (["get", "u", "--passive=1"], "--passive takes no value", "Try 'tool get --help'."),
+      (["get", "u", "--passive=1"], "--passive does not accept a value", "Try 'tool get --help'."),
       (["get", "u", "--passive", "--passive"], "--passive is given twice", "Try 'tool get --help'."),
       (["get", "u", "-o", "a", "--output", "b"], "--output is given twice", "Try 'tool get --help'."),
-      (["get", "u", "--when=alway"], "--when is one of always, never, not 'alway'", "Did you mean 'always'?"),
+      (["get", "u", "--when=alway"], "--when must be one of always, never, not 'alway'", "Did you mean 'always'?"),
       (["get", "u", "-x"], "there is no option -x", "Try 'tool get --help'."),
       (["get", "u", "-ofile"], "there is no option -ofile", "Try 'tool get --help'."),
-      (["send", "post"], "METHOD is one of POST, PUT, not 'post'", "Did you mean 'POST'?"),
-      (["send", "POST", "x"], "'x' is one argument too many", "Quote a value that holds spaces, & or $."),
+      (["send", "post"], "METHOD must be one of POST, PUT, not 'post'", "Did you mean 'POST'?"),
+      (["send", "POST", "x"], "unexpected argument 'x'", "Quote a value that contains spaces, & or $."),
     ] as [([String], String, String)])
   func wrong(line: [String], message: String, hint: String) throws {
     let error = try #require(Sample.error(line))
@@ -112,7 +112,7 @@ struct ArgumentParserTests {
   @Test("An option before its command is explained")
   func optionTooEarly() throws {
     let error = try #require(Sample.error(["--output", "f", "get"]))
-    #expect(error.message == "--output stands after its command")
+    #expect(error.message == "--output must follow its command")
     #expect(error.hint == "Write 'tool get --output'.")
   }
 

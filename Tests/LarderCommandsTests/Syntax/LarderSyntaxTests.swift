@@ -55,14 +55,14 @@ struct LarderSyntaxTests {
     let outcome = await Rig().run("metadata", "--fil", "x")
     #expect(outcome.status.code == 2)
     #expect(outcome.output.isEmpty)
-    #expect(outcome.diagnostics == "larder: there is no option --fil\nOptions are not abbreviated: write --file.\n")
+    #expect(outcome.diagnostics == "larder: there is no option --fil\nOptions cannot be abbreviated: write --file.\n")
   }
 
   @Test("-C to a folder that is not there ends with 2")
   func noDirectory() async {
     let outcome = await Rig().run("-C", "/no/such/folder", "metadata", "--file", "x")
     #expect(outcome.status == .usage)
-    #expect(outcome.diagnostics.hasPrefix("larder: -C /no/such/folder: there is no such folder\n"))
+    #expect(outcome.diagnostics.hasPrefix("larder: -C /no/such/folder: no such folder\n"))
   }
 
   @Test("Every shell's script names every command and long option", arguments: CompletionShell.allCases)

@@ -140,7 +140,7 @@ struct CachedGetTests {
     let cache = CacheAccess(folder: folder.path, key: nil, context)
     let first = try await cache.open(origin: target.origin, access: access, isPassive: false)
     let failure = await #expect(throws: CommandFailure.self) {
-      _ = try await cache.open(origin: target.origin, access: access, isPassive: false, patience: .milliseconds(150))
+      _ = try await cache.open(origin: target.origin, access: access, isPassive: false, busyTimeout: .milliseconds(150))
     }
     #expect(failure?.status == .storage)
     #expect(failure?.message.hasPrefix("another process has used the cache") == true)

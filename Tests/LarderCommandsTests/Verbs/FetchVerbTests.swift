@@ -150,7 +150,7 @@ struct FetchVerbTests {
     site.server.stop()
     let outcome = await site.fetch("--soft-ttl", "0", "--ttl", "1d")
     #expect(outcome.status == .done && outcome.output == "one")
-    #expect(outcome.diagnostics.contains("warning: the kept content is not renewed: "))
+    #expect(outcome.diagnostics.contains("warning: the cached content was not renewed: "))
     let waiting = await site.fetch("--soft-ttl", "0", "--ttl", "1d", "--wait")
     #expect(waiting.status == .network && waiting.output.isEmpty)
     #expect(waiting.diagnostics.contains("--offline prints it"))
@@ -171,7 +171,7 @@ struct FetchVerbTests {
     #expect(await site.fetch("--policy", "cache-only").output == "one")
     let gone = await site.fetch()
     #expect(gone.status == .network)
-    #expect(gone.diagnostics.contains("The cache holds content of it"))
+    #expect(gone.diagnostics.contains("The cache has content of this URL"))
     #expect(await site.fetch(path: "/b").diagnostics.contains("--offline") == false)
     #expect(await site.fetch("--policy", "cache-else-network").output == "one")
   }
@@ -320,11 +320,11 @@ struct FetchVerbTests {
     let blocked = Rig(environment: ["HOME": "/proc"])
     let outcome = await blocked.run("fetch", site.server.text("/a"))
     #expect(outcome.status == .done && outcome.output == "one")
-    #expect(outcome.diagnostics.contains("warning: nothing is kept: "))
+    #expect(outcome.diagnostics.contains("warning: responses are not cached: "))
     #expect(await blocked.run("fetch", site.server.text("/a"), "--offline").status == .storage)
     #expect(await Rig().run("fetch", site.server.text("/a")).status == .usage)
     #expect(await Rig().run("fetch", "--cache", "/proc/none", site.server.text("/a")).status == .storage)
-    #expect(ContentFolder.usual(["XDG_CACHE_HOME": "relative", "HOME": "/h"])?.hasPrefix("/h/") == true)
+    #expect(ContentFolder.defaultPath(["XDG_CACHE_HOME": "relative", "HOME": "/h"])?.hasPrefix("/h/") == true)
   }
 
   @Test("A key that does not fit is told of the user's own folder too: nothing is fetched as if no content were kept")

@@ -91,14 +91,14 @@ struct ObjectVerbTests {
     let store = try Store()
     for (verb, rest) in [("get", ["k"]), ("list", []), ("delete", ["k"])] {
       let outcome = await Rig().run(["object", verb, "--store", store.path] + rest)
-      #expect(outcome.status == .storage && outcome.diagnostics.contains("there is no such file"), "\(verb)")
+      #expect(outcome.status == .storage && outcome.diagnostics.contains("no such file"), "\(verb)")
     }
     #expect(!FileManager.default.fileExists(atPath: store.path))
     try await store.put("here")
     for options in [[], ["--metadata"], ["--json"], ["--output", store.folder.file("out")]] {
       let outcome = await Rig().run(["object", "get", "--store", store.path, "there"] + options)
       #expect(outcome.status == .negative && outcome.output.isEmpty)
-      #expect(outcome.diagnostics.hasPrefix("larder: there is no value under \"there\"\n"))
+      #expect(outcome.diagnostics.hasPrefix("larder: the key \"there\" has no value\n"))
     }
     #expect(!FileManager.default.fileExists(atPath: store.folder.file("out")))
   }
@@ -186,7 +186,7 @@ struct ObjectVerbTests {
         let next = items.last?["next"]?.string
         #expect(items.dropLast().allSatisfy { $0["next"] == nil })
         #expect((next == nil) == (page == 2))
-        #expect(outcome.diagnostics == (next.map { "There are more: --after \($0)\n" } ?? ""))
+        #expect(outcome.diagnostics == (next.map { "There are more values: --after \($0)\n" } ?? ""))
         after = next.map { ["--after=\($0)"] } ?? []
       }
       #expect(seen == (order.isEmpty ? names : names.reversed()))
@@ -235,7 +235,7 @@ struct ObjectVerbTests {
     #expect(done.status == .done && done.output == "deleted: 1\n")
     let some = await store.run("delete", "--json", "x", "b", "y")
     #expect(some.status == .negative && some.output == "{\"deleted\":1,\"missing\":[\"x\",\"y\"]}\n")
-    #expect(some.diagnostics == "larder: there is no value under \"x\" and 1 more of the keys\n")
+    #expect(some.diagnostics == "larder: 2 keys have no value, such as \"x\"\n")
     #expect(try await store.keys() == ["c", "d"])
     // All or none: a key that cannot be one ends it before anything is deleted.
     let wrong = await store.run("delete", "c", String(repeating: "k", count: 1025))

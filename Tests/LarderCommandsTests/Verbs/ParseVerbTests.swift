@@ -139,10 +139,10 @@ struct ParseLinesTests {
   func pieces() {
     var lines = ParseLines { _, input in input == "bad" ? .init(offset: 1, message: "m") : nil }
     for byte in #"{"input":"bad"}"#.utf8 { lines.take([byte]) }
-    #expect(lines.takeAnswers().isEmpty)
+    #expect(lines.takeResults().isEmpty)
     lines.take(Array("\r\n{\"input\":\"x\"}\n".utf8))
     #expect(
-      String(decoding: lines.takeAnswers(), as: UTF8.self)
+      String(decoding: lines.takeResults(), as: UTF8.self)
         == "{\"ok\":false,\"failAt\":1,\"message\":\"m\"}\n{\"ok\":true,\"failAt\":null,\"message\":null}\n")
   }
 
@@ -153,7 +153,7 @@ struct ParseLinesTests {
     for _ in 0..<20 { lines.take(megabyte) }
     lines.take([0x0A])
     lines.take(Array("{\"input\":\"x\"}\n".utf8))
-    let answers = String(decoding: lines.takeAnswers(), as: UTF8.self).split(separator: "\n")
+    let answers = String(decoding: lines.takeResults(), as: UTF8.self).split(separator: "\n")
     #expect(answers.count == 2)
     #expect(answers.first?.contains("longer than") == true)
     #expect(answers.last?.hasPrefix("{\"ok\":true") == true)

@@ -76,7 +76,9 @@ struct PayloadVerbTests {
     let recorded = "HTTP/1.1 202 Accepted\r\nContent-Type: text/html\r\n\r\n<p>wait</p>"
     let outcome = await Rig(input: Array(recorded.utf8)).run("payload", "--file", "-")
     #expect(outcome.output == "{\"kind\":\"accepted\",\"status\":202}\n")
-    #expect(outcome.diagnostics.contains("what stands behind the status 202 is no payload: the content type text/html"))
+    #expect(
+      outcome.diagnostics.contains(
+        "the content of the response with status 202 is not a payload: the content type text/html"))
   }
 
   @Test("With the model, values have their declared types")

@@ -171,7 +171,7 @@ struct ProxyVerbTests {
     #expect(await proxy.end() == .done)
     let invalid = await Rig().run("proxy", "--upstream", server.text(""), "--credential-header", "X Who")
     #expect(invalid.status == .usage)
-    #expect(invalid.diagnostics.contains("--credential-header takes the name of a header field"))
+    #expect(invalid.diagnostics.contains("--credential-header must be the name of a header field"))
   }
 
   @Test("With a key what is kept in a folder is encrypted, and there for the next proxy that has it")

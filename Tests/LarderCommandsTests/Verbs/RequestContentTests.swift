@@ -127,7 +127,7 @@ struct RequestContentTests {
     pipe.write(Self.large)
     let outcome = try await Self.run(verb, server, Self.twice(verb), pipe.path)
     #expect(outcome.status == .usage)
-    #expect(outcome.diagnostics.contains("put it into a file"))
+    #expect(outcome.diagnostics.contains("put the data into a file"))
   }
 
   @Test("--timeout covers the reading: a pipe into which nobody writes", arguments: ["fetch", "send", "batch"])
@@ -137,7 +137,8 @@ struct RequestContentTests {
     defer { server.stop() }
     let outcome = try await Self.run(verb, server, "/to", pipe.path, "--timeout", "0.05")
     #expect(outcome.status == .storage)
-    #expect(outcome.diagnostics.contains("\(pipe.path) cannot be read: it has not ended within the time of --timeout"))
+    #expect(
+      outcome.diagnostics.contains("\(pipe.path) cannot be read: it did not end within the time limit of --timeout"))
     #expect(server.requests.isEmpty)
   }
 

@@ -9,35 +9,35 @@ extension Exchange {
   /// function then sends a response instead. libmicrohttpd's own response finds the connection ended.
   ///
   /// A request whose head is complete has been passed to ``handleHead(_:)`` already, except while that call runs.
-  func answerUnheard() {
+  func rejectUndeliveredHead() {
     // Called for every log message: if the state is locked for a change, the message is not about this exchange.
-    let isUnheard =
+    let isUndelivered =
       state.withLockIfAvailable { state in
-        guard case .head = state.stage, !state.isStarted, !state.isRefused, handle.headSize > 0 else { return false }
-        state.isRefused = true
+        guard case .head = state.stage, !state.isStarted, !state.isRejected, handle.headSize > 0 else { return false }
+        state.isRejected = true
         return true
       } ?? false
-    guard isUnheard else { return }
+    guard isUndelivered else { return }
     var length = DeclaredContentLength()
     // The value stays in place during the iteration over the fields.
-    unsafe withUnsafeMutablePointer(to: &length) { unsafe handle.forEachField($0, serverSeeksLength) }
-    let answer =
+    unsafe withUnsafeMutablePointer(to: &length) { unsafe handle.forEachField($0, serverReadsContentLength) }
+    let status =
       switch length {
       case .none: "431 Request Header Fields Too Large"
       case .number: "413 Content Too Large"
       case .malformed: "400 Bad Request"
       }
-    sendRefusal(answer)
+    sendRejection(status)
     connection.shut(.both)
   }
 
   /// Adds ``HTTPServer/Options/refusalFields`` to a response that was not created by a responder.
-  func addRefusalFields(to response: inout HTTPServerResponse) {
+  func addRejectionFields(to response: inout HTTPServerResponse) {
     for field in engine.options.refusalFields { response.fields.append(field.name, field.value) }
   }
 
   /// Sends a response without content to the socket directly.
-  func sendRefusal(_ status: String) {
+  func sendRejection(_ status: String) {
     var head = Array("HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n".utf8)
     head.append(engine.options.refusalFields)
     connection.send(head + Array("\r\n".utf8))
@@ -61,7 +61,7 @@ private enum DeclaredContentLength {
   init() { self = .none }
 }
 
-private func serverSeeksLength(
+private func serverReadsContentLength(
   _ context: UnsafeMutableRawPointer?, _ kind: MHD_ValueKind, _ name: UnsafePointer<CChar>?, _ nameCount: Int,
   _ value: UnsafePointer<CChar>?, _ valueCount: Int
 ) -> MHD_Result {

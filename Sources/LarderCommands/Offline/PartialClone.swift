@@ -5,7 +5,7 @@ internal import LarderOffline
 ///
 /// A set that fails with its links is tried without them. A set that the service rejects is removed. Sets that were
 /// stopped by a rejected sign-in are downloaded.
-struct LeavingOut {
+struct PartialClone {
   let access: OfflineAccess
   let queries: [OfflineODataDefiningQuery]
   let report: DownloadReport
@@ -13,41 +13,41 @@ struct LeavingOut {
 
   /// The number of rejected sign-ins, without a successful one, after which the credentials are considered wrong:
   /// further attempts could lock the user out.
-  private static let patience = 3
+  private static let rejectionLimit = 3
 
   func run() async throws {
     let provider = access.provider
     try await access.open()
-    try await CloneCommand.closing(provider, context) {
-      try await report.hear(provider) { while try await goOn(provider) {} }
+    try await CloneCommand.runAndClose(provider, context) {
+      try await report.follow(provider) { while try await downloadRest(provider) {} }
     }
   }
 
   /// Runs one more download if something is left to try; returns false at the end.
-  private func goOn(_ provider: OfflineODataProvider) async throws -> Bool {
+  private func downloadRest(_ provider: OfflineODataProvider) async throws -> Bool {
     let errors = report.errors
-    let refused = errors.filter { Self.isLeftOut($0.value) }
+    let rejected = errors.filter { Self.isLeftOut($0.value) }
     // Temporary failures are tried again by 'larder download'.
-    let isAway = refused.count < errors.count
-    if !report.hasCompleted, report.leftOut.count + refused.count >= Self.patience { return false }
+    let isUnreachable = rejected.count < errors.count
+    if !report.hasCompleted, report.leftOut.count + rejected.count >= Self.rejectionLimit { return false }
     var names: [String] = []
     for query in queries {
-      guard let error = refused[query.name] else { continue }
+      guard let error = rejected[query.name] else { continue }
       let hasLinks = query.query != query.name && error.name != .authenticationFailed
-      if hasLinks, isAway { continue }
+      if hasLinks, isUnreachable { continue }
       try await provider.removeDefiningQuery(query.name)
       if hasLinks, report.leaveOutLinks(of: query, error) {
-        var plain = query
-        plain.query = query.name
-        try await provider.add(plain)
+        var queryWithoutLinks = query
+        queryWithoutLinks.query = query.name
+        try await provider.add(queryWithoutLinks)
         names.append(query.name)
       } else {
         report.leaveOut(query.name)
       }
     }
-    if isAway { return false }
-    let ended = report.ended
-    names += queries.map(\.name).filter { !ended.contains($0) }
+    if isUnreachable { return false }
+    let finished = report.finishedQueries
+    names += queries.map(\.name).filter { !finished.contains($0) }
     guard !names.isEmpty else { return false }
     do { try await provider.download(names) } catch let error as OfflineODataError {
       guard !error.isCancelled, report.errors.values.contains(error) else { throw error }
@@ -57,6 +57,6 @@ struct LeavingOut {
 
   /// Whether an error means that the service will never answer the query, as opposed to a temporary failure.
   private static func isLeftOut(_ error: OfflineODataError) -> Bool {
-    error.name == .authenticationFailed || DownloadReport.isOfQuery(error)
+    error.name == .authenticationFailed || DownloadReport.isQueryError(error)
   }
 }
