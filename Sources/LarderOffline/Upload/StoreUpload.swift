@@ -87,10 +87,10 @@ struct StoreUpload: Sendable {
     }
     if !machine.usesBatches, options.changesPerBatch > 0 { store.refuseBatches() }
     if run.stop == nil, let first = machine.unsendable.first {
-      let why = options.changesPerBatch > 0 ? "which it does not take" : "and changesPerBatch allows none"
+      let why = options.changesPerBatch > 0 ? "which the service does not support" : "but changesPerBatch is 0"
       run.stop = OfflineODataError(
         .unsupportedByService,
-        "the changes of transaction \(first) have to go in one batch, \(why); with splitsTransactions they go one by one"
+        "the changes of transaction \(first) must be sent in one batch, \(why); set splitsTransactions to send them one by one"
       )
     }
     if run.stop == nil, Task.isCancelled { run.stop = OfflineODataError(.cancelled) }

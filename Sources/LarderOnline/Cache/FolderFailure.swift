@@ -17,15 +17,15 @@ enum FolderFailure {
 
   private static func reason(_ path: String, _ error: any Error) -> String {
     if let file = file(on: path) { return "\(file) is a file, not a folder" }
-    guard let code = (error as? CocoaError)?.code else { return "the system refused" }
+    guard let code = (error as? CocoaError)?.code else { return "the operating system reported an error" }
     return switch code {
-    case .fileReadNoPermission, .fileWriteNoPermission: "there is no permission"
-    case .fileWriteVolumeReadOnly: "the disk can only be read"
+    case .fileReadNoPermission, .fileWriteNoPermission: "permission denied"
+    case .fileWriteVolumeReadOnly: "the disk is read-only"
     case .fileWriteOutOfSpace: "the disk is full"
-    case .fileNoSuchFile, .fileReadNoSuchFile: "a folder above it is missing"
+    case .fileNoSuchFile, .fileReadNoSuchFile: "a parent folder is missing"
     case .fileWriteInvalidFileName, .fileReadInvalidFileName: "the name is too long or not allowed"
     case .fileWriteFileExists: "another file has its name"
-    default: "the system refused (\(code.rawValue))"
+    default: "the operating system reported an error (\(code.rawValue))"
     }
   }
 

@@ -124,7 +124,7 @@ struct OddServiceTests {
     #expect(try await store.definingQueries().map(\.hasDeltaLink) == [true])
     let notes = try await store.text("EventLog?$filter=DefiningQuery eq 'accounts'&$select=Details")
     #expect(notes.contains("refuses $count"))
-    #expect(!notes.contains("refuses change tracking"))
+    #expect(!notes.contains("rejects change tracking"))
     let report = try await store.download()
     #expect(report.queries.map(\.way) == [.changes])
     let names = try await store.readEntitySet("accounts?$select=name").entities.map { $0["name"] }

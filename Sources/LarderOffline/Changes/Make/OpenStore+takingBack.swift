@@ -97,6 +97,6 @@ extension OfflineODataError {
   static func unclear(_ id: Int64) -> OfflineODataError {
     OfflineODataError(
       .outcomeUncertain,
-      "request \(id) is in the error archive: discard it there once you have looked at the service")
+      "request \(id) is in the error archive: check the service, then discard the request there")
   }
 }

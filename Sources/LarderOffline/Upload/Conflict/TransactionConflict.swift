@@ -58,7 +58,7 @@ extension ConflictResolution {
       guard case .archived(let failure, let theirs) = item.end else { continue }
       // The others are refused with it, and have no conflict of their own.
       var other = ArchivedFailure(
-        kind: .refused, message: "Refused with request \(item.entry.id) of its transaction: \(failure.message)",
+        kind: .refused, message: "Rejected with request \(item.entry.id) of its transaction: \(failure.message)",
         method: failure.method, url: failure.url, time: failure.time)
       (other.httpStatus, other.code, other.domain) = (failure.httpStatus, failure.code, failure.domain)
       return ends.indices.map { index in
@@ -127,16 +127,16 @@ extension ConflictResolution {
     switch theirs {
     case .gone:
       if entry.request.isRemoval { return .done(ServerResponse()) }
-      failure.message = "The service asks for a condition, and has the entity no more. \(failure.message)"
+      failure.message = "The service requires a condition, and no longer has the entity. \(failure.message)"
       return .archived(failure, theirs: theirs)
     case .unknown:
       failure.message =
-        "The service asks for a condition (If-Match), and the entity's ETag could not be read. \(failure.message)"
+        "The service requires a condition (If-Match), and the entity's ETag could not be read. \(failure.message)"
       return .archived(failure, theirs: theirs)
     case .there(let answer):
       guard etag(answer, entry) != nil else {
         failure.message =
-          "The service asks for a condition (If-Match), and gives the entity no ETag. \(failure.message)"
+          "The service requires a condition (If-Match), but sends no ETag for the entity. \(failure.message)"
         return .archived(failure, theirs: theirs)
       }
       guard try await isAnother(answer, entry) else {

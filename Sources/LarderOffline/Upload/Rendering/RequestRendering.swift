@@ -150,7 +150,9 @@ struct RequestRendering {
       return queued.operation == .deleteLink ? .none : .reference(try absolute(reference, set))
     case .bytes(let bytes, let type): return .bytes(bytes, contentType: type)
     case .media(let number, let byteCount, let type):
-      guard let open = stream(number, byteCount) else { throw RenderingError.unfitting("the bytes are gone") }
+      guard let open = stream(number, byteCount) else {
+        throw RenderingError.unfitting("the content of the request is no longer in the store")
+      }
       return .stream(length: Int(clamping: byteCount), contentType: type, open: open)
     }
   }

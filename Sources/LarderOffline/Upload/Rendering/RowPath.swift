@@ -25,7 +25,7 @@ struct RowPath {
 
   private func location(of row: RowReference, depth: Int) throws -> RowLocation {
     guard let table = plan.table(row.table), depth < 32 else {
-      throw RenderingError.unfitting("there is no \(row.table)")
+      throw RenderingError.unfitting("the model has no \(row.table)")
     }
     guard let cells = try serverCells(of: row, table) else { return RowLocation() }
     let dialect = plan.model.version.dialect
@@ -49,10 +49,10 @@ struct RowPath {
     switch table.place {
     case .entitySet(let name): location.path = "\(name)(\(location.keyPredicate))"
     case .singleton(let name): location.path = name
-    case .type: throw RenderingError.unfitting("nothing says where the entities of \(row.table) are found")
+    case .type: throw RenderingError.unfitting("the entities of \(row.table) belong to no entity set")
     case .containment(_, let path):
       guard let parent = try parent(of: cells, table) else {
-        throw RenderingError.unfitting("the entity that contains one of \(row.table) is not in the store")
+        throw RenderingError.unfitting("the entity that contains an entity of \(row.table) is not in the store")
       }
       guard let above = try self.location(of: parent, depth: depth + 1).path else { return RowLocation() }
       location.path = above + "/" + path.joined(separator: "/")
@@ -102,7 +102,7 @@ struct RowPath {
       for (place, name) in columns.enumerated() { cells[name] = row.value(Int32(place)) }
       return cells
     }
-    guard let found else { throw RenderingError.unfitting("an entity of \(row.table) is in the store no more") }
+    guard let found else { throw RenderingError.unfitting("an entity of \(row.table) is no longer in the store") }
     return found
   }
 }
@@ -138,7 +138,7 @@ enum RenderingError: Error, Hashable, CustomStringConvertible {
 
   var description: String {
     switch self {
-    case .waits(let row): "an entity of \(row.table) that it needs is not yet uploaded"
+    case .waits(let row): "an entity of \(row.table) that the request refers to is not uploaded yet"
     case .unfitting(let why): why
     }
   }

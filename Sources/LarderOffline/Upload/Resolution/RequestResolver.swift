@@ -208,7 +208,7 @@ struct RequestResolver: Sendable {
     .archived(
       failure(
         .unknownOutcome,
-        "The response was lost, and a look-up could not tell whether the request took effect. Look at the service, then retry or discard the request.",
+        "The response was lost, and a look-up could not determine whether the request took effect. Check the service, then retry or discard the request.",
         attempt))
   }
 

@@ -97,7 +97,7 @@ struct UploadRun: Sendable {
     case .response(let response)?: return .each([.success(response)])
     case .changeSet(let responses)?: return .each(responses.map { .success($0) })
     case .failure(let error)?: return .whole(error)
-    case nil: return .whole(ODataServiceError(.malformedAnswer("a part has no answer"), operation: "batch"))
+    case nil: return .whole(ODataServiceError(.malformedAnswer("a part has no response"), operation: "batch"))
     }
   }
 
