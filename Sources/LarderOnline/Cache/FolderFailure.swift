@@ -11,8 +11,8 @@ enum FolderFailure {
   /// - Parameters:
   ///   - path: the file or folder that was to be used.
   ///   - what: what could not be done with it, as a clause without a full stop.
-  static func error(_ path: String, _ what: String, _ error: any Error) -> StorageError {
-    .cannotOpen(path, "\(what): \(reason(path, error)).")
+  static func error(_ path: String, _ action: String, _ error: any Error) -> StorageError {
+    .cannotOpen(path, "\(action): \(reason(path, error)).")
   }
 
   private static func reason(_ path: String, _ error: any Error) -> String {
@@ -31,12 +31,12 @@ enum FolderFailure {
 
   /// The file that occupies a place in the path where a folder should be.
   private static func file(on path: String) -> String? {
-    var way = path.hasPrefix("/") ? "" : "."
+    var ancestor = path.hasPrefix("/") ? "" : "."
     for part in path.split(separator: "/") {
-      way += "/" + part
+      ancestor += "/" + part
       var isFolder = false
-      guard FileManager.default.fileExists(atPath: way, isDirectory: &isFolder) else { return nil }
-      if !isFolder { return way }
+      guard FileManager.default.fileExists(atPath: ancestor, isDirectory: &isFolder) else { return nil }
+      if !isFolder { return ancestor }
     }
     return nil
   }
