@@ -96,11 +96,11 @@ struct CacheTableTests {
         case .report(.failed): calls += ["failed(failed)", "finished(failed)"]
         case .report(.diagnostic): break
         case .perform(.lookUp(let keys)): input = .entries(keys.map { _ in nil })
-        case .perform(.ask):
+        case .perform(.send):
           if case .batch = request {
-            input = .answered(.batch(.init(httpStatus: 200, slots: [nil, nil])))
+            input = .response(.batch(.init(httpStatus: 200, slots: [nil, nil])))
           } else {
-            input = .answered(.single(.init(httpStatus: 200, payloadBytes: [0x7B, 0x7D], url: key.url)))
+            input = .response(.single(.init(httpStatus: 200, payloadBytes: [0x7B, 0x7D], url: key.url)))
           }
         case .perform(.write): input = .written(nil)
         }
