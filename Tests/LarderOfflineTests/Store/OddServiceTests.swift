@@ -123,7 +123,7 @@ struct OddServiceTests {
     let store = try await rig.open(["accounts": "accounts"])
     #expect(try await store.definingQueries().map(\.hasDeltaLink) == [true])
     let notes = try await store.text("EventLog?$filter=DefiningQuery eq 'accounts'&$select=Details")
-    #expect(notes.contains("refuses $count"))
+    #expect(notes.contains("rejects $count"))
     #expect(!notes.contains("rejects change tracking"))
     let report = try await store.download()
     #expect(report.queries.map(\.way) == [.changes])
