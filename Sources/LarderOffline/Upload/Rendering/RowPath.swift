@@ -42,8 +42,8 @@ struct RowPath {
       parts.append(table.key.count > 1 ? "\(name)=\(literal)" : literal)
     }
     location.keyPredicate = parts.joined(separator: ",")
-    if let own = cells.text(.uri) {
-      location.path = own
+    if let uri = cells.text(.uri) {
+      location.path = uri
       return location
     }
     switch table.place {
@@ -95,15 +95,15 @@ struct RowPath {
     var columns = table.key.map { table.columns[$0].name } + [SystemColumn.uri.rawValue]
     if table.isContained { columns.append(SystemColumn.parent.rawValue) }
     let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")
-    let found = try connection.first(
+    let storedCells = try connection.first(
       "SELECT \(list) FROM \(state.tables[table.number]) WHERE \"@id\" = ?1", .integer(row.row)
     ) { (row) throws(StorageError) in
       var cells = EntityCells()
       for (place, name) in columns.enumerated() { cells[name] = row.value(Int32(place)) }
       return cells
     }
-    guard let found else { throw RenderingError.unfitting("an entity of \(row.table) is no longer in the store") }
-    return found
+    guard let storedCells else { throw RenderingError.unfitting("an entity of \(row.table) is no longer in the store") }
+    return storedCells
   }
 }
 
@@ -153,14 +153,14 @@ extension RowPath {
     }
     let names = table.key.map { table.columns[$0].name }
     let condition = names.indices.map { "\(TableDDL.quoted(names[$0])) = ?\($0 + 1)" }.joined(separator: " AND ")
-    var found: Int64?
+    var matchingRow: Int64?
     try connection.forEachRow("SELECT \"@id\" FROM \(state.tables[table.number]) WHERE \(condition)", key) {
       (row) throws(StorageError) in
-      found = try row.int64(0)
+      matchingRow = try row.int64(0)
       return false
     }
     let cells = EntityCells(Dictionary(zip(names, key), uniquingKeysWith: { first, _ in first }))
-    return try (found ?? LocalRows(plan, state, connection).formerly(cells, in: table)).map {
+    return try (matchingRow ?? LocalRows(plan, state, connection).formerly(cells, in: table)).map {
       RowReference(table.name, $0)
     }
   }
