@@ -8,7 +8,7 @@
 //                   the listener's calls; ``RequestRun`` carries them out.
 // 3. Cache/         ``TechnicalCache`` is read first, before anything waits for the network: one row for each response,
 //                   by URL, client and representation.
-// 4. Revalidation/  the request to the server uses what the cache knows (``Question``); the response is reconciled
+// 4. Revalidation/  the request to the server uses what the cache knows (``RevalidationRequest``); the response is reconciled
 //                   with the cached one (``CacheOutcome``): 304 gives the known content, 404 and 410 remove it.
 // 5. Delta/         if only a delta link is known, ``DeltaVerdict`` says whether a response proves that nothing
 //                   changed.
@@ -126,9 +126,9 @@ public final class OnlineODataStore: ODataStore {
         throw OnlineStoreError.alreadyOpen
       }
       if !options.useCache { state.isPassive = false }
-      var given = options
-      given.givenKey = options.givenKey.replacing(state.options.givenKey)
-      return (exchange(&state.options, with: given), exchange(&state.conversation, with: conversation))
+      var newOptions = options
+      newOptions.givenKey = options.givenKey.replacing(state.options.givenKey)
+      return (exchange(&state.options, with: newOptions), exchange(&state.conversation, with: conversation))
     }
   }
 

@@ -82,7 +82,7 @@ struct CacheTableTests {
     }
     var machine = RequestMachine(
       request, root: root,
-      circumstances: .init(isOpen: row.isOpen, isPassive: row.isPassive, cache: cache), keys: keys)
+      conditions: .init(isOpen: row.isOpen, isPassive: row.isPassive, cache: cache), keys: keys)
     var calls: [String] = []
     var input: RequestMachine.Input? = .start
     while let next = input {
@@ -95,12 +95,12 @@ struct CacheTableTests {
         case .report(.finished): calls.append("finished(completed)")
         case .report(.failed): calls += ["failed(failed)", "finished(failed)"]
         case .report(.diagnostic): break
-        case .perform(.lookUp(let keys)): input = .found(keys.map { _ in nil })
-        case .perform(.ask):
+        case .perform(.lookUp(let keys)): input = .entries(keys.map { _ in nil })
+        case .perform(.send):
           if case .batch = request {
-            input = .answered(.batch(.init(httpStatus: 200, slots: [nil, nil])))
+            input = .response(.batch(.init(httpStatus: 200, slots: [nil, nil])))
           } else {
-            input = .answered(.single(.init(httpStatus: 200, payloadBytes: [0x7B, 0x7D], url: key.url)))
+            input = .response(.single(.init(httpStatus: 200, payloadBytes: [0x7B, 0x7D], url: key.url)))
           }
         case .perform(.write): input = .written(nil)
         }

@@ -63,7 +63,7 @@ extension OpenStore {
       let counts = Dictionary(tables.map { ($0, 1) }, uniquingKeysWith: +)
       for table in query.tables ?? [query.table.number] where counts[table, default: 0] >= Connection.maximumQueries {
         throw OfflineODataError(
-          .tooManyDefiningQueries, "\(Connection.maximumQueries) bring those of \(replica.plan.tables[table].name)")
+          .tooManyDefiningQueries, "\(Connection.maximumQueries) return those of \(replica.plan.tables[table].name)")
       }
     } catch { throw OfflineODataError(below: error) }
   }
@@ -167,7 +167,8 @@ extension OpenStore {
       for index in indexes {
         guard try await replica.addIndex(on: index.entitySet, index.properties) else {
           throw OfflineODataError(
-            .invalidParameter, "there is no index on \(index.entitySet) (\(index.properties.joined(separator: ", ")))")
+            .invalidParameter,
+            "cannot create an index on \(index.entitySet) (\(index.properties.joined(separator: ", ")))")
         }
       }
       return

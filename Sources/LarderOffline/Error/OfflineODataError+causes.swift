@@ -40,7 +40,7 @@ extension OfflineODataError {
       return path.isEmpty ? key.stringValue : "\(path)/\(key.stringValue)"
     }
     let what =
-      missing.isEmpty ? found.debugDescription : "is not in the answer; select or expand it, or make it optional"
+      missing.isEmpty ? found.debugDescription : "is not in the result; select or expand it, or make it optional"
     self.init(.undecodableType, path.isEmpty ? what : "'\(path)' \(what)")
   }
 

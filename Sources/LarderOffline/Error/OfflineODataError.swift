@@ -173,12 +173,12 @@ extension OfflineODataError.Category {
   fileprivate var cure: String {
     switch self {
     case .invalidInput: "Correct what the message names."
-    case .preconditionFailed: "Do first what the message names."
-    case .notFound: "Check the name or the key, or download it."
-    case .notSupported: "Do it in another way, or leave it out."
+    case .preconditionFailed: "First meet the condition that the message names."
+    case .notFound: "Check the name or the key, or download the data."
+    case .notSupported: "Use a supported feature instead, or leave it out."
     case .communicationError: "Try again later."
-    case .serverSideError: "Report it to the service."
-    case .clientInternalError: "Begin it again if it is still wanted."
+    case .serverSideError: "Report it to the operator of the service."
+    case .clientInternalError: "Start it again if you still need it."
     }
   }
 }

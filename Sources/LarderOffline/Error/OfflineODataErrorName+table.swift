@@ -21,45 +21,46 @@ extension OfflineODataErrorName {
       + clientInternalError, uniquingKeysWith: { first, _ in first })
 
   private static let invalidInput: [(OfflineODataErrorName, Entry)] = [
-    (.malformedURL, Entry(.invalidInput, "The text is no URL of OData.")),
+    (.malformedURL, Entry(.invalidInput, "The text is not a valid OData URL.")),
     (.unfittingURL, Entry(.invalidInput, "The URL does not fit the service's model.")),
     (.notPositiveTop, Entry(.invalidInput, "$top is not a whole number of 0 or more.", "Correct the number.")),
     (.notPositiveSkip, Entry(.invalidInput, "$skip is not a whole number of 0 or more.", "Correct the number.")),
     (
       .invalidSkipToken,
-      Entry(.invalidInput, "The $skiptoken is none of this question.", "Follow the next link as it was given.")
+      Entry(.invalidInput, "The $skiptoken does not belong to this query.", "Use the next link unchanged.")
     ),
-    (.duplicateKeyProperty, Entry(.invalidInput, "A property stands twice in the key.", "Give it once.")),
-    (.missingKeyProperty, Entry(.invalidInput, "The key is not whole.", "Give each of its properties.")),
-    (.invalidValue, Entry(.invalidInput, "The value is none of its type.")),
+    (.duplicateKeyProperty, Entry(.invalidInput, "The key contains a property twice.", "Name it once.")),
+    (.missingKeyProperty, Entry(.invalidInput, "The key is incomplete.", "Give a value for each key property.")),
+    (.invalidValue, Entry(.invalidInput, "The value does not fit its type.")),
     (
       .invalidStoreName,
-      Entry(.invalidInput, "The store's name cannot be a file's.", "Use letters, digits, '-', '_' and '.'.")
+      Entry(.invalidInput, "The store's name cannot be a file name.", "Use letters, digits, '-', '_' and '.'.")
     ),
     (.invalidParameter, Entry(.invalidInput, "A parameter of the store is outside its range.")),
     (
       .invalidDefiningQueryName,
       Entry(
-        .invalidInput, "The name cannot be a defining query's.",
+        .invalidInput, "The name is not valid for a defining query.",
         "Use 1 to 128 characters without control characters.")
     ),
     (
       .duplicateDefiningQuery,
-      Entry(.invalidInput, "There is a defining query of this name.", "Remove it first, or choose another name.")
+      Entry(
+        .invalidInput, "There is already a defining query with this name.", "Remove it first, or choose another name.")
     ),
-    (.invalidDefiningQuery, Entry(.invalidInput, "The text cannot be a defining query.")),
-    (.invalidServiceRoot, Entry(.invalidInput, "The service root is no http or https URL.")),
-    (.invalidQuestion, Entry(.invalidInput, "The question has no answer.")),
+    (.invalidDefiningQuery, Entry(.invalidInput, "The text is not a valid defining query.")),
+    (.invalidServiceRoot, Entry(.invalidInput, "The service root is not an http or https URL.")),
+    (.invalidQuestion, Entry(.invalidInput, "The query cannot be computed.")),
     (
       .undecodableType,
       Entry(
-        .invalidInput, "The answer does not decode to the type.",
-        "Ask for a type that holds the values of the declared one.")
+        .invalidInput, "The result cannot be decoded to the type.",
+        "Use a type that can hold the values of the declared type.")
     ),
     (.unknownProperty, Entry(.invalidInput, "The type has no such property.")),
     (.nullNotAllowed, Entry(.invalidInput, "The property cannot be null.", "Give a value.")),
-    (.keyChanged, Entry(.invalidInput, "The key of an entity does not change.", "Leave the key out.")),
-    (.readOnlyProperty, Entry(.invalidInput, "The property is not the client's to set.", "Leave it out.")),
+    (.keyChanged, Entry(.invalidInput, "The key of an entity cannot be changed.", "Leave the key out.")),
+    (.readOnlyProperty, Entry(.invalidInput, "A client cannot set the property.", "Leave it out.")),
     (.unfittingBody, Entry(.invalidInput, "The content does not fit the request.")),
   ]
 
@@ -68,11 +69,11 @@ extension OfflineODataErrorName {
     (.storeOpen, Entry(.preconditionFailed, "The store is open.", "Close it first.")),
     (
       .downloadRunning,
-      Entry(.preconditionFailed, "Another download of this store is on its way.", "Wait for its end, or cancel it.")
+      Entry(.preconditionFailed, "Another download of this store is running.", "Wait until it ends, or cancel it.")
     ),
     (
       .uploadRunning,
-      Entry(.preconditionFailed, "Another upload of this store is on its way.", "Wait for its end, or cancel it.")
+      Entry(.preconditionFailed, "Another upload of this store is running.", "Wait until it ends, or cancel it.")
     ),
     (
       .otherService,
@@ -80,31 +81,32 @@ extension OfflineODataErrorName {
     ),
     (
       .storeInUse,
-      Entry(.preconditionFailed, "Another store or process has the file in use.", "Close that one first.")
+      Entry(.preconditionFailed, "Another store or process is using the file.", "Close it there first.")
     ),
     (
       .neverPassive,
       Entry(
         .preconditionFailed, "An offline store has no passive mode.",
-        "Leave it active: it never asks the service for a read.")
+        "Leave it in active mode: its reads do not use the network.")
     ),
     (
       .neverDownloaded,
       Entry(
-        .preconditionFailed, "What is asked for was never downloaded.",
-        "Download it while the service is in reach; that goes on where it was cut.")
+        .preconditionFailed, "The requested data has not been downloaded yet.",
+        "Download it when the service is reachable; an interrupted download resumes.")
     ),
     (
       .changesPending,
-      Entry(.preconditionFailed, "Changes are queued that would be lost.", "Upload or undo them first.")
+      Entry(.preconditionFailed, "Pending changes would be lost.", "Upload or undo them first.")
     ),
     (
       .entityChanged,
-      Entry(.preconditionFailed, "The entity has changed since its ETag was read.", "Read it again and repeat.")
+      Entry(
+        .preconditionFailed, "The entity has changed since its ETag was read.", "Read it again, and repeat the call.")
     ),
     (
       .entityExists,
-      Entry(.preconditionFailed, "There is an entity with this key.", "Update it, or choose another key.")
+      Entry(.preconditionFailed, "There is already an entity with this key.", "Update it, or choose another key.")
     ),
     (
       .wrongEncryptionKey,
@@ -115,7 +117,7 @@ extension OfflineODataErrorName {
     ),
     (
       .encryptionKeyMissing,
-      Entry(.preconditionFailed, "The store is encrypted, and no key was given.", "Give its key.")
+      Entry(.preconditionFailed, "The store is encrypted, and no key was given.", "Give the store's key.")
     ),
     (
       .storeNotEncrypted,
@@ -127,24 +129,24 @@ extension OfflineODataErrorName {
       .otherUser,
       Entry(
         .preconditionFailed, "The store belongs to another user.",
-        "Send what waits as that user, or set the store aside: onUserSwitch says which.")
+        "Use onUserSwitch to upload that user's pending changes or to set the store aside.")
     ),
     (
       .setAsideNeedsKey,
       Entry(
-        .preconditionFailed, "The other user's store is not encrypted, and is set aside only under a key.",
+        .preconditionFailed, "The other user's store is not encrypted, and can be set aside only with a key.",
         "Give setAside a key, and keep it for that user.")
     ),
     (
       .outcomeUncertain,
       Entry(
-        .preconditionFailed, "The response to a request was lost, and whether it took effect is not known.",
-        "Upload when the service is reachable: the request is looked up first.")
+        .preconditionFailed, "The response to a request was lost, and it is not known whether the request took effect.",
+        "Upload when the service is reachable: the upload looks up the request first.")
     ),
     (
       .changeTookEffect,
       Entry(
-        .preconditionFailed, "The change has taken effect at the service and cannot be taken back.",
+        .preconditionFailed, "The change has taken effect at the service and cannot be undone.",
         "Make another change that reverts it.")
     ),
     (
@@ -155,125 +157,136 @@ extension OfflineODataErrorName {
 
   private static let notFound: [(OfflineODataErrorName, Entry)] = [
     (.entityNotFound, Entry(.notFound, "There is no such entity in the store.")),
-    (.definingQueryNotFound, Entry(.notFound, "There is no defining query of this name.")),
+    (.definingQueryNotFound, Entry(.notFound, "There is no defining query with this name.")),
     (
       .mediaNotFound,
-      Entry(.notFound, "The bytes are not in the store.", "Download the stream, or let the defining query bring it.")
+      Entry(
+        .notFound, "The bytes are not in the store.",
+        "Download the stream, or set automaticallyRetrievesStreams for its defining query.")
     ),
-    (.resourceNotFound, Entry(.notFound, "The path leads to nothing.")),
+    (.resourceNotFound, Entry(.notFound, "The resource does not exist.")),
     (
       .notDownloaded,
       Entry(
-        .notFound, "What is asked for is not in the copy: no defining query has brought it.",
-        "Add it to a defining query, and download that.")
+        .notFound, "The requested data is not in the store: no defining query includes it.",
+        "Add it to a defining query, and download the query.")
     ),
   ]
 
   private static let notSupported: [(OfflineODataErrorName, Entry)] = [
-    (.unsupportedQuery, Entry(.notSupported, "The store does not answer this.")),
-    (.unsupportedChange, Entry(.notSupported, "The offline store does not take this change.")),
-    (.unsupportedModel, Entry(.notSupported, "The store cannot keep what the model says.")),
+    (.unsupportedQuery, Entry(.notSupported, "The store does not support this query.")),
+    (.unsupportedChange, Entry(.notSupported, "The offline store does not support this change.")),
+    (.unsupportedModel, Entry(.notSupported, "The store does not support a part of the model.")),
     (
       .tooManyDefiningQueries,
-      Entry(.notSupported, "Too many defining queries bring rows of one table.", "Join some of them.")
+      Entry(.notSupported, "Too many defining queries return rows of one table.", "Combine some of them.")
     ),
-    (.unsupportedRequest, Entry(.notSupported, "An offline store does not take this request.")),
-    (.unsupportedStorage, Entry(.notSupported, "The store's file cannot do this.")),
-    (.unsupportedByService, Entry(.notSupported, "The service, or the way to it, cannot do this.")),
-    (.insertRestricted, Entry(.notSupported, "The service does not let entities be made here.")),
-    (.updateRestricted, Entry(.notSupported, "The service does not let entities be changed here.")),
-    (.deleteRestricted, Entry(.notSupported, "The service does not let entities be deleted here.")),
+    (.unsupportedRequest, Entry(.notSupported, "An offline store does not support this request.")),
+    (.unsupportedStorage, Entry(.notSupported, "The store's file or the storage engine does not support this.")),
+    (.unsupportedByService, Entry(.notSupported, "The service or the transport does not support this.")),
+    (.insertRestricted, Entry(.notSupported, "The service does not allow creating entities here.")),
+    (.updateRestricted, Entry(.notSupported, "The service does not allow updating entities here.")),
+    (.deleteRestricted, Entry(.notSupported, "The service does not allow deleting entities here.")),
   ]
 
   private static let communicationError: [(OfflineODataErrorName, Entry)] = [
     (
       .hostNotFound,
-      Entry(.communicationError, "The service's host is not known.", "Check the address, or the network.")
+      Entry(.communicationError, "The service's host was not found.", "Check the address and the network.")
     ),
-    (.cannotConnect, Entry(.communicationError, "No connection to the service.", "Try again later.")),
+    (.cannotConnect, Entry(.communicationError, "Could not connect to the service.", "Try again later.")),
     (
       .insecureConnection,
-      Entry(.communicationError, "No secure connection to the service.", "Let its certificate be trusted, or renewed.")
+      Entry(
+        .communicationError, "Could not establish a secure connection to the service.",
+        "Trust its certificate, or have it renewed.")
     ),
-    (.timeout, Entry(.communicationError, "The service took too long.", "Try again, or give it more time.")),
+    (
+      .timeout,
+      Entry(.communicationError, "The service took too long to respond.", "Try again, or increase the timeout.")
+    ),
     (
       .connectionLost,
-      Entry(.communicationError, "The connection broke off.", "Try again: it goes on where it was cut.")
+      Entry(.communicationError, "The connection was lost.", "Try again: interrupted downloads and uploads resume.")
     ),
-    (.serviceUnavailable, Entry(.communicationError, "The service cannot be asked now.", "Try again later.")),
-    (.authenticationFailed, Entry(.communicationError, "The service does not know the caller.", "Sign in again.")),
+    (.serviceUnavailable, Entry(.communicationError, "The service is temporarily unavailable.", "Try again later.")),
+    (
+      .authenticationFailed,
+      Entry(.communicationError, "The service did not authenticate the caller.", "Sign in again.")
+    ),
     (
       .transportFailed,
-      Entry(.communicationError, "The request did not reach the service.", "Check the address and what lies between.")
+      Entry(.communicationError, "The request did not reach the service.", "Check the address, proxies and firewalls.")
     ),
   ]
 
   private static let serverSideError: [(OfflineODataErrorName, Entry)] = [
-    (.requestRefused, Entry(.serverSideError, "The service refused the request.", "Check the address and the query.")),
+    (.requestRefused, Entry(.serverSideError, "The service rejected the request.", "Check the address and the query.")),
     (.serviceFailed, Entry(.serverSideError, "The service failed.", "Try again later.")),
     (
       .malformedAnswer,
       Entry(
-        .serverSideError, "The service's answer cannot be read.",
-        "See that the address is the service's own, and no page to sign in answers there.")
+        .serverSideError, "The service's response cannot be read.",
+        "Check that the address is the service's, and not that of a sign-in page.")
     ),
     (
       .malformedMetadata,
       Entry(
         .serverSideError, "The service's metadata cannot be read.",
-        "See that the address is the root of an OData service.")
+        "Check that the address is the root of an OData service.")
     ),
     (
       .foreignLink,
       Entry(
-        .serverSideError, "A link in the service's answer leads to another host.",
-        "Use the address that the service gives itself.")
+        .serverSideError, "A link in the service's response leads to another host.",
+        "Use the address that the service uses in its own links.")
     ),
     (
       .endlessPages,
       Entry(
-        .serverSideError, "The service's pages go in circles.",
-        "Restrict the defining query, so that one page holds it.")
+        .serverSideError, "The service's next links form a cycle.",
+        "Restrict the defining query so that its result fits on one page.")
     ),
     (
       .unreadableEncoding,
       Entry(
-        .serverSideError, "The service's answer is not in UTF-8.",
-        "Let the service, or what lies between, send JSON in UTF-8, or name its encoding in Content-Type.")
+        .serverSideError, "The service's response is not in UTF-8.",
+        "Configure the service or proxy to send JSON in UTF-8, or to name the encoding in Content-Type.")
     ),
   ]
 
   private static let clientInternalError: [(OfflineODataErrorName, Entry)] = [
-    (.cancelled, Entry(.clientInternalError, "The work was cancelled.")),
-    (.diskFull, Entry(.clientInternalError, "The disk is full.", "Make room on the disk.")),
+    (.cancelled, Entry(.clientInternalError, "The operation was cancelled.")),
+    (.diskFull, Entry(.clientInternalError, "The disk is full.", "Free some disk space.")),
     (
       .storeDamaged,
       Entry(
         .clientInternalError, "The store's file is damaged.",
-        "Restore it from a copy. Clearing the store fills it again, but loses the changes that were not uploaded.")
+        "Restore it from a backup. Or clear the store and download again; changes that were not uploaded are lost then."
+      )
     ),
     (
       .foreignFile,
       Entry(
-        .clientInternalError, "The file is no store of this version.",
-        "Use the version of the library that made it, or another name or path.")
+        .clientInternalError, "The file is not a store that this version can read.",
+        "Use the version of the library that created it, or another name or path.")
     ),
     (
       .fileFailed,
       Entry(
-        .clientInternalError, "The store's file could not be used.", "See that the folder is there and may be written.")
+        .clientInternalError, "The store's file could not be used.", "Check that the folder exists and is writable.")
     ),
     (
       .fileMoved,
       Entry(
-        .clientInternalError, "The open store's file is not at its place any more.",
+        .clientInternalError, "The file of the open store was moved or removed.",
         "Close the store, and open it again.")
     ),
     (
       .storeReadOnly,
       Entry(
-        .clientInternalError, "The store's file may only be read.",
-        "Let the file and its folder be written to, or copy the store to where it may be.")
+        .clientInternalError, "The store's file is read-only.",
+        "Make the file and its folder writable, or copy the store to a writable folder.")
     ),
     (
       .internalFailure,

@@ -143,15 +143,15 @@ public struct OfflineODataParameters: Sendable {
       }
     guard isName else { throw OfflineODataError(.invalidStoreName, "'\(storeName)'") }
     func refuse(_ what: String) -> OfflineODataError { OfflineODataError(.invalidParameter, what) }
-    if let currentUser, currentUser.isEmpty { throw refuse("currentUser is empty; nil says nothing about the user") }
-    if let pageSize, pageSize < 1 { throw refuse("pageSize is \(pageSize), it must be 1 or more") }
+    if let currentUser, currentUser.isEmpty { throw refuse("currentUser is empty; use nil for a store without a user") }
+    if let pageSize, pageSize < 1 { throw refuse("pageSize is \(pageSize); it must be 1 or more") }
     if let answerPageSize, answerPageSize < 1 {
-      throw refuse("answerPageSize is \(answerPageSize), it must be 1 or more")
+      throw refuse("answerPageSize is \(answerPageSize); it must be 1 or more")
     }
-    if let timeout, timeout <= .zero { throw refuse("timeout is \(timeout), it must be longer than nothing") }
-    if maximumStagingAge < .zero { throw refuse("maximumStagingAge is \(maximumStagingAge), it must not be negative") }
+    if let timeout, timeout <= .zero { throw refuse("timeout is \(timeout); it must be greater than 0") }
+    if maximumStagingAge < .zero { throw refuse("maximumStagingAge is \(maximumStagingAge); it must not be negative") }
     guard (1...4).contains(parallelQueries) else {
-      throw refuse("parallelQueries is \(parallelQueries), it must be 1 to 4")
+      throw refuse("parallelQueries is \(parallelQueries); it must be 1 to 4")
     }
   }
 

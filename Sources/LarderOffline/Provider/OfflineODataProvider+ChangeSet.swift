@@ -20,7 +20,7 @@ package struct ChangeSetDraft: Sendable {
     guard path.hasPrefix("$") else { return nil }
     let name = String(path.dropFirst().prefix { $0 != "/" && $0 != "?" })
     guard let start = examples[name] else {
-      throw OfflineODataError(.unfittingURL, "'$\(name)': no change before is named '\(name)'")
+      throw OfflineODataError(.unfittingURL, "'$\(name)': no earlier change has the name '\(name)'")
     }
     let text = start + path.dropFirst(name.count + 1)
     guard text.utf8.count <= Self.longest else { throw OfflineODataError(.unfittingURL, "'\(path.prefix(200))'") }
@@ -104,14 +104,14 @@ extension ChangeSetDraft {
     let path = try context.split(collection).path
     let bound = try context.bind(path)
     guard let type = bound.type?.item.structure else {
-      throw OfflineODataError(.unsupportedChange, "a name for what is no entity: '\(path.prefix(200))'")
+      throw OfflineODataError(.unsupportedChange, "only a change of an entity can have a name: '\(path.prefix(200))'")
     }
     let parts = try type.key.map { part in
       let path = part.path.split(separator: "/").map(String.init)
       let declared = path.count == 1 ? type.property(path[0])?.type : nil
       guard let primitive = declared.flatMap({ context.model.underlying($0).type.primitive }),
         let value = literals.lazy.compactMap({ try? ODataValue(text: $0, type: primitive) }).first
-      else { throw OfflineODataError(.unsupportedChange, "a name for an entity of \(type.name)") }
+      else { throw OfflineODataError(.unsupportedChange, "a change of an entity of \(type.name) cannot have a name") }
       let literal = try value.urlLiteral(dialect: context.model.version.dialect)
       return type.key.count > 1 ? "\(part.name)=\(literal)" : literal
     }

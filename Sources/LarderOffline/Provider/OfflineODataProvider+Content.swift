@@ -50,7 +50,7 @@ extension OfflineODataProvider {
       var steps = try parts(path)
       let bound = try context.bind(try parts(example ?? path).joined(separator: "/"))
       guard case .navigation(let navigation)? = bound.segments.last?.kind, steps.count > 1 else {
-        throw OfflineODataError(.unsupportedChange, "a link where there is no navigation property: '\(path)'")
+        throw OfflineODataError(.unsupportedChange, "the path of a link must end with a navigation property: '\(path)'")
       }
       let isCollection = navigation.type.isCollection
       let isV2 = plan.model.version < .v4
@@ -58,7 +58,7 @@ extension OfflineODataProvider {
       return (steps.joined(separator: "/") + (isV2 ? "" : "/$ref"), isCollection)
     }
     guard removes else {
-      guard let target else { throw OfflineODataError(.unfittingBody, "a link takes a reference") }
+      guard let target else { throw OfflineODataError(.unfittingBody, "a change of a link needs the URL of an entity") }
       return isCollection ? .createLink(text, to: target) : .updateLink(text, to: target)
     }
     var request = ODataSingleRequest.deleteLink(text)

@@ -114,11 +114,11 @@ extension OfflineODataProvider {
   ) async throws(OfflineODataError) {
     try parameters.check()
     guard parameters.storePath != nil else {
-      throw OfflineODataError(.invalidParameter, "storePath is nil; take that of the provider's parameters")
+      throw OfflineODataError(.invalidParameter, "storePath is nil; use the parameters of the provider")
     }
     let (path, old) = (parameters.file, parameters.givenKey.key)
     guard old != nil || key != nil else {
-      throw OfflineODataError(.invalidParameter, "there is neither an old nor a new key")
+      throw OfflineODataError(.invalidParameter, "neither an old nor a new key was given")
     }
     do {
       // The shared lock prevents other processes from moving another user's store into the place meanwhile.

@@ -144,7 +144,8 @@ extension OfflineODataProvider {
     let file = DatabaseFile(given.file)
     guard try file.content() == .absent, !file.hasLostContent else { return }
     throw OfflineODataError(
-      .resourceNotFound, "\(given.file) was removed while the store was suspended; close() and open() make a new one")
+      .resourceNotFound,
+      "\(given.file) was removed while the store was suspended; call close() and open() to create a new one")
   }
 
   private func makeStore(_ replica: Replica) throws -> OpenStore {

@@ -32,7 +32,7 @@ extension OpenStore {
       return try awaited.query(of: question, LocalRows(plan, state, connection))
     }
     guard let name, let failure = ReadOutcome(.list, of: .awaited).failure else { return }
-    throw OfflineODataError(failure, "'\(text.prefix { $0 != "?" })' waits for the defining query '\(name)'")
+    throw OfflineODataError(failure, "'\(text.prefix { $0 != "?" })' needs the defining query '\(name)'")
   }
 
   private func awaitedRows() async throws -> AwaitedRows {

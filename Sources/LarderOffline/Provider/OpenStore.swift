@@ -118,7 +118,7 @@ final class OpenStore: Sendable {
       throw OfflineODataError(.malformedURL, cause: error)
     }
     guard let text = root.relative(absolute) else {
-      throw OfflineODataError(.malformedURL, "'\(path.prefix { $0 != "?" })' is no resource of the service")
+      throw OfflineODataError(.malformedURL, "'\(path.prefix { $0 != "?" })' is not a resource of the service")
     }
     return text
   }

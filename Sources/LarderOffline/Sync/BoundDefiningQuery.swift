@@ -32,18 +32,19 @@ struct BoundDefiningQuery: Sendable {
     let bound = if let changes { changes } else { try BoundDefiningQuery.bind(text, binder) }
     guard case .path(let path) = bound.resource, let type = bound.type?.item, case .structure(let structure) = type,
       let source = changes.flatMap(ChangesFunction.source) ?? bound.source, let table = plan.table(of: source)
-    else { throw OfflineODataError(.invalidDefiningQuery, "'\(text)' brings no entities of a set") }
+    else { throw OfflineODataError(.invalidDefiningQuery, "'\(text)' does not return entities of a set") }
     for segment in changes == nil ? path.segments : path.segments.dropLast() {
       switch segment.kind {
       case .source, .key, .navigation, .cast: continue
-      default: throw OfflineODataError(.invalidDefiningQuery, "'\(text)' has a step that brings no entities")
+      default:
+        throw OfflineODataError(.invalidDefiningQuery, "'\(text)' has a path segment that does not return entities")
       }
     }
     container = table.isContained ? RowContainer(path, plan) : nil
     let contained = container.map { plan.tables[$0.table].navigations[$0.navigation].target }
     guard !table.isContained || contained == table.number else {
       throw OfflineODataError(
-        .unsupportedQuery, "a defining query of these contained entities ('\(text)'); expand them")
+        .unsupportedQuery, "'\(text)' is a defining query of contained entities; expand them instead")
     }
     guard bound.options.apply == nil, bound.options.skipToken == nil, bound.options.deltaToken == nil else {
       throw OfflineODataError(.invalidDefiningQuery, "'\(text)' has $apply, $skiptoken or $deltatoken")
@@ -87,7 +88,7 @@ struct BoundDefiningQuery: Sendable {
     where StreamDownload.hasStreams(table) && !StreamDownload.canReach(table) {
       throw OfflineODataError(
         .unsupportedQuery,
-        "the streams of \(table.name), whose entities are in no entity set, with a defining query; download single ones"
+        "the streams of \(table.name), whose entities are in no entity set, with a defining query; download them one by one"
       )
     }
   }
@@ -100,7 +101,7 @@ struct BoundDefiningQuery: Sendable {
       return
     }
     throw OfflineODataError(
-      .invalidDefiningQuery, "'\(text)': the metadata do not declare \(type), the type of '\(name)'")
+      .invalidDefiningQuery, "'\(text)': the metadata does not declare \(type), the type of '\(name)'")
   }
 
   private static func bind(_ text: String, _ binder: ODataBinder) throws(OfflineODataError) -> ODataBoundURL {

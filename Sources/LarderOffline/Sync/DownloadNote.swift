@@ -59,30 +59,30 @@ extension DownloadNote: CustomStringConvertible {
   /// The remark as a sentence.
   var description: String {
     switch self {
-    case .resumed(.whole, let pages, let rows): "Goes on behind page \(pages), \(rows) rows."
-    case .resumed(.changes, let pages, _): "Goes on behind page \(pages) of the changes."
-    case .stagingTooOld: "The download was cut too long ago to go on there: it begins anew."
-    case .deltaExpired(let status): "The delta link has expired (HTTP \(status)): everything is read."
-    case .deltaUnusable(let error): "The delta cannot be used: everything is read. \(error.errorMessage)"
-    case .deltaIncomplete: "The delta does not tell which rows are no longer expanded: everything is read."
+    case .resumed(.whole, let pages, let rows): "Resumes after page \(pages), with \(rows) rows."
+    case .resumed(.changes, let pages, _): "Resumes after page \(pages) of the changes."
+    case .stagingTooOld: "The download was interrupted too long ago to be resumed: it starts again."
+    case .deltaExpired(let status): "The delta link has expired (HTTP \(status)): all rows are read."
+    case .deltaUnusable(let error): "The delta cannot be used: all rows are read. \(error.errorMessage)"
+    case .deltaIncomplete: "The delta does not say which rows are no longer expanded: all rows are read."
     case .countsDiffer(let service, let here):
-      "The service has \(service) rows, the store \(here) after the delta: everything is read."
+      "The service has \(service) rows, the store \(here) after the delta: all rows are read."
     case .optionsRefused(let status, let tracking, let count, let pageSize):
-      "The service refuses \(DownloadNote.list(tracking, count, pageSize)) (HTTP \(status))."
+      "The service rejects \(DownloadNote.list(tracking, count, pageSize)) (HTTP \(status))."
     case .pageRefused(let status):
-      "The service refuses its own next page (HTTP \(status)): read from the beginning without $count."
-    case .preferencesRefused(let status): "The service refuses preferences beside its next page (HTTP \(status))."
-    case .pagesExpired(let status): "The next page has expired (HTTP \(status)): read from the beginning."
-    case .pageUnusable(let error): "The next page cannot be used: read from the beginning. \(error.errorMessage)"
-    case .rowsMoved: "The data changed between pages: read from the beginning."
-    case .unstable(let count, let rows): "The service counts \(count) rows and gives \(rows), again and again."
-    case .windows(let size): "The service gives no pages: asked for \(size) rows at a time."
-    case .windowsIgnored: "The service does not heed $top and $skip."
-    case .containerDeleted: "The entity that contains the rows waits to be deleted: they are not asked for."
+      "The service rejects its own next page (HTTP \(status)): all rows are read again without $count."
+    case .preferencesRefused(let status): "The service rejects preferences with its next page (HTTP \(status))."
+    case .pagesExpired(let status): "The next page has expired (HTTP \(status)): all rows are read again."
+    case .pageUnusable(let error): "The next page cannot be used: all rows are read again. \(error.errorMessage)"
+    case .rowsMoved: "The data changed between pages: all rows are read again."
+    case .unstable(let count, let rows): "The service repeatedly reports \(count) rows but returns \(rows)."
+    case .windows(let size): "The service does not send pages: the client requests \(size) rows at a time."
+    case .windowsIgnored: "The service ignores $top and $skip."
+    case .containerDeleted: "A pending change deletes the entity that contains the rows: they are not requested."
     case .fineValues(let first, let count):
-      "\(first)\(count > 1 ? " and \(count - 1) more values have" : " has") more than 12 digits of a second: kept as they came."
+      "\(first)\(count > 1 ? " and \(count - 1) more values have" : " has") more than 12 fractional digits of a second: stored as received."
     case .changedBelow(let count):
-      "The service has changed \(count) \(count == 1 ? "entity" : "entities") with changes that wait to be sent."
+      "The service has changed \(count) \(count == 1 ? "entity" : "entities") with pending changes."
     }
   }
 

@@ -157,11 +157,11 @@ struct DownloadRun: Sendable {
     switch response.httpStatus {
     case 200, 203, 206: break
     case let status:
-      return .unusable(error("an answer without \(status == 204 ? "content" : "a result") (HTTP \(status))"))
+      return .unusable(error("a response without \(status == 204 ? "content" : "a result") (HTTP \(status))"))
     }
     if WebPage.isType(type) { return .unusable(error("a web page (\(type))")) }
     guard request.form == .json, type.contains("xml") else { return nil }
-    let atom = error("\(type), where JSON was asked for")
+    let atom = error("\(type), but JSON was requested")
     // A service without JSON may also say so by the type of its response.
     return bound.traits.version < .v4 && !request.isDelta ? .refused(status: 406, atom) : .unusable(atom)
   }
@@ -219,7 +219,7 @@ struct DownloadRun: Sendable {
     } catch { return try broken(error) }
   }
 
-  private static let nothingStaged = OfflineODataError(.internalFailure, "Nothing is staged")
+  private static let nothingStaged = OfflineODataError(.internalFailure, "no rows are staged")
 
   private func count(_ bytes: Int64, _ run: inout Run) {
     run.outcome.bytes += bytes

@@ -43,7 +43,7 @@ extension OpenStore {
     let row = try await read { connection, state, plan in try container.row(LocalRows(plan, state, connection)) }
     guard let row else {
       throw OfflineODataError(
-        .entityNotFound, "the one that contains the query's rows; add a defining query that brings it")
+        .entityNotFound, "the entity that contains the query's rows; add a defining query that includes it")
     }
     return StagedRead.Container(table: container.table, navigation: container.navigation, row: row)
   }

@@ -128,7 +128,8 @@ struct StreamDownload: Sendable {
   /// Downloads one stream. Returns the number of bytes; 0 if the service has no stream or it is unchanged.
   func fetch(_ wanted: Wanted) async throws -> Int64 {
     for _ in 0..<3 { if let count = try await fetchOnce(wanted) { return count } }
-    throw OfflineODataError(.internalFailure, "the bytes of '\(wanted.path)' vanish while they come")
+    throw OfflineODataError(
+      .internalFailure, "the bytes of '\(wanted.path)' were removed repeatedly during their download")
   }
 
   /// Returns nil if another process opened the store at the same time and removed the bytes as the rest of a crash.

@@ -37,13 +37,13 @@ public struct OfflineODataUploadOptions: Sendable {
 
   func check() throws(OfflineODataError) {
     guard (0...10_000).contains(changesPerBatch) else {
-      throw OfflineODataError(.invalidParameter, "changesPerBatch is \(changesPerBatch), it must be 0 to 10000")
+      throw OfflineODataError(.invalidParameter, "changesPerBatch is \(changesPerBatch); it must be 0 to 10000")
     }
     guard (1...16).contains(lanes) else {
-      throw OfflineODataError(.invalidParameter, "lanes is \(lanes), it must be 1 to 16")
+      throw OfflineODataError(.invalidParameter, "lanes is \(lanes); it must be 1 to 16")
     }
     guard (.zero ... .seconds(3600)).contains(settlingTime) else {
-      throw OfflineODataError(.invalidParameter, "settlingTime is \(settlingTime), it must be 0 to 3600 seconds")
+      throw OfflineODataError(.invalidParameter, "settlingTime is \(settlingTime); it must be 0 to 3600 seconds")
     }
   }
 }

@@ -32,7 +32,7 @@ struct StoreUpload: Sendable {
     var run = Run()
     do {
       try await store.useModel()
-      try await course(&run)
+      try await uploadRun(&run)
     } catch { run.stop = run.stop ?? OfflineODataError(below: error) }
     let (report, stop) = (try await report(run), run.stop)
     var record = EventLog.Record(type: "Upload")
@@ -53,27 +53,27 @@ struct StoreUpload: Sendable {
     var requests = 0
     var total = 0
     var stop: OfflineODataError?
-    var refusal: ODataServiceError?
+    var batchError: ODataServiceError?
   }
 
-  private func course(_ run: inout Run) async throws {
+  private func uploadRun(_ run: inout Run) async throws {
     store.forgetClaims()
     let journal = UploadJournal(store: store, options: options)
-    let course = UploadRun(journal: journal)
+    let uploadRun = UploadRun(journal: journal)
     var units = try await journal.units()
     run.total = units.reduce(0) { $0 + $1.size }
-    try await course.decideNoticed(units.map(\.id), &run.counts)
+    try await uploadRun.resolveNoticedConflicts(units.map(\.id), &run.counts)
     if run.counts != UploadCounts() { units = try await journal.units() }
     let rules = UploadRules(
-      unitsPerBatch: store.refusesBatches ? 0 : options.changesPerBatch, lanes: options.lanes,
+      unitsPerBatch: store.rejectsBatches ? 0 : options.changesPerBatch, lanes: options.lanes,
       splitsTransactions: options.splitsTransactions)
     var machine = UploadMachine(units, rules: rules)
     await withTaskGroup(of: UploadRun.Step.self) { group in
       var actions = machine.take(.begin)
       while true {
         for action in actions where action != .finish {
-          let refusal = run.refusal
-          group.addTask { await course.perform(action, refusal: refusal) }
+          let batchError = run.batchError
+          group.addTask { await uploadRun.perform(action, batchError: batchError) }
         }
         guard let step = await group.next() else { return }
         actions = []
@@ -85,12 +85,12 @@ struct StoreUpload: Sendable {
             OfflineODataUploadProgress(sent: run.counts.sent, failed: run.counts.failed, total: run.total)))
       }
     }
-    if !machine.usesBatches, options.changesPerBatch > 0 { store.refuseBatches() }
+    if !machine.usesBatches, options.changesPerBatch > 0 { store.recordBatchRejection() }
     if run.stop == nil, let first = machine.unsendable.first {
-      let why = options.changesPerBatch > 0 ? "which it does not take" : "and changesPerBatch allows none"
+      let reason = options.changesPerBatch > 0 ? "which the service does not support" : "but changesPerBatch is 0"
       run.stop = OfflineODataError(
         .unsupportedByService,
-        "the changes of transaction \(first) have to go in one batch, \(why); with splitsTransactions they go one by one"
+        "the changes of transaction \(first) must be sent in one batch, \(reason); set splitsTransactions to send them one by one"
       )
     }
     if run.stop == nil, Task.isCancelled { run.stop = OfflineODataError(.cancelled) }
@@ -110,7 +110,7 @@ extension StoreUpload.Run {
     counts += step.counts
     requests += step.requests
     stop = stop ?? step.stop
-    refusal = step.refusal ?? refusal
+    batchError = step.batchError ?? batchError
   }
 }
 

@@ -21,7 +21,7 @@ struct UploadPlan: Sendable {
     let units = Set(try await journal.units().map(\.id))
     let rendered = try await store.read { connection, state, plan in
       let queue = ChangeQueue(connection)
-      let waiting = try queue.dependencies()
+      let dependencies = try queue.dependencies()
       var set = RequestRendering.ChangeSet()
       var unit: Int64?
       let rendering = UploadPlan.placing(journal.rendering(connection, state, plan), plan)
@@ -30,12 +30,12 @@ struct UploadPlan: Sendable {
         if entry.unit != unit { (unit, set) = (entry.unit, RequestRendering.ChangeSet()) }
         var request = try rendering.request(entry.request, contentID: String(entry.id), in: &set)
         request.contentID = nil
-        all.append((entry, request, waiting[entry.id] ?? []))
+        all.append((entry, request, dependencies[entry.id] ?? []))
       }
       return all
     }
     var planned: [OfflineODataPlannedRequest] = []
-    for (entry, request, waiting) in rendered {
+    for (entry, request, dependencies) in rendered {
       let preview = try await store.conversation.preview(request)
       let sent = SentRequest(preview, store.root)
       planned.append(
@@ -44,7 +44,7 @@ struct UploadPlan: Sendable {
           headers: preview.fields.map { field in
             OfflineODataPlannedRequest.Header(name: field.name.canonicalName, value: field.value.plain)
           }, body: sent.body,
-          waitsFor: waiting, isUncertain: entry.state == .sent))
+          waitsFor: dependencies, isUncertain: entry.state == .sent))
     }
     return planned
   }
@@ -62,11 +62,11 @@ struct UploadPlan: Sendable {
   ) -> RowLocation {
     guard location.path == nil, let table = plan.table(row.table) else { return location }
     var location = location
-    let stand = "{\(row.row)}"
-    location.keyPredicate = stand
-    location.path = "\(table.name)(\(stand))"
+    let text = "{\(row.row)}"
+    location.keyPredicate = text
+    location.path = "\(table.name)(\(text))"
     for column in table.key.map({ table.columns[$0] }) where column.path.count == 1 {
-      location.key[column.path[0]] = .string(stand)
+      location.key[column.path[0]] = .string(text)
     }
     return location
   }

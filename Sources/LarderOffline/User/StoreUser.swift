@@ -36,8 +36,8 @@ struct WaitingChanges: Sendable, Hashable {
 
   /// A description in words.
   var text: String {
-    if isNone { return "nothing waits to be sent" }
-    let queue = queued == 1 ? "1 change waits to be sent" : "\(queued) changes wait to be sent"
+    if isNone { return "no pending changes" }
+    let queue = queued == 1 ? "1 pending change" : "\(queued) pending changes"
     if archived == 0 { return queue }
     let archive = archived == 1 ? "1 request is in the error archive" : "\(archived) requests are in the error archive"
     return queued == 0 ? archive : "\(queue), \(archive)"

@@ -109,7 +109,7 @@ package struct UserOpening: Sendable {
     var owner = try await replica.user()
     if owner == nil {
       guard try isAbsent(aside) else {
-        throw OfflineODataError(.otherUser, "it was opened without a user, and the current user's own is set aside")
+        throw OfflineODataError(.otherUser, "it was opened without a user, and the current user's store is set aside")
       }
       if replica.isReadOnly { return true }
       // A store that cannot be opened keeps no owner.
@@ -166,7 +166,7 @@ package struct UserOpening: Sendable {
   }
 
   private func other(_ waiting: WaitingChanges?) -> OfflineODataError {
-    OfflineODataError(.otherUser, waiting?.text ?? "how many changes wait to be sent only its key tells")
+    OfflineODataError(.otherUser, waiting?.text ?? "its number of pending changes cannot be read without its key")
   }
 
   /// What a store contains about its user.
@@ -204,7 +204,7 @@ package struct UserOpening: Sendable {
   private func setAside(_ owner: StoreUser, _ key: StorageKey?) async throws {
     let target = owner.aside(of: path)
     guard try isAbsent(target) else {
-      throw OfflineODataError(.otherUser, "a store of that user is set aside already")
+      throw OfflineODataError(.otherUser, "that user already has a store that is set aside")
     }
     if try place.content() != .encrypted {
       guard let key else { throw OfflineODataError(.setAsideNeedsKey, path) }
@@ -216,13 +216,13 @@ package struct UserOpening: Sendable {
 
   private func check(_ former: OfflineODataProvider, _ owner: StoreUser) throws(OfflineODataError) {
     guard DatabaseFile(former.given.file).absolutePath == place.absolutePath else {
-      throw OfflineODataError(.invalidParameter, "onUserSwitch uploads from another file, \(former.given.file)")
+      throw OfflineODataError(.invalidParameter, "the provider of onUserSwitch uses another file, \(former.given.file)")
     }
     guard let name = former.given.currentUser else {
-      throw OfflineODataError(.invalidParameter, "onUserSwitch uploads with a provider that has no currentUser")
+      throw OfflineODataError(.invalidParameter, "the provider of onUserSwitch has no currentUser")
     }
     guard StoreUser(name) == owner else {
-      throw OfflineODataError(.otherUser, "it is not that of the user whose changes onUserSwitch would upload")
+      throw OfflineODataError(.otherUser, "its user is not the one of the provider of onUserSwitch")
     }
   }
 

@@ -15,16 +15,16 @@ enum CacheFields {
   }
 
   /// The fields that may be stored.
-  static func kept(_ fields: HTTPFields) -> HTTPFields {
+  static func storable(_ fields: HTTPFields) -> HTTPFields {
     HTTPFields(fields.filter { !isDropped($0.name) && $0.isValid })
   }
 
   /// The fields of a stored response after a 304 (RFC 9111 §3.2): the new values, except for fields about the content.
   static func updated(_ old: HTTPFields, by new: HTTPFields) -> HTTPFields {
     var fields = old
-    var seen: Set<HTTPFieldName> = []
-    for field in kept(new) where !describesContent(field.name) {
-      if seen.insert(field.name).inserted {
+    var updatedNames: Set<HTTPFieldName> = []
+    for field in storable(new) where !describesContent(field.name) {
+      if updatedNames.insert(field.name).inserted {
         fields[field.name] = field.value
       } else {
         fields.append(field.name, field.value)

@@ -17,7 +17,7 @@ final class CacheKeyMaker: Sendable {
   private let salt: [UInt8]
   private let common: HTTPFields
   private let credentials: CredentialFields
-  private let known = Locked<[ClientIdentity: Digests]>([:])
+  private let digestsByClient = Locked<[ClientIdentity: Digests]>([:])
 
   private struct ClientIdentity: Hashable {
     var identity: String
@@ -29,7 +29,7 @@ final class CacheKeyMaker: Sendable {
     var variant: [UInt8]
   }
 
-  private static let knownLimit = 256
+  private static let maximumDigests = 256
 
   /// - Parameters:
   ///   - common: fields that the conversation adds to every request that lacks them.
@@ -42,21 +42,21 @@ final class CacheKeyMaker: Sendable {
 
   /// The key of a request.
   func key(url: String, identity: String, fields: HTTPFields) -> CacheKey {
-    let asker = ClientIdentity(identity: identity, fields: fields)
-    let digests = known.withLock { known in
-      if let digests = known[asker] { return digests }
-      let made = self.digests(of: asker)
-      if known.count >= CacheKeyMaker.knownLimit { known.removeAll() }
-      known[asker] = made
-      return made
+    let client = ClientIdentity(identity: identity, fields: fields)
+    let digests = digestsByClient.withLock { digestsByClient in
+      if let digests = digestsByClient[client] { return digests }
+      let digests = self.digests(of: client)
+      if digestsByClient.count >= CacheKeyMaker.maximumDigests { digestsByClient.removeAll() }
+      digestsByClient[client] = digests
+      return digests
     }
     return CacheKey(url: url, scope: digests.scope, variant: digests.variant)
   }
 
-  private func digests(of asker: ClientIdentity) -> Digests {
-    var fields = asker.fields
+  private func digests(of client: ClientIdentity) -> Digests {
+    var fields = client.fields
     for field in common { fields.setDefault(field.name, field.value) }
-    var credential = [asker.identity]
+    var credential = [client.identity]
     var selecting: [String] = []
     for field in fields {
       if credentials.contains(field.name) {

@@ -40,7 +40,7 @@ extension CachePlace {
     do {
       try FileManager.default.createDirectory(
         atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch { throw FolderFailure.error(folder, "The cache's folder cannot be made", error) }
+    } catch { throw FolderFailure.error(folder, "The cache's folder cannot be created", error) }
   }
 
   /// Deletes a database and its log. This works for an encrypted database whose key is lost, too.

@@ -11,32 +11,32 @@ enum FolderFailure {
   /// - Parameters:
   ///   - path: the file or folder that was to be used.
   ///   - what: what could not be done with it, as a clause without a full stop.
-  static func error(_ path: String, _ what: String, _ error: any Error) -> StorageError {
-    .cannotOpen(path, "\(what): \(reason(path, error)).")
+  static func error(_ path: String, _ action: String, _ error: any Error) -> StorageError {
+    .cannotOpen(path, "\(action): \(reason(path, error)).")
   }
 
   private static func reason(_ path: String, _ error: any Error) -> String {
     if let file = file(on: path) { return "\(file) is a file, not a folder" }
-    guard let code = (error as? CocoaError)?.code else { return "the system refused" }
+    guard let code = (error as? CocoaError)?.code else { return "the operating system reported an error" }
     return switch code {
-    case .fileReadNoPermission, .fileWriteNoPermission: "there is no permission"
-    case .fileWriteVolumeReadOnly: "the disk can only be read"
+    case .fileReadNoPermission, .fileWriteNoPermission: "permission denied"
+    case .fileWriteVolumeReadOnly: "the disk is read-only"
     case .fileWriteOutOfSpace: "the disk is full"
-    case .fileNoSuchFile, .fileReadNoSuchFile: "a folder above it is missing"
+    case .fileNoSuchFile, .fileReadNoSuchFile: "a parent folder is missing"
     case .fileWriteInvalidFileName, .fileReadInvalidFileName: "the name is too long or not allowed"
     case .fileWriteFileExists: "another file has its name"
-    default: "the system refused (\(code.rawValue))"
+    default: "the operating system reported an error (\(code.rawValue))"
     }
   }
 
   /// The file that occupies a place in the path where a folder should be.
   private static func file(on path: String) -> String? {
-    var way = path.hasPrefix("/") ? "" : "."
+    var ancestor = path.hasPrefix("/") ? "" : "."
     for part in path.split(separator: "/") {
-      way += "/" + part
+      ancestor += "/" + part
       var isFolder = false
-      guard FileManager.default.fileExists(atPath: way, isDirectory: &isFolder) else { return nil }
-      if !isFolder { return way }
+      guard FileManager.default.fileExists(atPath: ancestor, isDirectory: &isFolder) else { return nil }
+      if !isFolder { return ancestor }
     }
     return nil
   }

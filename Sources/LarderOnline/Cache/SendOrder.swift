@@ -17,22 +17,22 @@ struct SendOrder: Sendable {
   }
 
   private var last = 0
-  private var underWay: Set<Int> = []
+  private var running: Set<Int> = []
   private var latest: [Resource: Latest] = [:]
 
   /// Registers a request that is sent now, and returns its number.
   mutating func begin() -> Int {
     last += 1
-    underWay.insert(last)
+    running.insert(last)
     return last
   }
 
   /// Removes a request whose response has arrived and whose changes are written.
   mutating func end(_ number: Int) {
-    let wasFirst = underWay.min() == number
-    underWay.remove(number)
+    let wasFirst = running.min() == number
+    running.remove(number)
     guard wasFirst else { return }
-    let first = underWay.min() ?? .max
+    let first = running.min() ?? .max
     latest = latest.filter { $0.value.last > first }
   }
 
@@ -48,7 +48,7 @@ struct SendOrder: Sendable {
 
   /// Records a change that has been written.
   mutating func note(_ change: CacheChange, sentAs number: Int) {
-    guard underWay.contains(where: { $0 < number }) else { return }
+    guard running.contains(where: { $0 < number }) else { return }
     let resource = Resource(url: change.key.url, scope: change.key.scope)
     var changed = latest[resource] ?? Latest()
     changed.last = max(changed.last, number)

@@ -10,26 +10,26 @@ extension TechnicalCache {
   /// - Parameter number: the number of the request, from ``SendOrder/begin()``.
   func commit(_ changes: [CacheChange], sentAs number: Int) async -> StorageError? {
     await withCheckedContinuation { done in
-      let isFirst = waiting.withLock { waiting in
+      let isFirst = pendingWrites.withLock { pendingWrites in
         let changes = changes.map { SentChange(change: $0, number: number) }
-        waiting.append(WaitingChange(changes: changes, done: done))
-        return waiting.count == 1
+        pendingWrites.append(PendingWrite(changes: changes, done: done))
+        return pendingWrites.count == 1
       }
       // Changes that arrive while the writer is busy are written together in its next transaction.
-      if isFirst { database.whereWriting { [self] turn in writeWaiting(turn) } }
+      if isFirst { database.whereWriting { [self] turn in writePending(turn) } }
     }
   }
 
-  private func writeWaiting(_ turn: Database.WriterTurn) {
-    let all = waiting.withLock { waiting in
-      defer { waiting = [] }
-      return waiting
+  private func writePending(_ turn: Database.WriterTurn) {
+    let writes = pendingWrites.withLock { pendingWrites in
+      defer { pendingWrites = [] }
+      return pendingWrites
     }
-    if write(all.flatMap(\.changes), turn) == nil {
-      for one in all { one.done.resume(returning: nil) }
+    if write(writes.flatMap(\.changes), turn) == nil {
+      for pendingWrite in writes { pendingWrite.done.resume(returning: nil) }
     } else {
       // One of the changes may be at fault: each request gets a transaction of its own.
-      for one in all { one.done.resume(returning: write(one.changes, turn)) }
+      for pendingWrite in writes { pendingWrite.done.resume(returning: write(pendingWrite.changes, turn)) }
     }
   }
 
@@ -63,8 +63,8 @@ extension TechnicalCache {
   }
 
   private func store(_ entry: CacheEntry, _ key: CacheKey, _ connection: Connection) throws(StorageError) {
-    let place: [SQLValue] = [.text(key.url), .blob(key.scope), .blob(key.variant)]
-    try remove("url = ? AND scope = ? AND variant = ?", place, connection)
+    let keyValues: [SQLValue] = [.text(key.url), .blob(key.scope), .blob(key.variant)]
+    try remove("url = ? AND scope = ? AND variant = ?", keyValues, connection)
     let cost = entry.cost(url: key.url)
     guard cost <= limits.maximumBytes else {
       report(.entryTooLarge(url: key.url, bytes: entry.payload.count))
@@ -80,7 +80,7 @@ extension TechnicalCache {
       .text(CacheFields.text(entry.fields)), .blob(entry.payload))
     let row = connection.lastInsertedRow
     try connection.run("UPDATE usage SET total = total + ?", .integer(cost))
-    try makeRoom(keeping: row, connection)
+    try freeSpace(keeping: row, connection)
   }
 
   /// Updates an entry and leaves its content as it is. If the row has been deleted meanwhile, it stays deleted.
@@ -98,34 +98,34 @@ extension TechnicalCache {
   }
 
   func remove(_ condition: String, _ values: [SQLValue], _ connection: Connection) throws(StorageError) {
-    var gone: Int64 = 0
+    var removedCost: Int64 = 0
     try connection.forEachRow("DELETE FROM entry WHERE \(condition) RETURNING cost", values) {
       (row) throws(StorageError) in
-      gone += try row.int64(0)
+      removedCost += try row.int64(0)
       return true
     }
-    if gone != 0 { try connection.run("UPDATE usage SET total = total - ?", .integer(gone)) }
+    if removedCost != 0 { try connection.run("UPDATE usage SET total = total - ?", .integer(removedCost)) }
   }
 
   /// If the cache exceeds its limit, removes the least recently used entries until the threshold is reached. `row`
   /// stays.
-  private func makeRoom(keeping row: Int64, _ connection: Connection) throws(StorageError) {
+  private func freeSpace(keeping row: Int64, _ connection: Connection) throws(StorageError) {
     var total =
       try connection.first("SELECT total FROM usage") { (row) throws(StorageError) in try row.int64(0) } ?? 0
     guard total > limits.maximumBytes else { return }
-    var gone: [Int64] = []
+    var removedRows: [Int64] = []
     var freed: Int64 = 0
     try connection.forEachRow("SELECT id, cost FROM entry WHERE id <> ? ORDER BY used", [.integer(row)]) {
       (row) throws(StorageError) in
       guard total > limits.cleanupBytes else { return false }
       let cost = try row.int64(1)
-      gone.append(try row.int64(0))
+      removedRows.append(try row.int64(0))
       freed += cost
       total -= cost
       return true
     }
-    for id in gone { try connection.run("DELETE FROM entry WHERE id = ?", .integer(id)) }
+    for id in removedRows { try connection.run("DELETE FROM entry WHERE id = ?", .integer(id)) }
     try connection.run("UPDATE usage SET total = total - ?", .integer(freed))
-    report(.cacheCleanedUp(entries: gone.count, bytes: Int(clamping: freed)))
+    report(.cacheCleanedUp(entries: removedRows.count, bytes: Int(clamping: freed)))
   }
 }

@@ -22,12 +22,12 @@ final class TechnicalCache: Sendable {
   let database: Database
   let timestamps: UseTimestamps
   let uses = Locked<[Int64: Int64]>([:])
-  let waiting = Locked<[WaitingChange]>([])
+  let pendingWrites = Locked<[PendingWrite]>([])
   let order = Locked(SendOrder())
   let report: @Sendable (OnlineStoreDiagnostic) -> Void
 
   /// Changes that are pending until the writer takes them.
-  struct WaitingChange {
+  struct PendingWrite {
     var changes: [SentChange]
     var done: CheckedContinuation<StorageError?, Never>
   }
@@ -90,7 +90,7 @@ final class TechnicalCache: Sendable {
   /// The checked entry of a key; nil for a miss. A damaged entry counts as a miss and is removed.
   @available(*, noasync)
   func entry(_ key: CacheKey) throws(StorageError) -> CacheEntry? {
-    let found = try database.readNow { (connection) throws(StorageError) in
+    let storedEntry = try database.readNow { (connection) throws(StorageError) in
       try connection.first(
         """
         SELECT id, status, fields, delta_link, checksum, payload FROM entry
@@ -103,7 +103,7 @@ final class TechnicalCache: Sendable {
         return (entry, try row.int64(4))
       }
     }
-    guard let (entry, checksum) = found else { return nil }
+    guard let (entry, checksum) = storedEntry else { return nil }
     guard Checksum.of(entry.payload) == checksum else {
       report(.entryDamaged(url: key.url))
       database.whereWriting { [self] turn in discard(entry.row, turn) }
@@ -183,12 +183,12 @@ final class UseTimestamps: Sendable {
 
   func next() -> Int64 {
     let now = environment.unixMicroseconds
-    var seen = last.load(ordering: .relaxed)
+    var latest = last.load(ordering: .relaxed)
     while true {
-      let next = max(now, seen + 1)
-      let (exchanged, original) = last.compareExchange(expected: seen, desired: next, ordering: .relaxed)
+      let next = max(now, latest + 1)
+      let (exchanged, original) = last.compareExchange(expected: latest, desired: next, ordering: .relaxed)
       if exchanged { return next }
-      seen = original
+      latest = original
     }
   }
 }

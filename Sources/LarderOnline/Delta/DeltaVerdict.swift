@@ -11,16 +11,16 @@ enum DeltaVerdict: Sendable, Equatable {
   case expired
 
   /// Judges a response with a status of 2xx, or 304.
-  init(_ answer: ODataSingleResponse) {
-    if answer.httpStatus == 304 || answer.isNotModified {
+  init(_ response: ODataSingleResponse) {
+    if response.httpStatus == 304 || response.isNotModified {
       self = .unchanged(deltaLink: nil)
       return
     }
-    guard answer.httpStatus == 200, !answer.payloadBytes.isEmpty else {
+    guard response.httpStatus == 200, !response.payloadBytes.isEmpty else {
       self = .readAgain
       return
     }
-    let survey = PayloadSurvey(answer.payloadBytes, contentType: answer.fields[.contentType])
+    let survey = PayloadSurvey(response.payloadBytes, contentType: response.fields[.contentType])
     self = survey.isWhole && survey.isEmptyDelta ? .unchanged(deltaLink: survey.deltaLink) : .readAgain
   }
 

@@ -51,10 +51,10 @@ struct PayloadSurvey: Sendable, Equatable {
         _ = try scanner.next()
         return PayloadSurvey(format: .jsonV4, isWhole: true)
       }
-      let found = try members(&scanner, isTop: true)
+      let survey = try members(&scanner, isTop: true)
       // Only white space may follow.
       _ = try scanner.next()
-      return found
+      return survey
     } catch {
       return PayloadSurvey(format: .jsonV4, isWhole: false)
     }

@@ -54,9 +54,11 @@ private struct ChangedResource {
     guard !hasMore, request.operation == .create || request.operation == .createMedia, let model else {
       return [.alone(name)]
     }
-    let made: [RequestClaim] = [.shared(name), .alone("\(name)(new)")]
-    guard case .entity(let entity) = request.body, let key = Self.key(of: entity, in: name, model) else { return made }
-    return made + [.alone(Self.entity(name, key))]
+    let claims: [RequestClaim] = [.shared(name), .alone("\(name)(new)")]
+    guard case .entity(let entity) = request.body, let key = Self.key(of: entity, in: name, model) else {
+      return claims
+    }
+    return claims + [.alone(Self.entity(name, key))]
   }
 
   private static func entity(_ set: String, _ key: String) -> String { "\(set)(\(key))" }

@@ -7,10 +7,10 @@ import LarderStorage
 ///
 /// | state | leaves by |
 /// | --- | --- |
-/// | `new` | `start` to `lookingUp`, `asking` or `ended` |
-/// | `lookingUp` | `found`, `cacheGone`, `cacheFailed` to `asking` or `ended` |
-/// | `asking` | `answered`, `failed` to `writing`, `asking` (a complete read after a delta) or `ended` |
-/// | `writing` | `written` to `ended` or `asking` |
+/// | `new` | `start` to `lookingUp`, `sending` or `ended` |
+/// | `lookingUp` | `entries`, `cacheUnavailable`, `cacheFailed` to `sending` or `ended` |
+/// | `sending` | `response`, `failed` to `writing`, `sending` (a complete read after a delta) or `ended` |
+/// | `writing` | `written` to `ended` or `sending` |
 /// | `ended` | never |
 ///
 /// `cancel` leads from every state to `ended`. A list of actions holds at most one piece of ``Work``, as its last
@@ -27,7 +27,7 @@ struct RequestMachine: Sendable {
     /// Whether the store is not open because it is suspended.
     var isSuspended = false
     /// Whether batches may carry conditions: false once the service has rejected one.
-    var batchesTakeConditions = true
+    var batchesSupportConditions = true
   }
 
   /// An event that is reported to the listener.
@@ -44,7 +44,7 @@ struct RequestMachine: Sendable {
   /// Asynchronous work, whose result comes back as an ``Input``.
   enum Work: Sendable {
     case lookUp([CacheKey?])
-    case ask(Question)
+    case send(RevalidationRequest)
     case write([CacheChange])
   }
 
@@ -56,11 +56,11 @@ struct RequestMachine: Sendable {
   enum Input: Sendable {
     case start
     /// What the cache holds, one element for each key.
-    case found([CacheEntry?])
+    case entries([CacheEntry?])
     /// The cache was closed before the lookup.
-    case cacheGone
+    case cacheUnavailable
     case cacheFailed(StorageError)
-    case answered(ODataResponse)
+    case response(ODataResponse)
     case failed(any Error)
     case written(StorageError?)
     case cancel
@@ -69,18 +69,18 @@ struct RequestMachine: Sendable {
   private enum State: Sendable {
     case new
     case lookingUp
-    case asking(Question)
-    case writing(then: [Action], asking: Question?)
+    case sending(RevalidationRequest)
+    case writing(then: [Action], sending: RevalidationRequest?)
     case ended
   }
 
   let request: ODataRequest
   let root: ODataServiceRoot
-  let circumstances: RequestConditions
+  let conditions: RequestConditions
   /// One key for each part; nil if the part does not use the cache.
   let keys: [CacheKey?]
   /// Why the request cannot be sent at all.
-  let refusal: (any Error)?
+  let requestError: (any Error)?
   /// The service's version as far as it is known, for responses that do not state it.
   var version: ODataVersion?
 
@@ -88,18 +88,18 @@ struct RequestMachine: Sendable {
   private var cached: [CacheEntry?] = []
 
   init(
-    _ request: ODataRequest, root: ODataServiceRoot, circumstances: RequestConditions, keys: [CacheKey?],
-    refusal: (any Error)? = nil
+    _ request: ODataRequest, root: ODataServiceRoot, conditions: RequestConditions, keys: [CacheKey?],
+    requestError: (any Error)? = nil
   ) {
     self.request = request
     self.root = root
-    self.circumstances = circumstances
+    self.conditions = conditions
     self.keys = keys
-    self.refusal = refusal
+    self.requestError = requestError
   }
 
   private var isBatch: Bool { if case .batch = request { true } else { false } }
-  private var usesCache: Bool { request.takesPartInCache && circumstances.cache == .open }
+  private var usesCache: Bool { request.usesTechnicalCache && conditions.cache == .open }
 
   /// The actions that follow from `input`, in order. An input that does not fit the state leads to no action.
   mutating func take(_ input: Input) -> [Action] {
@@ -109,13 +109,13 @@ struct RequestMachine: Sendable {
       state = .ended
       return []
     case (.new, .start): return [.report(.started)] + begin()
-    case (.lookingUp, .found(let entries)): return lookedUp(entries)
-    case (.lookingUp, .cacheGone):
-      return circumstances.isPassive ? fail(OnlineStoreError.cacheClosed) : ask(.plain)
+    case (.lookingUp, .entries(let entries)): return lookedUp(entries)
+    case (.lookingUp, .cacheUnavailable):
+      return conditions.isPassive ? fail(OnlineStoreError.cacheClosed) : send(.plain)
     case (.lookingUp, .cacheFailed(let error)): return lookUpFailed(error)
-    case (.asking(let question), .answered(let response)): return answered(response, question)
-    case (.asking(let question), .failed(let error)): return failed(error, question)
-    case (.writing(let actions, let question), .written(let error)): return written(error, actions, question)
+    case (.sending(let revalidation), .response(let response)): return receive(response, revalidation)
+    case (.sending(let revalidation), .failed(let error)): return failed(error, revalidation)
+    case (.writing(let actions, let revalidation), .written(let error)): return written(error, actions, revalidation)
     default: return []
     }
   }
@@ -124,37 +124,37 @@ struct RequestMachine: Sendable {
 
   private mutating func begin() -> [Action] {
     let operation = request.operationName
-    if !circumstances.isOpen {
-      return fail(ODataServiceError(circumstances.isSuspended ? .suspended : .notOpen, operation: operation))
+    if !conditions.isOpen {
+      return fail(ODataServiceError(conditions.isSuspended ? .suspended : .notOpen, operation: operation))
     }
-    if let refusal { return fail(refusal) }
+    if let requestError { return fail(requestError) }
     if usesCache {
       state = .lookingUp
       return [.perform(.lookUp(keys))]
     }
-    guard circumstances.isPassive else { return ask(.plain) }
-    if request.takesPartInCache, circumstances.cache == .closed { return fail(OnlineStoreError.cacheClosed) }
+    guard conditions.isPassive else { return send(.plain) }
+    if request.usesTechnicalCache, conditions.cache == .closed { return fail(OnlineStoreError.cacheClosed) }
     return fail(ODataServiceError(.passive, operation: operation))
   }
 
   private mutating func lookedUp(_ entries: [CacheEntry?]) -> [Action] {
     cached = entries
     let response = Action.report(.cacheResponse(cacheResponse(entries)))
-    if circumstances.isPassive {
+    if conditions.isPassive {
       state = .ended
       return [response, .report(.finished)]
     }
-    let question = Question(
-      cached: entries, isBatch: isBatch, root: root, batchesTakeConditions: circumstances.batchesTakeConditions)
-    return [response] + ask(question)
+    let revalidation = RevalidationRequest(
+      cached: entries, isBatch: isBatch, root: root, batchesSupportConditions: conditions.batchesSupportConditions)
+    return [response] + send(revalidation)
   }
 
   /// While the store can use the server, a cache that cannot be read counts as a miss.
   private mutating func lookUpFailed(_ error: StorageError) -> [Action] {
-    if circumstances.isPassive { return fail(OnlineStoreError.storage(error)) }
+    if conditions.isPassive { return fail(OnlineStoreError.storage(error)) }
     cached = keys.map { _ in nil }
     let notice = Action.report(.diagnostic(.cacheReadFailed(urls: keys.compactMap { $0?.url }, error)))
-    return [notice, .report(.cacheResponse(cacheResponse(cached)))] + ask(.plain)
+    return [notice, .report(.cacheResponse(cacheResponse(cached)))] + send(.plain)
   }
 
   private func cacheResponse(_ entries: [CacheEntry?]) -> ODataResponse? {
@@ -168,56 +168,56 @@ struct RequestMachine: Sendable {
 
   // MARK: The server's responses
 
-  private mutating func ask(_ question: Question) -> [Action] {
-    state = .asking(question)
-    return [.perform(.ask(question))]
+  private mutating func send(_ revalidation: RevalidationRequest) -> [Action] {
+    state = .sending(revalidation)
+    return [.perform(.send(revalidation))]
   }
 
-  private mutating func answered(_ response: ODataResponse, _ question: Question) -> [Action] {
-    if case .changes = question { return answeredChanges(response) }
+  private mutating func receive(_ response: ODataResponse, _ revalidation: RevalidationRequest) -> [Action] {
+    if case .changes = revalidation { return receiveChanges(response) }
     do throws(ODataServiceError) {
-      let settled = try CacheOutcome(response, keys: usesCache ? keys : [], cached: cached, version: version)
-      return finish(settled)
+      let outcome = try CacheOutcome(response, keys: usesCache ? keys : [], cached: cached, version: version)
+      return finish(outcome)
     } catch {
       return fail(error, error.response.map { .single($0) })
     }
   }
 
-  private mutating func answeredChanges(_ response: ODataResponse) -> [Action] {
+  private mutating func receiveChanges(_ response: ODataResponse) -> [Action] {
     guard case .single(let single) = response, let key = keys.first ?? nil, let entry = cached.first ?? nil,
       case .unchanged(let link) = DeltaVerdict(single)
-    else { return ask(.plain) }
+    else { return send(.plain) }
     return finish(CacheOutcome(unchanged: entry, key: key, deltaLink: link, version: version))
   }
 
-  private mutating func finish(_ settled: CacheOutcome) -> [Action] {
-    let ending: [Action] = [.report(.serverResponse(settled.response)), .report(.finished)]
-    guard !settled.changes.isEmpty else {
+  private mutating func finish(_ outcome: CacheOutcome) -> [Action] {
+    let ending: [Action] = [.report(.serverResponse(outcome.response)), .report(.finished)]
+    guard !outcome.changes.isEmpty else {
       state = .ended
       return ending
     }
-    state = .writing(then: ending, asking: nil)
-    return [.perform(.write(settled.changes))]
+    state = .writing(then: ending, sending: nil)
+    return [.perform(.write(outcome.changes))]
   }
 
-  private mutating func failed(_ error: any Error, _ question: Question) -> [Action] {
+  private mutating func failed(_ error: any Error, _ revalidation: RevalidationRequest) -> [Action] {
     let failure = error as? ODataServiceError
     // The service sent a 304 to a request without a condition: nothing changed since the link.
-    if case .changes = question, failure?.httpStatus == 304, let key = keys.first ?? nil,
+    if case .changes = revalidation, failure?.httpStatus == 304, let key = keys.first ?? nil,
       let entry = cached.first ?? nil
     {
       return finish(CacheOutcome(unchanged: entry, key: key, deltaLink: nil, version: version))
     }
-    if case .changes = question, let failure, DeltaVerdict(failure) == .expired, let key = keys.first ?? nil,
+    if case .changes = revalidation, let failure, DeltaVerdict(failure) == .expired, let key = keys.first ?? nil,
       var entry = cached.first ?? nil
     {
       entry.deltaLink = nil
-      state = .writing(then: [], asking: .plain)
+      state = .writing(then: [], sending: .plain)
       return [.perform(.write([.refresh(key, entry)]))]
     }
     let ending: [Action] = [.report(.failed(error, failure?.response.map { .single($0) }))]
     if !isBatch, usesCache, let failure, CacheOutcome.meansGone(failure), let key = keys.first ?? nil {
-      state = .writing(then: ending, asking: nil)
+      state = .writing(then: ending, sending: nil)
       return [.perform(.write([.remove(key)]))]
     }
     state = .ended
@@ -225,16 +225,18 @@ struct RequestMachine: Sendable {
   }
 
   /// Continues after a write. If the cache could not be written, the caller still receives the response.
-  private mutating func written(_ error: StorageError?, _ actions: [Action], _ question: Question?) -> [Action] {
+  private mutating func written(_ error: StorageError?, _ actions: [Action], _ revalidation: RevalidationRequest?)
+    -> [Action]
+  {
     var result: [Action] = []
     if let error, error.category != .closed, error.category != .suspended {
       result.append(.report(.diagnostic(.cacheWriteFailed(urls: keys.compactMap { $0?.url }, error))))
     }
-    guard let question else {
+    guard let revalidation else {
       state = .ended
       return result + actions
     }
-    return result + actions + ask(question)
+    return result + actions + send(revalidation)
   }
 
   private mutating func fail(_ error: any Error, _ response: ODataResponse? = nil) -> [Action] {
@@ -245,7 +247,7 @@ struct RequestMachine: Sendable {
 
 extension ODataRequest {
   /// True if at least one read in the request uses the cache.
-  var takesPartInCache: Bool {
+  var usesTechnicalCache: Bool {
     switch self {
     case .single(let request): request.isCacheable
     case .batch(let batch):

@@ -51,16 +51,16 @@ struct RequestRun: Sendable {
 
   @available(*, noasync)
   private func lookUp(_ keys: [CacheKey?]) -> RequestMachine.Input {
-    guard let cache = session.cache else { return .cacheGone }
+    guard let cache = session.cache else { return .cacheUnavailable }
     do throws(StorageError) {
       var entries: [CacheEntry?] = []
       entries.reserveCapacity(keys.count)
       for key in keys {
         if let key { entries.append(try cache.entry(key)) } else { entries.append(nil) }
       }
-      return .found(entries)
+      return .entries(entries)
     } catch {
-      return error.category == .closed || error.category == .suspended ? .cacheGone : .cacheFailed(error)
+      return error.category == .closed || error.category == .suspended ? .cacheUnavailable : .cacheFailed(error)
     }
   }
 
@@ -76,14 +76,14 @@ struct RequestRun: Sendable {
     while let current = work {
       let input: RequestMachine.Input
       switch current {
-      case .lookUp: input = .cacheGone
-      case .ask(let question):
+      case .lookUp: input = .cacheUnavailable
+      case .send(let revalidation):
         session.refreshMetadata()
         end(number)
         if let turn {
-          (number, input) = await turn.take { [self] in await ask(question) } ?? (0, .cancel)
+          (number, input) = await turn.take { [self] in await send(revalidation) } ?? (0, .cancel)
         } else {
-          (number, input) = await ask(question)
+          (number, input) = await send(revalidation)
         }
         machine.version = session.conversation.knownVersion
       case .write(let changes): input = .written(await session.cache?.commit(changes, sentAs: number))
@@ -93,10 +93,10 @@ struct RequestRun: Sendable {
   }
 
   /// Sends the request. Returns its number in the order of sending, and the response as an input.
-  private func ask(_ question: Question) async -> (number: Int, RequestMachine.Input) {
+  private func send(_ revalidation: RevalidationRequest) async -> (number: Int, RequestMachine.Input) {
     let number = session.cache?.order.withLock { $0.begin() } ?? 0
     do throws(ODataServiceError) {
-      return (number, .answered(try await session.send(machine.request, question, isCached: machine.keys)))
+      return (number, .response(try await session.send(machine.request, revalidation, isCached: machine.keys)))
     } catch { return (number, .failed(error)) }
   }
 

@@ -15,10 +15,10 @@ struct CacheOutcome: Sendable {
   ///   - keys: one key for each part; nil if the part does not use the cache.
   ///   - cached: what the cache held when the request was sent, one element for each part.
   init(
-    _ answer: ODataResponse, keys: [CacheKey?], cached: [CacheEntry?], version: ODataVersion?
+    _ serverResponse: ODataResponse, keys: [CacheKey?], cached: [CacheEntry?], version: ODataVersion?
   ) throws(ODataServiceError) {
-    response = answer
-    switch answer {
+    response = serverResponse
+    switch serverResponse {
     case .single(let single):
       let settled = settle(single, key: keys.first ?? nil, cached: cached.first ?? nil, version: version)
       // A request with the caller's own condition bypasses the cache: the 304 is passed to the caller.
@@ -105,7 +105,7 @@ struct CacheOutcome: Sendable {
     let type = response.fields[.contentType]?.lowercased() ?? ""
     if type.hasPrefix("text/html") || type.hasPrefix("application/xhtml") { return nil }
     var entry = CacheEntry(
-      status: status, fields: CacheFields.kept(response.fields), payload: response.payloadBytes, deltaLink: nil)
+      status: status, fields: CacheFields.storable(response.fields), payload: response.payloadBytes, deltaLink: nil)
     guard !response.payloadBytes.isEmpty else { return entry }
     let survey = PayloadSurvey(response.payloadBytes, contentType: response.fields[.contentType])
     guard survey.isWhole else { return nil }

@@ -59,7 +59,7 @@ extension OnlineODataStore {
       // The options decide, not the file: a cache that was reset is created anew with its key, or not at all.
       switch (options.givenKey.key, key) {
       case (nil, nil): break
-      case (let own?, let key?): if own != key { throw .wrongKey(place.file) }
+      case (let storedKey?, let key?): if storedKey != key { throw .wrongKey(place.file) }
       case (_?, nil): throw .encrypted(place.file)
       case (nil, _?): throw .notEncrypted(place.file)
       }

@@ -18,20 +18,20 @@ extension OnlineODataStore {
     let execution = ODataRequestExecution(request: request, listener: listener)
     // Added first, so that a closing that begins now waits for this request's end.
     running.add(execution)
-    var course = course(of: execution)
-    let work = course.begin()
-    goOn(course, with: work)
+    var run = run(of: execution)
+    let work = run.begin()
+    continueRun(run, with: work)
     return execution
   }
 
-  private func goOn(_ course: RequestRun, with work: RequestMachine.Work?) {
-    let execution = course.execution
+  private func continueRun(_ run: RequestRun, with work: RequestMachine.Work?) {
+    let execution = run.execution
     guard let work else { return running.remove(execution) }
     // Taken here and not in the task, because tasks begin in any order.
-    let turn = turn(of: execution.request, course.session.conversation)
-    let task = course.session.conversation.options.environment.task { [running] in
-      var course = course
-      await course.run(work, in: turn)
+    let turn = turn(of: execution.request, run.session.conversation)
+    let task = run.session.conversation.options.environment.task { [running] in
+      var run = run
+      await run.run(work, in: turn)
       turn?.end()
       running.remove(execution)
     }
@@ -45,11 +45,11 @@ extension OnlineODataStore {
   }
 
   /// Creates the run with all the state that the request keeps from its start.
-  private func course(of execution: ODataRequestExecution) -> RequestRun {
+  private func run(of execution: ODataRequestExecution) -> RequestRun {
     let request = execution.request
-    var circumstances: RequestMachine.RequestConditions
+    var conditions: RequestMachine.RequestConditions
     let session: OpenSession
-    (circumstances, session) = state.withLock { state in
+    (conditions, session) = state.withLock { state in
       let cache: RequestMachine.CacheState =
         !state.options.useCache ? .disabled : state.cache == nil ? .closed : .open
       let session = OpenSession(
@@ -60,16 +60,16 @@ extension OnlineODataStore {
           isOpen: state.isOpen, isPassive: state.isPassive, cache: cache, isSuspended: state.suspension != nil), session
       )
     }
-    circumstances.batchesTakeConditions = session.batchesTakeConditions
+    conditions.batchesSupportConditions = session.batchesSupportConditions
     var keys: [CacheKey?] = []
-    var refusal: (any Error)?
-    if circumstances.isOpen, let cache = session.cache, request.takesPartInCache {
+    var requestError: (any Error)?
+    if conditions.isOpen, let cache = session.cache, request.usesTechnicalCache {
       do throws(ODataServiceError) {
         keys = try RequestKeys.keys(of: request, conversation: session.conversation, maker: cache.keys)
-      } catch { refusal = error }
+      } catch { requestError = error }
     }
     var machine = RequestMachine(
-      request, root: root, circumstances: circumstances, keys: keys, refusal: refusal)
+      request, root: root, conditions: conditions, keys: keys, requestError: requestError)
     machine.version = session.conversation.knownVersion
     return RequestRun(execution: execution, session: session, machine: machine)
   }

@@ -52,16 +52,16 @@ public enum OnlineStoreDiagnostic: Sendable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .cacheReplaced(let path, let aside, let reason):
-      "The cache \(path) was damaged (\(reason)); it is now \(aside), and a new one was made."
+      "The cache \(path) was damaged (\(reason)); it was moved to \(aside), and a new cache was created."
     case .cacheReadFailed(_, let error): "The cache could not be read: \(error)"
-    case .cacheWriteFailed(_, let error): "An answer could not be kept: \(error)"
-    case .entryDamaged(let url): "A kept answer was damaged and removed: \(url.prefix { $0 != "?" })"
+    case .cacheWriteFailed(_, let error): "A response could not be stored: \(error)"
+    case .entryDamaged(let url): "A stored response was damaged and removed: \(url.prefix { $0 != "?" })"
     case .entryTooLarge(let url, let bytes):
-      "An answer of \(bytes) bytes is larger than the cache and was not kept: \(url.prefix { $0 != "?" })"
-    case .cacheCleanedUp(let entries, let bytes): "\(entries) answers (\(bytes) bytes) were removed to make room."
-    case .metadataUnreadable(let reason): "The kept metadata could not be read: \(reason)"
-    case .batchConditionsRefused(let status): "The service refuses conditions in batches (HTTP \(status))."
-    case .trackingRefused(let status): "The service refuses change tracking (HTTP \(status))."
+      "A response of \(bytes) bytes is larger than the cache and was not stored: \(url.prefix { $0 != "?" })"
+    case .cacheCleanedUp(let entries, let bytes): "\(entries) responses (\(bytes) bytes) were removed to free space."
+    case .metadataUnreadable(let reason): "The cached metadata could not be read: \(reason)"
+    case .batchConditionsRefused(let status): "The service rejects conditions in batches (HTTP \(status))."
+    case .trackingRefused(let status): "The service rejects change tracking (HTTP \(status))."
     }
   }
 }
@@ -87,7 +87,7 @@ extension OnlineStoreError: LarderError {
     case .cacheInUse(let path):
       ErrorExplanation(
         "Another store uses the cache of this service (\(path)).",
-        cure: "Close that one, or give this one another name.")
+        cure: "Close that store, or give this one another name.")
     case .cacheNotEnabled: ErrorExplanation("The store has no technical cache.", cure: "Enable it in the options.")
     case .cacheClosed: ErrorExplanation("The technical cache is closed.", cure: "Reopen it first.")
     case .cacheNotClosed: ErrorExplanation("The technical cache is open.", cure: "Close it first.")

@@ -23,47 +23,47 @@ final class OpenSession: Sendable {
     self.report = report
   }
 
-  var batchesTakeConditions: Bool { memory.batchesTakeConditions }
+  var batchesSupportConditions: Bool { memory.batchesSupportConditions }
 
-  /// Sends a request, conditionally or for changes only if `question` says so.
+  /// Sends a request, conditionally or for changes only if `revalidation` says so.
   func send(
-    _ request: ODataRequest, _ question: Question, isCached keys: [CacheKey?]
+    _ request: ODataRequest, _ revalidation: RevalidationRequest, isCached keys: [CacheKey?]
   ) async throws(ODataServiceError) -> ODataResponse {
     switch request {
-    case .single(let single): .single(try await send(single, question, isCached: keys.first ?? nil != nil))
-    case .batch(let batch): .batch(try await send(batch, question))
+    case .single(let single): .single(try await send(single, revalidation, isCached: keys.first ?? nil != nil))
+    case .batch(let batch): .batch(try await send(batch, revalidation))
     }
   }
 
   private func send(
-    _ request: ODataSingleRequest, _ question: Question, isCached: Bool
+    _ request: ODataSingleRequest, _ revalidation: RevalidationRequest, isCached: Bool
   ) async throws(ODataServiceError) -> ODataSingleResponse {
     var request = request
-    var asksForDelta = isCached
-    switch question {
+    var requestsDelta = isCached
+    switch revalidation {
     case .plain: break
     case .conditional(let validators):
       validators.first??.apply(to: &request)
-      asksForDelta = true
+      requestsDelta = true
     case .changes(let link):
       request.path = link
-      asksForDelta = false
+      requestsDelta = false
     }
     var tracking = request
-    guard asksForDelta, askForDeltaLink(&tracking) else { return try await conversation.send(request) }
+    guard requestsDelta, requestDeltaLink(&tracking) else { return try await conversation.send(request) }
     do throws(ODataServiceError) { return try await conversation.send(tracking) } catch {
       guard let status = error.httpStatus, status == 400 || status == 501 else { throw error }
       // The service may reject the preference, which the store added.
       let response = try await conversation.send(request)
-      memory.trackingWasRefused()
+      memory.recordTrackingRejection()
       report(.trackingRefused(status: status))
       return response
     }
   }
 
   /// Adds the preference for a delta link. Returns false, and adds nothing, if none is wanted.
-  private func askForDeltaLink(_ request: inout ODataSingleRequest) -> Bool {
-    guard tracksChanges, memory.takesTracking, request.operation == .read,
+  private func requestDeltaLink(_ request: inout ODataSingleRequest) -> Bool {
+    guard tracksChanges, memory.supportsTracking, request.operation == .read,
       conversation.knownVersion.map({ $0 >= .v4 }) ?? false,
       !(request.fields[.prefer] ?? "").contains("track-changes")
     else { return false }
@@ -72,9 +72,9 @@ final class OpenSession: Sendable {
   }
 
   private func send(
-    _ batch: ODataBatchRequest, _ question: Question
+    _ batch: ODataBatchRequest, _ revalidation: RevalidationRequest
   ) async throws(ODataServiceError) -> ODataBatchResponse {
-    guard case .conditional(let validators) = question else { return try await conversation.send(batch) }
+    guard case .conditional(let validators) = revalidation else { return try await conversation.send(batch) }
     var conditional = batch
     for index in conditional.items.indices where index < validators.count {
       guard let validators = validators[index], case .single(var request) = conditional.items[index] else { continue }
@@ -83,19 +83,19 @@ final class OpenSession: Sendable {
     }
     // Changes are never sent twice: only a batch of reads tests whether the service accepts conditions.
     guard batch.isRead else { return try await conversation.send(batch) }
-    let answer = try await conversation.send(conditional)
-    for (slot, validators) in zip(answer.slots, validators) where validators != nil {
+    let batchResponse = try await conversation.send(conditional)
+    for (slot, validators) in zip(batchResponse.slots, validators) where validators != nil {
       guard let status = slot?.failure?.httpStatus, [400, 412, 428, 501].contains(status) else { continue }
-      memory.batchConditionsWereRefused()
+      memory.recordConditionsRejection()
       report(.batchConditionsRefused(status: status))
       return try await conversation.send(batch)
     }
-    return answer
+    return batchResponse
   }
 
   /// Checks once, during the first request, whether the cached metadata is still the service's.
   func refreshMetadata() {
-    guard let cache, memory.takesRefresh() else { return }
+    guard let cache, memory.claimRefresh() else { return }
     let conversation = conversation
     memory.refreshing(
       conversation.options.environment.task {
@@ -111,26 +111,26 @@ final class SessionMemory: Sendable {
   private let state = Locked(State())
 
   private struct State {
-    var batchesTakeConditions = true
-    var takesTracking = true
+    var batchesSupportConditions = true
+    var supportsTracking = true
     var wantsRefresh = false
     var refresh: Task<Void, Never>?
   }
 
-  var batchesTakeConditions: Bool { state.withLock { $0.batchesTakeConditions } }
+  var batchesSupportConditions: Bool { state.withLock { $0.batchesSupportConditions } }
 
   /// Whether the service has never rejected the preference for change tracking.
-  var takesTracking: Bool { state.withLock { $0.takesTracking } }
+  var supportsTracking: Bool { state.withLock { $0.supportsTracking } }
 
-  func trackingWasRefused() { state.withLock { $0.takesTracking = false } }
+  func recordTrackingRejection() { state.withLock { $0.supportsTracking = false } }
 
-  func batchConditionsWereRefused() { state.withLock { $0.batchesTakeConditions = false } }
+  func recordConditionsRejection() { state.withLock { $0.batchesSupportConditions = false } }
 
   /// Records that cached metadata was used and must be compared with the service's once.
   func wantsRefresh() { state.withLock { $0.wantsRefresh = true } }
 
   /// True for the first caller only.
-  func takesRefresh() -> Bool {
+  func claimRefresh() -> Bool {
     state.withLock { state in
       defer { state.wantsRefresh = false }
       return state.wantsRefresh

@@ -15,15 +15,15 @@ enum ServiceMetadata {
       _ = try await conversation.metadata()
       return false
     }
-    let kept: KeptMetadata?
-    do throws(StorageError) { kept = try await cache.metadata(scope: scope(conversation, cache)) } catch {
+    let stored: StoredMetadata?
+    do throws(StorageError) { stored = try await cache.metadata(scope: scope(conversation, cache)) } catch {
       if isPassive { throw OnlineStoreError.storage(error) }
       report(.cacheReadFailed(urls: [], error))
-      kept = nil
+      stored = nil
     }
-    if let kept {
+    if let stored {
       do throws(MetadataError) {
-        conversation.use(try EdmModel.read(kept.payload, limits: conversation.options.metadataLimits))
+        conversation.use(try EdmModel.read(stored.payload, limits: conversation.options.metadataLimits))
         return true
       } catch {
         if isPassive { throw OnlineStoreError.metadataUnreadable(error.description) }
@@ -50,8 +50,8 @@ enum ServiceMetadata {
       model = try EdmModel.read(document.payloadBytes, limits: conversation.options.metadataLimits)
     } catch { return }
     conversation.use(model)
-    try await cache.keep(
-      KeptMetadata(fields: document.fields, payload: document.payloadBytes), scope: scope(conversation, cache))
+    try await cache.storeMetadata(
+      StoredMetadata(fields: document.fields, payload: document.payloadBytes), scope: scope(conversation, cache))
   }
 
   /// The owner of the metadata: services show different users different models.

@@ -71,7 +71,7 @@ struct ChangeSetVerbTests {
       (#"{"delete":"Products(1)","content":{}}"#, .usage, "'delete' does not accept \"content\""),
       (#"{"link":"Products(1)/Category"}"#, .usage, "needs \"to\""),
       (#"{"update":"Products(1)"}"#, .usage, "needs \"content\""),
-      (#"{"create":"$x/Items","content":{}}"#, .usage, "no change before is named 'x'"),
+      (#"{"create":"$x/Items","content":{}}"#, .usage, "no earlier change has the name 'x'"),
       (#"{"create":"Orders","delete":"Products(1)"}"#, .usage, "must have one of"),
       (#"["create"]"#, .usage, "must be a JSON object"), (#"{"create":"#, .storage, "standard input:2:"),
     ]
@@ -106,7 +106,8 @@ struct ChangeSetVerbTests {
     let outcome = await clone.run("change", "-")
     #expect(outcome.status == (isRight ? .done : .negative), "\(outcome.diagnostics)")
     guard !isRight else { return }
-    #expect(outcome.diagnostics.contains("standard input:2: ") && outcome.diagnostics.contains("another entity"))
+    #expect(
+      outcome.diagnostics.contains("standard input:2: ") && outcome.diagnostics.contains("the link does not lead to"))
     #expect(try await clone.json("query", "RequestQueue")["value"]?.items?.isEmpty == true)
   }
 

@@ -202,7 +202,7 @@ struct ChangeVerbTests {
     #expect(json.status == .network)
     let report = try JSONNode(json.outputBytes)
     #expect(report["upload"]?["left"]?.text == "1" && report["download"]?.items?.isEmpty == true)
-    #expect(report["error"]?.string?.contains("No connection") == true)
+    #expect(report["error"]?.string?.contains("Could not connect") == true)
     #expect(await clone.run("upload").status == .done)
   }
 

@@ -94,7 +94,9 @@ struct ErrorWordsTests {
         let upload = await clone.run([verb] + arguments)
         #expect(upload.status == .negative, "\(upload.diagnostics)")
         #expect(upload.diagnostics.contains("--split-transactions"), "\(upload.diagnostics)")
-        #expect(upload.diagnostics.contains("which it does not take") == arguments.isEmpty, "\(upload.diagnostics)")
+        #expect(
+          upload.diagnostics.contains("which the service does not support") == arguments.isEmpty,
+          "\(upload.diagnostics)")
       }
       let split = await clone.run(["upload", "--split-transactions"] + arguments)
       #expect(split.status == .done, "\(split.diagnostics)")

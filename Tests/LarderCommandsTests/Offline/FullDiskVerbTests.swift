@@ -97,7 +97,7 @@ struct FullDiskVerbTests {
       lines.prefix(4) == ["700 c", "600 c/larder.json", "600 c/store.larder", "6 0"],
       "\(ending.text) \(ending.diagnostics)")
     #expect(
-      lines.contains { $0.contains("may only be read") } && lines.suffix(3) == [" 4", "6 0", " 0"],
+      lines.contains { $0.contains("is read-only") } && lines.suffix(3) == [" 4", "6 0", " 0"],
       "\(ending.text) \(ending.diagnostics)")
   }
 }

@@ -84,7 +84,7 @@ struct UserVerbTests {
   func plain() async throws {
     try await clone("ada", isPlain: true)
     let refused = await run("bob", isPlain: true, "query", "Products/$count")
-    #expect(refused.status == .negative && refused.diagnostics.contains("1 change waits"), "\(refused.diagnostics)")
+    #expect(refused.status == .negative && refused.diagnostics.contains("1 pending change"), "\(refused.diagnostics)")
     #expect(refused.output.isEmpty)
     let key = await run("bob", isPlain: true, "key", "--new-key-file", "../bob.key")
     #expect(key.status == .negative && key.diagnostics.contains("another user"), "\(key.diagnostics)")
@@ -108,7 +108,7 @@ struct UserVerbTests {
         "bob", isPlain: true, "download", "--on-user-switch", "upload-first", "--query", "products=Products")
     }
     let early = await take()
-    #expect(early.status == .negative && early.diagnostics.contains("1 change waits"), "\(early.diagnostics)")
+    #expect(early.status == .negative && early.diagnostics.contains("1 pending change"), "\(early.diagnostics)")
     #expect(await run("ada", isPlain: true, "upload").status == .done)
     let made = await take()
     #expect(made.status == .done, "\(made.diagnostics)")

@@ -423,7 +423,7 @@ struct ArchiveConflictTests {
     #expect(failure["HTTPStatusCode"] == .int32(428))
     #expect(
       failure["Message"]
-        == .string("The service asks for a condition (If-Match), and gives the entity no ETag. If-Match"))
+        == .string("The service requires a condition (If-Match), but sends no ETag for the entity. If-Match"))
   }
 
   private func forgetETags(_ rig: UploadRig) async throws {

@@ -144,7 +144,10 @@ struct ChangeContentTests {
     let key: [ODataProperty] = [.init("ID", .int32(1)), .init("Name", .string("x"))]
     for (request, words) in [
       (.delete("Customers(9)"), "There is no such entity in the store: Customers(9)."),
-      (.create(ODataEntity(properties: key), in: "Customers"), "There is an entity with this key: Customers(1)."),
+      (
+        .create(ODataEntity(properties: key), in: "Customers"),
+        "There is already an entity with this key: Customers(1)."
+      ),
       (.delete("Customers(1)", ifMatch: "W/\"0\""), "The entity has changed since its ETag was read: Customers(1)."),
     ] as [(ODataSingleRequest, String)] {
       do throws(OfflineODataError) {

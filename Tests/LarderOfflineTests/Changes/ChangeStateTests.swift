@@ -176,7 +176,7 @@ struct ChangeStateTests {
     let failures = try await rig.rows.replica.read { (connection, _, _) throws(StorageError) in
       try ChangeQueue(connection).entries(.archived).map { "\($0.id) \($0.failure?.message ?? "")" }
     }
-    #expect(failures == ["3 The service's model has no Customers/Level any more."])
+    #expect(failures == ["3 The service's model no longer has Customers/Level."])
     // What was held behind it goes with it where another change repairs it.
     #expect(try await rig.rows.rows("SELECT id FROM larder_request WHERE state = 3") == ["5"])
     try await rig.update("Customers(2)", [.init("Credit", .string("x"))])

@@ -77,7 +77,7 @@ struct UploadKillTests {
     let other = await said
     told.take(other)
     #expect(!other.contains { $0.hasPrefix("failed") || $0.contains("busy") || $0.contains("in use") }, "\(other)")
-    #expect(told.cuts.allSatisfy { $0.contains("on its way") || $0.contains("one batch") }, "\(told.cuts)")
+    #expect(told.cuts.allSatisfy { $0.contains("is running") || $0.contains("one batch") }, "\(told.cuts)")
     try await store.close()
     told.take(await UploadKills.last("shop", folder, root.absoluteString, 7))
     try await checkEnd(folder, root.absoluteString, shop.service, told, "two processes", isInTurn: false)

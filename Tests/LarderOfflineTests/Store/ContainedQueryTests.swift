@@ -215,7 +215,7 @@ struct ContainedQueryTests {
       let report = try await store.download()
       for name in ["items", "notes"] {
         let outcome = try #require(report.queries.first { $0.name == name })
-        #expect(outcome.notes.contains { $0.contains("waits to be deleted") }, "\(outcome)")
+        #expect(outcome.notes.contains { $0.contains("A pending change deletes") }, "\(outcome)")
         #expect(outcome.way == .notModified)
       }
     }
@@ -223,7 +223,7 @@ struct ContainedQueryTests {
     try await store.undoPendingChanges(of: "Orders(1)")
     try await store.delete("Orders(1)/Items(2)")
     let report = try await store.download(["items", "notes"])
-    let left = report.queries.filter { $0.notes.contains { $0.contains("waits to be deleted") } }
+    let left = report.queries.filter { $0.notes.contains { $0.contains("A pending change deletes") } }
     #expect(left.map(\.name) == ["notes"])
     try await store.undoAllPendingChanges()
     try await store.download()

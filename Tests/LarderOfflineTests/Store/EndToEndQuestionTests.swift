@@ -100,7 +100,7 @@ struct EndToEndQuestionTests {
       ("Staff?$format=atom", .unsupportedQuery, "$format=atom"),
       ("Staff?$schemaversion=3", .unsupportedQuery, "$schemaversion=3"),
       ("Staff?$deltatoken=3", .unsupportedQuery, "$deltatoken"),
-      ("Staff?$skiptoken=none", .invalidSkipToken, "none of this question"),
+      ("Staff?$skiptoken=none", .invalidSkipToken, "does not belong to this query"),
       ("Staff?$index=1", .unsupportedQuery, "$index"),
       ("$all", .unsupportedQuery, "$all"),
     ]

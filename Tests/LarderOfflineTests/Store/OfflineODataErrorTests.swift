@@ -53,7 +53,7 @@ struct OfflineODataErrorTests {
     #expect(code == 5002)
     #expect(
       message
-        == "No connection to the service: read (https://example.org/s/Orders): Cannot connect to example.org: refused. "
+        == "Could not connect to the service: read (https://example.org/s/Orders): Cannot connect to example.org: refused. "
         + "Try again later.")
     #expect(error.debugDescription.hasPrefix("communicationError cannotConnect (5002): "))
   }

@@ -74,7 +74,7 @@ struct RequestRenderingTests {
     var set = RequestRendering.ChangeSet()
     set.changed = [1]
     #expect(try text(update, .v4, set) == #"update Orders(1) if * {"Name":"n"}"#)
-    set.made = [1: "5"]
+    set.createdIDs = [1: "5"]
     #expect(try text(update, .v4, set) == #"update $5 {"Name":"n"}"#)
     var remove = QueuedRequest(.delete, QueuedTarget(order))
     remove.baseETag = "\"a\""
@@ -100,7 +100,7 @@ struct RequestRenderingTests {
     item.body = .entity(entity)
     #expect(throws: RenderingError.waits(local)) { try text(item, .v4) }
     var set = RequestRendering.ChangeSet()
-    set.made = [11: "40"]
+    set.createdIDs = [11: "40"]
     #expect(try text(item, .v4, set) == ##"create Items {"Order@odata.bind":"$40"}"##)
     #expect(try text(item, .v2, set) == ##"create Items {"Order":{"__metadata":{"uri":"$40"}}}"##)
     item.target = QueuedTarget(local, "Items")
@@ -120,7 +120,7 @@ struct RequestRenderingTests {
     set = RequestRendering.ChangeSet()
     set.hasReferences = false
     _ = try rendering.request(make, contentID: "40", in: &set)
-    #expect(set.made.isEmpty)
+    #expect(set.createdIDs.isEmpty)
   }
 
   @Test("Placeholders in fields become the service's keys and URLs")

@@ -54,7 +54,7 @@ struct UploadMachineTests {
   func refusedBatch() {
     var machine = UploadMachine((1...3).map { UploadUnit(id: $0) }, rules: UploadRules(lanes: 2))
     #expect(machine.take(.begin) == [.sendBatch([1, 2, 3])])
-    #expect(machine.take(.refused([1, 2, 3], .unsupported)) == [.sendAlone(1), .sendAlone(2)])
+    #expect(machine.take(.rejected([1, 2, 3], .unsupported)) == [.sendAlone(1), .sendAlone(2)])
     #expect(!machine.usesBatches)
   }
 
@@ -73,8 +73,8 @@ struct UploadMachineTests {
   func halving() {
     var machine = UploadMachine((1...8).map { UploadUnit(id: $0) }, rules: UploadRules(unitsPerBatch: 8))
     #expect(machine.take(.begin) == [.sendBatch(Array(1...8))])
-    #expect(machine.take(.refused(Array(1...8), .refused)) == [.sendBatch([1, 2, 3, 4])])
-    #expect(machine.take(.refused([1, 2, 3, 4], .refused)) == [.sendBatch([1, 2])])
+    #expect(machine.take(.rejected(Array(1...8), .rejected)) == [.sendBatch([1, 2, 3, 4])])
+    #expect(machine.take(.rejected([1, 2, 3, 4], .rejected)) == [.sendBatch([1, 2])])
     #expect(machine.take(.sent([1: .done, 2: .done])) == [.sendBatch([3, 4, 5, 6])])
   }
 

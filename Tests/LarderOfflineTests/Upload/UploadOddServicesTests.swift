@@ -184,7 +184,7 @@ struct UploadOddServicesTests {
     "A name that is refused when it is sent again tells nothing of the first time: it is looked up",
     arguments: [400, 412])
   func rejectedAgain(status: Int) async throws {
-    let rig = try await UploadRig(.init(knowsNames: true, saysRepeatable: true))
+    let rig = try await UploadRig(.init(knowsNames: true, declaresRepeatability: true))
     try await rig.create("Orders", key: -1, ["Name": .string("made")])
     try await rig.record(QueuedRequest(.action, QueuedTarget(nil, "Orders")), [])
     rig.service.fail(.lost) { $0.contains("$batch") }

@@ -103,7 +103,7 @@ struct UploadOrderTests {
 
   @Test("What the metadata say of repeated requests counts before any answer has shown it", arguments: [true, false])
   func repeatable(isSupported: Bool) async throws {
-    let rig = try await UploadRig(.init(knowsNames: true, saysRepeatable: isSupported))
+    let rig = try await UploadRig(.init(knowsNames: true, declaresRepeatability: isSupported))
     try await rig.store.create(text("Name", "made"), in: "Orders")
     rig.service.fail(.lost) { $0.contains("$batch") }
     await #expect(throws: OfflineODataError.self) { try await rig.store.upload() }

@@ -21,22 +21,22 @@ struct UploadOutcomeTests {
     Row(status: 200, outcome: .done), Row(status: 201, outcome: .done), Row(status: 204, outcome: .done),
     Row(status: 204, isRemoval: true, outcome: .done),
     Row(status: 404, isRemoval: true, outcome: .doneBefore), Row(status: 410, isRemoval: true, outcome: .doneBefore),
-    Row(status: 404, outcome: .refused), Row(status: 410, outcome: .refused),
+    Row(status: 404, outcome: .rejected), Row(status: 410, outcome: .rejected),
     Row(status: 412, outcome: .conflict), Row(status: 412, isRemoval: true, outcome: .conflict),
     Row(status: 401, outcome: .stop(mayHaveTakenEffect: false)),
     Row(status: 407, outcome: .stop(mayHaveTakenEffect: false)),
     Row(status: 403, hasChallenge: true, outcome: .stop(mayHaveTakenEffect: false)),
-    Row(status: 403, outcome: .refused),
+    Row(status: 403, outcome: .rejected),
     Row(status: 408, outcome: .stop(mayHaveTakenEffect: false)),
     Row(status: 429, outcome: .stop(mayHaveTakenEffect: false)),
     Row(status: 502, outcome: .stop(mayHaveTakenEffect: true)),
     Row(status: 503, outcome: .stop(mayHaveTakenEffect: true)),
     Row(status: 504, outcome: .stop(mayHaveTakenEffect: true)),
-    Row(status: 400, outcome: .refused), Row(status: 405, outcome: .refused), Row(status: 409, outcome: .refused),
-    Row(status: 413, outcome: .refused), Row(status: 415, outcome: .refused), Row(status: 422, outcome: .refused),
-    Row(status: 424, outcome: .refused), Row(status: 428, outcome: .needsCondition),
-    Row(status: 500, outcome: .refused),
-    Row(status: 501, outcome: .refused), Row(status: 304, outcome: .refused),
+    Row(status: 400, outcome: .rejected), Row(status: 405, outcome: .rejected), Row(status: 409, outcome: .rejected),
+    Row(status: 413, outcome: .rejected), Row(status: 415, outcome: .rejected), Row(status: 422, outcome: .rejected),
+    Row(status: 424, outcome: .rejected), Row(status: 428, outcome: .needsCondition),
+    Row(status: 500, outcome: .rejected),
+    Row(status: 501, outcome: .rejected), Row(status: 304, outcome: .rejected),
   ]
 
   @Test("Each status has its meaning", arguments: table)
@@ -69,8 +69,8 @@ struct UploadOutcomeTests {
     "Other failures",
     arguments: [
       (ODataServiceError.Category.cancelled, UploadOutcome.stop(mayHaveTakenEffect: true)),
-      (.malformedAnswer(""), .unclear), (.notProcessed, .notSent), (.invalidRequest(""), .refused),
-      (.notSupported(""), .refused), (.csrf(""), .stop(mayHaveTakenEffect: false)),
+      (.malformedAnswer(""), .unclear), (.notProcessed, .notSent), (.invalidRequest(""), .rejected),
+      (.notSupported(""), .rejected), (.csrf(""), .stop(mayHaveTakenEffect: false)),
       (.authentication(.invalidGrant), .stop(mayHaveTakenEffect: false)),
     ])
   func others(category: ODataServiceError.Category, outcome: UploadOutcome) {
@@ -81,12 +81,12 @@ struct UploadOutcomeTests {
     "A batch that fails as a whole: not taken at all, not as it is, or nobody knows",
     arguments: [
       (404, BatchRejection.unsupported), (405, .unsupported), (406, .unsupported), (415, .unsupported),
-      (501, .unsupported), (400, .refused), (403, .refused), (413, .refused), (422, .refused), (500, .unclear),
+      (501, .unsupported), (400, .rejected), (403, .rejected), (413, .rejected), (422, .rejected), (500, .unclear),
       (507, .unclear), (401, nil), (429, nil), (503, nil),
     ] as [(Int, BatchRejection?)])
-  func batches(status: Int, refusal: BatchRejection?) {
+  func batches(status: Int, rejection: BatchRejection?) {
     let error = ODataServiceError(.http(status: status, payload: nil), operation: "batch")
-    #expect(BatchRejection.of(error) == refusal)
+    #expect(BatchRejection.of(error) == rejection)
     #expect(BatchRejection.of(ODataServiceError(.malformedAnswer(""), operation: "batch")) == .unreadable)
   }
 }

@@ -50,7 +50,7 @@ final class UploadService: HTTPTransport {
     /// Deletes no order that has items.
     var guardsItems = false
     /// Says in its metadata whether it recognises repeated requests.
-    var saysRepeatable: Bool?
+    var declaresRepeatability: Bool?
     /// What batches are answered instead of being done: status 200, media type and content.
     var batchAnswer: (type: String, content: String)?
     /// The keys of each set are counted apart.
@@ -182,7 +182,7 @@ extension UploadService.State {
   mutating func answer(_ method: String, _ path: String, _ fields: HTTPFields, _ body: [UInt8]) -> Answer {
     if path.hasPrefix("$metadata") {
       var text = ways.isV2 ? UploadService.metadataV2 : UploadService.metadataV4
-      if let says = ways.saysRepeatable {
+      if let says = ways.declaresRepeatability {
         text = text.replacingOccurrences(
           of: "<EntityContainer Name=\"C\">",
           with:

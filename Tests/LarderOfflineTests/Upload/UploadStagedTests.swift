@@ -35,7 +35,7 @@ struct UploadStagedTests {
     let report = try await rig.store.download()
     #expect(try await rig.rows("SELECT count(*) FROM {Orders}") == ["\(rig.service.entities("Orders").count)"])
     let notes = report.queries.first { $0.name == "orders" }?.notes ?? []
-    return notes.contains { $0.hasPrefix("Goes on behind page 2") }
+    return notes.contains { $0.hasPrefix("Resumes after page 2") }
   }
 
   @Test("An upload that does not reach the service keeps what was downloaded")

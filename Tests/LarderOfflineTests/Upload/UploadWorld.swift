@@ -85,9 +85,9 @@ struct UploadWorld {
       try journal([id])
       singles += 1
       if chance(service.unavailable) { return try stopped([id]) }
-      let fate = serve(id)
+      let unitOutcome = serve(id)
       if chance(service.lost) { return try stopped([id]) }
-      return .sent([id: try commit(id, fate, machine)])
+      return .sent([id: try commit(id, unitOutcome, machine)])
     case .sendBatch(let ids): return try sendBatch(ids, machine)
     case .archive(let id):
       return .resolved(id, try commit(id, .archived, machine))
@@ -117,34 +117,34 @@ struct UploadWorld {
   private mutating func sendBatch(_ ids: [Int64], _ machine: UploadMachine) throws(Crash) -> UploadMachine.Input {
     try journal(ids)
     batches += 1
-    if !service.takesBatches { return try refused(ids, .unsupported) }
-    if ids.count > service.mostUnits { return try refused(ids, .refused) }
-    if service.poisonSpoilsBatch, ids.contains(where: poisons.contains) { return try refused(ids, .refused) }
+    if !service.takesBatches { return try rejected(ids, .unsupported) }
+    if ids.count > service.mostUnits { return try rejected(ids, .rejected) }
+    if service.poisonSpoilsBatch, ids.contains(where: poisons.contains) { return try rejected(ids, .rejected) }
     if chance(service.unavailable) { return try stopped(ids) }
-    var fates: [Int64: UnitOutcome] = [:]
+    var unitOutcomes: [Int64: UnitOutcome] = [:]
     let breaksOff = chance(service.failsWhole) ? Int(random.next() % UInt64(ids.count + 1)) : Int.max
     for (place, id) in ids.enumerated() {
       if place == breaksOff { break }
-      fates[id] = serve(id)
-      if fates[id] == .archived, !service.continuesAfterErrors { break }
+      unitOutcomes[id] = serve(id)
+      if unitOutcomes[id] == .archived, !service.continuesAfterErrors { break }
     }
-    if breaksOff < ids.count { return .refused(ids, .unclear) }
+    if breaksOff < ids.count { return .rejected(ids, .unclear) }
     if chance(service.lost) { return try stopped(ids) }
-    for id in ids { fates[id] = try commit(id, fates[id] ?? .notSent, machine) }
-    return .sent(fates)
+    for id in ids { unitOutcomes[id] = try commit(id, unitOutcomes[id] ?? .notSent, machine) }
+    return .sent(unitOutcomes)
   }
 
-  private mutating func refused(_ ids: [Int64], _ refusal: BatchRejection) throws(Crash) -> UploadMachine.Input {
+  private mutating func rejected(_ ids: [Int64], _ rejection: BatchRejection) throws(Crash) -> UploadMachine.Input {
     for id in ids { queue[id] = .queued }
     try mayDie()
-    return .refused(ids, refusal)
+    return .rejected(ids, rejection)
   }
 
   private mutating func commit(
-    _ id: Int64, _ fate: UnitOutcome, _ machine: UploadMachine
+    _ id: Int64, _ unitOutcome: UnitOutcome, _ machine: UploadMachine
   ) throws(Crash) -> UnitOutcome {
     try mayDie()
-    switch fate {
+    switch unitOutcome {
     case .done: queue[id] = nil
     case .archived:
       for one in [id] + machine.dependents(of: id) {
@@ -154,7 +154,7 @@ struct UploadWorld {
     default: queue[id] = .queued
     }
     try mayDie()
-    return fate
+    return unitOutcome
   }
 
   private mutating func lookUp(_ id: Int64, _ machine: UploadMachine) throws(Crash) -> UnitOutcome {

@@ -109,7 +109,7 @@ struct UploadFirstTests {
     let bob = try rig.provider("bob", .uploadFirst(), key: key)
     let error = await UserRig.error { try await bob.open() }
     #expect(error?.name == .otherUser)
-    #expect(error?.errorMessage.contains("1 change waits to be sent") == true, "\(error.debugDescription)")
+    #expect(error?.errorMessage.contains("1 pending change") == true, "\(error.debugDescription)")
     try await ada.open()
     try await ada.upload(options)
     try await ada.close()

@@ -97,7 +97,7 @@ struct UserSwitchTests {
     #expect(error?.name == .otherUser)
     #expect(error?.category == .preconditionFailed)
     let message = error?.errorMessage ?? ""
-    #expect(message.contains("2 changes wait to be sent"), "\(message)")
+    #expect(message.contains("2 pending changes"), "\(message)")
     #expect(message.hasSuffix(OfflineODataErrorName.otherUser.cure ?? "no cure"), "\(message)")
     #expect(!bob.isOpen && line.count == 0)
     try await ada.open()
@@ -108,7 +108,7 @@ struct UserSwitchTests {
     try await ada.open()
     try await ada.upload()
     try await ada.close()
-    #expect(await UserRig.error { try await bob.open() }?.errorMessage.contains("nothing waits to be sent") == true)
+    #expect(await UserRig.error { try await bob.open() }?.errorMessage.contains("no pending changes") == true)
   }
 
   @Test("refused without the other's key: the number is not known, and not one byte is changed")
@@ -117,7 +117,7 @@ struct UserSwitchTests {
     let before = rig.contents
     let error = await UserRig.error { try await rig.provider("bob").open() }
     #expect(error?.name == .otherUser)
-    #expect(error?.errorMessage.contains("only its key tells") == true, "\(error.debugDescription)")
+    #expect(error?.errorMessage.contains("cannot be read without its key") == true, "\(error.debugDescription)")
     #expect(rig.contents == before)
   }
 

@@ -20,7 +20,7 @@ extension LocalRows {
       try queue.set(.archived, of: entry.id)
       try queue.set(
         failure: ArchivedFailure(
-          kind: .unfitting, message: "The service's model has no \(names) any more.",
+          kind: .unfitting, message: "The service's model no longer has \(names).",
           method: entry.request.operation.rawValue, url: entry.request.target.path, time: Double(now)),
         of: entry.id)
       if let entity = entry.request.entity { try touch(entity) }

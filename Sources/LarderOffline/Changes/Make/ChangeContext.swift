@@ -37,7 +37,7 @@ final class ChangeContext: Sendable {
   func bind(_ text: String) throws -> ODataBoundPath {
     let bound = try binder.bind(try parser.relativeURL(text), text: text)
     guard case .path(let path) = bound.resource else {
-      throw OfflineODataError(.unsupportedChange, "a change of '\(text.prefix(200))'")
+      throw OfflineODataError(.unsupportedChange, "'\(text.prefix(200))' cannot be changed")
     }
     return path
   }
@@ -45,7 +45,7 @@ final class ChangeContext: Sendable {
   /// A URL as path and query relative to the service's root.
   func split(_ url: String) throws -> (path: String, query: String?) {
     guard let text = root.relative(try root.absoluteText(url)) else {
-      throw OfflineODataError(.malformedURL, "'\(url.prefix { $0 != "?" })' is no resource of the service")
+      throw OfflineODataError(.malformedURL, "'\(url.prefix { $0 != "?" })' is not a resource of the service")
     }
     guard let mark = text.firstIndex(of: "?") else { return (text, nil) }
     var query = text[text.index(after: mark)...]

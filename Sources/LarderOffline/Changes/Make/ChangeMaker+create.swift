@@ -20,14 +20,15 @@ extension ChangeMaker {
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
   ) throws -> AppliedChange {
     guard case .collection = target.end, let table = target.table else {
-      throw OfflineODataError(.unsupportedChange, "create where there is no collection")
+      throw OfflineODataError(.unsupportedChange, "an entity can be created only in a collection")
     }
     let entity: ODataEntity
     switch request.body {
     case .entity(let given): entity = given
     case .properties(let properties): entity = ODataEntity(properties: properties)
     case .none: entity = ODataEntity()
-    case .reference, .bytes, .stream: throw OfflineODataError(.unfittingBody, "create takes an entity")
+    case .reference, .bytes, .stream:
+      throw OfflineODataError(.unfittingBody, "the content of a creation must be an entity")
     }
     let queued = try insert(entity, table, owner: owner(target), cast: target.cast, depth: 0)
     return try recordCreate(.create, request, target, place, .entity(queued), queued.row)
@@ -66,7 +67,9 @@ extension ChangeMaker {
     _ entity: ODataEntity, _ table: EntityTable, owner: Owner?, cast: EdmStructure? = nil, isMedia: Bool = false,
     depth: Int
   ) throws -> QueuedEntity {
-    guard depth < Self.deepest else { throw OfflineODataError(.unfittingBody, "entities stand in line too deeply") }
+    guard depth < Self.deepest else {
+      throw OfflineODataError(.unfittingBody, "related entities are nested too deeply")
+    }
     let rules = context.rules(table)
     try checkInsertable(table, rules, owner)
     let type = try self.type(entity.typeName, table, cast)
@@ -79,7 +82,7 @@ extension ChangeMaker {
         if property.value == .null { continue }
         throw OfflineODataError(
           .readOnlyProperty,
-          "\(type.name)/\(path) (\(reason)); where the service takes it all the same, allow it by allowedProperties or --allow \(path)"
+          "\(type.name)/\(path) (\(reason)); if the service accepts it anyway, allow it with allowedProperties or --allow \(path)"
         )
       }
       try changed.take(property)
@@ -116,7 +119,7 @@ extension ChangeMaker {
   /// Why a media entity is not made of values: the service takes the content of its request for the bytes, whatever its media
   /// type (OData Protocol 4.01 §11.4.7.1).
   static func bytesFirst(_ table: EntityTable) -> String {
-    "entities of \(table.name) are made of their bytes: create one by createMedia(_:in:slug:) or --media FILE, then update it"
+    "entities of \(table.name) are created from their bytes: use createMedia(_:in:slug:) or --media FILE, then update the entity"
   }
 
   /// Throws where the model lets no entity be made here.
@@ -153,7 +156,7 @@ extension ChangeMaker {
     if let said {
       let name = model.resolve(said)
       guard let own = table.types.first(where: { $0.name == name }) else {
-        throw OfflineODataError(.unfittingBody, "\(said) is no type of \(table.name)")
+        throw OfflineODataError(.unfittingBody, "\(said) is not a type of \(table.name)")
       }
       type = own
     }
@@ -173,7 +176,10 @@ extension ChangeMaker {
     _ reference: RowReference, _ cells: inout EntityCells, to owner: Owner?, _ table: EntityTable
   ) throws {
     guard let owner, let source = plan.table(owner.reference.table) else {
-      if table.isContained { throw OfflineODataError(.unsupportedChange, "\(table.name) without what contains it") }
+      if table.isContained {
+        throw OfflineODataError(
+          .unsupportedChange, "an entity of \(table.name) can be created only below the entity that contains it")
+      }
       return
     }
     switch owner.navigation.relation {
@@ -186,7 +192,10 @@ extension ChangeMaker {
       for pair in pairs {
         cells[table.columns[pair.target].name] = owner.cells[source.columns[pair.source].name] ?? .null
       }
-    case .container: throw OfflineODataError(.unsupportedChange, "create behind \(owner.navigation.property.name)")
+    case .container:
+      throw OfflineODataError(
+        .unsupportedChange,
+        "an entity cannot be created with \(owner.navigation.property.name), which leads to its container")
     }
   }
 
@@ -200,7 +209,8 @@ extension ChangeMaker {
       guard cells[column.name] == nil || cells[column.name] == .null else { continue }
       isWhole = false
       guard let value = LocalKey.value(column, row: reference.row, rows.connection.environment) else {
-        throw OfflineODataError(.missingKeyProperty, "\(table.name): \(column.name) cannot be made here")
+        throw OfflineODataError(
+          .missingKeyProperty, "\(table.name): the store cannot create a value for \(column.name)")
       }
       cells[column.name] = value
       // A key inside a complex value makes that one.

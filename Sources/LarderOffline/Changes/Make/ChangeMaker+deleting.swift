@@ -13,7 +13,7 @@ extension ChangeMaker {
     case .property, .value: return try deleteValue(request, target, place)
     case .stream: return try deleteMedia(request, target, place)
     case .reference: return try unlink(request, target, place)
-    default: throw OfflineODataError(.unsupportedChange, "delete of what is no entity or property")
+    default: throw OfflineODataError(.unsupportedChange, "only entities, properties and links can be deleted")
     }
     let subject = try subject(target)
     if let reason = context.rules(subject.table).refusesDelete {

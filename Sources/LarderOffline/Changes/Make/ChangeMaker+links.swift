@@ -8,7 +8,7 @@ extension ChangeMaker {
   func find(_ url: String) throws -> ChangeTarget? {
     let text = try unnamed(url)
     guard let place = try? context.split(text), let path = try? context.bind(place.path) else {
-      throw OfflineODataError(.malformedURL, "'\(url.prefix(200))' is no entity of the service")
+      throw OfflineODataError(.malformedURL, "'\(url.prefix(200))' is not an entity of the service")
     }
     do {
       let target = try ChangeWalk.target(of: path, rows)
@@ -110,7 +110,9 @@ extension ChangeMaker {
         effects.append(Effect(.set, target.name, entity.row, cells: cells))
       }
     case .containment, .container:
-      throw OfflineODataError(.unsupportedChange, "links of \(owner.navigation.property.name), which contains")
+      throw OfflineODataError(
+        .unsupportedChange,
+        "\(owner.navigation.property.name) is a containment relationship, whose links cannot be changed")
     }
   }
 
@@ -132,7 +134,9 @@ extension ChangeMaker {
       }
       effects.append(Effect(.set, table.name, isOwn ? owner.reference.row : entity.row, cells: cells))
     case .containment, .container:
-      throw OfflineODataError(.unsupportedChange, "links of \(owner.navigation.property.name), which contains")
+      throw OfflineODataError(
+        .unsupportedChange,
+        "\(owner.navigation.property.name) is a containment relationship, whose links cannot be changed")
     }
   }
 
@@ -160,15 +164,16 @@ extension ChangeMaker {
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
   ) throws -> AppliedChange {
     guard let owner = owner(target) else {
-      throw OfflineODataError(.unsupportedChange, "a link where there is no navigation property")
+      throw OfflineODataError(.unsupportedChange, "the path of a link must end with a navigation property")
     }
     guard case .reference(let url) = request.body else {
-      throw OfflineODataError(.unfittingBody, "a link takes a reference")
+      throw OfflineODataError(.unfittingBody, "a change of a link needs the URL of an entity")
     }
     let isOne = !owner.navigation.isCollection
     guard isOne == (request.operation == .updateLink) else {
       throw OfflineODataError(
-        .unfittingBody, isOne ? "the link of one entity is updated" : "links to many are created and deleted")
+        .unfittingBody,
+        isOne ? "use updateLink for a link to one entity" : "use createLink and deleteLink for links to many entities")
     }
     if let table = plan.table(owner.reference.table) { try checkRebindable(owner.navigation, table) }
     var draft = draft(isOne ? .updateLink : .createLink, request, target, place)
@@ -189,7 +194,7 @@ extension ChangeMaker {
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
   ) throws -> AppliedChange {
     guard let owner = owner(target) else {
-      throw OfflineODataError(.unsupportedChange, "a link where there is no navigation property")
+      throw OfflineODataError(.unsupportedChange, "the path of a link must end with a navigation property")
     }
     if let table = plan.table(owner.reference.table) {
       try checkRebindable(owner.navigation, table)
@@ -215,7 +220,7 @@ extension ChangeMaker {
         try dependOnMaker(of: item.row)
         draft.body = .reference(.row(item))
       } else {
-        throw OfflineODataError(.unfittingBody, "which link goes is said by a key or $id")
+        throw OfflineODataError(.unfittingBody, "a key or $id must say which link to delete")
       }
       draft.target.query = place.query
       if let item { try untie(item, from: owner) }
@@ -234,7 +239,7 @@ extension ChangeMaker {
     let table = plan.tables[owner.navigation.target].name
     let there = try rows.related(to: owner.reference, owner.cells, by: owner.navigation)
     guard there.contains(where: { RowReference(table, $0.id) != wanted }) else { return }
-    throw OfflineODataError(.entityNotFound, "the link leads to another entity than '\(url.prefix(200))'")
+    throw OfflineODataError(.entityNotFound, "the link does not lead to '\(url.prefix(200))'")
   }
 
   /// Throws where the model lets a navigation property of an entity not be bound to others.

@@ -8,14 +8,15 @@ extension ChangeMaker {
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
   ) throws -> AppliedChange {
     guard case .operation(let operation) = target.end else {
-      throw OfflineODataError(.unsupportedChange, "an action that the path does not name")
+      throw OfflineODataError(.unsupportedChange, "the path does not end with an action")
     }
     var draft = draft(.action, request, target, place)
     switch request.body {
     case .none: try checkWhole([], operation)
     case .properties(let properties): draft.body = .properties(try parameters(properties, operation))
     case .bytes(let bytes, let type): draft.body = .bytes(bytes, contentType: type)
-    case .entity, .reference, .stream: throw OfflineODataError(.unfittingBody, "an action takes parameters")
+    case .entity, .reference, .stream:
+      throw OfflineODataError(.unfittingBody, "the content of an action must be its parameters")
     }
     try dependOnMaker(of: target.entity?.row)
     try record(draft, target)
@@ -52,10 +53,10 @@ extension ChangeMaker {
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
   ) throws -> AppliedChange {
     guard case .collection = target.end, let table = target.table else {
-      throw OfflineODataError(.unsupportedChange, "create where there is no collection")
+      throw OfflineODataError(.unsupportedChange, "an entity can be created only in a collection")
     }
     guard (target.cast ?? table.type).hasStream else {
-      throw OfflineODataError(.unfittingBody, "\(table.name) has no media entities")
+      throw OfflineODataError(.unfittingBody, "the entities of \(table.name) are not media entities")
     }
     let body = try media()
     let queued = try insert(ODataEntity(), table, owner: owner(target), cast: target.cast, isMedia: true, depth: 0)
@@ -99,7 +100,7 @@ extension ChangeMaker {
       name = column.name
     } else {
       guard subject.type.hasStream else {
-        throw OfflineODataError(.unfittingBody, "\(subject.type.name) has no media")
+        throw OfflineODataError(.unfittingBody, "\(subject.type.name) is not a media entity type")
       }
     }
     let info = stored.map { SQLValue.text(MediaInfo(contentType: $0.contentType).json) } ?? .null
@@ -113,7 +114,9 @@ extension ChangeMaker {
   }
 
   private func media() throws -> QueuedBody {
-    guard let stored else { throw OfflineODataError(.unfittingBody, "media are bytes or a stream") }
+    guard let stored else {
+      throw OfflineODataError(.unfittingBody, "the content of a stream must be bytes or a stream")
+    }
     return .media(stream: stored.generation, byteCount: stored.byteCount, contentType: stored.contentType)
   }
 }

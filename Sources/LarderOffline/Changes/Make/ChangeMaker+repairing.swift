@@ -96,7 +96,7 @@ extension ChangeMaker {
       guard others.isEmpty else {
         throw OfflineODataError(
           .changesPending,
-          "other changes depend on the entity, whose creation was refused, or are of one transaction with it: deleting ErrorArchive(\(failed.id)) takes them back with it"
+          "the creation of the entity was rejected, and other changes depend on it or belong to its transaction: delete ErrorArchive(\(failed.id)) to undo all of them"
         )
       }
       try rows.undo(own)

@@ -12,7 +12,7 @@ extension ChangeMaker {
     case .entity: return try updateEntity(request, target, place, method)
     case .property: return try updateProperty(request, target, place, method)
     case .value: return try updateValue(request, target, place)
-    default: throw OfflineODataError(.unsupportedChange, "update of what is no entity or property")
+    default: throw OfflineODataError(.unsupportedChange, "only entities and properties can be updated")
     }
   }
 
@@ -26,7 +26,7 @@ extension ChangeMaker {
 
   func subject(_ target: ChangeTarget) throws -> Subject {
     guard let reference = target.entity, let table = plan.table(reference.table), let cells = target.cells else {
-      throw OfflineODataError(.entityNotFound, "nothing is related")
+      throw OfflineODataError(.entityNotFound, "the navigation property has no entity")
     }
     let type = cells.text(.type).flatMap(model.structure) ?? table.type
     return Subject(reference: reference, table: table, type: type, cells: cells)
@@ -45,7 +45,7 @@ extension ChangeMaker {
     switch request.body {
     case .entity(let given): entity = given
     case .properties(let properties): entity = ODataEntity(properties: properties)
-    default: throw OfflineODataError(.unfittingBody, "update takes an entity")
+    default: throw OfflineODataError(.unfittingBody, "an update of an entity needs an entity as content")
     }
     var changed = ChangedCells(subject.table, subject.type, model, old: subject.cells)
     for property in entity.properties where try !isKnown(property, subject, rules) { try changed.take(property) }
@@ -135,7 +135,8 @@ extension ChangeMaker {
     let owner = Owner(reference: subject.reference, cells: subject.cells, navigation: navigation)
     let entities = link.entities ?? link.entity.map { [$0] } ?? []
     guard entities.allSatisfy({ ChangeMaker.referenceURL($0) != nil }) else {
-      throw OfflineODataError(.unsupportedChange, "entities in line of an update: \(link.name)")
+      throw OfflineODataError(
+        .unsupportedChange, "an update with the content of related entities (\(link.name)); update them separately")
     }
     let urls = link.bindings + entities.compactMap(ChangeMaker.referenceURL)
     if !navigation.isCollection, plan.isDependent(navigation, subject.table) {
@@ -176,7 +177,7 @@ extension ChangeMaker {
         ? properties[0].value : .complex(ODataComplexValue(properties: properties))
     case .entity(let entity):
       value = .complex(ODataComplexValue(typeName: entity.typeName, properties: entity.properties))
-    default: throw OfflineODataError(.unfittingBody, "update of a property takes its value")
+    default: throw OfflineODataError(.unfittingBody, "an update of a property needs its value as content")
     }
     // Only a complex value has parts that can be left alone (OData Protocol 4.01 §11.4.9).
     let isComplex = if case .complex = value { true } else { false }
@@ -193,7 +194,7 @@ extension ChangeMaker {
     stored = nil
     let subject = try subject(target)
     guard case .bytes(let bytes, let contentType) = request.body else {
-      throw OfflineODataError(.unfittingBody, "update of a raw value takes bytes")
+      throw OfflineODataError(.unfittingBody, "an update of a raw value needs bytes as content")
     }
     let column = subject.table.column(target.path, on: subject.type)
     let value: ODataValue

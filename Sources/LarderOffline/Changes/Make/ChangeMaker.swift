@@ -62,7 +62,7 @@ struct ChangeMaker {
     case .updateMedia: made = try updateMedia(request, target, place)
     case .deleteMedia: made = try deleteMedia(request, target, place)
     case .read, .invokeFunction, .readMedia:
-      throw OfflineODataError(.unsupportedRequest, "a read among changes")
+      throw OfflineODataError(.unsupportedRequest, "a change set cannot contain reads")
     }
     try rows.finish()
     if let entity = made.entity, let cells = try rows.effective(entity) {

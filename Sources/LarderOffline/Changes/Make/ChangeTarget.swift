@@ -92,13 +92,13 @@ struct ChangeWalk {
       target.suffix.append(operation.name)
       target.end = .operation(operation)
     case .operationImport(_, let operation, _): target.end = .operation(operation)
-    default: throw OfflineODataError(.unsupportedChange, "a path with this step")
+    default: throw OfflineODataError(.unsupportedChange, "a segment of the path cannot be changed")
     }
   }
 
   private mutating func begin(_ source: ODataNavigationSource) throws {
     guard let table = plan.table(source.name) else {
-      throw OfflineODataError(.unsupportedChange, "'\(source.name)', which has no table")
+      throw OfflineODataError(.unsupportedChange, "'\(source.name)' has no table in the store")
     }
     target.table = table
     guard source.singleton != nil else { return }
@@ -116,11 +116,15 @@ struct ChangeWalk {
   }
 
   private func needEntity() throws {
-    guard target.entity != nil else { throw OfflineODataError(.entityNotFound, "nothing is related") }
+    guard target.entity != nil else {
+      throw OfflineODataError(.entityNotFound, "the navigation property has no entity")
+    }
   }
 
   private mutating func choose(_ parts: [ODataBoundKeyPart]) throws {
-    guard let table = target.table else { throw OfflineODataError(.unsupportedChange, "a key here") }
+    guard let table = target.table else {
+      throw OfflineODataError(.unsupportedChange, "a key where the path has no collection")
+    }
     let key = try key(parts, table)
     if let navigation = target.navigation { before = (target, navigation) }
     guard let (reference, found) = try ChangeWalk.find(key, table, rows) else {
@@ -207,7 +211,9 @@ struct ChangeWalk {
   }
 
   private mutating func reference() throws {
-    guard let before else { throw OfflineODataError(.unsupportedChange, "$ref of an entity that is no link's") }
+    guard let before else {
+      throw OfflineODataError(.unsupportedChange, "$ref after an entity that no navigation property leads to")
+    }
     let item = target.end.isEntity && before.navigation.isCollection ? target.entity : nil
     target = before.target
     target.navigation = before.navigation

@@ -40,7 +40,8 @@ struct ChangedCells {
     let place = "\(type.name)/\(path.joined(separator: "/"))"
     guard let column = table.column(path, on: type) else {
       if path.count == 1, type.isOpen, type.property(path[0]) == nil { return dynamic.append(.init(path[0], value)) }
-      throw OfflineODataError(.unsupportedChange, "\(place), which is kept inside another property")
+      throw OfflineODataError(
+        .unsupportedChange, "\(place) is stored inside another property and cannot be changed separately")
     }
     guard let property = column.property else { throw OfflineODataError(.unknownProperty, place) }
     let fitted = try ChangedValue(model: model).fit(value, to: property, at: place)

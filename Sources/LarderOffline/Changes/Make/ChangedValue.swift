@@ -26,7 +26,7 @@ struct ChangedValue {
     guard depth < Self.deepest else { throw OfflineODataError(.invalidValue, "\(place) is nested too deeply") }
     if case .collection(let item) = type {
       guard case .collection(let items) = value else {
-        throw OfflineODataError(.invalidValue, "\(place) is a collection")
+        throw OfflineODataError(.invalidValue, "\(place) must be a collection")
       }
       var fitted: [ODataValue] = []
       for each in items {
@@ -77,7 +77,7 @@ struct ChangedValue {
       }
     } catch { throw OfflineODataError(.invalidValue, place, cause: error) }
     let found = value.type?.qualifiedName ?? "a value of another kind"
-    throw OfflineODataError(.invalidValue, "\(place) is \(type.qualifiedName), not \(found)")
+    throw OfflineODataError(.invalidValue, "\(place) must be \(type.qualifiedName), not \(found)")
   }
 
   private func enumeration(
@@ -88,7 +88,7 @@ struct ChangedValue {
     case .enumeration(let members), .string(let members): text = members
     default:
       guard let number = value.wholeNumber else {
-        throw OfflineODataError(.invalidValue, "\(place) is \(type.qualifiedName)")
+        throw OfflineODataError(.invalidValue, "\(place) must be \(type.qualifiedName)")
       }
       text = String(number)
     }
@@ -100,10 +100,10 @@ struct ChangedValue {
   private func complex(
     _ value: ODataValue, _ name: String, at place: String, depth: Int
   ) throws(OfflineODataError) -> ODataValue {
-    guard case .complex(var complex) = value else { throw OfflineODataError(.invalidValue, "\(place) is \(name)") }
+    guard case .complex(var complex) = value else { throw OfflineODataError(.invalidValue, "\(place) must be \(name)") }
     let said = complex.typeName ?? name
     guard let type = model.structure(said), model.isType(said, derivedFrom: name) else {
-      throw OfflineODataError(.invalidValue, "\(place): \(said) is no \(name)")
+      throw OfflineODataError(.invalidValue, "\(place): \(said) is not derived from \(name)")
     }
     complex.properties = try complex.properties.map { property throws(OfflineODataError) in
       guard let declared = type.property(property.name) else {
@@ -132,11 +132,11 @@ struct ChangedValue {
         default: 0
         }
       guard length <= limit else {
-        throw OfflineODataError(.invalidValue, "\(place) has \(length) characters, \(limit) are allowed")
+        throw OfflineODataError(.invalidValue, "\(place) has \(length) characters; the limit is \(limit)")
       }
     }
     if facets.isUnicode == false, case .string(let text) = value, !text.utf8.allSatisfy({ $0 < 0x80 }) {
-      throw OfflineODataError(.invalidValue, "\(place) takes ASCII characters alone")
+      throw OfflineODataError(.invalidValue, "\(place) accepts only ASCII characters")
     }
     if case .decimal(let number) = value { try check(number, facets, at: place) }
   }
@@ -146,7 +146,7 @@ struct ChangedValue {
     guard let digits else { return }
     if case .digits(let scale)? = facets.scale, digits.right > scale {
       throw OfflineODataError(
-        .invalidValue, "\(place) has \(digits.right) digits behind the point, \(scale) are allowed")
+        .invalidValue, "\(place) has \(digits.right) digits after the decimal point; the limit is \(scale)")
     }
     guard let precision = facets.precision else { return }
     let right = if case .digits(let scale)? = facets.scale { scale } else { digits.right }

@@ -95,7 +95,7 @@ extension OpenStore {
       row = try rows.deletedRow(bound)
       guard row != nil else { throw error }
     }
-    guard let row else { throw OfflineODataError(.unfittingURL, "'\(path)' is no entity") }
+    guard let row else { throw OfflineODataError(.unfittingURL, "'\(path)' is not an entity") }
     return try rows.connection.integers(
       "SELECT id FROM larder_request WHERE entity = ?1 UNION SELECT request FROM larder_effect WHERE row = ?1",
       .integer(row)

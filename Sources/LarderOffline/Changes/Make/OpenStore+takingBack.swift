@@ -67,9 +67,9 @@ extension OpenStore {
     defer { lock.release() }
     do { try await useModel() } catch { throw OfflineODataError(below: error) }
     forgetClaims()
-    let course = UploadRun(journal: UploadJournal(store: self, options: OfflineODataUploadOptions()))
+    let uploadRun = UploadRun(journal: UploadJournal(store: self, options: OfflineODataUploadOptions()))
     for unit in Set(entries.map(\.unit)).sorted() {
-      let step = await course.perform(.resolve(unit), refusal: nil)
+      let step = await uploadRun.perform(.resolve(unit), batchError: nil)
       if let stop = step.stop {
         if stop.isCancelled { throw stop }
         throw OfflineODataError(
@@ -97,6 +97,6 @@ extension OfflineODataError {
   static func unclear(_ id: Int64) -> OfflineODataError {
     OfflineODataError(
       .outcomeUncertain,
-      "request \(id) is in the error archive: discard it there once you have looked at the service")
+      "request \(id) is in the error archive: check the service, then discard the request there")
   }
 }

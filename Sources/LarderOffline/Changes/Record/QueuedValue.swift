@@ -46,7 +46,7 @@ extension QueuedValue: Codable {
   }
 
   private static func unknown(_ decoder: any Decoder) -> DecodingError {
-    .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "a value of no known type"))
+    .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "a value of an unknown type"))
   }
 
   func encode(to encoder: any Encoder) throws {

@@ -16,74 +16,77 @@ extension ConflictResolution {
   /// they were based on go again with those that the policy changes; what the policy gives up, it gives up whole.
   ///
   /// - Returns: nil where no entity is another one than expected: the service refuses for something else.
-  func ends(of members: [Member]) async throws -> [(entry: QueueEntry, end: RequestEnd)]? {
-    var ends: [(entry: QueueEntry, end: RequestEnd)] = []
-    for member in members { ends.append((member.entry, try await end(of: member))) }
-    let isAnother = ends.contains { if case .queued = $0.end { false } else { true } }
-    guard isAnother else { return nil }
-    return together(members, ends)
+  func outcomes(of members: [Member]) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)]? {
+    var outcomes: [(entry: QueueEntry, outcome: RequestOutcome)] = []
+    for member in members { outcomes.append((member.entry, try await outcome(of: member))) }
+    let isOtherVersion = outcomes.contains { if case .queued = $0.outcome { false } else { true } }
+    guard isOtherVersion else { return nil }
+    return together(members, outcomes)
   }
 
   /// What becomes of the requests of a unit of which some have conflicts that a download has noticed, and no condition
   /// would tell the service: the policy decides before anything is sent.
   ///
   /// - Parameter found: the requests with what is known of them so far. It is those that wait that are decided.
-  func noticed(
-    _ found: [(entry: QueueEntry, end: RequestEnd)]
-  ) async throws -> [(entry: QueueEntry, end: RequestEnd)] {
-    var ends = found
+  func resolvingNoticedConflicts(
+    _ initialOutcomes: [(entry: QueueEntry, outcome: RequestOutcome)]
+  ) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)] {
+    var outcomes = initialOutcomes
     var members: [Member] = []
-    for (place, (entry, end)) in found.enumerated() {
+    for (place, (entry, outcome)) in initialOutcomes.enumerated() {
       let failure = entry.failure ?? ArchivedFailure(kind: .refused, message: "", method: "", url: "", time: 0)
       members.append(Member(entry: entry, condition: nil, failure: failure))
-      if case .queued = end, entry.isConflictUntold(in: found.map(\.entry)) {
-        ends[place].end = try await noticed(entry, failure)
+      if case .queued = outcome, entry.isUndetectableConflict(in: initialOutcomes.map(\.entry)) {
+        outcomes[place].outcome = try await resolvingNoticedConflicts(entry, failure)
       }
     }
-    return together(members, ends)
+    return together(members, outcomes)
   }
 
-  private func noticed(_ entry: QueueEntry, _ failure: ArchivedFailure) async throws -> RequestEnd {
-    let theirs = try await asked(for: entry)
+  private func resolvingNoticedConflicts(_ entry: QueueEntry, _ failure: ArchivedFailure) async throws -> RequestOutcome
+  {
+    let theirs = try await reachableVersion(for: entry)
     // Another may have taken it back meanwhile.
-    if case .there(let answer) = theirs, try await !isAnother(answer, entry) { return .again(theirs, nil) }
-    return try await end(of: entry, condition: nil, theirs: theirs, failure: failure)
+    if case .existing(let serverResponse) = theirs, try await !isOtherVersion(serverResponse, entry) {
+      return .again(theirs, nil)
+    }
+    return try await outcome(of: entry, condition: nil, theirs: theirs, failure: failure)
   }
 
   /// The ends of requests that go together: what is refused is refused whole, what is given up is given up whole.
   private func together(
-    _ members: [Member], _ ends: [(entry: QueueEntry, end: RequestEnd)]
-  ) -> [(entry: QueueEntry, end: RequestEnd)] {
-    for (place, item) in ends.enumerated() {
-      guard case .archived(let failure, let theirs) = item.end else { continue }
+    _ members: [Member], _ outcomes: [(entry: QueueEntry, outcome: RequestOutcome)]
+  ) -> [(entry: QueueEntry, outcome: RequestOutcome)] {
+    for (place, item) in outcomes.enumerated() {
+      guard case .archived(let failure, let theirs) = item.outcome else { continue }
       // The others are refused with it, and have no conflict of their own.
       var other = ArchivedFailure(
-        kind: .refused, message: "Refused with request \(item.entry.id) of its transaction: \(failure.message)",
+        kind: .refused, message: "Rejected with request \(item.entry.id) of its transaction: \(failure.message)",
         method: failure.method, url: failure.url, time: failure.time)
       (other.httpStatus, other.code, other.domain) = (failure.httpStatus, failure.code, failure.domain)
-      return ends.indices.map { index in
+      return outcomes.indices.map { index in
         if index == place { return (item.entry, .archived(failure, theirs: theirs)) }
-        switch ends[index].end {
-        case .done, .archived: return ends[index]
+        switch outcomes[index].outcome {
+        case .done, .archived: return outcomes[index]
         default:
           (other.method, other.url, other.body) = (
             members[index].failure.method, members[index].failure.url, members[index].failure.body
           )
-          return (ends[index].entry, .archived(other))
+          return (outcomes[index].entry, .archived(other))
         }
       }
     }
-    let isGivenUp = ends.contains { if case .discarded = $0.end { true } else { false } }
-    guard isGivenUp else { return ends }
-    return ends.map { entry, end in
-      switch end {
+    let isDiscarded = outcomes.contains { if case .discarded = $0.outcome { true } else { false } }
+    guard isDiscarded else { return outcomes }
+    return outcomes.map { entry, outcome in
+      switch outcome {
       case .queued, .again: (entry, .discarded(.unknown))
-      default: (entry, end)
+      default: (entry, outcome)
       }
     }
   }
 
-  private func end(of member: Member) async throws -> RequestEnd {
+  private func outcome(of member: Member) async throws -> RequestOutcome {
     switch member.entry.request.operation {
     case .create, .createMedia, .createLink: return .queued
     case .updateLink, .deleteLink: guard member.condition != nil, member.condition != "*" else { return .queued }
@@ -95,17 +98,17 @@ extension ConflictResolution {
       return try await unconditional(member.entry, failure: member.failure)
     }
     let theirs = try await fetched(of: member.entry)
-    if case .there(let answer) = theirs, etag(answer, member.entry) == condition { return .queued }
+    if case .existing(let serverResponse) = theirs, etag(serverResponse, member.entry) == condition { return .queued }
     var failure = member.failure
     (failure.kind, failure.httpStatus) = (.conflict, 412)
-    return try await end(of: member.entry, condition: condition, theirs: theirs, failure: failure)
+    return try await outcome(of: member.entry, condition: condition, theirs: theirs, failure: failure)
   }
 }
 
 extension QueueEntry {
   /// Whether it has a noticed conflict that the service could not notice. That is so where the request has no ETag, and
   /// where it goes under `*` because its transaction has an earlier change of the same entity.
-  func isConflictUntold(in unit: [QueueEntry]) -> Bool {
+  func isUndetectableConflict(in unit: [QueueEntry]) -> Bool {
     guard state == .queued, failure?.kind == .conflict, request.ifMatch != "*" else { return false }
     let isBehind = unit.contains { $0.id < id && $0.request.entity == request.entity }
     guard request.resourceETag == nil || isBehind else { return false }
@@ -121,31 +124,31 @@ extension QueueEntry {
 // Requests that the service takes under a condition alone (RFC 6585 §3), where no ETag was known.
 extension ConflictResolution {
   /// Fetches the ETag: the request goes again under it where the entity is what it was based on; else it is a conflict.
-  func unconditional(_ entry: QueueEntry, failure: ArchivedFailure) async throws -> RequestEnd {
-    let theirs = try await asked(for: entry)
+  func unconditional(_ entry: QueueEntry, failure: ArchivedFailure) async throws -> RequestOutcome {
+    let theirs = try await reachableVersion(for: entry)
     var failure = failure
     switch theirs {
     case .gone:
       if entry.request.isRemoval { return .done(ServerResponse()) }
-      failure.message = "The service asks for a condition, and has the entity no more. \(failure.message)"
+      failure.message = "The service requires a condition, and no longer has the entity. \(failure.message)"
       return .archived(failure, theirs: theirs)
     case .unknown:
       failure.message =
-        "The service asks for a condition (If-Match), and the entity's ETag could not be read. \(failure.message)"
+        "The service requires a condition (If-Match), and the entity's ETag could not be read. \(failure.message)"
       return .archived(failure, theirs: theirs)
-    case .there(let answer):
-      guard etag(answer, entry) != nil else {
+    case .existing(let serverResponse):
+      guard etag(serverResponse, entry) != nil else {
         failure.message =
-          "The service asks for a condition (If-Match), and gives the entity no ETag. \(failure.message)"
+          "The service requires a condition (If-Match), but sends no ETag for the entity. \(failure.message)"
         return .archived(failure, theirs: theirs)
       }
-      guard try await isAnother(answer, entry) else {
+      guard try await isOtherVersion(serverResponse, entry) else {
         var request = entry.request
         if request.isOfLink { request.wantsCondition = true }
         return .again(theirs, request.isOfLink ? request : nil)
       }
       (failure.kind, failure.httpStatus) = (.conflict, 412)
-      return try await end(of: entry, condition: nil, theirs: theirs, failure: failure)
+      return try await outcome(of: entry, condition: nil, theirs: theirs, failure: failure)
     }
   }
 }

@@ -102,7 +102,7 @@ struct UploadAttempt: Codable, Hashable, Sendable {
 
   /// What an answer says of repetitions; nil where it says nothing.
   static func result(_ fields: HTTPFields) -> Bool? {
-    guard let said = fields["Repeatability-Result"] ?? fields["RepeatabilityResult"] else { return nil }
-    return said.lowercased() == "accepted"
+    guard let result = fields["Repeatability-Result"] ?? fields["RepeatabilityResult"] else { return nil }
+    return result.lowercased() == "accepted"
   }
 }

@@ -50,8 +50,8 @@ struct UploadJournal: Sendable {
       for id in try ChangeQueue(connection).keyless() { if let unit = unitOf[id] { units[unit]?.isLeft = true } }
       for (id, earlier) in try ChangeQueue(connection).dependencies() {
         guard let unit = unitOf[id] else { continue }
-        for one in earlier {
-          guard let other = unitOf[one], other != unit else { continue }
+        for earlierEntry in earlier {
+          guard let other = unitOf[earlierEntry], other != unit else { continue }
           units[unit]?.unit.after.append(other)
         }
       }
@@ -80,7 +80,7 @@ struct UploadJournal: Sendable {
       let all = try connection.rows("SELECT json_extract(request, '$.category') FROM larder_request") {
         (row) throws(StorageError) in try row.textOrNil(0) ?? ""
       }
-      return categories.map { wanted in all.filter(wanted.contains).count } ?? all.count
+      return categories.map { category in all.filter(category.contains).count } ?? all.count
     }
   }
 
@@ -100,7 +100,7 @@ struct UploadJournal: Sendable {
       return try noted.compactMap { id in
         let entries = try queue.entries(inUnit: id)
         guard !entries.contains(where: { $0.state == .sent }) else { return nil }
-        return entries.contains { $0.isConflictUntold(in: entries) } ? (id, entries) : nil
+        return entries.contains { $0.isUndetectableConflict(in: entries) } ? (id, entries) : nil
       }
     }
   }
@@ -113,21 +113,21 @@ struct UploadJournal: Sendable {
   ///   is prepared alone.
   func prepare(
     _ ids: [Int64], asOne: Bool
-  ) async throws(OfflineODataError) -> (units: [PreparedUnit], fates: [Int64: UnitOutcome], failed: Int) {
+  ) async throws(OfflineODataError) -> (units: [PreparedUnit], unitOutcomes: [Int64: UnitOutcome], failed: Int) {
     try await store.write { connection, state, plan in
       var units: [PreparedUnit] = []
-      var fates: [Int64: UnitOutcome] = [:]
+      var unitOutcomes: [Int64: UnitOutcome] = [:]
       var failed = 0
       let queue = ChangeQueue(connection)
       for id in ids {
         let entries = try queue.entries(inUnit: id)
         guard !entries.isEmpty else {
-          fates[id] = .gone
+          unitOutcomes[id] = .gone
           continue
         }
         let missing = try queue.units(before: id)
         guard missing.isEmpty else {
-          fates[id] = .deferred(after: missing)
+          unitOutcomes[id] = .deferred(after: missing)
           continue
         }
         do {
@@ -145,11 +145,11 @@ struct UploadJournal: Sendable {
             time: Double(store.conversation.options.environment.unixSeconds))
           failure.code = "unfitting"
           failed += try archive(entries.map { ($0, failure) }, connection, state, plan)
-          fates[id] = .archived
+          unitOutcomes[id] = .archived
         }
       }
       try connection.logChange([ReplicaChanges.requests])
-      return (units, fates, failed)
+      return (units, unitOutcomes, failed)
     }
   }
 
@@ -164,9 +164,9 @@ struct UploadJournal: Sendable {
     set.hasReferences = asOne && entries.count > 1
     let members = try entries.map { entry in
       // A queue of an earlier version may have one: its values would become the bytes.
-      if entry.request.operation == .create, case .entity(let made) = entry.request.body,
+      if entry.request.operation == .create, case .entity(let body) = entry.request.body,
         let table = entry.request.entity.flatMap({ plan.table($0.table) }),
-        (made.typeName.flatMap { plan.model.structure($0) } ?? table.type).hasStream
+        (body.typeName.flatMap { plan.model.structure($0) } ?? table.type).hasStream
       {
         throw RenderingError.unfitting(ChangeMaker.bytesFirst(table))
       }
@@ -176,7 +176,7 @@ struct UploadJournal: Sendable {
         request, after: entry.attempt.flatMap(UploadAttempt.init(json:)), now: environment.unixSeconds,
         newcomers: newcomers,
         random: environment.random)
-      if options.namesRequests, !store.refusesNames {
+      if options.namesRequests, !store.rejectsRequestNames {
         for field in attempt.fields(plan.model.version) { request.fields.setDefault(field.name, field.value) }
       }
       return PreparedRequest(entry: entry, request: request, attempt: attempt)
@@ -204,15 +204,15 @@ struct UploadJournal: Sendable {
     _ failures: [(QueueEntry, ArchivedFailure)], _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
   ) throws -> Int {
     let queue = ChangeQueue(connection)
-    let own = Set(failures.map(\.0.id))
+    let failedIDs = Set(failures.map(\.0.id))
     for (entry, failure) in failures {
       try queue.set(.archived, of: entry.id)
       try queue.set(failure: failure, of: entry.id)
     }
     var local = LocalRows(plan, state, connection)
     for row in Set(failures.compactMap(\.0.request.entity)) { try local.touch(row) }
-    let held = try local.hold(behind: own)
+    let heldIDs = try local.hold(behind: failedIDs)
     _ = try local.finish()
-    return own.count + held.count
+    return failedIDs.count + heldIDs.count
   }
 }

@@ -4,26 +4,26 @@ import LarderOData
 /// What uploads have found out about a service while the store is open.
 struct UploadMemory: Sendable, Hashable {
   /// It takes no batches.
-  var refusesBatches = false
+  var rejectsBatches = false
   /// It refuses requests for the names by which it could recognise them.
-  var refusesNames = false
+  var rejectsRequestNames = false
   /// It is kept in the file that the service recognises repeated requests.
-  var knowsRepeatable = false
+  var supportsRepeatability = false
   /// The entities that creations of this upload were found to have made: each is that of one.
   var claimed: [String: Int64] = [:]
 }
 
 extension OpenStore {
-  var refusesNames: Bool { upload.withLock { $0.refusesNames } }
-  var knowsRepeatable: Bool { upload.withLock { $0.knowsRepeatable } }
+  var rejectsRequestNames: Bool { upload.withLock { $0.rejectsRequestNames } }
+  var supportsRepeatability: Bool { upload.withLock { $0.supportsRepeatability } }
   /// Also where the service's metadata say so (Capabilities Vocabulary, `BatchSupported`).
-  var refusesBatches: Bool { upload.withLock { $0.refusesBatches } || !replica.model.saysBatchesAreSupported }
+  var rejectsBatches: Bool { upload.withLock { $0.rejectsBatches } || !replica.model.declaresBatchSupport }
 
   /// Takes the first of entities for a creation, that no other has taken; nil where all are taken.
   func claim(_ entities: [String], for creation: Int64) -> Int? {
     upload.withLock { memory in
-      let own = entities.firstIndex { memory.claimed[$0] == creation }
-      guard let place = own ?? entities.firstIndex(where: { memory.claimed[$0] == nil }) else { return nil }
+      let claimedIndex = entities.firstIndex { memory.claimed[$0] == creation }
+      guard let place = claimedIndex ?? entities.firstIndex(where: { memory.claimed[$0] == nil }) else { return nil }
       memory.claimed[entities[place]] = creation
       return place
     }
@@ -35,15 +35,15 @@ extension OpenStore {
   }
 
   func forgetClaims() { upload.withLock { $0.claimed = [:] } }
-  func refuseNames() { upload.withLock { $0.refusesNames = true } }
-  func learnedRepeatable() { upload.withLock { $0.knowsRepeatable = true } }
-  func refuseBatches() { upload.withLock { $0.refusesBatches = true } }
+  func recordNameRejection() { upload.withLock { $0.rejectsRequestNames = true } }
+  func recordRepeatability() { upload.withLock { $0.supportsRepeatability = true } }
+  func recordBatchRejection() { upload.withLock { $0.rejectsBatches = true } }
 }
 
 extension EdmModel {
   /// Whether the metadata say that the service recognises a request that is sent again (Repeatability Vocabulary,
   /// `Supported`): of an action or set before the container; nil where they say nothing.
-  func saysRepeatable(_ request: QueuedRequest) -> Bool? {
+  func declaresRepeatability(_ request: QueuedRequest) -> Bool? {
     guard let container = defaultContainer?.qualifiedName else { return nil }
     var targets = [container]
     let first = request.target.path.split(separator: "/").first.map { $0.prefix { $0 != "(" && $0 != "?" } }
@@ -53,17 +53,17 @@ extension EdmModel {
       targets.insert(String(last.prefix { $0 != "(" && $0 != "?" }), at: 0)
     }
     for target in targets {
-      guard let said = annotation("Org.OData.Repeatability.V1.Supported", target: target) else { continue }
-      if case .constant(_, "false")? = said.value { return false }
+      guard let declared = annotation("Org.OData.Repeatability.V1.Supported", target: target) else { continue }
+      if case .constant(_, "false")? = declared.value { return false }
       return true
     }
     return nil
   }
 
-  fileprivate var saysBatchesAreSupported: Bool {
+  fileprivate var declaresBatchSupport: Bool {
     guard let container = defaultContainer?.qualifiedName else { return true }
-    let said = annotation("Org.OData.Capabilities.V1.BatchSupported", target: container)
-    if case .constant(_, "false")? = said?.value { return false }
+    let declared = annotation("Org.OData.Capabilities.V1.BatchSupported", target: container)
+    if case .constant(_, "false")? = declared?.value { return false }
     return true
   }
 }

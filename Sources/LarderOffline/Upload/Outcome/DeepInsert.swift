@@ -34,10 +34,10 @@ enum DeepInsert {
   }
 
   /// Each entity made inside, at any depth, with the one of the answer that it is.
-  static func pairs(_ made: QueuedEntity, _ found: ODataEntity?) -> [(QueuedEntity, ODataEntity?)] {
+  static func pairs(_ sent: QueuedEntity, _ received: ODataEntity?) -> [(QueuedEntity, ODataEntity?)] {
     var all: [(QueuedEntity, ODataEntity?)] = []
-    for link in made.links where !link.entities.isEmpty {
-      for (child, match) in zip(link.entities, matches(of: link.entities, in: found?.related(link.name) ?? [])) {
+    for link in sent.links where !link.entities.isEmpty {
+      for (child, match) in zip(link.entities, matches(of: link.entities, in: received?.related(link.name) ?? [])) {
         all.append((child, match))
         all += pairs(child, match)
       }
@@ -47,14 +47,14 @@ enum DeepInsert {
 
   /// For each entity that was made the one that it is: the one that has all the values that were sent, in order where
   /// several have; else one that may have come of them; else, where as many are left as were made, the next of these.
-  static func matches(of made: [QueuedEntity], in found: [ODataEntity]) -> [ODataEntity?] {
-    var left = found
-    var matches = [ODataEntity?](repeating: nil, count: made.count)
+  static func matches(of sent: [QueuedEntity], in received: [ODataEntity]) -> [ODataEntity?] {
+    var left = received
+    var matches = [ODataEntity?](repeating: nil, count: sent.count)
     let ways: [(QueuedEntity, ODataEntity) -> Bool] = [
       { SentContent.matches($0, $1) }, { SentContent.resembles($0, $1) },
     ]
     for isMatch in ways {
-      for (place, child) in made.enumerated() where matches[place] == nil {
+      for (place, child) in sent.enumerated() where matches[place] == nil {
         guard let match = left.firstIndex(where: { isMatch(child, $0) }) else { continue }
         matches[place] = left.remove(at: match)
       }
@@ -65,15 +65,15 @@ enum DeepInsert {
   }
 
   /// Whether an answer shows all that was made.
-  static func isWhole(_ made: QueuedEntity, _ found: ODataEntity?) -> Bool {
-    pairs(made, found).allSatisfy { $0.1 != nil }
+  static func isWhole(_ sent: QueuedEntity, _ received: ODataEntity?) -> Bool {
+    pairs(sent, received).allSatisfy { $0.1 != nil }
   }
 
   /// The rows of the entities made inside whose keys the service gives, in whole or in part.
-  static func keyless(_ made: QueuedEntity, _ plan: ReplicaPlan, isKeyless: Bool = false) -> Set<RowReference> {
+  static func keyless(_ sent: QueuedEntity, _ plan: ReplicaPlan, isKeyless: Bool = false) -> Set<RowReference> {
     var rows: Set<RowReference> = []
-    guard let table = made.row.flatMap({ plan.table($0.table) }) else { return rows }
-    for link in made.links {
+    guard let table = sent.row.flatMap({ plan.table($0.table) }) else { return rows }
+    for link in sent.links {
       guard let navigation = table.navigation([link.name]) else { continue }
       let target = plan.tables[navigation.target]
       var tied: Set<Int> = []
@@ -103,27 +103,27 @@ extension ODataEntity {
 /// Whether what the server has is what was sent.
 enum SentContent {
   /// Whether an entity has all the values that were sent.
-  static func matches(_ sent: QueuedEntity, _ found: ODataEntity) -> Bool {
+  static func matches(_ sent: QueuedEntity, _ received: ODataEntity) -> Bool {
     sent.properties.allSatisfy { property in
       property.key != nil
-        || found[property.name].map { equal(property.value.value, $0) } ?? (property.value.value == .null)
+        || received[property.name].map { equal(property.value.value, $0) } ?? (property.value.value == .null)
     }
   }
 
   /// Whether two values are the same to a service: numbers by value, moments by instant, complex values by what was sent.
-  static func equal(_ sent: ODataValue, _ found: ODataValue) -> Bool {
-    if sent == found { return true }
-    switch (sent, found) {
-    case (.complex(let sent), .complex(let found)):
+  static func equal(_ sent: ODataValue, _ received: ODataValue) -> Bool {
+    if sent == received { return true }
+    switch (sent, received) {
+    case (.complex(let sent), .complex(let received)):
       return sent.properties.allSatisfy { property in
-        found.properties.first { $0.name == property.name }.map { equal(property.value, $0.value) }
+        received.properties.first { $0.name == property.name }.map { equal(property.value, $0.value) }
           ?? (property.value == .null)
       }
-    case (.collection(let sent), .collection(let found)):
-      return sent.count == found.count && zip(sent, found).allSatisfy { equal($0, $1) }
-    case (.dateTimeOffset(let sent), .dateTimeOffset(let found)): return !(sent < found) && !(found < sent)
+    case (.collection(let sent), .collection(let received)):
+      return sent.count == received.count && zip(sent, received).allSatisfy { equal($0, $1) }
+    case (.dateTimeOffset(let sent), .dateTimeOffset(let received)): return !(sent < received) && !(received < sent)
     default:
-      if let sent = sent.exactNumber, let found = found.exactNumber { return sent == found }
+      if let sent = sent.exactNumber, let received = received.exactNumber { return sent == received }
       return false
     }
   }

@@ -15,45 +15,45 @@ struct DeepInsertReading: Sendable {
   /// next download.
   ///
   /// - Parameter made: what it was made of; nil where nothing was made with it.
-  func answer(at path: String, _ made: QueuedEntity?) async -> ServerResponse? {
-    let expand = made.map { DeepInsert.expand($0, isV4: plan.model.version >= .v4) } ?? ""
-    var answer = await entity(path, expand)
-    if answer == nil, !expand.isEmpty { answer = await entity(path) }
-    if let made, let entity = answer?.entity { answer?.entity = await whole(entity, made, path) }
-    return answer
+  func response(at path: String, _ sent: QueuedEntity?) async -> ServerResponse? {
+    let expand = sent.map { DeepInsert.expand($0, isV4: plan.model.version >= .v4) } ?? ""
+    var serverResponse = await entity(path, expand)
+    if serverResponse == nil, !expand.isEmpty { serverResponse = await entity(path) }
+    if let sent, let entity = serverResponse?.entity { serverResponse?.entity = await whole(entity, sent, path) }
+    return serverResponse
   }
 
   /// An entity with what was made with it, as far as that can be read.
-  func whole(_ entity: ODataEntity, _ made: QueuedEntity, _ path: String) async -> ODataEntity {
+  func whole(_ entity: ODataEntity, _ sent: QueuedEntity, _ path: String) async -> ODataEntity {
     var entity = entity
-    guard !DeepInsert.isWhole(made, entity), let table = made.row.flatMap({ plan.table($0.table) }) else {
+    guard !DeepInsert.isWhole(sent, entity), let table = sent.row.flatMap({ plan.table($0.table) }) else {
       return entity
     }
-    for link in made.links where !link.entities.isEmpty {
+    for link in sent.links where !link.entities.isEmpty {
       guard let navigation = table.navigation([link.name]) else { continue }
       let target = plan.tables[navigation.target]
       let inner = path + "/" + link.name
-      var found = entity.related(link.name)
-      if found.isEmpty { found = await related(inner, link) }
-      let matches = DeepInsert.matches(of: link.entities, in: found)
+      var relatedEntities = entity.related(link.name)
+      if relatedEntities.isEmpty { relatedEntities = await related(inner, link) }
+      let matches = DeepInsert.matches(of: link.entities, in: relatedEntities)
       for (child, match) in zip(link.entities, matches) {
-        guard let match, let place = found.firstIndex(of: match),
+        guard let match, let place = relatedEntities.firstIndex(of: match),
           let path = self.path(of: match, in: target, inner, link)
         else { continue }
-        found[place] = await whole(match, child, path)
+        relatedEntities[place] = await whole(match, child, path)
       }
       entity.navigationLinks.removeAll { $0.name == link.name }
       let content: ODataNavigationLink.Content? =
         link.isCollection
-        ? .collection(ODataEntityCollection(entities: found)) : found.first.map { .entity($0) }
+        ? .collection(ODataEntityCollection(entities: relatedEntities)) : relatedEntities.first.map { .entity($0) }
       entity.navigationLinks.append(ODataNavigationLink(name: link.name, content: content))
     }
     return entity
   }
 
   private func entity(_ path: String, _ expand: String = "") async -> ServerResponse? {
-    guard case .there(let answer)? = try? await lookup.entity(path, expand: expand) else { return nil }
-    return answer
+    guard case .existing(let serverResponse)? = try? await lookup.entity(path, expand: expand) else { return nil }
+    return serverResponse
   }
 
   private func related(_ path: String, _ link: QueuedLink) async -> [ODataEntity] {

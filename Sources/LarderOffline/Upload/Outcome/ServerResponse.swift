@@ -54,7 +54,7 @@ struct ServerResponse: Sendable {
 }
 
 /// What becomes of a request that was sent or looked up.
-enum RequestEnd: Sendable {
+enum RequestOutcome: Sendable {
   /// The service has done it.
   case done(ServerResponse)
   /// It goes to the archive; `theirs` is the server's version of the entity where that is known now.
@@ -84,7 +84,7 @@ enum RequestEnd: Sendable {
   enum ServerVersion: Sendable {
     case unknown
     case gone
-    case there(ServerResponse)
+    case existing(ServerResponse)
 
     var isKnown: Bool { if case .unknown = self { false } else { true } }
   }

@@ -19,7 +19,7 @@ enum UnrecognizedResponse {
 
   static func error(_ response: ODataSingleResponse, of operation: String) -> ODataServiceError {
     ODataServiceError(
-      .malformedAnswer("a web page, where an answer of the service is expected"), operation: operation,
+      .malformedAnswer("expected a response of the service, found a web page"), operation: operation,
       url: response.url, response: response)
   }
 }

@@ -21,25 +21,27 @@ struct UploadCommit: Sendable {
   /// A unit and what became of each of its requests.
   struct Unit: Sendable {
     let id: Int64
-    let ends: [(entry: QueueEntry, end: RequestEnd)]
+    let outcomes: [(entry: QueueEntry, outcome: RequestOutcome)]
     /// Sent as one it was not taken; its requests go one after another.
-    var goesApart = false
+    var isSplit = false
     /// The service has answered that it failed.
     var isRejected = false
   }
 
   /// Commits units. Answers their fates and what it has counted.
-  func commit(_ units: [Unit]) async throws(OfflineODataError) -> (fates: [Int64: UnitOutcome], counts: UploadCounts) {
+  func commit(_ units: [Unit]) async throws(OfflineODataError) -> (
+    unitOutcomes: [Int64: UnitOutcome], counts: UploadCounts
+  ) {
     try await journal.store.write { connection, state, plan in
-      var fates: [Int64: UnitOutcome] = [:]
+      var unitOutcomes: [Int64: UnitOutcome] = [:]
       var counts = UploadCounts()
       try dropOutdated(units, connection, plan)
       for unit in units {
-        fates[unit.id] = UploadCommit.fate(unit)
+        unitOutcomes[unit.id] = UploadCommit.unitOutcome(unit)
         counts += try commit(unit, connection, state, plan)
       }
       try connection.logChange([ReplicaChanges.requests])
-      return (fates, counts)
+      return (unitOutcomes, counts)
     }
   }
 
@@ -48,11 +50,13 @@ struct UploadCommit: Sendable {
   private func dropOutdated(
     _ units: [Unit], _ connection: Connection, _ plan: ReplicaPlan
   ) throws(StorageError) {
-    let isCut = try connection.first("SELECT 1 FROM larder_download LIMIT 1") { (_) throws(StorageError) in true }
-    guard isCut == true else { return }
+    let hasInterruptedDownloads = try connection.first("SELECT 1 FROM larder_download LIMIT 1") {
+      (_) throws(StorageError) in true
+    }
+    guard hasInterruptedDownloads == true else { return }
     let queue = ChangeQueue(connection)
     var names: Set<String> = []
-    for (entry, end) in units.flatMap(\.ends) where end.outdatesDownloads {
+    for (entry, outcome) in units.flatMap(\.outcomes) where outcome.outdatesDownloads {
       // An action without an entity may change anything.
       guard let entity = entry.request.entity else { return try StagedTables.dropOutdated(nil, plan, connection) }
       names.insert(entity.table)
@@ -61,19 +65,19 @@ struct UploadCommit: Sendable {
     try StagedTables.dropOutdated(names, plan, connection)
   }
 
-  private static func fate(_ unit: Unit) -> UnitOutcome {
-    if unit.goesApart { return .apart }
-    var fate = UnitOutcome.done
-    for (_, end) in unit.ends {
-      switch end {
+  private static func unitOutcome(_ unit: Unit) -> UnitOutcome {
+    if unit.isSplit { return .apart }
+    var unitOutcome = UnitOutcome.done
+    for (_, outcome) in unit.outcomes {
+      switch outcome {
       case .done, .discarded: break
       case .archived: return .archived
-      case .inDoubt: fate = .inDoubt
-      case .again: if fate != .inDoubt { fate = .again }
-      case .queued: if fate == .done { fate = .notSent }
+      case .inDoubt: unitOutcome = .inDoubt
+      case .again: if unitOutcome != .inDoubt { unitOutcome = .again }
+      case .queued: if unitOutcome == .done { unitOutcome = .notSent }
       }
     }
-    return fate
+    return unitOutcome
   }
 
   private func commit(
@@ -83,15 +87,15 @@ struct UploadCommit: Sendable {
     let queue = ChangeQueue(connection)
     var failures: [(QueueEntry, ArchivedFailure)] = []
     var rows = LocalRows(plan, state, connection)
-    for (entry, end) in unit.ends {
+    for (entry, outcome) in unit.outcomes {
       // It may have been taken back meanwhile; what the server has is taken all the same.
-      let isThere = try queue.entity(of: entry.id) != nil
-      switch end {
-      case .done(let answer):
-        try done(entry, isThere, answer, &rows, plan)
+      let isQueued = try queue.entity(of: entry.id) != nil
+      switch outcome {
+      case .done(let serverResponse):
+        try done(entry, isQueued, serverResponse, &rows, plan)
         counts.sent += 1
       case .archived(let failure, let theirs):
-        if isThere { failures.append((entry, try known(failure, entry, theirs, &rows, plan))) }
+        if isQueued { failures.append((entry, try completing(failure, entry, theirs, &rows, plan))) }
         // What was refused goes again as it was, and not on top of what is shown with it.
         if failure.showsTheirs != true {
           try take(theirs, entry, &rows, plan, hidesLink: entry.request.changesSingleLink)
@@ -99,22 +103,24 @@ struct UploadCommit: Sendable {
       case .queued:
         // As before this send, of which the service has taken nothing: what was in doubt then is in doubt still.
         try queue.set(entry.state, of: entry.id)
-        if entry.attempt == nil, unit.ends.count == 1 { try queue.set(attempt: nil, of: entry.id) }
+        if entry.attempt == nil, unit.outcomes.count == 1 { try queue.set(attempt: nil, of: entry.id) }
       case .inDoubt: if unit.isRejected { try queue.noteRejection(of: entry.id) }
       case .again(let theirs, let changed):
         let base =
           try entry.failure?.base
           ?? entry.request.entity.flatMap { (entity) throws(StorageError) in try rows.base(of: entity) }
         try take(theirs, entry, &rows, plan)
-        if isThere, let base, case .there(let answer) = theirs { try notice(entry, base, answer, rows, plan) }
-        if isThere { try again(entry, theirs, changed, &rows, plan) }
+        if isQueued, let base, case .existing(let serverResponse) = theirs {
+          try noteConflict(entry, base, serverResponse, rows, plan)
+        }
+        if isQueued { try again(entry, theirs, changed, &rows, plan) }
       case .discarded(let theirs):
         try take(theirs, entry, &rows, plan, hidesLink: entry.request.changesSingleLink)
       }
     }
     // It takes its whole transaction along: what was done of that is out of the queue before.
-    let givenUp = unit.ends.filter { if case .discarded = $0.end { true } else { false } }.map(\.entry.id)
-    counts.discarded += try rows.undo(givenUp.filter { try queue.entity(of: $0) != nil }).count
+    let discardedIDs = unit.outcomes.filter { if case .discarded = $0.outcome { true } else { false } }.map(\.entry.id)
+    counts.discarded += try rows.undo(discardedIDs.filter { try queue.entity(of: $0) != nil }).count
     _ = try rows.finish()
     if !failures.isEmpty { counts.failed += try journal.archive(failures, connection, state, plan) }
     return counts
@@ -123,41 +129,42 @@ struct UploadCommit: Sendable {
   // MARK: Done
 
   private func done(
-    _ entry: QueueEntry, _ isThere: Bool, _ answer: ServerResponse, _ rows: inout LocalRows, _ plan: ReplicaPlan
+    _ entry: QueueEntry, _ isQueued: Bool, _ serverResponse: ServerResponse, _ rows: inout LocalRows,
+    _ plan: ReplicaPlan
   ) throws {
     guard let entity = entry.request.entity, let table = plan.table(entity.table) else {
-      if isThere { try rows.succeed(entry.id) }
+      if isQueued { try rows.succeed(entry.id) }
       return
     }
-    let cells = answer.cells(in: table, plan)
-    guard isThere else { return try rows.setBase(entity, to: cells) }
-    if answer.isLookedUp, !entry.request.makesEntity, let base = try rows.base(of: entity) {
-      try notice(entry, base, answer, rows, plan)
+    let cells = serverResponse.cells(in: table, plan)
+    guard isQueued else { return try rows.setBase(entity, to: cells) }
+    if serverResponse.isLookedUp, !entry.request.makesEntity, let base = try rows.base(of: entity) {
+      try noteConflict(entry, base, serverResponse, rows, plan)
     }
-    let children = try self.children(entry.request, answer, plan)
+    let children = try self.children(entry.request, serverResponse, plan)
     // What contains others before these: a download may have brought them under another row of its.
     if let cells { try rows.replaceKey(of: entity, by: cells, after: entry.id) }
     for (row, cells) in children { if let cells { try rows.replaceKey(of: row, by: cells, after: entry.id) } }
-    try rows.succeed(entry.id, with: cells, mayHideLinks: answer.mayHideLinks)
+    try rows.succeed(entry.id, with: cells, mayHideLinks: serverResponse.mayHideLinks)
     // One that the service has not shown stays as it was made, until a download brings it under its own key.
     var keyless: Set<RowReference> = []
-    if case .entity(let made) = entry.request.body { keyless = DeepInsert.keyless(made, plan) }
+    if case .entity(let sentEntity) = entry.request.body { keyless = DeepInsert.keyless(sentEntity, plan) }
     for (row, cells) in children {
       if let cells { try rows.setBase(row, to: cells) } else if keyless.contains(row) { try rows.markKeyless(row) }
     }
     // Later changes of an entity go under the ETag that this one has given it: the queue never conflicts with itself.
-    try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: answer.mayHideLinks)
+    try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: serverResponse.mayHideLinks)
     try rebaseStream(entry.request, entity, cells, &rows, plan)
   }
 
   /// Notes conflicts of later changes of an entity with what a look-up has found of it.
-  private func notice(
-    _ entry: QueueEntry, _ base: EntityCells, _ answer: ServerResponse, _ rows: LocalRows, _ plan: ReplicaPlan
+  private func noteConflict(
+    _ entry: QueueEntry, _ base: EntityCells, _ serverResponse: ServerResponse, _ rows: LocalRows, _ plan: ReplicaPlan
   ) throws(StorageError) {
     guard let entity = entry.request.entity, let table = plan.table(entity.table),
-      let cells = answer.cells(in: table, plan)
+      let cells = serverResponse.cells(in: table, plan)
     else { return }
-    try rows.notice(behind: entry.id, entity, from: base, to: cells, isLaterVersion: answer.isLaterVersion)
+    try rows.notice(behind: entry.id, entity, from: base, to: cells, isLaterVersion: serverResponse.isLaterVersion)
   }
 
   /// The same of a stream, whose bytes here are the service's now; of a media entity made, those that it was made of.
@@ -176,12 +183,12 @@ struct UploadCommit: Sendable {
 
   /// The entities that were made with another, and what the server says of each.
   private func children(
-    _ request: QueuedRequest, _ answer: ServerResponse, _ plan: ReplicaPlan
+    _ request: QueuedRequest, _ serverResponse: ServerResponse, _ plan: ReplicaPlan
   ) throws -> [(RowReference, EntityCells?)] {
-    guard case .entity(let made) = request.body else { return [] }
-    return DeepInsert.pairs(made, answer.entity).compactMap { child, found in
+    guard case .entity(let sentEntity) = request.body else { return [] }
+    return DeepInsert.pairs(sentEntity, serverResponse.entity).compactMap { child, received in
       guard let row = child.row, let table = plan.table(row.table) else { return nil }
-      return (row, found.flatMap { try? EntityCells(entity: $0, in: table, plan: plan) })
+      return (row, received.flatMap { try? EntityCells(entity: $0, in: table, plan: plan) })
     }
   }
 
@@ -191,15 +198,15 @@ struct UploadCommit: Sendable {
   ///
   /// - Parameter hidesLink: whether the request is for a link that leads elsewhere in that version.
   private func take(
-    _ theirs: RequestEnd.ServerVersion, _ entry: QueueEntry, _ rows: inout LocalRows, _ plan: ReplicaPlan,
+    _ theirs: RequestOutcome.ServerVersion, _ entry: QueueEntry, _ rows: inout LocalRows, _ plan: ReplicaPlan,
     hidesLink: Bool = false
   ) throws {
     guard let entity = entry.request.entity, let table = plan.table(entity.table) else { return }
     switch theirs {
     case .unknown: break
     case .gone: try rows.setBase(entity, to: nil)
-    case .there(let answer):
-      guard var cells = answer.cells(in: table, plan) else { return }
+    case .existing(let serverResponse):
+      guard var cells = serverResponse.cells(in: table, plan) else { return }
       // Where the link leads there is not known: no later change of it goes under the ETag of that version.
       if hidesLink { cells[.etag] = nil }
       try rows.setBase(entity, to: cells)
@@ -207,16 +214,16 @@ struct UploadCommit: Sendable {
   }
 
   private func again(
-    _ entry: QueueEntry, _ theirs: RequestEnd.ServerVersion, _ changed: QueuedRequest?, _ rows: inout LocalRows,
+    _ entry: QueueEntry, _ theirs: RequestOutcome.ServerVersion, _ changed: QueuedRequest?, _ rows: inout LocalRows,
     _ plan: ReplicaPlan
   ) throws {
     let queue = rows.queue
     // What was sent so far took no effect: the next send is the first of another request.
     try queue.set(attempt: nil, of: entry.id)
-    guard case .there(let answer) = theirs else { return try queue.set(.queued, of: entry.id) }
+    guard case .existing(let serverResponse) = theirs else { return try queue.set(.queued, of: entry.id) }
     var request = changed ?? entry.request
-    request.baseETag = answer.etag
-    request.streamETag = request.isOfStream ? answer.resourceETag(of: request, plan) : nil
+    request.baseETag = serverResponse.etag
+    request.streamETag = request.isOfStream ? serverResponse.resourceETag(of: request, plan) : nil
     request.ifMatch = nil
     try queue.set(failure: nil, of: entry.id)
     if changed != nil, case .entity(let body) = request.body, let entity = request.entity,
@@ -230,12 +237,12 @@ struct UploadCommit: Sendable {
       try queue.replace(entry.id, by: request)
     }
     try queue.set(.queued, of: entry.id)
-    if let entity = entry.request.entity { try queue.rebase(entity.row, on: answer.etag, sparesLinks: true) }
+    if let entity = entry.request.entity { try queue.rebase(entity.row, on: serverResponse.etag, sparesLinks: true) }
   }
 
   /// A conflict's failure with its three versions.
-  private func known(
-    _ failure: ArchivedFailure, _ entry: QueueEntry, _ theirs: RequestEnd.ServerVersion, _ rows: inout LocalRows,
+  private func completing(
+    _ failure: ArchivedFailure, _ entry: QueueEntry, _ theirs: RequestOutcome.ServerVersion, _ rows: inout LocalRows,
     _ plan: ReplicaPlan
   ) throws -> ArchivedFailure {
     guard failure.hasVersions, let entity = entry.request.entity, let table = plan.table(entity.table) else {
@@ -249,7 +256,7 @@ struct UploadCommit: Sendable {
     switch theirs {
     case .unknown: failure.theirsIsUnknown = true
     case .gone: break
-    case .there(let answer): failure.theirs = answer.cells(in: table, plan)
+    case .existing(let serverResponse): failure.theirs = serverResponse.cells(in: table, plan)
     }
     return failure
   }

@@ -13,7 +13,7 @@ enum UploadOutcome: Hashable, Sendable {
   /// The service does it under a condition alone: 428.
   case needsCondition
   /// The service, or this library, refuses it for good: it goes to the archive, and the upload goes on.
-  case refused
+  case rejected
   /// The upload stops and the request stays in the queue; whether it took effect may not be known.
   case stop(mayHaveTakenEffect: Bool)
   /// The answer cannot be read: it may have taken effect, and the upload goes on.
@@ -33,15 +33,15 @@ extension UploadOutcome {
     case 200...299: .done
     // Said by what stands before the service, as is a page to sign in with (RFC 6585 §6).
     case 300...303, 305...399, 511: .stop(mayHaveTakenEffect: false)
-    case 404, 410: isRemoval ? .doneBefore : .refused
+    case 404, 410: isRemoval ? .doneBefore : .rejected
     case 412: .conflict
     case 428: .needsCondition
     // Not done for lack of credentials, time or capacity: RFC 9110 §15.5.2, §15.5.9, RFC 6585 §4, RFC 8470 §5.2.
     case 401, 407, 408, 425, 429: .stop(mayHaveTakenEffect: false)
-    case 403: hasChallenge ? .stop(mayHaveTakenEffect: false) : .refused
+    case 403: hasChallenge ? .stop(mayHaveTakenEffect: false) : .rejected
     // Said by what stands between: what the service did is not known. 503 is often said by it, too.
     case 502, 503, 504: .stop(mayHaveTakenEffect: true)
-    default: .refused
+    default: .rejected
     }
   }
 
@@ -55,7 +55,7 @@ extension UploadOutcome {
     case .cancelled: .stop(mayHaveTakenEffect: true)
     case .malformedAnswer: UnrecognizedResponse.isOne(error) ? .stop(mayHaveTakenEffect: true) : .unclear
     case .notProcessed: .notSent
-    case .invalidRequest, .notSupported: .refused
+    case .invalidRequest, .notSupported: .rejected
     case .notOpen, .suspended, .passive, .notCached: .stop(mayHaveTakenEffect: false)
     }
   }
@@ -74,10 +74,10 @@ extension BatchRejection {
       // There is no such resource, method, media type or function.
       case 404, 405, 406, 415, 501: return .unsupported
       case 500...: return .unclear
-      default: return .refused
+      default: return .rejected
       }
     case .malformedAnswer: return .unreadable
-    case .invalidRequest, .notSupported: return .refused
+    case .invalidRequest, .notSupported: return .rejected
     default: return nil
     }
   }

@@ -26,7 +26,7 @@ struct RequestRendering {
   /// What a change set has done so far.
   struct ChangeSet {
     /// The Content-ID of the request that makes an entity, by its identity.
-    var made: [Int64: String] = [:]
+    var createdIDs: [Int64: String] = [:]
     /// Entities that it has changed: their ETag is another since.
     var changed: Set<Int64> = []
     /// Streams that it has changed: the entity's path and the stream's.
@@ -52,7 +52,7 @@ struct RequestRendering {
     request.contentID = contentID
     request.customTag = queued.customTag
     if let row = queued.entity?.row {
-      if queued.makesEntity, let contentID, set.hasReferences { set.made[row] = contentID }
+      if queued.makesEntity, let contentID, set.hasReferences { set.createdIDs[row] = contentID }
       set.changed.insert(row)
     }
     if queued.isOfStream { set.changedStreams.insert(queued.target) }
@@ -79,7 +79,7 @@ struct RequestRendering {
   // MARK: Paths
 
   private func path(of row: RowReference, _ set: ChangeSet) throws -> String {
-    if let id = set.made[row.row] { return "$" + id }
+    if let id = set.createdIDs[row.row] { return "$" + id }
     guard let path = try locate(row).path else { throw RenderingError.waits(row) }
     return path
   }
@@ -150,7 +150,9 @@ struct RequestRendering {
       return queued.operation == .deleteLink ? .none : .reference(try absolute(reference, set))
     case .bytes(let bytes, let type): return .bytes(bytes, contentType: type)
     case .media(let number, let byteCount, let type):
-      guard let open = stream(number, byteCount) else { throw RenderingError.unfitting("the bytes are gone") }
+      guard let open = stream(number, byteCount) else {
+        throw RenderingError.unfitting("the content of the request is no longer in the store")
+      }
       return .stream(length: Int(clamping: byteCount), contentType: type, open: open)
     }
   }
@@ -167,7 +169,7 @@ struct RequestRendering {
     var entity = ODataEntity(typeName: queued.typeName)
     for property in queued.properties {
       // Within a change set the service takes the key from the binding: nobody knows it yet.
-      if let key = property.key, set.made[key.row.row] != nil, binds(queued, key.row) { continue }
+      if let key = property.key, set.createdIDs[key.row.row] != nil, binds(queued, key.row) { continue }
       entity.properties.append(ODataProperty(property.name, try value(property)))
     }
     for link in queued.links {
@@ -209,7 +211,7 @@ struct RequestRendering {
       .updateMedia, .deleteMedia:
       break
     }
-    if let row = queued.entity?.row, set.made[row] != nil { return nil }
+    if let row = queued.entity?.row, set.createdIDs[row] != nil { return nil }
     if queued.ifMatch == "*" { return "*" }
     guard let etag = queued.resourceETag else { return nil }
     if queued.isOfStream { return set.changedStreams.contains(queued.target) ? "*" : etag }
@@ -219,7 +221,7 @@ struct RequestRendering {
 
   /// The caller's preference; else the changed entity, which saves reading it for its ETag and what the service computes.
   private func preference(_ queued: QueuedRequest) -> ODataSingleRequest.ReturnPreference? {
-    if let asked = queued.returnPreference { return ODataSingleRequest.ReturnPreference(rawValue: asked) }
+    if let preference = queued.returnPreference { return ODataSingleRequest.ReturnPreference(rawValue: preference) }
     switch queued.operation {
     case .create, .patch, .merge, .replace: return version >= .v4 ? .representation : nil
     default: return nil

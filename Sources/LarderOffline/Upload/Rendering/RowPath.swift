@@ -25,7 +25,7 @@ struct RowPath {
 
   private func location(of row: RowReference, depth: Int) throws -> RowLocation {
     guard let table = plan.table(row.table), depth < 32 else {
-      throw RenderingError.unfitting("there is no \(row.table)")
+      throw RenderingError.unfitting("the model has no \(row.table)")
     }
     guard let cells = try serverCells(of: row, table) else { return RowLocation() }
     let dialect = plan.model.version.dialect
@@ -42,17 +42,17 @@ struct RowPath {
       parts.append(table.key.count > 1 ? "\(name)=\(literal)" : literal)
     }
     location.keyPredicate = parts.joined(separator: ",")
-    if let own = cells.text(.uri) {
-      location.path = own
+    if let uri = cells.text(.uri) {
+      location.path = uri
       return location
     }
     switch table.place {
     case .entitySet(let name): location.path = "\(name)(\(location.keyPredicate))"
     case .singleton(let name): location.path = name
-    case .type: throw RenderingError.unfitting("nothing says where the entities of \(row.table) are found")
+    case .type: throw RenderingError.unfitting("the entities of \(row.table) belong to no entity set")
     case .containment(_, let path):
       guard let parent = try parent(of: cells, table) else {
-        throw RenderingError.unfitting("the entity that contains one of \(row.table) is not in the store")
+        throw RenderingError.unfitting("the entity that contains an entity of \(row.table) is not in the store")
       }
       guard let above = try self.location(of: parent, depth: depth + 1).path else { return RowLocation() }
       location.path = above + "/" + path.joined(separator: "/")
@@ -95,15 +95,15 @@ struct RowPath {
     var columns = table.key.map { table.columns[$0].name } + [SystemColumn.uri.rawValue]
     if table.isContained { columns.append(SystemColumn.parent.rawValue) }
     let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")
-    let found = try connection.first(
+    let storedCells = try connection.first(
       "SELECT \(list) FROM \(state.tables[table.number]) WHERE \"@id\" = ?1", .integer(row.row)
     ) { (row) throws(StorageError) in
       var cells = EntityCells()
       for (place, name) in columns.enumerated() { cells[name] = row.value(Int32(place)) }
       return cells
     }
-    guard let found else { throw RenderingError.unfitting("an entity of \(row.table) is in the store no more") }
-    return found
+    guard let storedCells else { throw RenderingError.unfitting("an entity of \(row.table) is no longer in the store") }
+    return storedCells
   }
 }
 
@@ -138,7 +138,7 @@ enum RenderingError: Error, Hashable, CustomStringConvertible {
 
   var description: String {
     switch self {
-    case .waits(let row): "an entity of \(row.table) that it needs is not yet uploaded"
+    case .waits(let row): "an entity of \(row.table) that the request refers to is not uploaded yet"
     case .unfitting(let why): why
     }
   }
@@ -153,14 +153,14 @@ extension RowPath {
     }
     let names = table.key.map { table.columns[$0].name }
     let condition = names.indices.map { "\(TableDDL.quoted(names[$0])) = ?\($0 + 1)" }.joined(separator: " AND ")
-    var found: Int64?
+    var matchingRow: Int64?
     try connection.forEachRow("SELECT \"@id\" FROM \(state.tables[table.number]) WHERE \(condition)", key) {
       (row) throws(StorageError) in
-      found = try row.int64(0)
+      matchingRow = try row.int64(0)
       return false
     }
     let cells = EntityCells(Dictionary(zip(names, key), uniquingKeysWith: { first, _ in first }))
-    return try (found ?? LocalRows(plan, state, connection).formerly(cells, in: table)).map {
+    return try (matchingRow ?? LocalRows(plan, state, connection).formerly(cells, in: table)).map {
       RowReference(table.name, $0)
     }
   }

@@ -95,15 +95,16 @@ extension OpenStore {
   /// does not tell it.
   ///
   /// - Parameter path: where the service has the stream.
-  func withStream(_ answer: ServerResponse, of request: QueuedRequest, at path: String?) async -> ServerResponse {
+  func withStream(_ serverResponse: ServerResponse, of request: QueuedRequest, at path: String?) async -> ServerResponse
+  {
     let plan = replica.plan
-    guard let path, let column = request.streamColumn(plan), answer.resourceETag(of: request, plan) == nil,
+    guard let path, let column = request.streamColumn(plan), serverResponse.resourceETag(of: request, plan) == nil,
       let response = try? await conversation.streamAnswer(to: ODataSingleRequest(.readMedia, path, useCache: false))
-    else { return answer }
+    else { return serverResponse }
     response.body.cancel()
-    var answer = answer
-    answer.stream = response.etag.map { StreamVersion(column: column, etag: $0) }
-    return answer
+    var serverResponse = serverResponse
+    serverResponse.stream = response.etag.map { StreamVersion(column: column, etag: $0) }
+    return serverResponse
   }
 }
 

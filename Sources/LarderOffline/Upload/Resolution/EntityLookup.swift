@@ -7,64 +7,64 @@ struct EntityLookup: Sendable {
   let store: OpenStore
 
   /// What a read found.
-  enum Found: Sendable {
-    case there(ServerResponse)
+  enum LookupResult: Sendable {
+    case existing(ServerResponse)
     case gone
     /// The service does not answer the question.
-    case refused
+    case unanswered
   }
 
   private var conversation: ODataConversation { store.conversation }
   private var model: EdmModel { store.replica.model }
 
   /// Reads an entity by its path. Throws ``UploadStop`` where the service cannot be asked.
-  func entity(_ path: String, expand: String = "") async throws -> Found {
+  func entity(_ path: String, expand: String = "") async throws -> LookupResult {
     var request = ODataSingleRequest.read(path, useCache: false)
     if !expand.isEmpty {
       request.path += (path.contains("?") ? "&" : "?") + "$expand=" + PercentEncoding.encode(expand)
     }
     let response: ODataSingleResponse
-    do throws(ODataServiceError) { response = try await conversation.send(request) } catch { return try found(error) }
+    do throws(ODataServiceError) { response = try await conversation.send(request) } catch { return try result(for: error) }
     guard !UnrecognizedResponse.isOne(response) else {
       throw UploadStop(UnrecognizedResponse.error(response, of: "read"))
     }
-    var answer = ServerResponse(response, model: model)
-    answer.isLookedUp = true
+    var serverResponse = ServerResponse(response, model: model)
+    serverResponse.isLookedUp = true
     // A single-valued path that leads nowhere is answered without content.
-    return answer.entity == nil ? (response.httpStatus == 204 ? .gone : .refused) : .there(answer)
+    return serverResponse.entity == nil ? (response.httpStatus == 204 ? .gone : .unanswered) : .existing(serverResponse)
   }
 
   /// Reads all entities of a collection that a filter holds for, all of it without one, page by page; nil where the service does not answer the
   /// question, or not to its end: there are `limit` and more, or a link leads elsewhere. Throws ``UnreadableLookup`` for a
   /// response that cannot be read.
   func entities(_ collection: String, filter: String?, limit: Int) async throws -> [ODataEntity]? {
-    var all: [ODataEntity] = []
-    let question = filter.map { "$filter=\(PercentEncoding.encode($0))&" } ?? ""
-    var path = "\(collection)?\(question)$top=\(limit)"
+    var entities: [ODataEntity] = []
+    let filterOption = filter.map { "$filter=\(PercentEncoding.encode($0))&" } ?? ""
+    var path = "\(collection)?\(filterOption)$top=\(limit)"
     // A service may refuse an option that is ours and not the question's.
-    var plain = filter == nil ? nil : "\(collection)?\(question.dropLast())"
+    var pathWithoutTop = filter == nil ? nil : "\(collection)?\(filterOption.dropLast())"
     while true {
-      guard let page = try await page(path, otherwise: plain) else { return nil }
-      plain = nil
-      all += page.entities
-      guard all.count < limit else { return nil }
-      guard let next = page.nextLink else { return all }
+      guard let page = try await page(path, otherwise: pathWithoutTop) else { return nil }
+      pathWithoutTop = nil
+      entities += page.entities
+      guard entities.count < limit else { return nil }
+      guard let next = page.nextLink else { return entities }
       // A page with nothing on it and another behind it may go on for ever.
-      guard !page.entities.isEmpty, let inside = try? store.relative(next) else { return nil }
-      path = inside
+      guard !page.entities.isEmpty, let relativePath = try? store.relative(next) else { return nil }
+      path = relativePath
     }
   }
 
-  private func page(_ path: String, otherwise plain: String?) async throws -> ODataEntityCollection? {
+  private func page(_ path: String, otherwise pathWithoutTop: String?) async throws -> ODataEntityCollection? {
     let response: ODataSingleResponse
     do throws(ODataServiceError) {
       response = try await conversation.send(.read(path, useCache: false))
     } catch {
-      if let plain, let status = error.httpStatus, DownloadMachine.isAboutOptions(status) {
-        return try await page(plain, otherwise: nil)
+      if let pathWithoutTop, let status = error.httpStatus, DownloadMachine.isAboutOptions(status) {
+        return try await page(pathWithoutTop, otherwise: nil)
       }
       // That there is no such resource tells nothing of what is in it.
-      _ = try found(error)
+      _ = try result(for: error)
       return nil
     }
     guard !UnrecognizedResponse.isOne(response) else {
@@ -81,11 +81,11 @@ struct EntityLookup: Sendable {
     }
   }
 
-  private func found(_ error: ODataServiceError) throws -> Found {
+  private func result(for error: ODataServiceError) throws -> LookupResult {
     switch UploadOutcome.of(error, isRemoval: true) {
     case .doneBefore: return .gone
     case .stop: throw UploadStop(error)
-    default: return .refused
+    default: return .unanswered
     }
   }
 }

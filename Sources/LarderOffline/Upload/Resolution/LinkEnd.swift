@@ -24,18 +24,18 @@ struct LinkEnd: Sendable, Hashable {
   static func compare(_ ends: [LinkEnd], _ expanded: ODataEntity?) -> (isAsSent: Bool, isAsBefore: Bool?) {
     var result: (isAsSent: Bool, isAsBefore: Bool?) = (true, true)
     for end in ends {
-      let found: ODataEntity?
+      let linkedEntity: ODataEntity?
       switch expanded?.navigationLink(end.name)?.content {
-      case .entity(let entity)?: found = entity
-      case .null?: found = nil
+      case .entity(let entity)?: linkedEntity = entity
+      case .null?: linkedEntity = nil
       default: return (false, nil)
       }
-      if end.isCollection || !(end.sent.map { isEntity(found, $0) } ?? false) { result.isAsSent = false }
+      if end.isCollection || !(end.sent.map { isEntity(linkedEntity, $0) } ?? false) { result.isAsSent = false }
       guard !end.isCollection, let before = end.before else {
         result.isAsBefore = nil
         continue
       }
-      if result.isAsBefore == true { result.isAsBefore = isEntity(found, before) }
+      if result.isAsBefore == true { result.isAsBefore = isEntity(linkedEntity, before) }
     }
     return result
   }
@@ -138,11 +138,11 @@ extension RowPath {
       return key
     case .links(let number, let isForward):
       guard !state.links[number].hasPrefix("(") else { return nil }
-      let (own, other) = isForward ? ("source", "target") : ("target", "source")
+      let (ownColumn, otherColumn) = isForward ? ("source", "target") : ("target", "source")
       let linked = try connection.integers(
         """
-        SELECT \(other) FROM larder_base_link WHERE name = ?1 AND \(own) = ?2 AND present = 1
-        UNION SELECT \(other) FROM \(state.links[number]) AS l WHERE \(own) = ?2 AND NOT EXISTS
+        SELECT \(otherColumn) FROM larder_base_link WHERE name = ?1 AND \(ownColumn) = ?2 AND present = 1
+        UNION SELECT \(otherColumn) FROM \(state.links[number]) AS l WHERE \(ownColumn) = ?2 AND NOT EXISTS
           (SELECT 1 FROM larder_base_link b WHERE b.name = ?1 AND b.source = l.source AND b.target = l.target)
         """, .text(plan.links[number].name), .integer(row.row))
       // Without a row the link may lead nowhere, or never have been downloaded.

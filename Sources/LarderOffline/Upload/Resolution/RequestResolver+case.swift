@@ -3,50 +3,52 @@ import LarderStorage
 
 // What the store knows of an uncertain request, read before the service is asked.
 extension RequestResolver {
-  func prepare(_ entry: QueueEntry, _ attempt: UploadAttempt) async throws(OfflineODataError) -> Case {
+  func prepare(_ entry: QueueEntry, _ attempt: UploadAttempt) async throws(OfflineODataError) -> UncertainRequest {
     try await store.read { connection, state, plan in
-      var known = Case(entry: entry, attempt: attempt)
+      var uncertain = UncertainRequest(entry: entry, attempt: attempt)
       let paths = RowPath(connection: connection, state: state, plan: plan)
       guard let entity = entry.request.entity else {
-        known.path = entry.request.target.row.flatMap { try? paths.location(of: $0) }?.path
-        return known
+        uncertain.path = entry.request.target.row.flatMap { try? paths.location(of: $0) }?.path
+        return uncertain
       }
       let rows = LocalRows(plan, state, connection)
-      known.path = (try? paths.location(of: entity))?.path
+      uncertain.path = (try? paths.location(of: entity))?.path
       // A download may have brought what the service has made of it.
-      known.base = try entry.failure?.base ?? rows.base(of: entity)
+      uncertain.base = try entry.failure?.base ?? rows.base(of: entity)
       if entry.request.operation == .create {
-        known.collection = attempt.url.prefix { $0 != "?" }.description
-        known.path = try clientKey(entry, entity, plan, paths).map { "\(known.collection)(\($0))" }
-        known.wasSeen = try rows.keptBase(entity.row).flatMap { $0 }?.isMadeHere == false
+        uncertain.collection = attempt.url.prefix { $0 != "?" }.description
+        uncertain.path = try clientKey(entry, entity, plan, paths).map { "\(uncertain.collection)(\($0))" }
+        uncertain.wasDownloaded = try rows.keptBase(entity.row).flatMap { $0 }?.isMadeHere == false
       }
-      known.entry.request.body = paths.asSent(entry.request.body, of: entity)
-      if case .entity(let body) = known.entry.request.body {
-        known.contents = [body]
-        known.links = try paths.ends(of: body.links, at: entity, known.base)
+      uncertain.entry.request.body = paths.asSent(entry.request.body, of: entity)
+      if case .entity(let body) = uncertain.entry.request.body {
+        uncertain.contents = [body]
+        uncertain.links = try paths.ends(of: body.links, at: entity, uncertain.base)
       }
-      if let name = entry.request.linkName, let end = try paths.end(of: entry.request, name, known.base) {
-        known.links = [end]
+      if let name = entry.request.linkName, let end = try paths.end(of: entry.request, name, uncertain.base) {
+        uncertain.links = [end]
         if let keys = paths.foreignKey(entry.request.asBodyLink(name, end), of: entity) {
-          known.contents = [QueuedEntity(properties: keys)]
+          uncertain.contents = [QueuedEntity(properties: keys)]
         }
       }
-      takeLater(&known, entry.request.body, entity, try ChangeQueue(connection).entries(inUnit: entry.unit), paths)
-      return known
+      addLaterChanges(
+        &uncertain, entry.request.body, entity, try ChangeQueue(connection).entries(inUnit: entry.unit), paths)
+      return uncertain
     }
   }
 
   /// Notes what later requests of the transaction make of the entity: the service has done all of them, or none.
-  private func takeLater(
-    _ known: inout Case, _ sent: QueuedBody, _ entity: RowReference, _ unit: [QueueEntry], _ paths: RowPath
+  private func addLaterChanges(
+    _ uncertain: inout UncertainRequest, _ sent: QueuedBody, _ entity: RowReference, _ unit: [QueueEntry],
+    _ paths: RowPath
   ) {
     guard case .entity(let body) = sent else { return }
-    switch LaterChanges.of(body, unit.filter { $0.id > known.entry.id }.map(\.request)) {
-    case .gone: known.isDeletedLater = true
+    switch LaterChanges.of(body, unit.filter { $0.id > uncertain.entry.id }.map(\.request)) {
+    case .gone: uncertain.isDeletedLater = true
     case .unclear: break
     case .like(let latest):
       if latest != body, case .entity(let latest) = paths.asSent(.entity(latest), of: entity) {
-        known.contents.append(latest)
+        uncertain.contents.append(latest)
       }
     }
   }

@@ -5,65 +5,70 @@ import LarderStorage
 
 // What became of the creation of an entity.
 extension RequestResolver {
-  func creation(_ known: Case) async throws -> Found {
-    guard case .entity(let body) = known.entry.request.body else { return Found(.unanswered) }
+  func creation(_ uncertain: UncertainRequest) async throws -> Finding {
+    guard case .entity(let body) = uncertain.entry.request.body else { return Finding(.unanswered) }
     let isV4 = store.replica.model.version >= .v4
-    let expand = DeepInsert.expand(known.entry.request, isV4: isV4)
-    guard let path = known.path else { return try await creationWithoutKey(known, body, expand) }
+    let expand = DeepInsert.expand(uncertain.entry.request, isV4: isV4)
+    guard let path = uncertain.path else { return try await creationWithoutKey(uncertain, body, expand) }
     switch try await lookup.entity(path, expand: expand) {
     case .gone:
-      if known.isDeletedLater { return Found(.asSent, .gone) }
-      return Found(known.wasSeen ? .gone : .absent, known.wasSeen ? .gone : .unknown)
-    case .refused: return Found(.unanswered)
-    case .there(let answer):
+      if uncertain.isDeletedLater { return Finding(.asSent, .gone) }
+      return Finding(uncertain.wasDownloaded ? .gone : .absent, uncertain.wasDownloaded ? .gone : .unknown)
+    case .unanswered: return Finding(.unanswered)
+    case .existing(let serverResponse):
       // The key is the caller's own: what is under it and is a form of what was sent is that.
-      let isMine = answer.entity.map { found in
-        known.contents.contains { SentContent.matches($0, found) }
-          || known.takesForms && known.contents.contains { SentContent.isForm(found, of: $0) }
+      let isMine = serverResponse.entity.map { received in
+        uncertain.contents.contains { SentContent.matches($0, received) }
+          || uncertain.acceptsServiceForms && uncertain.contents.contains { SentContent.isForm(received, of: $0) }
       }
-      guard isMine == true else { return Found(.different, .there(answer)) }
-      return Found(try await hasLinks(known, path) ? .asSent : .ambiguous, .there(answer))
+      guard isMine == true else { return Finding(.different, .existing(serverResponse)) }
+      return Finding(try await hasLinks(uncertain, path) ? .asSent : .ambiguous, .existing(serverResponse))
     }
   }
 
   /// Whether a created entity has the links that it was sent with.
-  private func hasLinks(_ known: Case, _ path: String) async throws -> Bool {
-    let bound = known.links.filter { $0.sent != nil && !$0.isCollection }
+  private func hasLinks(_ uncertain: UncertainRequest, _ path: String) async throws -> Bool {
+    let bound = uncertain.links.filter { $0.sent != nil && !$0.isCollection }
     guard !bound.isEmpty else { return true }
     let names = bound.map(\.name).joined(separator: ",")
-    return LinkEnd.compare(bound, try await lookup.entity(path, expand: names).answer?.entity).isAsSent
+    return LinkEnd.compare(bound, try await lookup.entity(path, expand: names).response?.entity).isAsSent
   }
 
   /// One that the service gives its key: by its content, among the entities that the store did not know.
-  private func creationWithoutKey(_ known: Case, _ body: QueuedEntity, _ expand: String) async throws -> Found {
-    var candidates = try await candidates(known, body)
-    if !candidates.isOne, try await settle(known) { candidates = try await self.candidates(known, body) }
+  private func creationWithoutKey(_ uncertain: UncertainRequest, _ body: QueuedEntity, _ expand: String) async throws
+    -> Finding
+  {
+    var candidates = try await candidates(uncertain, body)
+    if !candidates.isOne, try await settle(uncertain) { candidates = try await self.candidates(uncertain, body) }
     switch candidates {
-    case .unknown: return Found(.unanswered)
-    case .unclear: return Found(.ambiguous)
+    case .unknown: return Finding(.unanswered)
+    case .unclear: return Finding(.ambiguous)
     case .none:
       // What a download has brought since and the service no longer has was deleted by another client.
-      let everything = Set((known.contents.last ?? body).properties.map(\.name))
-      return Found(try await hasRow(everything, known.contents.last ?? body, known, since: true) ? .gone : .absent)
+      let everything = Set((uncertain.contents.last ?? body).properties.map(\.name))
+      return Finding(
+        try await hasRow(everything, uncertain.contents.last ?? body, uncertain, since: true) ? .gone : .absent)
     case .one(let only):
-      let answer = ServerResponse(entity: only, etag: only.etag, location: only.id ?? only.editLink)
-      guard let path = path(of: answer, known.entry.request) else { return Found(.asSent, .there(answer)) }
-      guard try await hasLinks(known, path) else { return Found(.ambiguous) }
-      if !expand.isEmpty, case .there(let whole) = try await lookup.entity(path, expand: expand) {
-        return Found(.asSent, .there(whole))
+      let serverResponse = ServerResponse(entity: only, etag: only.etag, location: only.id ?? only.editLink)
+      guard let path = path(of: serverResponse, uncertain.entry.request) else {
+        return Finding(.asSent, .existing(serverResponse))
       }
-      return Found(.asSent, .there(answer))
+      guard try await hasLinks(uncertain, path) else { return Finding(.ambiguous) }
+      if !expand.isEmpty, case .existing(let whole) = try await lookup.entity(path, expand: expand) {
+        return Finding(.asSent, .existing(whole))
+      }
+      return Finding(.asSent, .existing(serverResponse))
     }
   }
 
   /// Where the service has an entity that a request has made; nil where its answer does not tell.
-  func path(of answer: ServerResponse, _ request: QueuedRequest) -> String? {
-    if let location = answer.location { return store.root.relative(location) ?? location }
+  func path(of serverResponse: ServerResponse, _ request: QueuedRequest) -> String? {
+    if let location = serverResponse.location { return store.root.relative(location) ?? location }
     let plan = store.replica.plan
     guard let table = request.entity.flatMap({ plan.table($0.table) }),
       case .entitySet(let set) = table.place
     else { return nil }
-    guard let cells = answer.cells(in: table, plan),
+    guard let cells = serverResponse.cells(in: table, plan),
       table.key.allSatisfy({ (cells[table.columns[$0].name] ?? .null) != .null }),
       let key = try? table.keyPredicate(cells, plan.model)
     else { return nil }
@@ -82,54 +87,56 @@ extension RequestResolver {
     var isOne: Bool { if case .one = self { true } else { false } }
   }
 
-  private func candidates(_ known: Case, _ body: QueuedEntity) async throws -> Candidates {
+  private func candidates(_ uncertain: UncertainRequest, _ body: QueuedEntity) async throws -> Candidates {
     let version = store.replica.model.version
     // A later change of the transaction took effect with the creation.
-    let latest = known.contents.last ?? body
+    let latest = uncertain.contents.last ?? body
     guard let filter = LookupFilter.text(latest, version: version) else { return .unknown }
-    let others = try await otherCreations(known)
-    let isAsSent = { @Sendable (found: ODataEntity) in known.contents.contains { SentContent.matches($0, found) } }
-    guard let all = try await entities(known, filter, limit: 500),
-      let same = try await unknownToStore(all.filter(isAsSent), known)
+    let others = try await otherCreations(uncertain)
+    let isAsSent = { @Sendable (received: ODataEntity) in
+      uncertain.contents.contains { SentContent.matches($0, received) }
+    }
+    guard let all = try await entities(uncertain, filter, limit: 500),
+      let same = try await unknownToStore(all.filter(isAsSent), uncertain)
     else { return .unknown }
     if !same.isEmpty {
       // Several that are alike, and not more than were sent: which of them is whose does not matter.
       let alike = others.filter { $0.properties == body.properties }.count
       guard same.count <= alike + 1 else { return .unclear }
-      if let place = store.claim(same.map(\.key), for: known.entry.id) { return .one(same[place].entity) }
+      if let place = store.claim(same.map(\.key), for: uncertain.entry.id) { return .one(same[place].entity) }
     }
-    let own = ownValues(latest, known)
-    for filter in try await LookupFilter.loose(own, rare: rareValues(own, known), version: version) {
-      guard let all = try await entities(known, filter, limit: 1000) else { continue }
+    let own = ownValues(latest, uncertain)
+    for filter in try await LookupFilter.loose(own, rare: rareValues(own, uncertain), version: version) {
+      guard let all = try await entities(uncertain, filter, limit: 1000) else { continue }
       let agreeing = all.filter { !SentContent.agreement(own, $0).isEmpty }
-      guard let unknown = try await unknownToStore(agreeing, known) else { return .unknown }
+      guard let unknown = try await unknownToStore(agreeing, uncertain) else { return .unknown }
       let unexplained = unknown.filter { entity, key in
-        !store.isClaimed(key, byOtherThan: known.entry.id) && !others.contains { SentContent.matches($0, entity) }
+        !store.isClaimed(key, byOtherThan: uncertain.entry.id) && !others.contains { SentContent.matches($0, entity) }
       }
       let sets = Set(unexplained.map { SentContent.agreement(own, $0.entity) })
-      if try await areDistinctive(sets, own, known) { return .unclear }
-      return try await haveChildren(of: latest, unexplained.map(\.entity), known) ? .unclear : .none
+      if try await areDistinctive(sets, own, uncertain) { return .unclear }
+      return try await haveChildren(of: latest, unexplained.map(\.entity), uncertain) ? .unclear : .none
     }
     return .unknown
   }
 
   /// The entities that are read with their children at most, each with a request of its own.
-  private static let mostExpanded = 20
+  private static let maximumExpanded = 20
 
   /// Whether one of some entities leads to an entity that was sent with the creation (deep insert).
   private func haveChildren(
-    of sent: QueuedEntity, _ candidates: [ODataEntity], _ known: Case
+    of sent: QueuedEntity, _ candidates: [ODataEntity], _ uncertain: UncertainRequest
   ) async throws -> Bool {
     let links = sent.links.filter { !$0.entities.isEmpty }
     guard !links.isEmpty else { return false }
-    for candidate in candidates.prefix(Self.mostExpanded) {
-      let answer = ServerResponse(entity: candidate, location: candidate.id ?? candidate.editLink)
-      guard let path = path(of: answer, known.entry.request),
-        let whole = try await lookup.entity(path, expand: links.map(\.name).joined(separator: ",")).answer?.entity
+    for candidate in candidates.prefix(Self.maximumExpanded) {
+      let serverResponse = ServerResponse(entity: candidate, location: candidate.id ?? candidate.editLink)
+      guard let path = path(of: serverResponse, uncertain.entry.request),
+        let whole = try await lookup.entity(path, expand: links.map(\.name).joined(separator: ",")).response?.entity
       else { continue }
       let hasOne = links.contains { link in
-        let found = whole.navigationLink(link.name)?.entities ?? []
-        return link.entities.contains { child in found.contains { SentContent.resembles(child, $0) } }
+        let received = whole.navigationLink(link.name)?.entities ?? []
+        return link.entities.contains { child in received.contains { SentContent.resembles(child, $0) } }
       }
       if hasOne { return true }
     }
@@ -137,9 +144,9 @@ extension RequestResolver {
   }
 
   /// The properties that were sent without foreign keys, which say where an entity belongs and not which one it is.
-  private func ownValues(_ sent: QueuedEntity, _ known: Case) -> QueuedEntity {
+  private func ownValues(_ sent: QueuedEntity, _ uncertain: UncertainRequest) -> QueuedEntity {
     let plan = store.replica.plan
-    guard let table = known.entry.request.entity.flatMap({ plan.table($0.table) }) else { return sent }
+    guard let table = uncertain.entry.request.entity.flatMap({ plan.table($0.table) }) else { return sent }
     let foreign = Set(table.navigations.flatMap { plan.foreignKey(of: $0, in: table) })
     var own = sent
     own.properties.removeAll { foreign.contains($0.name) }
@@ -147,10 +154,12 @@ extension RequestResolver {
   }
 
   /// The properties whose value alone is distinctive.
-  private func rareValues(_ sent: QueuedEntity, _ known: Case) async throws(OfflineODataError) -> Set<String> {
+  private func rareValues(_ sent: QueuedEntity, _ uncertain: UncertainRequest) async throws(OfflineODataError) -> Set<
+    String
+  > {
     var rare: Set<String> = []
     for property in sent.properties where SentContent.canBeRare(property.value.value) {
-      if try await areDistinctive([[property.name]], sent, known) { rare.insert(property.name) }
+      if try await areDistinctive([[property.name]], sent, uncertain) { rare.insert(property.name) }
     }
     return rare
   }
@@ -159,9 +168,9 @@ extension RequestResolver {
   /// entity that has them is then likely the one that was sent. One that has all that was sent may be a twin of this
   /// creation's, and tells nothing.
   private func areDistinctive(
-    _ sets: Set<Set<String>>, _ sent: QueuedEntity, _ known: Case
+    _ sets: Set<Set<String>>, _ sent: QueuedEntity, _ uncertain: UncertainRequest
   ) async throws(OfflineODataError) -> Bool {
-    for names in sets where try await !hasRow(names, sent, known, since: false) { return true }
+    for names in sets where try await !hasRow(names, sent, uncertain, since: false) { return true }
     return false
   }
 
@@ -169,10 +178,10 @@ extension RequestResolver {
   ///
   /// - Parameter since: true for those that came since the first send, which may be the entity itself; false for earlier ones.
   private func hasRow(
-    _ names: Set<String>, _ sent: QueuedEntity, _ known: Case, since: Bool
+    _ names: Set<String>, _ sent: QueuedEntity, _ uncertain: UncertainRequest, since: Bool
   ) async throws(OfflineODataError) -> Bool {
     try await store.read { connection, state, plan in
-      guard let table = known.entry.request.entity.flatMap({ plan.table($0.table) }) else { return false }
+      guard let table = uncertain.entry.request.entity.flatMap({ plan.table($0.table) }) else { return false }
       var (all, terms, values): ([String], [String], [SQLValue]) = ([], [], [])
       for property in sent.properties {
         guard let column = table.column([property.name]), column.storage != .complex,
@@ -184,13 +193,13 @@ extension RequestResolver {
       }
       guard !terms.isEmpty else { return false }
       if !since { terms.append("NOT (\(all.joined(separator: " AND ")))") }
-      let first = since ? nil : try earlierTwin(sent, names, known, connection, state, plan)
+      let first = since ? nil : try earlierTwin(sent, names, uncertain, connection, state, plan)
       let sql = """
         SELECT 1 FROM \(state.tables[table.number]) WHERE \(terms.joined(separator: " AND "))
           AND "@id" \(since ? ">=" : "<") ?\(values.count + 1)
           AND "@id" NOT IN (SELECT row FROM larder_effect WHERE kind = 0) LIMIT 1
         """
-      values.append(.integer(min(known.attempt.newcomers ?? .max, first ?? .max)))
+      values.append(.integer(min(uncertain.attempt.newcomers ?? .max, first ?? .max)))
       var isThere = false
       try connection.forEachRow(sql, values) { (_) throws(StorageError) in
         isThere = true
@@ -203,13 +212,14 @@ extension RequestResolver {
   /// Where the rows begin that came since a creation of the same values was first sent, whose outcome is not known either:
   /// they may be what that has made.
   private func earlierTwin(
-    _ sent: QueuedEntity, _ names: Set<String>, _ known: Case, _ connection: Connection, _ state: ReplicaState,
+    _ sent: QueuedEntity, _ names: Set<String>, _ uncertain: UncertainRequest, _ connection: Connection,
+    _ state: ReplicaState,
     _ plan: ReplicaPlan
   ) throws -> Int64? {
     let (queue, paths) = (ChangeQueue(connection), RowPath(connection: connection, state: state, plan: plan))
     return try (queue.entries(.sent) + queue.entries(.archived)).compactMap { entry in
-      guard entry.id != known.entry.id, entry.request.operation == .create, let entity = entry.request.entity,
-        entity.table == known.entry.request.entity?.table,
+      guard entry.id != uncertain.entry.id, entry.request.operation == .create, let entity = entry.request.entity,
+        entity.table == uncertain.entry.request.entity?.table,
         case .entity(let body) = paths.asSent(entry.request.body, of: entity),
         names.allSatisfy({ name in
           body.properties.first { $0.name == name } == sent.properties.first { $0.name == name }
@@ -220,12 +230,12 @@ extension RequestResolver {
   }
 
   /// What other uncertain creations in the same place have sent: what has their values is theirs.
-  private func otherCreations(_ known: Case) async throws(OfflineODataError) -> [QueuedEntity] {
+  private func otherCreations(_ uncertain: UncertainRequest) async throws(OfflineODataError) -> [QueuedEntity] {
     try await store.read { connection, state, plan in
       let paths = RowPath(connection: connection, state: state, plan: plan)
       return try ChangeQueue(connection).entries(.sent).compactMap { entry in
-        guard entry.id != known.entry.id, entry.request.operation == .create, let entity = entry.request.entity,
-          entity.table == known.entry.request.entity?.table,
+        guard entry.id != uncertain.entry.id, entry.request.operation == .create, let entity = entry.request.entity,
+          entity.table == uncertain.entry.request.entity?.table,
           case .entity(let body) = paths.asSent(entry.request.body, of: entity)
         else { return nil }
         return body
@@ -234,19 +244,19 @@ extension RequestResolver {
   }
 
   /// Entities where the creation was sent to; where the service does not answer that, in the entity's set.
-  private func entities(_ known: Case, _ filter: String?, limit: Int) async throws -> [ODataEntity]? {
-    if let all = try await lookup.entities(known.collection, filter: filter, limit: limit) { return all }
-    guard let table = known.entry.request.entity.flatMap({ store.replica.plan.table($0.table) }),
-      case .entitySet(let set) = table.place, set != known.collection
+  private func entities(_ uncertain: UncertainRequest, _ filter: String?, limit: Int) async throws -> [ODataEntity]? {
+    if let all = try await lookup.entities(uncertain.collection, filter: filter, limit: limit) { return all }
+    guard let table = uncertain.entry.request.entity.flatMap({ store.replica.plan.table($0.table) }),
+      case .entitySet(let set) = table.place, set != uncertain.collection
     else { return nil }
     return try await lookup.entities(set, filter: filter, limit: limit)
   }
 
   /// Waits where the service may still be at what it was sent; answers whether it has waited.
-  private func settle(_ known: Case) async throws -> Bool {
-    guard !known.isAnswered else { return false }
+  private func settle(_ uncertain: UncertainRequest) async throws -> Bool {
+    guard !uncertain.hasResponse else { return false }
     let environment = store.conversation.options.environment
-    let settled = known.attempt.sent.map { Double($0) + journal.options.settlingTime.seconds } ?? 0
+    let settled = uncertain.attempt.sent.map { Double($0) + journal.options.settlingTime.seconds } ?? 0
     let left = settled - Double(environment.unixSeconds)
     // A clock that was put back is no reason to wait for long.
     guard left > 0, left <= journal.options.settlingTime.seconds + 1 else { return false }
@@ -257,21 +267,23 @@ extension RequestResolver {
   /// The entities whose keys no row of the store had when the request was first sent, of those in the same entity where one
   /// contains them. A download since may have brought what it made. With names that no other entity of any set has.
   private func unknownToStore(
-    _ found: [ODataEntity]?, _ known: Case
+    _ received: [ODataEntity]?, _ uncertain: UncertainRequest
   ) async throws -> [(entity: ODataEntity, key: String)]? {
-    guard let found, let entity = known.entry.request.entity else { return nil }
+    guard let received, let entity = uncertain.entry.request.entity else { return nil }
     return try await store.read { connection, state, plan in
       guard let table = plan.table(entity.table) else { return nil }
       let rows = LocalRows(plan, state, connection)
-      let parent = table.isContained ? try container(of: entity, known.entry, rows) : nil
-      return try found.compactMap { candidate in
-        let answer = ServerResponse(entity: candidate, location: candidate.id ?? candidate.editLink)
-        guard var cells = answer.cells(in: table, plan) else { return nil }
+      let parent = table.isContained ? try container(of: entity, uncertain.entry, rows) : nil
+      return try received.compactMap { candidate in
+        let serverResponse = ServerResponse(entity: candidate, location: candidate.id ?? candidate.editLink)
+        guard var cells = serverResponse.cells(in: table, plan) else { return nil }
         if let parent { cells[.parent] = .integer(parent) }
         let text = "\(table.name) \(parent ?? 0) \(LocalRows.keyText(cells, table))"
         let identity = TableDDL.identity(of: table).map { cells[$0] ?? .null }
-        guard let found = try rows.row(table, TableTarget.condition(table), identity) else { return (candidate, text) }
-        return known.attempt.newcomers.map { found.id >= $0 } == true ? (candidate, text) : nil
+        guard let received = try rows.row(table, TableTarget.condition(table), identity) else {
+          return (candidate, text)
+        }
+        return uncertain.attempt.newcomers.map { received.id >= $0 } == true ? (candidate, text) : nil
       }
     }
   }

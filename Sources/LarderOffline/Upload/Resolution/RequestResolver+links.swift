@@ -5,54 +5,60 @@ import LarderService
 // the effect of the first: another client may have set the link since (OData Protocol 4.01 §11.4.6).
 extension RequestResolver {
   /// What the service has of the links in a body.
-  func links(_ known: Case, _ path: String) async throws -> (isAsSent: Bool, isAsBefore: Bool?) {
-    let names = known.links.map(\.name).joined(separator: ",")
+  func links(_ uncertain: UncertainRequest, _ path: String) async throws -> (isAsSent: Bool, isAsBefore: Bool?) {
+    let names = uncertain.links.map(\.name).joined(separator: ",")
     guard !names.isEmpty else { return (true, true) }
-    return LinkEnd.compare(known.links, try await lookup.entity(path, expand: names).answer?.entity)
+    return LinkEnd.compare(uncertain.links, try await lookup.entity(path, expand: names).response?.entity)
   }
 
   /// What the service has of the link that a request is about.
-  func link(_ known: Case) async throws -> Found {
-    guard let source = known.path, let end = known.links.first, let sent = end.sent else { return Found(.unanswered) }
-    let path = "\(source)/\(known.entry.request.target.path)"
-    if let keys = known.contents.first { return try await foreignKey(keys, source, known) }
+  func link(_ uncertain: UncertainRequest) async throws -> Finding {
+    guard let source = uncertain.path, let end = uncertain.links.first, let sent = end.sent else {
+      return Finding(.unanswered)
+    }
+    let path = "\(source)/\(uncertain.entry.request.target.path)"
+    if let keys = uncertain.contents.first { return try await foreignKey(keys, source, uncertain) }
     if end.isCollection {
-      guard let isThere = try await isLinked(path, sent) else { return Found(.unanswered) }
-      return Found(isThere == (known.entry.request.operation == .createLink) ? .asSent : .asBefore)
+      guard let isThere = try await isLinked(path, sent) else { return Finding(.unanswered) }
+      return Finding(isThere == (uncertain.entry.request.operation == .createLink) ? .asSent : .asBefore)
     }
     let linked: ODataEntity?
     switch try await lookup.entity(path) {
-    case .refused: return Found(.unanswered)
-    case .there(let answer): linked = answer.entity
+    case .unanswered: return Finding(.unanswered)
+    case .existing(let serverResponse): linked = serverResponse.entity
     case .gone: linked = nil
     }
-    if LinkEnd.isEntity(linked, sent) { return Found(.asSent) }
+    if LinkEnd.isEntity(linked, sent) { return Finding(.asSent) }
     // The source tells whether it is the link that is gone, and has the ETag that a second try goes under.
-    let looked = try await lookup.entity(source)
-    guard case .there(let answer) = looked else { return missing(looked, known) }
-    var found = Found(.ambiguous, .there(answer))
+    let lookupResult = try await lookup.entity(source)
+    guard case .existing(let serverResponse) = lookupResult else { return missing(lookupResult, uncertain) }
+    var finding = Finding(.ambiguous, .existing(serverResponse))
     if let before = end.before {
-      found.evidence = LinkEnd.isEntity(linked, before) ? .asBefore : .different
-    } else if let entity = answer.entity, known.hasBaseOfChange, isUnchanged(entity, known) {
+      finding.evidence = LinkEnd.isEntity(linked, before) ? .asBefore : .different
+    } else if let entity = serverResponse.entity, uncertain.hasBaseOfChange, isUnchanged(entity, uncertain) {
       // Where the link led before is not known; nobody has changed its source, which often has the other end's key.
-      found.evidence = .asBefore
+      finding.evidence = .asBefore
     }
     // Another property of the source may have changed: it is the link that counts.
-    found.hasETag = false
-    return found
+    finding.hasETag = false
+    return finding
   }
 
   /// What the service has of a single link that is a foreign key of its source.
-  private func foreignKey(_ keys: QueuedEntity, _ source: String, _ known: Case) async throws -> Found {
-    let looked = try await lookup.entity(source)
-    guard case .there(let answer) = looked, let entity = answer.entity else { return missing(looked, known) }
-    let isAsBefore = isAsBefore(keys.properties.map(\.name), entity, known)
+  private func foreignKey(_ keys: QueuedEntity, _ source: String, _ uncertain: UncertainRequest) async throws -> Finding
+  {
+    let lookupResult = try await lookup.entity(source)
+    guard case .existing(let serverResponse) = lookupResult, let entity = serverResponse.entity else {
+      return missing(lookupResult, uncertain)
+    }
+    let isAsBefore = isAsBefore(keys.properties.map(\.name), entity, uncertain)
     // The source's ETag tells of its other properties, too.
-    var found = Found(
+    var finding = Finding(
       .init(
-        etag: nil, condition: nil, isAsSent: SentContent.matches(keys, entity), isAsBefore: isAsBefore), .there(answer))
-    found.hasETag = false
-    return found
+        etag: nil, condition: nil, isAsSent: SentContent.matches(keys, entity), isAsBefore: isAsBefore),
+      .existing(serverResponse))
+    finding.hasETag = false
+    return finding
   }
 
   /// Whether an entity is among those of a collection of links; nil where the service does not say.
@@ -70,7 +76,7 @@ extension RequestResolver {
   }
 }
 
-extension EntityLookup.Found {
+extension EntityLookup.LookupResult {
   /// What was found; nil for nothing.
-  var answer: ServerResponse? { if case .there(let answer) = self { answer } else { nil } }
+  var response: ServerResponse? { if case .existing(let serverResponse) = self { serverResponse } else { nil } }
 }

@@ -7,15 +7,19 @@ import LarderStorage
 extension RequestResolver {
   // MARK: Properties
 
-  func property(_ known: Case) async throws -> Found {
-    guard let path = known.path, let property = sentProperty(known.entry.request) else { return Found(.unanswered) }
-    let looked = try await lookup.entity(path)
-    guard case .there(let answer) = looked, let entity = answer.entity else { return missing(looked, known) }
+  func property(_ uncertain: UncertainRequest) async throws -> Finding {
+    guard let path = uncertain.path, let property = sentProperty(uncertain.entry.request) else {
+      return Finding(.unanswered)
+    }
+    let lookupResult = try await lookup.entity(path)
+    guard case .existing(let serverResponse) = lookupResult, let entity = serverResponse.entity else {
+      return missing(lookupResult, uncertain)
+    }
     let sent = QueuedEntity(properties: [property])
-    return Found(
+    return Finding(
       .init(
-        etag: answer.etag, condition: known.condition, isAsSent: isMine(sent, entity, known),
-        isAsBefore: isAsBefore([property.name], entity, known)), .there(answer))
+        etag: serverResponse.etag, condition: uncertain.condition, isAsSent: isMine(sent, entity, uncertain),
+        isAsBefore: isAsBefore([property.name], entity, uncertain)), .existing(serverResponse))
   }
 
   /// The property that a request sets, in the complex values that it stands in; nil where that cannot be told.
@@ -46,41 +50,42 @@ extension RequestResolver {
   // MARK: Media
 
   /// A stream has an ETag of its own (OData JSON Format 4.01 §4.6.9, `mediaEtag`): the entity's says nothing of its bytes.
-  func media(_ known: Case) async throws -> Found {
-    let isDeletion = known.entry.request.operation == .deleteMedia
-    guard let stream = try await read(known) else { return Found(.unanswered) }
+  func media(_ uncertain: UncertainRequest) async throws -> Finding {
+    let isDeletion = uncertain.entry.request.operation == .deleteMedia
+    guard let stream = try await read(uncertain) else { return Finding(.unanswered) }
     // What is not there cannot be another client's.
-    guard let body = stream.body else { return Found(isDeletion ? .asSent : .asBefore) }
-    var found = Found(.sameVersion)
-    found.hasETag = stream.etag != nil
-    if stream.etag != nil, stream.etag == known.condition {
+    guard let body = stream.body else { return Finding(isDeletion ? .asSent : .asBefore) }
+    var finding = Finding(.sameVersion)
+    finding.hasETag = stream.etag != nil
+    if stream.etag != nil, stream.etag == uncertain.condition {
       body.cancel()
     } else {
-      found.evidence = try await evidence(body, known, hasCondition: found.hasETag && known.condition != nil)
+      finding.evidence = try await evidence(
+        body, uncertain, hasCondition: finding.hasETag && uncertain.condition != nil)
     }
-    return found
+    return finding
   }
 
   /// What the bytes of a stream show: are they those that were sent, or those before?
   private func evidence(
-    _ body: HTTPBodyStream, _ known: Case, hasCondition: Bool
+    _ body: HTTPBodyStream, _ uncertain: UncertainRequest, hasCondition: Bool
   ) async throws -> UncertainOutcome.Evidence {
-    if case .media(let number, let byteCount, _) = known.entry.request.body {
+    if case .media(let number, let byteCount, _) = uncertain.entry.request.body {
       if try await isSame(body, number, byteCount) { return .asSent }
     } else {
       body.cancel()
     }
-    guard let earlier = try await earlierStream(known), let again = try await read(known)?.body else {
+    guard let earlier = try await earlierStream(uncertain), let again = try await read(uncertain)?.body else {
       return hasCondition ? .different : .ambiguous
     }
     return try await isSame(again, earlier.generation, earlier.byteCount) ? .asBefore : .different
   }
 
   /// Reads the stream; nil where the service does not say, without a body where there is none.
-  private func read(_ known: Case) async throws -> (body: HTTPBodyStream?, etag: String?)? {
+  private func read(_ uncertain: UncertainRequest) async throws -> (body: HTTPBodyStream?, etag: String?)? {
     do throws(ODataServiceError) {
       let response = try await store.conversation.streamAnswer(
-        to: ODataSingleRequest(.readMedia, known.attempt.url, useCache: false))
+        to: ODataSingleRequest(.readMedia, uncertain.attempt.url, useCache: false))
       guard response.httpStatus != 204 else {
         response.body.cancel()
         return (nil, nil)
@@ -96,9 +101,9 @@ extension RequestResolver {
   }
 
   /// The stream's bytes before the change, where a download has brought them.
-  private func earlierStream(_ known: Case) async throws(OfflineODataError) -> StoredStreams.Head? {
-    guard let entity = known.entry.request.entity else { return nil }
-    let last = known.entry.request.target.path.split(separator: "/").last.map(String.init)
+  private func earlierStream(_ uncertain: UncertainRequest) async throws(OfflineODataError) -> StoredStreams.Head? {
+    guard let entity = uncertain.entry.request.entity else { return nil }
+    let last = uncertain.entry.request.target.path.split(separator: "/").last.map(String.init)
     let property = last == nil || last == "$value" ? "" : last ?? ""
     return try await store.read { connection, _, _ in
       try StoredStreams.brought(StoredStreams.Name(entity: entity.row, property: property), connection)

@@ -13,7 +13,7 @@ struct RequestResolver: Sendable {
   var lookup: EntityLookup { EntityLookup(store: store) }
 
   /// What is known of a request before the service is asked.
-  struct Case: Sendable {
+  struct UncertainRequest: Sendable {
     var entry: QueueEntry
     let attempt: UploadAttempt
     /// Where the service has the entity; nil where it gives the key.
@@ -23,7 +23,7 @@ struct RequestResolver: Sendable {
     /// The entity's server image before the change.
     var base: EntityCells?
     /// A download has brought the entity that a creation makes.
-    var wasSeen = false
+    var wasDownloaded = false
     /// What the request's body may have become: as it was sent, and with the later changes of its transaction over it.
     var contents: [QueuedEntity] = []
     /// A later request of its transaction deletes the entity.
@@ -31,9 +31,9 @@ struct RequestResolver: Sendable {
     /// The single links that an update or a creation sets.
     var links: [LinkEnd] = []
     /// Whether something was answered.
-    var isAnswered = false
+    var hasResponse = false
     /// Whether a form of the service's own counts as what was sent.
-    var takesForms = true
+    var acceptsServiceForms = true
 
     /// The ETag that the request was sent under; nil for none and for `*`.
     var condition: String? { attempt.ifMatch == "*" ? nil : attempt.ifMatch }
@@ -44,15 +44,15 @@ struct RequestResolver: Sendable {
   }
 
   /// What a look-up found.
-  struct Found: Sendable {
+  struct Finding: Sendable {
     var evidence: UncertainOutcome.Evidence
-    var theirs = RequestEnd.ServerVersion.unknown
+    var theirs = RequestOutcome.ServerVersion.unknown
     /// The service gives what it found an ETag.
     var hasETag = false
 
-    init(_ evidence: UncertainOutcome.Evidence, _ theirs: RequestEnd.ServerVersion = .unknown) {
+    init(_ evidence: UncertainOutcome.Evidence, _ theirs: RequestOutcome.ServerVersion = .unknown) {
       (self.evidence, self.theirs) = (evidence, theirs)
-      if case .there(let answer) = theirs { hasETag = answer.etag != nil }
+      if case .existing(let serverResponse) = theirs { hasETag = serverResponse.etag != nil }
     }
   }
 
@@ -62,25 +62,26 @@ struct RequestResolver: Sendable {
   ///   - isAnswered: the service has ended with it, for it has answered something: it need not be waited for.
   ///   - takesForms: what it may have made of the values that were sent counts as these.
   ///   - made: where the service has entities that earlier requests of the same transaction were found to have made.
-  func end(
-    of entry: QueueEntry, isAnswered: Bool = false, takesForms: Bool = true, made: [RowReference: String] = [:]
-  ) async throws -> RequestEnd {
+  func outcome(
+    of entry: QueueEntry, hasResponse: Bool = false, acceptsServiceForms: Bool = true,
+    createdPaths: [RowReference: String] = [:]
+  ) async throws -> RequestOutcome {
     guard let attempt = entry.attempt.flatMap(UploadAttempt.init(json:)) else { return .queued }
-    var known = try await prepare(entry, attempt)
-    (known.isAnswered, known.takesForms) = (isAnswered, takesForms)
-    if let entity = entry.request.entity, !entry.request.makesEntity, known.path == nil {
+    var uncertain = try await prepare(entry, attempt)
+    (uncertain.hasResponse, uncertain.acceptsServiceForms) = (hasResponse, acceptsServiceForms)
+    if let entity = entry.request.entity, !entry.request.makesEntity, uncertain.path == nil {
       // The entity was not created: nor was it changed.
-      guard let path = made[entity] else { return .queued }
-      known.path = path
+      guard let path = createdPaths[entity] else { return .queued }
+      uncertain.path = path
     }
-    let found: Found
-    do { found = try await find(known) } catch is UnreadableLookup { found = Found(.unanswered) }
-    return end(kind(known), found, known)
+    let finding: Finding
+    do { finding = try await find(uncertain) } catch is UnreadableLookup { finding = Finding(.unanswered) }
+    return outcome(kind(uncertain), finding, uncertain)
   }
 
-  private func kind(_ known: Case) -> UncertainOutcome.Kind {
-    switch known.entry.request.operation {
-    case .create: known.path == nil ? .creationWithoutKey : .creation
+  private func kind(_ uncertain: UncertainRequest) -> UncertainOutcome.Kind {
+    switch uncertain.entry.request.operation {
+    case .create: uncertain.path == nil ? .creationWithoutKey : .creation
     case .patch, .merge, .replace, .patchProperty, .replaceProperty, .deleteProperty, .replaceValue, .updateMedia,
       .deleteMedia, .createLink, .updateLink, .deleteLink:
       .change
@@ -89,60 +90,65 @@ struct RequestResolver: Sendable {
     }
   }
 
-  private func find(_ known: Case) async throws -> Found {
-    switch known.entry.request.operation {
-    case .create: try await creation(known)
-    case .patch, .merge, .replace: try await update(known)
-    case .patchProperty, .replaceProperty, .deleteProperty, .replaceValue: try await property(known)
-    case .delete: try await deletion(known)
-    case .updateMedia, .deleteMedia: try await media(known)
-    case .createLink, .updateLink, .deleteLink: try await link(known)
-    case .action, .createMedia: Found(.ambiguous)
+  private func find(_ uncertain: UncertainRequest) async throws -> Finding {
+    switch uncertain.entry.request.operation {
+    case .create: try await creation(uncertain)
+    case .patch, .merge, .replace: try await update(uncertain)
+    case .patchProperty, .replaceProperty, .deleteProperty, .replaceValue: try await property(uncertain)
+    case .delete: try await deletion(uncertain)
+    case .updateMedia, .deleteMedia: try await media(uncertain)
+    case .createLink, .updateLink, .deleteLink: try await link(uncertain)
+    case .action, .createMedia: Finding(.ambiguous)
     }
   }
 
   // MARK: Entities
 
-  private func update(_ known: Case) async throws -> Found {
-    guard let path = known.path, let body = known.contents.first else { return Found(.unanswered) }
-    let looked = try await lookup.entity(path)
-    guard case .there(let answer) = looked, let entity = answer.entity else { return missing(looked, known) }
-    var isAsSent = known.contents.contains { isMine($0, entity, known) }
-    var isAsBefore = isAsBefore(body.properties.map(\.name), entity, known)
+  private func update(_ uncertain: UncertainRequest) async throws -> Finding {
+    guard let path = uncertain.path, let body = uncertain.contents.first else { return Finding(.unanswered) }
+    let lookupResult = try await lookup.entity(path)
+    guard case .existing(let serverResponse) = lookupResult, let entity = serverResponse.entity else {
+      return missing(lookupResult, uncertain)
+    }
+    var isAsSent = uncertain.contents.contains { isMine($0, entity, uncertain) }
+    var isAsBefore = isAsBefore(body.properties.map(\.name), entity, uncertain)
     if !body.links.isEmpty, isAsSent || isAsBefore != false {
       // An update is done as a whole: its links tell where its properties do not.
-      let links = try await links(known, path)
+      let links = try await links(uncertain, path)
       isAsSent = isAsSent && links.isAsSent
-      let isUnchanged = known.hasBaseOfChange && isUnchanged(entity, known)
+      let isUnchanged = uncertain.hasBaseOfChange && isUnchanged(entity, uncertain)
       if isAsBefore == true { isAsBefore = links.isAsBefore ?? (isUnchanged ? true : nil) }
     }
-    return Found(
-      .init(etag: answer.etag, condition: known.condition, isAsSent: isAsSent, isAsBefore: isAsBefore), .there(answer))
+    return Finding(
+      .init(etag: serverResponse.etag, condition: uncertain.condition, isAsSent: isAsSent, isAsBefore: isAsBefore),
+      .existing(serverResponse))
   }
 
-  private func deletion(_ known: Case) async throws -> Found {
-    guard let path = known.path else { return Found(.unanswered) }
-    let looked = try await lookup.entity(path)
-    guard case .there(let answer) = looked, let entity = answer.entity else { return missing(looked, known) }
-    return Found(
+  private func deletion(_ uncertain: UncertainRequest) async throws -> Finding {
+    guard let path = uncertain.path else { return Finding(.unanswered) }
+    let lookupResult = try await lookup.entity(path)
+    guard case .existing(let serverResponse) = lookupResult, let entity = serverResponse.entity else {
+      return missing(lookupResult, uncertain)
+    }
+    return Finding(
       .init(
-        etag: answer.etag, condition: known.condition, isAsSent: false,
-        isAsBefore: isUnchanged(entity, known)), .there(answer))
+        etag: serverResponse.etag, condition: uncertain.condition, isAsSent: false,
+        isAsBefore: isUnchanged(entity, uncertain)), .existing(serverResponse))
   }
 
   /// Whether an entity has all the values that the store knew before the change.
-  func isUnchanged(_ entity: ODataEntity, _ known: Case) -> Bool {
-    if let before = known.base?.text(.etag), let etag = entity.etag, before != etag { return false }
+  func isUnchanged(_ entity: ODataEntity, _ uncertain: UncertainRequest) -> Bool {
+    if let before = uncertain.base?.text(.etag), let etag = entity.etag, before != etag { return false }
     // What a query leaves out is null in the store.
-    let before = known.base.flatMap { baseEntity($0, known) }?.properties.filter { $0.value != .null } ?? []
-    return !before.isEmpty && isAsBefore(before.map(\.name), entity, known) == true
+    let before = uncertain.base.flatMap { baseEntity($0, uncertain) }?.properties.filter { $0.value != .null } ?? []
+    return !before.isEmpty && isAsBefore(before.map(\.name), entity, uncertain) == true
   }
 
   /// The evidence where no entity was found.
-  func missing(_ looked: EntityLookup.Found, _ known: Case) -> Found {
-    switch looked {
-    case .gone: Found(known.isDeletedLater ? .asSent : .gone, .gone)
-    case .there, .refused: Found(.unanswered)
+  func missing(_ lookupResult: EntityLookup.LookupResult, _ uncertain: UncertainRequest) -> Finding {
+    switch lookupResult {
+    case .gone: Finding(uncertain.isDeletedLater ? .asSent : .gone, .gone)
+    case .existing, .unanswered: Finding(.unanswered)
     }
   }
 
@@ -150,11 +156,13 @@ struct RequestResolver: Sendable {
 
   /// Whether the entity has what was sent, also in a form of the service's own; what it had before is not that, nor what
   /// another has made of it.
-  func isMine(_ sent: QueuedEntity, _ found: ODataEntity, _ known: Case) -> Bool {
-    if SentContent.matches(sent, found) { return true }
-    guard known.takesForms, let base = known.base.flatMap({ baseEntity($0, known) }) else { return false }
+  func isMine(_ sent: QueuedEntity, _ received: ODataEntity, _ uncertain: UncertainRequest) -> Bool {
+    if SentContent.matches(sent, received) { return true }
+    guard uncertain.acceptsServiceForms, let base = uncertain.base.flatMap({ baseEntity($0, uncertain) }) else {
+      return false
+    }
     return sent.properties.allSatisfy { property in
-      guard let value = found[property.name] else { return property.value.value == .null }
+      guard let value = received[property.name] else { return property.value.value == .null }
       if SentContent.equal(property.value.value, value) { return true }
       guard SentContent.isForm(value, of: property.value.value), let before = base[property.name] else { return false }
       return !SentContent.isForm(value, of: before)
@@ -162,11 +170,11 @@ struct RequestResolver: Sendable {
   }
 
   /// Whether some properties of an entity have the values that they had before; nil where those are not known.
-  func isAsBefore(_ names: [String], _ found: ODataEntity, _ known: Case) -> Bool? {
-    guard let base = known.base.flatMap({ baseEntity($0, known) }) else { return nil }
+  func isAsBefore(_ names: [String], _ received: ODataEntity, _ uncertain: UncertainRequest) -> Bool? {
+    guard let base = uncertain.base.flatMap({ baseEntity($0, uncertain) }) else { return nil }
     for name in names {
       guard let before = base[name] else { return nil }
-      if let value = found[name] {
+      if let value = received[name] {
         guard SentContent.equal(before, value) else { return false }
       } else if before != .null {
         // What the service does not show tells nothing.
@@ -176,18 +184,20 @@ struct RequestResolver: Sendable {
     return true
   }
 
-  private func baseEntity(_ cells: EntityCells, _ known: Case) -> ODataEntity? {
+  private func baseEntity(_ cells: EntityCells, _ uncertain: UncertainRequest) -> ODataEntity? {
     let plan = store.replica.plan
-    return known.entry.request.entity.flatMap { plan.table($0.table) }.map { cells.entity(in: $0, plan) }
+    return uncertain.entry.request.entity.flatMap { plan.table($0.table) }.map { cells.entity(in: $0, plan) }
   }
 
   // MARK: Ends
 
-  private func end(_ kind: UncertainOutcome.Kind, _ found: Found, _ known: Case) -> RequestEnd {
-    let isConditional = known.condition != nil && (found.hasETag || found.evidence == .unanswered)
-    switch UncertainOutcome.of(kind, found.evidence, isConditional: isConditional) {
+  private func outcome(_ kind: UncertainOutcome.Kind, _ finding: Finding, _ uncertain: UncertainRequest)
+    -> RequestOutcome
+  {
+    let isConditional = uncertain.condition != nil && (finding.hasETag || finding.evidence == .unanswered)
+    switch UncertainOutcome.of(kind, finding.evidence, isConditional: isConditional) {
     case .done:
-      if case .there(let answer) = found.theirs { return .done(answer) }
+      if case .existing(let serverResponse) = finding.theirs { return .done(serverResponse) }
       return .done(ServerResponse())
     case .notDone: return .queued
     case .conflict(let mayHaveTakenEffect):
@@ -196,19 +206,19 @@ struct RequestResolver: Sendable {
         mayHaveTakenEffect
           ? "The response was lost, and another client has changed the entity: the change may have taken effect before that."
           : "The response was lost. The change did not take effect, and another client has changed the entity.",
-        known.attempt)
+        uncertain.attempt)
       failure.httpStatus = 412
       failure.mayHaveTakenEffect = mayHaveTakenEffect
-      return .archived(failure, theirs: found.theirs)
-    case .unclear: return unclear(known.attempt)
+      return .archived(failure, theirs: finding.theirs)
+    case .unclear: return unclear(uncertain.attempt)
     }
   }
 
-  private func unclear(_ attempt: UploadAttempt) -> RequestEnd {
+  private func unclear(_ attempt: UploadAttempt) -> RequestOutcome {
     .archived(
       failure(
         .unknownOutcome,
-        "The response was lost, and a look-up could not tell whether the request took effect. Look at the service, then retry or discard the request.",
+        "The response was lost, and a look-up could not determine whether the request took effect. Check the service, then retry or discard the request.",
         attempt))
   }
 
@@ -223,24 +233,24 @@ struct RequestResolver: Sendable {
   ///
   /// - Parameter sent: the requests that were looked up, by their numbers.
   func together(
-    _ ends: [(entry: QueueEntry, end: RequestEnd)], sent: Set<Int64>
-  ) -> [(entry: QueueEntry, end: RequestEnd)] {
+    _ outcomes: [(entry: QueueEntry, outcome: RequestOutcome)], sent: Set<Int64>
+  ) -> [(entry: QueueEntry, outcome: RequestOutcome)] {
     // One that the service has said to have failed has no outcome of its own: what took effect all the same was looked up.
-    let isRejected = ends.contains { $0.entry.attempt.flatMap(UploadAttempt.init(json:))?.isRejected == true }
-    if isRejected { return ends }
-    let ends = UploadEnds.carriedOut(ends)
-    let mayBeDone = ends.contains { _, end in
-      switch end {
-      case .done(let answer): answer.entity != nil
+    let isRejected = outcomes.contains { $0.entry.attempt.flatMap(UploadAttempt.init(json:))?.isRejected == true }
+    if isRejected { return outcomes }
+    let outcomes = ResponseEvaluation.propagatingSuccess(outcomes)
+    let mayBeDone = outcomes.contains { _, outcome in
+      switch outcome {
+      case .done(let serverResponse): serverResponse.entity != nil
       case .archived(let failure, _): failure.mayHaveTakenEffect == true
       default: false
       }
     }
-    guard mayBeDone else { return ends }
-    return ends.map { entry, end in
-      guard case .queued = end, entry.state == .queued, sent.contains(entry.id), entry.request.makesEntity,
+    guard mayBeDone else { return outcomes }
+    return outcomes.map { entry, outcome in
+      guard case .queued = outcome, entry.state == .queued, sent.contains(entry.id), entry.request.makesEntity,
         let attempt = entry.attempt.flatMap(UploadAttempt.init(json:))
-      else { return (entry, end) }
+      else { return (entry, outcome) }
       return (entry, unclear(attempt))
     }
   }
@@ -249,13 +259,13 @@ struct RequestResolver: Sendable {
 extension RequestResolver {
   /// Whether the service is known to recognise a request by its name: by the metadata, else by an answer.
   func knowsName(of request: QueuedRequest) async throws -> Bool {
-    if let isSaid = store.replica.model.saysRepeatable(request) { return isSaid }
-    return try await store.replica.setting(UploadEnds.repeatableSetting) != nil
+    if let isSaid = store.replica.model.declaresRepeatability(request) { return isSaid }
+    return try await store.replica.setting(ResponseEvaluation.repeatableSetting) != nil
   }
 
   /// Whether a request can be sent again as it was, under its name: the service recognises it then.
   func isRepeatable(_ entry: QueueEntry, in unit: [QueueEntry]) async throws -> Bool {
-    guard journal.options.namesRequests, !store.refusesNames, try await knowsName(of: entry.request),
+    guard journal.options.namesRequests, !store.rejectsRequestNames, try await knowsName(of: entry.request),
       let last = entry.attempt.flatMap(UploadAttempt.init(json:))
     else { return false }
     return try await store.read { connection, state, plan in

@@ -11,9 +11,11 @@ import LarderOData
 extension SentContent {
   /// The properties of an entity that was sent whose values another one has, in forms of the service's own too; empty where
   /// none of them can tell entities apart.
-  static func agreement(_ sent: QueuedEntity, _ found: ODataEntity) -> Set<String> {
+  static func agreement(_ sent: QueuedEntity, _ received: ODataEntity) -> Set<String> {
     let agreeing = sent.properties.filter { property in
-      guard property.key == nil, property.value.value != .null, let value = found[property.name] else { return false }
+      guard property.key == nil, property.value.value != .null, let value = received[property.name] else {
+        return false
+      }
       return resembles(property.value.value, value)
     }
     return agreeing.contains { canBeRare($0.value.value) } ? Set(agreeing.map(\.name)) : []
@@ -21,11 +23,11 @@ extension SentContent {
 
   /// Whether an entity may be what became of one that was sent: each value that it shows resembles the one sent, one at
   /// least does.
-  static func resembles(_ sent: QueuedEntity, _ found: ODataEntity) -> Bool {
+  static func resembles(_ sent: QueuedEntity, _ received: ODataEntity) -> Bool {
     let shown = sent.properties.filter { property in
-      property.key == nil && property.value.value != .null && found[property.name].map { $0 != .null } ?? false
+      property.key == nil && property.value.value != .null && received[property.name].map { $0 != .null } ?? false
     }
-    return !shown.isEmpty && shown.allSatisfy { resembles($0.value.value, found[$0.name] ?? .null) }
+    return !shown.isEmpty && shown.allSatisfy { resembles($0.value.value, received[$0.name] ?? .null) }
   }
 
   /// Whether a value can tell one entity from others at all.
@@ -39,21 +41,22 @@ extension SentContent {
   }
 
   /// Whether a value may be what a service has made of another.
-  static func resembles(_ sent: ODataValue, _ found: ODataValue) -> Bool {
-    if equal(sent, found) { return true }
-    switch (sent, found) {
-    case (.string(let sent), .string(let found)): return resembles(sent, found)
-    case (.complex(let sent), .complex(let found)):
+  static func resembles(_ sent: ODataValue, _ received: ODataValue) -> Bool {
+    if equal(sent, received) { return true }
+    switch (sent, received) {
+    case (.string(let sent), .string(let received)): return resembles(sent, received)
+    case (.complex(let sent), .complex(let received)):
       return sent.properties.allSatisfy { property in
-        found.properties.first { $0.name == property.name }.map { resembles(property.value, $0.value) } ?? true
+        received.properties.first { $0.name == property.name }.map { resembles(property.value, $0.value) } ?? true
       }
-    case (.collection(let sent), .collection(let found)):
-      return sent.count == found.count && sent.allSatisfy { one in found.contains { resembles(one, $0) } }
+    case (.collection(let sent), .collection(let received)):
+      return sent.count == received.count
+        && sent.allSatisfy { sentItem in received.contains { resembles(sentItem, $0) } }
     default: break
     }
-    if let sent = seconds(sent), let found = seconds(found) { return abs(sent - found) <= 86_400 }
-    if let sent = sent.exactNumber, let found = found.exactNumber,
-      let left = Double(sent.description), let right = Double(found.description)
+    if let sent = seconds(sent), let received = seconds(received) { return abs(sent - received) <= 86_400 }
+    if let sent = sent.exactNumber, let received = received.exactNumber,
+      let left = Double(sent.description), let right = Double(received.description)
     {
       return abs(left - right) < max(1, abs(left) / 1000)
     }
@@ -62,10 +65,10 @@ extension SentContent {
 
   /// Whether an entity is one that was sent in a form of the service's own: each value that it shows is a form of the one
   /// sent, one at least is shown.
-  static func isForm(_ found: ODataEntity, of sent: QueuedEntity) -> Bool {
+  static func isForm(_ received: ODataEntity, of sent: QueuedEntity) -> Bool {
     var hasAny = false
     for property in sent.properties where property.key == nil && property.value.value != .null {
-      guard let value = found[property.name], value != .null else { continue }
+      guard let value = received[property.name], value != .null else { continue }
       guard isForm(value, of: property.value.value) else { return false }
       hasAny = true
     }
@@ -75,33 +78,33 @@ extension SentContent {
   /// Whether a value is the form in which services keep another: in capitals, trimmed, to the digits of its type. Another's
   /// value that is only near is none, nor is one that is cut off or rounded: what does not fit a property's `MaxLength` and
   /// `Scale` is not sent, and what a service shortens without a word another may have written.
-  static func isForm(_ found: ODataValue, of sent: ODataValue) -> Bool {
-    if equal(sent, found) { return true }
-    switch (sent, found) {
-    case (.string(let sent), .string(let found)): return folded(sent) == folded(found)
-    case (.complex(let sent), .complex(let found)):
+  static func isForm(_ received: ODataValue, of sent: ODataValue) -> Bool {
+    if equal(sent, received) { return true }
+    switch (sent, received) {
+    case (.string(let sent), .string(let received)): return folded(sent) == folded(received)
+    case (.complex(let sent), .complex(let received)):
       return sent.properties.allSatisfy { property in
-        found.properties.first { $0.name == property.name }.map { isForm($0.value, of: property.value) } ?? true
+        received.properties.first { $0.name == property.name }.map { isForm($0.value, of: property.value) } ?? true
       }
-    case (.collection(let sent), .collection(let found)):
-      return sent.count == found.count && zip(sent, found).allSatisfy { isForm($1, of: $0) }
+    case (.collection(let sent), .collection(let received)):
+      return sent.count == received.count && zip(sent, received).allSatisfy { isForm($1, of: $0) }
     case (.date, _), (_, .date): return false
     // The digits that a text keeps of a binary number of each kind for sure: 15 and 6.
-    case (.double(let number), _): return isNear(found, number, 5e-15)
-    case (.single(let number), _): return isNear(found, Double(number), 5e-6)
+    case (.double(let number), _): return isNear(received, number, 5e-15)
+    case (.single(let number), _): return isNear(received, Double(number), 5e-6)
     default: break
     }
-    if let sent = seconds(sent), let found = seconds(found) { return abs(sent - found) <= 1 }
+    if let sent = seconds(sent), let received = seconds(received) { return abs(sent - received) <= 1 }
     return false
   }
 
-  private static func isNear(_ found: ODataValue, _ sent: Double, _ share: Double) -> Bool {
-    guard sent.isFinite, let text = found.exactNumber?.description, let number = Double(text) else { return false }
+  private static func isNear(_ received: ODataValue, _ sent: Double, _ share: Double) -> Bool {
+    guard sent.isFinite, let text = received.exactNumber?.description, let number = Double(text) else { return false }
     return abs(number - sent) <= abs(sent) * share
   }
 
-  private static func resembles(_ sent: String, _ found: String) -> Bool {
-    let (left, right) = (folded(sent), folded(found))
+  private static func resembles(_ sent: String, _ received: String) -> Bool {
+    let (left, right) = (folded(sent), folded(received))
     if left == right { return true }
     let (short, long) = left.count < right.count ? (left, right) : (right, left)
     return short.count >= 4 && long.hasPrefix(short)
@@ -116,8 +119,8 @@ extension SentContent {
   /// The moment of a value, in seconds; nil for values of other kinds.
   private static func seconds(_ value: ODataValue) -> Double? {
     switch value {
-    case .dateTimeOffset(let moment): Double(moment.secondsSince1970)
-    case .dateTime(let moment): moment.millisecondsSince1970.map { Double($0) / 1000 }
+    case .dateTimeOffset(let timestamp): Double(timestamp.secondsSince1970)
+    case .dateTime(let timestamp): timestamp.millisecondsSince1970.map { Double($0) / 1000 }
     case .date(let date): ODataDateTime(date: date).millisecondsSince1970.map { Double($0) / 1000 }
     default: nil
     }

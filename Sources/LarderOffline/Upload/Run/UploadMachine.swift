@@ -12,7 +12,7 @@ struct UploadMachine: Sendable {
     /// What became of units that were sent.
     case sent([Int64: UnitOutcome])
     /// A batch failed as a whole; units that were left out of it have their own fates.
-    case refused([Int64], BatchRejection, others: [Int64: UnitOutcome] = [:])
+    case rejected([Int64], BatchRejection, others: [Int64: UnitOutcome] = [:])
     /// What became of a unit that was looked up, or put into the archive.
     case resolved(Int64, UnitOutcome)
     /// Nothing more shall begin: the caller cancels, or the service cannot be asked.
@@ -47,7 +47,7 @@ struct UploadMachine: Sendable {
   }
 
   /// How often a unit is sent in one upload: what comes back each time waits for the next one.
-  private static let mostSends = 12
+  private static let maximumSends = 12
 
   let rules: UploadRules
   /// Whether batches are used; a refusal ends that.
@@ -66,8 +66,8 @@ struct UploadMachine: Sendable {
   private var unreadable = 0
   /// Refused as a batch of one, and now sent by itself.
   private var suspect: Int64?
-  private var batchesOnTheirWay = 0
-  private var singlesOnTheirWay = 0
+  private var runningBatches = 0
+  private var runningSingles = 0
   private var resolving = 0
   private var isStopping = false
   private var isFinished = false
@@ -92,17 +92,17 @@ struct UploadMachine: Sendable {
     switch input {
     case .begin: break
     case .stop: isStopping = true
-    case .resolved(let id, let fate):
-      singlesOnTheirWay -= 1
+    case .resolved(let id, let unitOutcome):
+      runningSingles -= 1
       if entries[id]?.phase == .resolving { resolving -= 1 }
-      settle(id, fate)
-    case .sent(let fates): took(fates)
-    case .refused(let ids, let refusal, let others):
-      actions += refused(ids, refusal)
-      for (id, fate) in others { settle(id, fate) }
+      settle(id, unitOutcome)
+    case .sent(let unitOutcomes): handleOutcomes(unitOutcomes)
+    case .rejected(let ids, let rejection, let others):
+      actions += handleRejection(ids, rejection)
+      for (id, unitOutcome) in others { settle(id, unitOutcome) }
     }
     actions += next()
-    if actions.isEmpty, batchesOnTheirWay == 0, singlesOnTheirWay == 0 {
+    if actions.isEmpty, runningBatches == 0, runningSingles == 0 {
       isFinished = true
       return [.finish]
     }
@@ -111,14 +111,14 @@ struct UploadMachine: Sendable {
 
   /// The units behind a unit, at any distance, that are still in the queue, in their order.
   func dependents(of id: Int64) -> [Int64] {
-    var found: Set<Int64> = []
+    var dependentIDs: Set<Int64> = []
     var open = [id]
-    while let one = open.popLast() {
-      for follower in followers[one] ?? [] where isQueued(follower) && found.insert(follower).inserted {
+    while let current = open.popLast() {
+      for follower in followers[current] ?? [] where isQueued(follower) && dependentIDs.insert(follower).inserted {
         open.append(follower)
       }
     }
-    return found.sorted()
+    return dependentIDs.sorted()
   }
 
   private func isQueued(_ id: Int64) -> Bool {
@@ -130,15 +130,15 @@ struct UploadMachine: Sendable {
 
   // MARK: Fates
 
-  private mutating func took(_ fates: [Int64: UnitOutcome]) {
-    if let id = fates.keys.first, entries[id]?.isInBatch != true {
-      singlesOnTheirWay -= 1
+  private mutating func handleOutcomes(_ unitOutcomes: [Int64: UnitOutcome]) {
+    if let id = unitOutcomes.keys.first, entries[id]?.isInBatch != true {
+      runningSingles -= 1
       // What was refused as a batch and is taken without one: it is batches that the service does not take.
-      if id == suspect, fates[id] == .done, !batchTookEffect { usesBatches = false }
+      if id == suspect, unitOutcomes[id] == .done, !batchTookEffect { usesBatches = false }
       if id == suspect { suspect = nil }
     } else {
-      batchesOnTheirWay -= 1
-      let isProgress = fates.values.contains { $0 != .notSent && $0 != .inDoubt && $0 != .apart }
+      runningBatches -= 1
+      let isProgress = unitOutcomes.values.contains { $0 != .notSent && $0 != .inDoubt && $0 != .apart }
       fruitless = isProgress ? 0 : fruitless + 1
       if isProgress {
         batchTookEffect = true
@@ -147,14 +147,14 @@ struct UploadMachine: Sendable {
       // A service that answers batches and does nothing of them.
       if fruitless > 2 { usesBatches = false }
     }
-    for (id, fate) in fates { settle(id, fate) }
+    for (id, unitOutcome) in unitOutcomes { settle(id, unitOutcome) }
   }
 
-  private mutating func settle(_ id: Int64, _ fate: UnitOutcome) {
+  private mutating func settle(_ id: Int64, _ unitOutcome: UnitOutcome) {
     guard entries[id] != nil else { return }
-    switch fate {
+    switch unitOutcome {
     case .done, .gone:
-      entries[id]?.phase = fate == .done ? .done : .gone
+      entries[id]?.phase = unitOutcome == .done ? .done : .gone
       for follower in followers[id] ?? [] {
         entries[follower]?.missing.remove(id)
         release(follower)
@@ -169,7 +169,7 @@ struct UploadMachine: Sendable {
         doubtful.remove(follower)
       }
     case .again, .notSent, .apart:
-      if fate == .apart { entries[id]?.isAlone = true }
+      if unitOutcome == .apart { entries[id]?.isAlone = true }
       entries[id]?.unit.isInDoubt = false
       entries[id]?.phase = .waiting
       release(id)
@@ -192,7 +192,7 @@ struct UploadMachine: Sendable {
     guard let entry = entries[id], entry.phase == .waiting else { return }
     // What is in doubt was sent: all that it needed had taken effect.
     guard entry.missing.isEmpty || entry.unit.isInDoubt else { return }
-    guard entry.sends < Self.mostSends else { return }
+    guard entry.sends < Self.maximumSends else { return }
     entries[id]?.phase = .ready
     if entry.unit.isInDoubt {
       doubtful.insert(id)
@@ -205,11 +205,11 @@ struct UploadMachine: Sendable {
 
   // MARK: Refused batches
 
-  private mutating func refused(_ ids: [Int64], _ refusal: BatchRejection) -> [Action] {
-    batchesOnTheirWay -= 1
-    switch refusal {
+  private mutating func handleRejection(_ ids: [Int64], _ rejection: BatchRejection) -> [Action] {
+    runningBatches -= 1
+    switch rejection {
     case .unclear, .unreadable:
-      if refusal == .unreadable, !batchTookEffect {
+      if rejection == .unreadable, !batchTookEffect {
         unreadable += 1
         // Twice is no accident: such a service answers what it knows nothing of.
         if unreadable > 1 { usesBatches = false }
@@ -221,14 +221,14 @@ struct UploadMachine: Sendable {
     case .unsupported:
       usesBatches = false
       for id in ids { settle(id, .notSent) }
-    case .refused:
+    case .rejected:
       limit = max(1, ids.count / 2)
       guard ids.count == 1, let only = ids.first else {
         for id in ids { settle(id, .notSent) }
         break
       }
       guard let entry = entries[only], entry.unit.size == 1 || rules.splitsTransactions else {
-        singlesOnTheirWay += 1
+        runningSingles += 1
         return [.archive(only)]
       }
       entries[only]?.isAlone = true
@@ -243,16 +243,16 @@ struct UploadMachine: Sendable {
   private mutating func next() -> [Action] {
     guard !isStopping else { return [] }
     var actions: [Action] = []
-    while singlesOnTheirWay < max(1, rules.lanes), let id = doubtful.popFirst() {
+    while runningSingles < max(1, rules.lanes), let id = doubtful.popFirst() {
       entries[id]?.phase = .resolving
       resolving += 1
-      singlesOnTheirWay += 1
+      runningSingles += 1
       actions.append(.resolve(id))
     }
     // Sent before the rest, it goes before the rest.
     guard doubtful.isEmpty, resolving == 0 else { return actions }
     actions += nextSingles()
-    if usesBatches, batchesOnTheirWay == 0, let batch = nextBatch() { actions.append(batch) }
+    if usesBatches, runningBatches == 0, let batch = nextBatch() { actions.append(batch) }
     return actions
   }
 
@@ -260,19 +260,19 @@ struct UploadMachine: Sendable {
     let chosen = Array(ready.all.prefix(limit))
     guard !chosen.isEmpty else { return nil }
     for id in chosen { send(id, inBatch: true) }
-    batchesOnTheirWay += 1
+    runningBatches += 1
     return .sendBatch(chosen)
   }
 
   private mutating func nextSingles() -> [Action] {
     var actions: [Action] = []
-    while singlesOnTheirWay < max(1, rules.lanes), let id = nextSingle(), let entry = entries[id] {
+    while runningSingles < max(1, rules.lanes), let id = nextSingle(), let entry = entries[id] {
       send(id, inBatch: false)
       guard entry.unit.size == 1 || rules.splitsTransactions else {
         unsendable.append(id)
         continue
       }
-      singlesOnTheirWay += 1
+      runningSingles += 1
       actions.append(.sendAlone(id))
     }
     return actions

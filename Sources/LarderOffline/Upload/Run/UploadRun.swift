@@ -10,7 +10,7 @@ struct UploadRun: Sendable {
 
   var store: OpenStore { journal.store }
   private var model: EdmModel { store.replica.model }
-  private var ends: UploadEnds { UploadEnds(journal: journal) }
+  private var evaluation: ResponseEvaluation { ResponseEvaluation(journal: journal) }
   private var commit: UploadCommit { UploadCommit(journal: journal) }
 
   /// What came of an action.
@@ -21,17 +21,17 @@ struct UploadRun: Sendable {
     /// Why the upload stops.
     var stop: OfflineODataError?
     /// Why a batch of one unit was refused.
-    var refusal: ODataServiceError?
+    var batchError: ODataServiceError?
   }
 
   /// Carries out one action; what goes wrong is in the step.
-  func perform(_ action: UploadMachine.Action, refusal: ODataServiceError?) async -> Step {
+  func perform(_ action: UploadMachine.Action, batchError: ODataServiceError?) async -> Step {
     do {
       switch action {
       case .sendBatch(let ids): return try await sendBatch(ids)
       case .sendAlone(let id): return try await sendAlone(id)
       case .resolve(let id): return try await resolve(id)
-      case .archive(let id): return try await archive(id, refusal)
+      case .archive(let id): return try await archive(id, batchError)
       case .finish: return Step(inputs: [])
       }
     } catch { return stopped(action, OfflineODataError(below: (error as? UploadStop)?.cause ?? error)) }
@@ -56,28 +56,28 @@ struct UploadRun: Sendable {
   private func sendBatch(_ ids: [Int64]) async throws -> Step {
     try Task.checkCancellation()
     var step = Step(inputs: [])
-    try await decideNoticed(ids, &step.counts)
+    try await resolveNoticedConflicts(ids, &step.counts)
     let prepared = try await journal.prepare(ids, asOne: true)
     step.counts.failed += prepared.failed
     guard !prepared.units.isEmpty else {
-      step.inputs = [.sent(prepared.fates)]
+      step.inputs = [.sent(prepared.unitOutcomes)]
       return step
     }
     step.requests = 1
     let response: ODataBatchResponse
     do throws(ODataServiceError) {
       response = try await store.conversation.send(batch(prepared.units))
-    } catch { return try await failed(error, prepared.units, prepared.fates, step) }
+    } catch { return try await failed(error, prepared.units, prepared.unitOutcomes, step) }
     var units: [UploadCommit.Unit] = []
     for (place, unit) in prepared.units.enumerated() {
-      let (end, stop) = try await ends.ends(of: unit, answer(response, place, unit))
-      units.append(end)
+      let (outcome, stop) = try await evaluation.outcomes(of: unit, unitResponse(response, place, unit))
+      units.append(outcome)
       if let stop { step.stop = step.stop ?? stop }
     }
     let committed = try await commit.commit(units)
     step.counts += committed.counts
     if step.stop != nil { step.inputs.append(.stop) }
-    step.inputs.append(.sent(prepared.fates.merging(committed.fates) { _, new in new }))
+    step.inputs.append(.sent(prepared.unitOutcomes.merging(committed.unitOutcomes) { _, new in new }))
     return step
   }
 
@@ -91,13 +91,15 @@ struct UploadRun: Sendable {
     return ODataBatchRequest(items, continuesOnError: true)
   }
 
-  private func answer(_ response: ODataBatchResponse, _ place: Int, _ unit: PreparedUnit) -> UploadEnds.Answer {
+  private func unitResponse(_ response: ODataBatchResponse, _ place: Int, _ unit: PreparedUnit)
+    -> ResponseEvaluation.UnitResponse
+  {
     if let each = response.changeSetAnswers[place], each.count == unit.members.count { return .each(each) }
     switch response.slots.indices.contains(place) ? response.slots[place] : nil {
     case .response(let response)?: return .each([.success(response)])
     case .changeSet(let responses)?: return .each(responses.map { .success($0) })
     case .failure(let error)?: return .whole(error)
-    case nil: return .whole(ODataServiceError(.malformedAnswer("a part has no answer"), operation: "batch"))
+    case nil: return .whole(ODataServiceError(.malformedAnswer("a part has no response"), operation: "batch"))
     }
   }
 
@@ -106,23 +108,23 @@ struct UploadRun: Sendable {
   ) async throws -> Step {
     var step = step
     let ids = units.map(\.id)
-    let refusal = BatchRejection.of(error)
-    var fate = UnitOutcome.inDoubt
+    let batchError = BatchRejection.of(error)
+    var unitOutcome = UnitOutcome.inDoubt
     switch UploadOutcome.of(error, isRemoval: false) {
-    case .stop(mayHaveTakenEffect: false): fate = .notSent
-    default: if refusal == .unsupported || refusal == .refused { fate = .notSent }
+    case .stop(mayHaveTakenEffect: false): unitOutcome = .notSent
+    default: if batchError == .unsupported || batchError == .rejected { unitOutcome = .notSent }
     }
-    if fate == .notSent {
+    if unitOutcome == .notSent {
       _ = try await commit.commit(
-        units.map { UploadCommit.Unit(id: $0.id, ends: $0.members.map { ($0.entry, RequestEnd.queued) }) })
+        units.map { UploadCommit.Unit(id: $0.id, outcomes: $0.members.map { ($0.entry, RequestOutcome.queued) }) })
     }
-    if let refusal {
-      step.refusal = error
-      step.inputs = [.refused(ids, refusal, others: others)]
+    if let batchError {
+      step.batchError = error
+      step.inputs = [.rejected(ids, batchError, others: others)]
     } else {
       step.stop = OfflineODataError(below: UploadStop(error).cause)
-      let fates = Dictionary(ids.map { ($0, fate) }, uniquingKeysWith: { first, _ in first })
-      step.inputs = [.stop, .sent(fates.merging(others) { first, _ in first })]
+      let unitOutcomes = Dictionary(ids.map { ($0, unitOutcome) }, uniquingKeysWith: { first, _ in first })
+      step.inputs = [.stop, .sent(unitOutcomes.merging(others) { first, _ in first })]
     }
     return step
   }
@@ -131,47 +133,48 @@ struct UploadRun: Sendable {
 
   private func sendAlone(_ id: Int64) async throws -> Step {
     var step = Step(inputs: [])
-    var fate: UnitOutcome?
+    var unitOutcome: UnitOutcome?
     // A transaction that is taken apart: each request knows the keys that those before it were given.
-    while fate == nil || fate == .done {
+    while unitOutcome == nil || unitOutcome == .done {
       try Task.checkCancellation()
       let prepared = try await journal.prepare([id], asOne: false)
       step.counts.failed += prepared.failed
       guard let unit = prepared.units.first, let member = unit.members.first else {
-        if fate == nil || prepared.fates[id] != .gone { fate = prepared.fates[id] ?? .gone }
+        if unitOutcome == nil || prepared.unitOutcomes[id] != .gone { unitOutcome = prepared.unitOutcomes[id] ?? .gone }
         break
       }
       step.requests += 1
-      let answer: UploadEnds.Answer
+      let unitResponse: ResponseEvaluation.UnitResponse
       do throws(ODataServiceError) {
         let response = try await store.conversation.send(member.request)
-        answer =
+        unitResponse =
           UnrecognizedResponse.isOne(response)
           ? .whole(UnrecognizedResponse.error(response, of: member.request.operationName)) : .each([.success(response)])
-      } catch { answer = .whole(error) }
-      let (end, stop) = try await ends.ends(of: unit, answer)
-      let committed = try await commit.commit([end])
+      } catch { unitResponse = .whole(error) }
+      let (outcome, stop) = try await evaluation.outcomes(of: unit, unitResponse)
+      let committed = try await commit.commit([outcome])
       step.counts += committed.counts
-      fate = committed.fates[id] ?? .gone
+      unitOutcome = committed.unitOutcomes[id] ?? .gone
       if let stop {
         step.stop = stop
         step.inputs.append(.stop)
         break
       }
     }
-    step.inputs.append(.sent([id: fate ?? .gone]))
+    step.inputs.append(.sent([id: unitOutcome ?? .gone]))
     return step
   }
 
   // MARK: Conflicts
 
   /// Decides, before anything is sent, conflicts that were noticed and the service would not: no ETag goes with them.
-  func decideNoticed(_ ids: [Int64], _ counts: inout UploadCounts) async throws {
+  func resolveNoticedConflicts(_ ids: [Int64], _ counts: inout UploadCounts) async throws {
     for (id, entries) in try await journal.conflicts(in: ids) {
       try Task.checkCancellation()
       do {
-        let ends = try await ConflictResolution(journal: journal).noticed(entries.map { ($0, .queued) })
-        counts += try await commit.commit([UploadCommit.Unit(id: id, ends: ends)]).counts
+        let outcomes = try await ConflictResolution(journal: journal).resolvingNoticedConflicts(
+          entries.map { ($0, .queued) })
+        counts += try await commit.commit([UploadCommit.Unit(id: id, outcomes: outcomes)]).counts
       } catch let stop as UploadStop { throw stop.cause }
     }
   }
@@ -187,47 +190,49 @@ struct UploadRun: Sendable {
       return step
     }
     let resolver = RequestResolver(journal: journal)
-    var found: [(entry: QueueEntry, end: RequestEnd)] = []
-    var made: [RowReference: String] = [:]
+    var resolvedOutcomes: [(entry: QueueEntry, outcome: RequestOutcome)] = []
+    var createdPaths: [RowReference: String] = [:]
     for entry in entries {
       // As it waits where nothing of it was done; in doubt for as long as the service alone can tell that.
-      var waiting = entry
-      waiting.state = .queued
-      var end = RequestEnd.queued
+      var resolvedEntry = entry
+      resolvedEntry.state = .queued
+      var outcome = RequestOutcome.queued
       if entry.state == .sent {
         // The service knows the name, and not what another has done since; of an action it alone knows what became.
-        let isAsked = !waiting.isConflictUntold(in: entries) || entry.request.operation == .action
-        if isAsked, try await resolver.isRepeatable(entry, in: entries) {
-          waiting.state = .sent
+        let canRepeat = !resolvedEntry.isUndetectableConflict(in: entries) || entry.request.operation == .action
+        if canRepeat, try await resolver.isRepeatable(entry, in: entries) {
+          resolvedEntry.state = .sent
         } else {
-          end = try await resolver.end(of: entry, made: made)
+          outcome = try await resolver.outcome(of: entry, createdPaths: createdPaths)
         }
       }
-      if case .done(let answer) = end, entry.request.makesEntity, let entity = entry.request.entity {
-        made[entity] = resolver.path(of: answer, entry.request)
+      if case .done(let unitResponse) = outcome, entry.request.makesEntity, let entity = entry.request.entity {
+        createdPaths[entity] = resolver.path(of: unitResponse, entry.request)
       }
-      found.append((waiting, end))
+      resolvedOutcomes.append((resolvedEntry, outcome))
     }
-    found = resolver.together(found, sent: Set(entries.filter { $0.state == .sent }.map(\.id)))
+    resolvedOutcomes = resolver.together(resolvedOutcomes, sent: Set(entries.filter { $0.state == .sent }.map(\.id)))
     for (place, entry) in entries.enumerated() where entry.state == .sent {
-      found[place].end = try await ends.judged(found[place].end, entry, isAlone: entries.count == 1)
+      resolvedOutcomes[place].outcome = try await evaluation.applyingPolicy(
+        resolvedOutcomes[place].outcome, entry, isAlone: entries.count == 1)
     }
-    let decided = try await ConflictResolution(journal: journal).noticed(UploadEnds.together(found))
-    let committed = try await commit.commit([UploadCommit.Unit(id: id, ends: decided)])
+    let decidedOutcomes = try await ConflictResolution(journal: journal).resolvingNoticedConflicts(
+      ResponseEvaluation.together(resolvedOutcomes))
+    let committed = try await commit.commit([UploadCommit.Unit(id: id, outcomes: decidedOutcomes)])
     step.counts = committed.counts
-    step.inputs = [.resolved(id, committed.fates[id] ?? .gone)]
+    step.inputs = [.resolved(id, committed.unitOutcomes[id] ?? .gone)]
     return step
   }
 
-  private func archive(_ id: Int64, _ refusal: ODataServiceError?) async throws -> Step {
+  private func archive(_ id: Int64, _ batchError: ODataServiceError?) async throws -> Step {
     let entries = try await store.read { connection, _, _ in try ChangeQueue(connection).entries(inUnit: id) }
-    let error = refusal ?? ODataServiceError(.notSupported("a transaction of this size"), operation: "batch")
+    let error = batchError ?? ODataServiceError(.notSupported("a transaction of this size"), operation: "batch")
     let time = store.conversation.options.environment.unixSeconds
-    let all = entries.map { entry in
+    let archivedOutcomes = entries.map { entry in
       let sent = SentRequest(method: "POST", url: "$batch", body: nil)
-      return (entry: entry, end: RequestEnd.archived(ArchivedFailure(error, kind: .refused, sent, time: time)))
+      return (entry: entry, outcome: RequestOutcome.archived(ArchivedFailure(error, kind: .refused, sent, time: time)))
     }
-    let committed = try await commit.commit([UploadCommit.Unit(id: id, ends: all)])
+    let committed = try await commit.commit([UploadCommit.Unit(id: id, outcomes: archivedOutcomes)])
     return Step(inputs: [.resolved(id, .archived)], counts: committed.counts)
   }
 }

@@ -47,7 +47,7 @@ enum BatchRejection: Sendable, Hashable {
   /// The service takes no batches.
   case unsupported
   /// The service did nothing of it: it is too large, or something in it is not accepted.
-  case refused
+  case rejected
   /// Whether anything of it was done is not known.
   case unclear
   /// The same, for its answer is none of a batch.

@@ -4,7 +4,7 @@ import LarderService
 import LarderStorage
 
 /// What becomes of the requests of a unit, by the answers to them.
-struct UploadEnds: Sendable {
+struct ResponseEvaluation: Sendable {
   let journal: UploadJournal
 
   var store: OpenStore { journal.store }
@@ -12,7 +12,7 @@ struct UploadEnds: Sendable {
   private var time: Int64 { store.conversation.options.environment.unixSeconds }
 
   /// The answer to a unit.
-  enum Answer: Sendable {
+  enum UnitResponse: Sendable {
     /// One for each request.
     case each([ODataBatchResponse.Answer])
     /// One for all: the change set failed, or the request did.
@@ -20,80 +20,88 @@ struct UploadEnds: Sendable {
   }
 
   /// Judges a unit's answers. `stop` is why the upload goes no further.
-  func ends(
-    of unit: PreparedUnit, _ answer: Answer
+  func outcomes(
+    of unit: PreparedUnit, _ response: UnitResponse
   ) async throws -> (UploadCommit.Unit, stop: OfflineODataError?) {
-    do { return try await judged(unit, answer) } catch let stop as UploadStop {
+    do { return try await evaluate(unit, response) } catch let stop as UploadStop {
       // What the service cannot be asked now: the next upload looks up the whole of it.
-      let ends = unit.members.map { (entry: $0.entry, end: RequestEnd.inDoubt) }
-      let unit = UploadCommit.Unit(id: unit.id, ends: ends, isRejected: isRejection(answer))
+      let outcomes = unit.members.map { (entry: $0.entry, outcome: RequestOutcome.inDoubt) }
+      let unit = UploadCommit.Unit(id: unit.id, outcomes: outcomes, isRejected: isRejection(response))
       return (unit, OfflineODataError(below: stop.cause))
     }
   }
 
   /// Whether the service has answered that the unit failed.
-  private func isRejection(_ answer: Answer) -> Bool {
+  private func isRejection(_ response: UnitResponse) -> Bool {
     func isRejection(_ error: ODataServiceError) -> Bool {
       switch UploadOutcome.of(error, isRemoval: false) {
-      case .refused, .conflict, .needsCondition: true
+      case .rejected, .conflict, .needsCondition: true
       default: false
       }
     }
-    return switch answer {
+    return switch response {
     case .whole(let error): isRejection(error)
-    case .each(let answers): answers.contains { if case .failure(let error) = $0 { isRejection(error) } else { false } }
+    case .each(let responses):
+      responses.contains { if case .failure(let error) = $0 { isRejection(error) } else { false } }
     }
   }
 
-  private func judged(
-    _ unit: PreparedUnit, _ answer: Answer
+  private func evaluate(
+    _ unit: PreparedUnit, _ response: UnitResponse
   ) async throws -> (UploadCommit.Unit, stop: OfflineODataError?) {
-    var ends: [(entry: QueueEntry, end: RequestEnd)] = []
+    var outcomes: [(entry: QueueEntry, outcome: RequestOutcome)] = []
     var stop: OfflineODataError?
-    if let ends = try await unnamed(unit, answer) { return (UploadCommit.Unit(id: unit.id, ends: ends), nil) }
-    if let ends = try await conflicts(of: unit, answer) { return (UploadCommit.Unit(id: unit.id, ends: ends), nil) }
-    switch answer {
-    case .each(let answers):
-      let hasFailed = answers.contains { if case .failure(let error) = $0 { !isMissing(error) } else { false } }
-      for (member, answer) in zip(unit.members, answers) {
-        switch answer {
+    if let outcomes = try await outcomesWithoutNames(unit, response) {
+      return (UploadCommit.Unit(id: unit.id, outcomes: outcomes), nil)
+    }
+    if let outcomes = try await conflicts(of: unit, response) {
+      return (UploadCommit.Unit(id: unit.id, outcomes: outcomes), nil)
+    }
+    switch response {
+    case .each(let responses):
+      let hasFailed = responses.contains { if case .failure(let error) = $0 { !isMissing(error) } else { false } }
+      for (member, response) in zip(unit.members, responses) {
+        switch response {
         case .success(let response):
           try await learn(response.fields)
-          var end = RequestEnd.done(
-            await completed(ServerResponse(response, to: member.entry.request, store.replica.plan), member, in: unit))
+          var outcome = RequestOutcome.done(
+            await complete(ServerResponse(response, to: member.entry.request, store.replica.plan), member, in: unit))
           // Said to be done in a change set that failed: it should have been taken back.
           if hasFailed {
             switch try await lookedUp(member) {
             case .done: break
-            case .archived(let failure, let theirs): end = .archived(failure, theirs: theirs)
-            default: end = .archived(try await failure(of: member, takenBack(unit)))
+            case .archived(let failure, let theirs): outcome = .archived(failure, theirs: theirs)
+            default: outcome = .archived(try await failure(of: member, rolledBackError(unit)))
             }
           }
-          ends.append((member.entry, end))
+          outcomes.append((member.entry, outcome))
         case .failure(let error):
-          var (end, why) = try await self.end(of: member, error)
+          var (outcome, stopReason) = try await self.outcome(of: member, error)
           // Without a response beside others: looked up while the later requests of the change set are still known. Beside
           // another that failed: services that do not take back what was done are found out.
           if isMissing(error), unit.members.count > 1 {
-            end = try await lookedUp(member)
+            outcome = try await lookedUp(member)
           } else if hasFailed {
-            end = try await checked(end, member, unit)
+            outcome = try await verifyingRollback(outcome, member, unit)
           }
-          ends.append((member.entry, end))
-          stop = stop ?? why
+          outcomes.append((member.entry, outcome))
+          stop = stop ?? stopReason
         }
       }
     case .whole(let error):
-      if goesApart(unit, error) {
-        return (UploadCommit.Unit(id: unit.id, ends: unit.members.map { ($0.entry, .queued) }, goesApart: true), nil)
+      if isSplit(unit, error) {
+        return (UploadCommit.Unit(id: unit.id, outcomes: unit.members.map { ($0.entry, .queued) }, isSplit: true), nil)
       }
       for member in unit.members {
-        let (end, why) = try await self.end(of: member, error)
-        stop = stop ?? why
-        ends.append((member.entry, try await checked(end, member, unit)))
+        let (outcome, stopReason) = try await self.outcome(of: member, error)
+        stop = stop ?? stopReason
+        outcomes.append((member.entry, try await verifyingRollback(outcome, member, unit)))
       }
     }
-    return (UploadCommit.Unit(id: unit.id, ends: UploadEnds.together(UploadEnds.carriedOut(ends))), stop)
+    return (
+      UploadCommit.Unit(
+        id: unit.id, outcomes: ResponseEvaluation.together(ResponseEvaluation.propagatingSuccess(outcomes))), stop
+    )
   }
 
   private func isMissing(_ error: ODataServiceError) -> Bool {
@@ -101,65 +109,72 @@ struct UploadEnds: Sendable {
   }
 
   /// The requests of a unit go together: where one is in the archive, none goes on waiting.
-  static func together(_ ends: [(entry: QueueEntry, end: RequestEnd)]) -> [(entry: QueueEntry, end: RequestEnd)] {
-    let failure = ends.lazy.compactMap { if case .archived(let failure, _) = $0.end { failure } else { nil } }.first
-    guard let failure else { return ends }
-    return ends.map { entry, end in
-      switch end {
+  static func together(_ outcomes: [(entry: QueueEntry, outcome: RequestOutcome)]) -> [(
+    entry: QueueEntry, outcome: RequestOutcome
+  )] {
+    let failure = outcomes.lazy.compactMap { if case .archived(let failure, _) = $0.outcome { failure } else { nil } }
+      .first
+    guard let failure else { return outcomes }
+    return outcomes.map { entry, outcome in
+      switch outcome {
       case .queued, .again, .discarded: (entry, .archived(failure))
       // What is uncertain is held with it, and looked up when it is let go.
-      case .done, .archived, .inDoubt: (entry, end)
+      case .done, .archived, .inDoubt: (entry, outcome)
       }
     }
   }
 
   /// A change set takes effect as a whole (Protocol §11.7.4): where a look-up shows that one of its requests has, so have
   /// those whose look-up could not tell, or found a later version. An entity whose key is not found stays unclear.
-  static func carriedOut(_ ends: [(entry: QueueEntry, end: RequestEnd)]) -> [(entry: QueueEntry, end: RequestEnd)] {
-    let isProven = ends.contains { if case .done(let answer) = $0.end { answer.entity != nil } else { false } }
-    guard isProven else { return ends }
-    return ends.map { entry, end in
-      guard case .archived(let failure, let theirs) = end,
+  static func propagatingSuccess(_ outcomes: [(entry: QueueEntry, outcome: RequestOutcome)]) -> [(
+    entry: QueueEntry, outcome: RequestOutcome
+  )] {
+    let isProven = outcomes.contains {
+      if case .done(let response) = $0.outcome { response.entity != nil } else { false }
+    }
+    guard isProven else { return outcomes }
+    return outcomes.map { entry, outcome in
+      guard case .archived(let failure, let theirs) = outcome,
         failure.kind == .unknownOutcome || failure.mayHaveTakenEffect == true
-      else { return (entry, end) }
+      else { return (entry, outcome) }
       switch theirs {
-      case .there(var answer):
-        answer.isLaterVersion = true
-        return (entry, .done(answer))
+      case .existing(var serverResponse):
+        serverResponse.isLaterVersion = true
+        return (entry, .done(serverResponse))
       case .unknown where !entry.request.makesEntity: return (entry, .done(ServerResponse()))
-      case .unknown, .gone: return (entry, end)
+      case .unknown, .gone: return (entry, outcome)
       }
     }
   }
 
-  private func end(
+  private func outcome(
     of member: PreparedRequest, _ error: ODataServiceError
-  ) async throws -> (RequestEnd, stop: OfflineODataError?) {
-    let outcome = UploadOutcome.of(error, isRemoval: member.entry.request.isRemoval)
-    switch outcome {
+  ) async throws -> (RequestOutcome, stop: OfflineODataError?) {
+    let meaning = UploadOutcome.of(error, isRemoval: member.entry.request.isRemoval)
+    switch meaning {
     case .done, .doneBefore: return (.done(ServerResponse()), nil)
     case .notSent: return (.queued, nil)
     case .unclear: return (.inDoubt, nil)
     case .stop(let mayHaveTakenEffect):
       return (mayHaveTakenEffect ? .inDoubt : .queued, OfflineODataError(below: UploadStop(error).cause))
-    case .refused:
-      if let end = try await doneBefore(member, error) { return (end, nil) }
-      if let end = try await linkEnd(member, error) { return (end, nil) }
-      return (try await refused(member, error), nil)
+    case .rejected:
+      if let outcome = try await earlierSuccess(member, error) { return (outcome, nil) }
+      if let outcome = try await linkOutcome(member, error) { return (outcome, nil) }
+      return (try await rejection(member, error), nil)
     case .conflict:
-      if let end = try await linkEnd(member, error) { return (end, nil) }
-      if let end = try await streamEnd(member) { return (end, nil) }
-      if let end = try await secondConflict(member, error) { return (end, nil) }
+      if let outcome = try await linkOutcome(member, error) { return (outcome, nil) }
+      if let outcome = try await streamOutcome(member) { return (outcome, nil) }
+      if let outcome = try await secondConflict(member, error) { return (outcome, nil) }
       let failure = try await failure(of: member, error, kind: .conflict)
-      let course = ConflictResolution(journal: journal)
+      let resolution = ConflictResolution(journal: journal)
       let condition = member.request.ifMatch
       // Some services say so where there was no condition.
       if condition == nil, wantsCondition(member.entry.request) {
-        return (try await course.unconditional(member.entry, failure: failure), nil)
+        return (try await resolution.unconditional(member.entry, failure: failure), nil)
       }
-      return (try await course.end(of: member.entry, condition: condition, failure: failure), nil)
+      return (try await resolution.outcome(of: member.entry, condition: condition, failure: failure), nil)
     case .needsCondition:
-      if let end = try await linkEnd(member, error) { return (end, nil) }
+      if let outcome = try await linkOutcome(member, error) { return (outcome, nil) }
       let failure = try await failure(of: member, error)
       guard member.request.ifMatch == nil, wantsCondition(member.entry.request) else {
         return (.archived(failure), nil)
@@ -174,24 +189,26 @@ struct UploadEnds: Sendable {
   }
 
   /// A creation that was sent before, looked up too early, and is refused because its entity is there.
-  private func doneBefore(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestEnd? {
+  private func earlierSuccess(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome? {
     guard member.entry.request.operation == .create, member.entry.attempt != nil, let status = error.httpStatus,
       [400, 409, 412, 422].contains(status),
-      case .done(let answer) = try await RequestResolver(journal: journal).end(of: member.entry, isAnswered: true)
+      case .done(let serverResponse) = try await RequestResolver(journal: journal).outcome(
+        of: member.entry, hasResponse: true)
     else { return nil }
-    return .done(answer)
+    return .done(serverResponse)
   }
 
   /// A link that is refused may be set already, or its source have another ETag: the link itself tells. Nil where it
   /// does not.
-  private func linkEnd(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestEnd? {
+  private func linkOutcome(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome? {
     guard member.entry.request.linkName != nil, let status = error.httpStatus, [400, 409, 412, 428].contains(status)
     else { return nil }
     switch try await lookedUp(member) {
-    case .done(let answer): return .done(answer)
+    case .done(let serverResponse): return .done(serverResponse)
     case .queued where status == 412:
       let theirs = try await ConflictResolution(journal: journal).fetched(of: member.entry)
-      guard case .there(let answer) = theirs, let etag = answer.etag, etag != member.request.ifMatch else { return nil }
+      guard case .existing(let serverResponse) = theirs, let etag = serverResponse.etag, etag != member.request.ifMatch
+      else { return nil }
       return .again(theirs, nil)
     default: return nil
     }
@@ -199,51 +216,52 @@ struct UploadEnds: Sendable {
 
   /// Some services judge a change of a stream by its entity's ETag: where the stream still has the ETag that was refused,
   /// the change goes again under the entity's. Nil where it has another.
-  private func streamEnd(_ member: PreparedRequest) async throws -> RequestEnd? {
+  private func streamOutcome(_ member: PreparedRequest) async throws -> RequestOutcome? {
     var request = member.entry.request
     guard request.isOfStream, request.usesEntityETag != true, let condition = member.request.ifMatch, condition != "*",
-      case .there(let answer) = try await ConflictResolution(journal: journal).fetched(of: member.entry),
-      answer.resourceETag(of: request, store.replica.plan) == condition
+      case .existing(let serverResponse) = try await ConflictResolution(journal: journal).fetched(of: member.entry),
+      serverResponse.resourceETag(of: request, store.replica.plan) == condition
     else { return nil }
     request.usesEntityETag = true
-    return .again(.there(answer), request)
+    return .again(.existing(serverResponse), request)
   }
 
   /// The conflict of a request that was sent before: its first send may have arrived behind its look-up. Nil where it did
   /// not.
-  private func secondConflict(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestEnd? {
+  private func secondConflict(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome? {
     guard member.entry.attempt != nil, !member.entry.request.makesEntity else { return nil }
-    switch try await lookedUp(member, takesForms: false) {
-    case .done(let answer): return .done(answer)
-    case .archived(let judged, let theirs) where judged.mayHaveTakenEffect == true:
+    switch try await lookedUp(member, acceptsServiceForms: false) {
+    case .done(let serverResponse): return .done(serverResponse)
+    case .archived(let applyingPolicy, let theirs) where applyingPolicy.mayHaveTakenEffect == true:
       var failure = try await failure(of: member, error, kind: .conflict)
       failure.mayHaveTakenEffect = true
-      return try await ConflictResolution(journal: journal).end(
+      return try await ConflictResolution(journal: journal).outcome(
         of: member.entry, condition: member.request.ifMatch, theirs: theirs, failure: failure)
     default: return nil
     }
   }
 
   /// A refusal, with what the service has where that tells why: an entity of the key is there already, or is not.
-  private func refused(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestEnd {
+  private func rejection(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome {
     var failure = try await failure(of: member, error)
     guard let status = error.httpStatus, [404, 409, 410].contains(status),
-      let path = try await ownPath(member.entry.request), let found = try? await EntityLookup(store: store).entity(path)
+      let path = try await entityPath(member.entry.request),
+      let lookupResult = try? await EntityLookup(store: store).entity(path)
     else { return .archived(failure) }
-    switch found {
-    case .there(let answer):
+    switch lookupResult {
+    case .existing(let serverResponse):
       failure.showsTheirs = true
-      return .archived(failure, theirs: .there(answer))
+      return .archived(failure, theirs: .existing(serverResponse))
     case .gone where !member.entry.request.makesEntity:
       failure.showsTheirs = true
       return .archived(failure, theirs: .gone)
-    case .gone, .refused: return .archived(failure)
+    case .gone, .unanswered: return .archived(failure)
     }
   }
 
   /// Where the entity of a request is found: one that it makes under the key that the caller gave; nil where the service
   /// gives it.
-  private func ownPath(_ request: QueuedRequest) async throws -> String? {
+  private func entityPath(_ request: QueuedRequest) async throws -> String? {
     guard let entity = request.entity else { return nil }
     return try await store.read { connection, state, plan in
       guard request.makesEntity else {
@@ -259,54 +277,54 @@ struct UploadEnds: Sendable {
   }
 
   /// What a conflict found by a look-up becomes by the policy; other ends stay.
-  func judged(_ end: RequestEnd, _ entry: QueueEntry, isAlone: Bool) async throws -> RequestEnd {
-    if case .done(let answer) = end { return .done(await whole(answer, entry.request)) }
-    guard case .archived(let failure, let theirs) = end, failure.kind == .conflict else { return end }
+  func applyingPolicy(_ outcome: RequestOutcome, _ entry: QueueEntry, isAlone: Bool) async throws -> RequestOutcome {
+    if case .done(let serverResponse) = outcome { return .done(await whole(serverResponse, entry.request)) }
+    guard case .archived(let failure, let theirs) = outcome, failure.kind == .conflict else { return outcome }
     let condition = entry.attempt.flatMap(UploadAttempt.init(json:))?.ifMatch
     // A transaction is judged as one when it is sent again: its condition sees to it that nothing is done. Not where its
     // changes may have taken effect: they would be applied a second time.
     if !isAlone, failure.mayHaveTakenEffect != true, condition != nil, condition != "*" { return .queued }
-    return try await ConflictResolution(journal: journal).end(
+    return try await ConflictResolution(journal: journal).outcome(
       of: entry, condition: condition, theirs: theirs, failure: failure)
   }
 
   /// What becomes of a transaction that failed for a condition; nil for other answers.
   private func conflicts(
-    of unit: PreparedUnit, _ answer: Answer
-  ) async throws -> [(entry: QueueEntry, end: RequestEnd)]? {
+    of unit: PreparedUnit, _ response: UnitResponse
+  ) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)]? {
     guard unit.members.count > 1 else { return nil }
     var errors: [ODataServiceError] = []
-    switch answer {
+    switch response {
     case .whole(let error): errors = unit.members.map { _ in error }
-    case .each(let answers):
-      for case .failure(let error) in answers { errors.append(error) }
+    case .each(let responses):
+      for case .failure(let error) in responses { errors.append(error) }
       // One that is said to be done in a change set that failed is found out by itself.
-      guard errors.count == answers.count else { return nil }
+      guard errors.count == responses.count else { return nil }
     }
-    let outcomes = errors.map { UploadOutcome.of($0, isRemoval: false) }
-    guard outcomes.contains(where: { $0 == .conflict || $0 == .needsCondition }),
-      zip(outcomes, errors).allSatisfy({ $0 == .conflict || $0 == .needsCondition || $1.httpStatus == 424 })
+    let meanings = errors.map { UploadOutcome.of($0, isRemoval: false) }
+    guard meanings.contains(where: { $0 == .conflict || $0 == .needsCondition }),
+      zip(meanings, errors).allSatisfy({ $0 == .conflict || $0 == .needsCondition || $1.httpStatus == 424 })
     else { return nil }
-    var done: [(entry: QueueEntry, end: RequestEnd)] = []
+    var done: [(entry: QueueEntry, outcome: RequestOutcome)] = []
     var members: [ConflictResolution.Member] = []
     for (member, error) in zip(unit.members, errors) {
       let failure = try await failure(of: member, error)
-      let end = try await checked(.archived(failure), member, unit)
-      if case .done = end {
-        done.append((member.entry, end))
+      let outcome = try await verifyingRollback(.archived(failure), member, unit)
+      if case .done = outcome {
+        done.append((member.entry, outcome))
       } else {
         members.append(.init(entry: member.entry, condition: member.request.ifMatch, failure: failure))
       }
     }
-    guard let ends = try await ConflictResolution(journal: journal).ends(of: members) else { return nil }
-    return (done + ends).sorted { $0.entry.id < $1.entry.id }
+    guard let outcomes = try await ConflictResolution(journal: journal).outcomes(of: members) else { return nil }
+    return (done + outcomes).sorted { $0.entry.id < $1.entry.id }
   }
 
   // MARK: Change sets
 
   /// A service that does not know the entities of a change set by their Content-IDs may know them by their keys, where the
   /// caller lets a transaction be taken apart.
-  private func goesApart(_ unit: PreparedUnit, _ error: ODataServiceError) -> Bool {
+  private func isSplit(_ unit: PreparedUnit, _ error: ODataServiceError) -> Bool {
     guard journal.options.splitsTransactions, unit.members.count > 1, let status = error.httpStatus else {
       return false
     }
@@ -314,26 +332,31 @@ struct UploadEnds: Sendable {
   }
 
   /// A request of a change set that failed: services that do not take back what was done before are found out.
-  private func checked(_ end: RequestEnd, _ member: PreparedRequest, _ unit: PreparedUnit) async throws -> RequestEnd {
-    guard unit.members.count > 1, case .archived(let failure, _) = end else { return end }
+  private func verifyingRollback(_ outcome: RequestOutcome, _ member: PreparedRequest, _ unit: PreparedUnit)
+    async throws -> RequestOutcome
+  {
+    guard unit.members.count > 1, case .archived(let failure, _) = outcome else { return outcome }
     // Where a condition failed, or nothing was tried, what is alike is likely another's.
-    let takesForms = failure.httpStatus != 412 && failure.httpStatus != 424
-    guard case .done(let answer) = try await lookedUp(member, takesForms: takesForms) else { return end }
-    return .done(answer)
+    let acceptsServiceForms = failure.httpStatus != 412 && failure.httpStatus != 424
+    guard case .done(let serverResponse) = try await lookedUp(member, acceptsServiceForms: acceptsServiceForms) else {
+      return outcome
+    }
+    return .done(serverResponse)
   }
 
   /// What became of a request, by what the service has now: behind its answer.
-  func lookedUp(_ member: PreparedRequest, takesForms: Bool = true) async throws -> RequestEnd {
-    try await RequestResolver(journal: journal).end(of: journaled(member), isAnswered: true, takesForms: takesForms)
+  func lookedUp(_ member: PreparedRequest, acceptsServiceForms: Bool = true) async throws -> RequestOutcome {
+    try await RequestResolver(journal: journal).outcome(
+      of: sentEntry(member), hasResponse: true, acceptsServiceForms: acceptsServiceForms)
   }
 
-  private func journaled(_ member: PreparedRequest) -> QueueEntry {
+  private func sentEntry(_ member: PreparedRequest) -> QueueEntry {
     var entry = member.entry
     entry.attempt = member.attempt.json
     return entry
   }
 
-  private func takenBack(_ unit: PreparedUnit) -> ODataServiceError {
+  private func rolledBackError(_ unit: PreparedUnit) -> ODataServiceError {
     ODataServiceError(.http(status: 424, payload: nil), operation: "batch")
   }
 
@@ -341,76 +364,84 @@ struct UploadEnds: Sendable {
 
   /// Reads what an answer leaves out and is needed: the entity that was made with those made with it, the ETag of one that
   /// has one.
-  private func completed(
-    _ answer: ServerResponse, _ member: PreparedRequest, in unit: PreparedUnit
+  private func complete(
+    _ serverResponse: ServerResponse, _ member: PreparedRequest, in unit: PreparedUnit
   ) async -> ServerResponse {
     let request = member.entry.request
     let later = unit.members.drop { $0.entry.id <= member.entry.id }.map(\.entry.request)
     if request.makesEntity {
-      guard answer.entity == nil || !hasKey(answer, request) else {
-        return await whole(answer, request, later: later)
+      guard serverResponse.entity == nil || !hasKey(serverResponse, request) else {
+        return await whole(serverResponse, request, later: later)
       }
     } else {
       switch request.operation {
       case .patch, .merge, .replace, .patchProperty, .replaceProperty, .deleteProperty, .replaceValue: break
       // These, too, change the entity's ETag, or may (Protocol 4.01 §11.4.1.1, §11.4.7.2).
       case .updateMedia, .deleteMedia, .createLink, .updateLink, .deleteLink: break
-      default: return answer
+      default: return serverResponse
       }
-      guard answer.etag == nil, request.baseETag != nil || request.streamETag != nil else { return answer }
-    }
-    guard let path = try? await path(answer, request) else {
-      guard request.makesEntity, !hasKey(answer, request), case .done(let found)? = try? await lookedUp(member) else {
-        return answer
+      guard serverResponse.etag == nil, request.baseETag != nil || request.streamETag != nil else {
+        return serverResponse
       }
-      return await whole(found, request, later: later)
     }
-    let made = request.makesEntity ? self.made(request, later) : nil
-    guard var whole = await DeepInsertReading(store: store).answer(at: path, made) else { return answer }
+    guard let path = try? await path(serverResponse, request) else {
+      guard request.makesEntity, !hasKey(serverResponse, request),
+        case .done(let lookedUpResponse)? = try? await lookedUp(member)
+      else {
+        return serverResponse
+      }
+      return await whole(lookedUpResponse, request, later: later)
+    }
+    let createdEntity = request.makesEntity ? self.createdEntity(request, later) : nil
+    guard var whole = await DeepInsertReading(store: store).response(at: path, createdEntity) else {
+      return serverResponse
+    }
     whole.isGuarded = member.request.ifMatch.map { $0 != "*" } ?? request.makesEntity
     // What the response itself says of the bytes that were sent is of these; the entity may be another's since.
-    whole.stream = answer.stream
+    whole.stream = serverResponse.stream
     guard request.operation == .updateMedia, request.streamETag != nil else { return whole }
     return await store.withStream(whole, of: request, at: member.request.path)
   }
 
   /// An answer with what was made with the entity, as far as the service shows it.
   private func whole(
-    _ answer: ServerResponse, _ request: QueuedRequest, later: [QueuedRequest] = []
+    _ serverResponse: ServerResponse, _ request: QueuedRequest, later: [QueuedRequest] = []
   ) async -> ServerResponse {
-    guard let made = made(request, later), !DeepInsert.isWhole(made, answer.entity),
-      let path = try? await path(answer, request)
-    else { return answer }
-    var whole = answer
-    if let found = await DeepInsertReading(store: store).answer(at: path, made) { whole = found }
+    guard let createdEntity = createdEntity(request, later), !DeepInsert.isWhole(createdEntity, serverResponse.entity),
+      let path = try? await path(serverResponse, request)
+    else { return serverResponse }
+    var whole = serverResponse
+    if let lookedUpResponse = await DeepInsertReading(store: store).response(at: path, createdEntity) {
+      whole = lookedUpResponse
+    }
     return whole
   }
 
   /// What a request has made with others, as the later requests of its transaction leave it; nil for other requests.
-  private func made(_ request: QueuedRequest, _ later: [QueuedRequest]) -> QueuedEntity? {
+  private func createdEntity(_ request: QueuedRequest, _ later: [QueuedRequest]) -> QueuedEntity? {
     guard DeepInsert.hasChildren(request), case .entity(let body) = request.body else { return nil }
-    if case .like(let made) = LaterChanges.of(body, later) { return made }
+    if case .like(let createdEntity) = LaterChanges.of(body, later) { return createdEntity }
     return body
   }
 
   /// Whether an answer tells the key of what was made.
-  private func hasKey(_ answer: ServerResponse, _ request: QueuedRequest) -> Bool {
+  private func hasKey(_ serverResponse: ServerResponse, _ request: QueuedRequest) -> Bool {
     let plan = store.replica.plan
     guard let table = request.entity.flatMap({ plan.table($0.table) }) else { return true }
-    let cells = answer.cells(in: table, plan)
+    let cells = serverResponse.cells(in: table, plan)
     return table.key.allSatisfy { (cells?[table.columns[$0].name] ?? .null) != .null }
   }
 
-  private func path(_ answer: ServerResponse, _ request: QueuedRequest) async throws -> String? {
-    if let location = answer.location, let path = store.root.relative(location) { return path }
+  private func path(_ serverResponse: ServerResponse, _ request: QueuedRequest) async throws -> String? {
+    if let location = serverResponse.location, let path = store.root.relative(location) { return path }
     guard let entity = request.entity else { return nil }
     return try await store.read { connection, state, plan in
       let rows = LocalRows(plan, state, connection)
       // It may say where it is by another name of its host.
-      if request.makesEntity, hasKey(answer, request), let table = plan.table(entity.table),
-        var cells = try rows.effective(entity), let told = answer.cells(in: table, plan)
+      if request.makesEntity, hasKey(serverResponse, request), let table = plan.table(entity.table),
+        var cells = try rows.effective(entity), let responseCells = serverResponse.cells(in: table, plan)
       {
-        cells.merge(told)
+        cells.merge(responseCells)
         return try rows.path(of: entity, cells)
       }
       return try RowPath(connection: connection, state: state, plan: plan).location(of: entity).path

@@ -4,45 +4,47 @@ import LarderService
 import LarderStorage
 
 // The names by which a service recognises repeated requests: whether it does, and whether it refuses them.
-extension UploadEnds {
+extension ResponseEvaluation {
   /// The name under which it is kept that the service recognises repeated requests.
   static let repeatableSetting = "repeatable-requests"
 
   func learn(_ fields: HTTPFields) async throws {
-    guard UploadAttempt.result(fields) == true, !store.knowsRepeatable else { return }
+    guard UploadAttempt.result(fields) == true, !store.supportsRepeatability else { return }
     try await store.replica.set(Self.repeatableSetting, to: .integer(1))
-    store.learnedRepeatable()
+    store.recordRepeatability()
   }
 
   /// What becomes of a unit that was refused for the names that its requests carried, whatever the status: it, and all
   /// behind it, go without. Nil for other answers.
-  func unnamed(
-    _ unit: PreparedUnit, _ answer: Answer
-  ) async throws -> [(entry: QueueEntry, end: RequestEnd)]? {
+  func outcomesWithoutNames(
+    _ unit: PreparedUnit, _ response: UnitResponse
+  ) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)]? {
     var errors: [ODataServiceError] = []
-    switch answer {
+    switch response {
     case .whole(let error): errors = [error]
-    case .each(let answers): for case .failure(let error) in answers { errors.append(error) }
+    case .each(let responses): for case .failure(let error) in responses { errors.append(error) }
     }
     let isRefused = errors.contains { $0.response.map { UploadAttempt.result($0.fields) == false } ?? false }
     guard isRefused, unit.members.contains(where: { $0.attempt.isName(in: $0.request.fields, model.version) }) else {
       return nil
     }
-    store.refuseNames()
+    store.recordNameRejection()
     let resolver = RequestResolver(journal: journal)
-    var ends: [(entry: QueueEntry, end: RequestEnd)] = []
+    var outcomes: [(entry: QueueEntry, outcome: RequestOutcome)] = []
     for member in unit.members {
-      var end = RequestEnd.queued
+      var outcome = RequestOutcome.queued
       let last = member.entry.attempt.flatMap(UploadAttempt.init(json:))
       if last?.id == member.attempt.id, try await resolver.knowsName(of: member.entry.request) {
         // It was left to the service to tell what became of it the first time.
-        end = .inDoubt
-      } else if unit.members.count > 1, case .done(let answer) = try await lookedUp(member, takesForms: false) {
+        outcome = .inDoubt
+      } else if unit.members.count > 1,
+        case .done(let serverResponse) = try await lookedUp(member, acceptsServiceForms: false)
+      {
         // Not taken back.
-        end = .done(answer)
+        outcome = .done(serverResponse)
       }
-      ends.append((member.entry, end))
+      outcomes.append((member.entry, outcome))
     }
-    return ends
+    return outcomes
   }
 }

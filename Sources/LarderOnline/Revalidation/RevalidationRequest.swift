@@ -3,7 +3,7 @@ import LarderOData
 import LarderService
 
 /// The kind of request that is sent to the server, given what the cache holds.
-enum Question: Sendable {
+enum RevalidationRequest: Sendable {
   /// Requests the complete response.
   case plain
   /// Requests the complete response unless it equals the cached one. Holds one element for each part; nil if the part
@@ -13,9 +13,9 @@ enum Question: Sendable {
   case changes(since: String)
 
   /// Uses validators if the cached response has them, else its delta link, else neither.
-  init(cached: [CacheEntry?], isBatch: Bool, root: ODataServiceRoot, batchesTakeConditions: Bool) {
+  init(cached: [CacheEntry?], isBatch: Bool, root: ODataServiceRoot, batchesSupportConditions: Bool) {
     let validators = cached.map { $0.flatMap { Validators($0.fields) } }
-    if validators.contains(where: { $0 != nil }), !isBatch || batchesTakeConditions {
+    if validators.contains(where: { $0 != nil }), !isBatch || batchesSupportConditions {
       self = .conditional(validators)
     } else if !isBatch, let link = cached.first??.deltaLink, let url = try? root.resolve(link), root.isSameOrigin(url) {
       self = .changes(since: link)
@@ -46,7 +46,7 @@ struct Validators: Hashable, Sendable {
 
 extension ODataSingleRequest {
   /// True if the caller sets conditions or requests a part of the content: such a response is not cached.
-  var hasConditionsOfItsOwn: Bool {
+  var hasCallerConditions: Bool {
     ifMatch != nil
       || fields.contains {
         switch $0.name.canonicalName {
@@ -57,5 +57,5 @@ extension ODataSingleRequest {
   }
 
   /// Whether this request uses the technical cache.
-  var isCacheable: Bool { usesCache && !hasConditionsOfItsOwn }
+  var isCacheable: Bool { usesCache && !hasCallerConditions }
 }
