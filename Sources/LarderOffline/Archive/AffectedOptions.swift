@@ -22,7 +22,8 @@ struct AffectedOptions: Sendable {
     // The binder's error suggests the nearest name.
     _ = try binder.bind(kept: ODataQueryOptions(), on: name, from: nil, text: text)
     guard let type = binder.model.structure(name), type.isEntityType else {
-      throw OfflineODataError(.unfittingURL, "'\(name)' in $expand=\(StoreModel.affected)/\(name) is no entity type")
+      throw OfflineODataError(
+        .unfittingURL, "'\(name)' in $expand=\(StoreModel.affected)/\(name) is not an entity type")
     }
     return type
   }

@@ -88,7 +88,7 @@ extension OpenStore {
       return question
     }
     guard let path = try rows.path(of: entity, cells) else {
-      throw OfflineODataError.unsupported("an entity that no entity set holds, by its path")
+      throw OfflineODataError.unsupported("an entity that is in no entity set, by its path")
     }
     var question = try make(
       path + rest, state, plan, isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks)

@@ -14,7 +14,7 @@ extension OpenStore {
       if let entry, entry.isNoticed {
         guard entry.failure?.theirs != nil else {
           throw OfflineODataError(
-            .entityNotFound, "the service has the entity of request \(entry.id) no more: undo the change")
+            .entityNotFound, "the entity of request \(entry.id) no longer exists at the service: undo the change")
         }
         try rows.settle(entry)
         try rows.finish()
@@ -120,7 +120,7 @@ extension OpenStore {
     let path = try relative(request.path).prefix { $0 != "?" }
     guard request.operation == .delete, set != .log, let id = set.key(in: path) else {
       throw OfflineODataError(
-        .unsupportedChange, "\(path): of \(set.rawValue) an entity can be deleted, nothing else")
+        .unsupportedChange, "\(path): the entities of \(set.rawValue) can only be deleted")
     }
     _ = try await takeBack(id, of: set)
     let version = replica.model.version

@@ -20,7 +20,7 @@ struct RejectedCreation {
     else {
       throw OfflineODataError(
         .unsupportedChange,
-        "request \(entry.id) is no refused creation: it is sent again as it is, or repaired by a change")
+        "request \(entry.id) is not a rejected creation: retry it unchanged, or correct it with another change")
     }
     (id, self.entry, self.body, self.entity, self.table) = (entry.id, entry, body, entity, table)
     self.context = context
@@ -32,10 +32,10 @@ struct RejectedCreation {
   func becomeUpdate(_ rows: inout LocalRows) throws {
     guard var theirs = entry.failure?.theirs, entry.failure?.showsTheirs == true else {
       throw OfflineODataError(
-        .unsupportedChange, "request \(id) as an update: what the service has under its key is not known")
+        .unsupportedChange, "request \(id) as an update: the service's version of the entity is not known")
     }
     guard body.links.allSatisfy(\.entities.isEmpty) else {
-      throw OfflineODataError(.unsupportedChange, "request \(id) as an update: it makes other entities with its own")
+      throw OfflineODataError(.unsupportedChange, "request \(id) as an update: it also creates related entities")
     }
     let rules = context.rules(table)
     if let reason = rules.refusesUpdate ?? rules.refusesPatch {
@@ -93,7 +93,7 @@ struct RejectedCreation {
   func take(_ key: String, _ rows: inout LocalRows) throws {
     guard let values = EntityID.cells(key, in: table, model: plan.model) else {
       let form = table.type.key.count == 1 ? "VALUE" : table.type.key.map { "\($0.name)=VALUE" }.joined(separator: ",")
-      throw OfflineODataError(.missingKeyProperty, "'\(key)' is no key of \(table.name): it is \(form)")
+      throw OfflineODataError(.missingKeyProperty, "'\(key)' is not a key of \(table.name): write \(form)")
     }
     guard var old = try rows.effective(entity) else { return }
     var new = old

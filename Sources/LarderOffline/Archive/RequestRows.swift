@@ -90,8 +90,9 @@ struct RequestRows {
       let holders = archive?.holders(of: entry.id) ?? ""
       let reason =
         archive?.isOfTransaction(entry) == true
-        ? "Held with its transaction for \(holders)" : "Held for \(holders), which it depends on"
-      text("Message", "\(reason): it is sent when that is.", &writer)
+        ? "Held with its transaction until these requests are sent: \(holders)."
+        : "Held until these requests, which it depends on, are sent: \(holders)."
+      text("Message", reason, &writer)
       return
     }
     if let status = failure.httpStatus {

@@ -84,9 +84,11 @@ struct Coverage: Sendable {
   /// The error for a read of a table without rows.
   func failure(_ name: OfflineODataErrorName, of table: EntityTable) -> OfflineODataError {
     if name == .neverDownloaded, let query = tables[table.number].awaited {
-      return OfflineODataError(name, "'\(table.name)' waits for the defining query '\(query)'")
+      return OfflineODataError(
+        name, "the defining query '\(query)', which includes '\(table.name)', has not been downloaded")
     }
-    return OfflineODataError(name, "no defining query brings '\(table.name)'; '\(self.query(of: table))' would")
+    return OfflineODataError(
+      name, "no defining query includes '\(table.name)'; '\(self.query(of: table))' would include it")
   }
 
   // MARK: Properties
@@ -103,11 +105,11 @@ struct Coverage: Sendable {
     let what =
       path.isEmpty ? "the undeclared properties of '\(table.name)'" : "'\(table.name)/\(path.joined(separator: "/"))'"
     guard let query = partial.lacking.min() else {
-      return OfflineODataError(name, "\(what); '\(self.query(of: table))' would bring it")
+      return OfflineODataError(name, "no defining query includes \(what); '\(self.query(of: table))' would include it")
     }
     return OfflineODataError(
       name,
-      "\(what) is not in the $select of the defining query '\(query)'; '\(path.joined(separator: "/"))' there would bring it"
+      "\(what) is not in the $select of the defining query '\(query)'; add '\(path.joined(separator: "/"))' to it"
     )
   }
 
@@ -152,7 +154,9 @@ struct Coverage: Sendable {
   {
     let path = navigation.path.joined(separator: "/")
     return OfflineODataError(
-      name, "'\(table.name)/\(path)'; '\(query(of: table, expanding: navigation))' would bring it")
+      name,
+      "no defining query includes '\(table.name)/\(path)'; '\(query(of: table, expanding: navigation))' would include it"
+    )
   }
 
   private func partial(_ table: Table, _ has: (Way) -> Bool) -> Partial? {

@@ -184,7 +184,7 @@ extension OpenStore {
     return try await read { [self] connection, state, plan in
       let question = try question(text, connection, state, plan)
       guard case .media(let shape, let property) = question.plan.content, let id = shape.id else {
-        throw OfflineODataError(.unsupportedRequest, "'\(path.prefix { $0 != "?" })' names no media")
+        throw OfflineODataError(.unsupportedRequest, "'\(path.prefix { $0 != "?" })' does not lead to media")
       }
       try question.plan.check(connection)
       var found: Int64?

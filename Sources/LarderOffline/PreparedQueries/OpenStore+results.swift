@@ -167,13 +167,13 @@ extension OfflineODataResultOptions {
     guard let accepted, accepted.allSatisfy({ !["application/json", "application/*", "*/*"].contains($0) }) else {
       return options
     }
-    throw OfflineODataError(.unsupportedQuery, "Accept: \(accepted.joined(separator: ", ")): answers are JSON")
+    throw OfflineODataError(.unsupportedQuery, "Accept: \(accepted.joined(separator: ", ")): results are in JSON")
   }
 
   private mutating func take(format: String) throws(OfflineODataError) {
     let type = format.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
     guard type == "json" || type == "application/json" else {
-      throw OfflineODataError(.unsupportedQuery, "$format=\(format): answers are JSON")
+      throw OfflineODataError(.unsupportedQuery, "$format=\(format): results are in JSON")
     }
     take(parameters: format)
   }

@@ -74,8 +74,8 @@ struct QueryWriter: Sendable {
     case .path(let path): return try plan(path, url)
     case .entity(let type): return try entity(type, url)
     case .service: throw OfflineODataError.unsupported("the service document in this form")
-    case .metadata: throw OfflineODataError.unsupported("$metadata as a question")
-    case .batch: throw OfflineODataError.unsupported("$batch as a question")
+    case .metadata: throw OfflineODataError.unsupported("$metadata as a query")
+    case .batch: throw OfflineODataError.unsupported("$batch as a query")
     }
   }
 
@@ -97,7 +97,7 @@ struct QueryWriter: Sendable {
     guard plan.model.version < .v4, let option = options.custom.first(where: { $0.name == "search" }) else {
       return options
     }
-    guard options.search == nil else { throw OfflineODataError.unsupported("search= beside $search") }
+    guard options.search == nil else { throw OfflineODataError.unsupported("search= together with $search") }
     let words = (option.value ?? "").split(whereSeparator: \.isWhitespace).map {
       ODataSearchExpression.word(String($0))
     }
@@ -121,7 +121,7 @@ struct QueryWriter: Sendable {
     }
     let bound = try ODataBinder(model: plan.model).bind(tree, text: id)
     guard case .path(let path) = bound.resource, path.type?.isCollection == false else {
-      throw OfflineODataError.unsupported("an entity-id that is no URL of an entity")
+      throw OfflineODataError.unsupported("an entity-id that is not the URL of an entity")
     }
     var options = url.options
     options.id = nil

@@ -20,7 +20,7 @@ extension ResultRun {
   func raw(_ member: ReadMember, _ writer: ResultWriter, into out: inout ResultBytes) throws -> End {
     var end = End(found: .nothing, mediaType: "text/plain;charset=utf-8")
     guard case .column(let column, let storage) = member.kind else {
-      throw OfflineODataError(.unsupportedQuery, "The raw value of '\(member.name)', which is no primitive property")
+      throw OfflineODataError(.unsupportedQuery, "the raw value of '\(member.name)', which is not a primitive property")
     }
     let cell = ResultCell(storage, type: member.type, form: form, types: types)
     try writer.forEachRow(plan.sql, ResultWriter.values(plan.parameters)) { row in

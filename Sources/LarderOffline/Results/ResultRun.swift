@@ -66,7 +66,8 @@ struct ResultRun: Sendable {
         plan.isSingle
         ? try one(object, writer, into: &out) : try many(object, writer, into: &out, sink)
     case .media:
-      throw OfflineODataError(.unsupportedRequest, "the path names bytes: streamMedia(_:) and readMedia(_:) give them")
+      throw OfflineODataError(
+        .unsupportedRequest, "the path leads to media: read it with streamMedia(_:) or readMedia(_:)")
     }
     let rest = out.takeAll()
     if !rest.isEmpty { try sink(rest) }

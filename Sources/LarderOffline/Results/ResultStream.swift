@@ -37,7 +37,7 @@ struct ResultStream: AsyncSequence, Sendable {
     let first = try await piece(session)
     let end = try await session.next { (_, pieces) throws(StorageError) in pieces.end }
     if first == nil { await session.end() }
-    guard let end else { throw OfflineODataError(.internalFailure, "An answer without an end") }
+    guard let end else { throw OfflineODataError(.internalFailure, "a result stream without an end") }
     return ResultStream(end: end, first: first, session: session)
   }
 

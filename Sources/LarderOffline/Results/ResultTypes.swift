@@ -65,7 +65,7 @@ struct ResultTypes: Sendable {
   /// Parses the JSON of a column.
   static func node(_ bytes: [UInt8]) throws -> JSONNode {
     do { return try JSONNode(bytes) } catch {
-      throw OfflineODataError(.storeDamaged, "A column of the store holds JSON that cannot be read: \(error)")
+      throw OfflineODataError(.storeDamaged, "a column of the store contains unreadable JSON: \(error)")
     }
   }
 
@@ -128,7 +128,8 @@ struct ResultTypes: Sendable {
 
   private func write(_ node: JSONNode, as type: ResultType, depth: Int, into out: inout ResultBytes) throws {
     guard depth < ResultTypes.maximumDepth else {
-      throw OfflineODataError(.storeDamaged, "JSON in the store is nested deeper than \(ResultTypes.maximumDepth)")
+      throw OfflineODataError(
+        .storeDamaged, "JSON in the store is nested deeper than \(ResultTypes.maximumDepth) levels")
     }
     switch (node, type) {
     case (.null, _): out.append(literal: "null")

@@ -117,7 +117,7 @@ extension ResultWriter {
   ) throws {
     let path = try object.identity.path(row, below: parent)
     guard let id = try object.identity.ownURL(row) ?? path.map({ String(decoding: $0, as: UTF8.self) }) else {
-      throw OfflineODataError(.unsupportedQuery, "References to entities that no entity set holds")
+      throw OfflineODataError(.unsupportedQuery, "references to entities that are in no entity set")
     }
     out.append(UInt8(ascii: "{"))
     if !context.isEmpty { out.append(context) }
@@ -128,7 +128,7 @@ extension ResultWriter {
 
   private func nextLink(_ expand: ResultExpand, _ parent: [UInt8]?, _ token: SkipToken) throws -> String {
     guard let parent else {
-      throw OfflineODataError(.unsupportedQuery, "Pages of entities below one that no entity set holds")
+      throw OfflineODataError(.unsupportedQuery, "pages of entities under an entity that is in no entity set")
     }
     let start = form.serviceRoot + String(decoding: parent + [UInt8(ascii: "/")] + expand.path, as: UTF8.self)
     return start + "?" + (try ResultLinks(form).options(expand.options, after: token))

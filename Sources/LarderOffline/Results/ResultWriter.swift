@@ -44,7 +44,8 @@ final class ResultWriter {
   static func values(_ parameters: [ReadParameter]) throws -> [SQLValue] {
     try parameters.map { parameter in
       guard case .value(let value) = parameter else {
-        throw OfflineODataError(.internalFailure, "A plan without one around it asks for the row around it")
+        throw OfflineODataError(
+          .internalFailure, "a plan without an enclosing plan has a parameter from the enclosing row")
       }
       return value
     }

@@ -61,7 +61,7 @@ extension ColumnStorage {
   ) throws(ODataValueError) {
     if self == .enumeration {
       guard let declared = type.name.flatMap(model.enumType) else {
-        throw ODataValueError(.notSupported("an enumeration of no declared type"), type: nil, text: scalar.string)
+        throw ODataValueError(.notSupported("an enumeration without a declared type"), type: nil, text: scalar.string)
       }
       return batch.append(integer: try EnumerationValue.read(scalar, declared))
     }

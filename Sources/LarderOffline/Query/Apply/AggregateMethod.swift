@@ -11,7 +11,7 @@ enum AggregateMethod: String {
 
   init(_ name: String?) throws {
     guard let name, let method = AggregateMethod(rawValue: name) else {
-      throw OfflineODataError.unsupported("the aggregation method \(name ?? "of nothing")")
+      throw OfflineODataError.unsupported("the aggregation method \(name ?? "without a name")")
     }
     self = method
   }

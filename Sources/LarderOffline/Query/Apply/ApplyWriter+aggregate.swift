@@ -99,7 +99,7 @@ extension ApplyWriter {
     let method = try AggregateMethod(last.method)
     let groups = try group(by: last.properties, [.aggregate([inner])], rows)
     guard case .row(let made) = groups.set.scope, case .value(let value)? = made["value"] else {
-      throw OfflineODataError.unsupported("from in aggregate")
+      throw OfflineODataError.unsupported("the keyword from in aggregate")
     }
     var keys = Projection(statement)
     _ = try keys.row(groups.keys)
@@ -165,7 +165,7 @@ struct AggregateWalk {
   init(_ apply: ApplyWriter, _ path: ODataBoundPath, _ rows: ApplySet) throws {
     switch path.root {
     case .implicit, .this: break
-    default: throw OfflineODataError.unsupported("aggregate with a path that begins elsewhere")
+    default: throw OfflineODataError.unsupported("aggregate with a path that does not start with a property")
     }
     self.apply = apply
     segments = path.segments
@@ -195,7 +195,7 @@ struct AggregateWalk {
       }
     guard case .nested(let nested)? = made, !nested.isPlain else { return }
     throw OfflineODataError.unsupported(
-      "a path in aggregate through '\(name)', which nest or addnested made by more than filter and compute")
+      "a path in aggregate through '\(name)', which nest or addnested computed with more than filter and compute")
   }
 
   /// Whether the path leads to objects, not values.

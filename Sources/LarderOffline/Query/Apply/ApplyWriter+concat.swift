@@ -8,7 +8,7 @@ extension ApplyWriter {
   func union(_ sets: [ApplySet]) throws -> ApplySet {
     guard sets.count > 1 else {
       if let only = sets.first { return only }
-      throw OfflineODataError.unsupported("concat of nothing")
+      throw OfflineODataError.unsupported("concat without a sequence")
     }
     var union = RowUnion(statement, scopes: sets.map(\.set.scope))
     let scope = try union.merged(sets.map(\.set.scope))
@@ -86,7 +86,7 @@ struct RowUnion {
     isMixed = false
     let rows = try scopes.map { scope -> ComputedRow in
       guard let row = try RowParts(statement).row(of: scope) else {
-        throw OfflineODataError.unsupported("concat of values")
+        throw OfflineODataError.unsupported("concat of values that are not rows")
       }
       return row
     }
@@ -186,7 +186,7 @@ struct RowUnion {
     }
     let rows = try scopes.map { scope in try scope.flatMap { try RowParts(statement).row(of: $0) } }
     guard rows.compactMap({ $0 }).count == given.count else {
-      throw OfflineODataError.unsupported("concat of results whose '\(name)' are of different kinds")
+      throw OfflineODataError.unsupported("concat of results with '\(name)' of different kinds")
     }
     return .row(try merged(rows, at: name))
   }
@@ -200,7 +200,7 @@ struct RowUnion {
     var storage = first.storage
     if storages.count > 1 {
       guard storages.allSatisfy({ $0?.isNumber == true }) else {
-        throw OfflineODataError.unsupported("concat of results whose '\(name)' are of different types")
+        throw OfflineODataError.unsupported("concat of results with '\(name)' of different types")
       }
       storage = storages.contains(.real) ? .real : .decimal
     }

@@ -112,7 +112,7 @@ extension ApplyWriter {
   private func add(_ path: ODataBoundPath, to row: inout ComputedRow, _ rows: inout ApplySet) throws {
     switch path.root {
     case .implicit, .this: break
-    default: throw OfflineODataError.unsupported("groupby with a path that begins elsewhere")
+    default: throw OfflineODataError.unsupported("groupby with a path that does not start with a property")
     }
     try add(path.segments[...], PathPlace(scope: rows.set.scope), to: &row, &rows)
   }
@@ -127,7 +127,7 @@ extension ApplyWriter {
       place = try writer.step(step, place)
       rest = rest.dropFirst()
     }
-    guard let step = rest.popFirst() else { throw OfflineODataError.unsupported("groupby with a cast alone") }
+    guard let step = rest.popFirst() else { throw OfflineODataError.unsupported("groupby with a cast and no property") }
     guard let name = step.propertyName else {
       throw OfflineODataError.unsupported("groupby with " + describe(step.kind))
     }

@@ -197,14 +197,14 @@ extension ApplyWriter {
       }
     case .row(let made):
       guard made.kinds.isEmpty else {
-        throw OfflineODataError.unsupported("a hierarchy of rows that differ in what they have")
+        throw OfflineODataError.unsupported("a hierarchy of rows with different properties")
       }
       for name in made.names where node.type.property(name) == nil && node.type.navigationProperty(name) == nil {
         entity.computed[name] = made[name]
       }
       entity.inLine = made.inLine
       rows.set.names = made.names.filter { entity.computed[$0] != nil }
-    default: throw OfflineODataError.unsupported("a hierarchy of what are no entities")
+    default: throw OfflineODataError.unsupported("a hierarchy of rows that are not entities")
     }
     rows.set.names += node.computed.keys.sorted().filter { !rows.set.names.contains($0) }
     rows.set.scope = .entity(entity)
@@ -234,7 +234,7 @@ extension ApplyWriter {
       default: made = try RowParts(statement).row(of: entity)
       }
     case .row(let row): made = row
-    default: throw OfflineODataError.unsupported("a hierarchy whose nodes '\(name)' leads to")
+    default: throw OfflineODataError.unsupported("a hierarchy with nodes reached through '\(name)'")
     }
     made[name] = value
     made.kinds[name] = nil

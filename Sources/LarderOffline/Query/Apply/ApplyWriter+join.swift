@@ -53,7 +53,7 @@ extension ApplyWriter {
   private func reached(_ path: ODataBoundPath, _ owners: ApplySet) throws -> ApplySet {
     let writer = writer(owners.set.scope)
     let place = try writer.place(path)
-    guard place.isCollection else { throw OfflineODataError.unsupported("join with what is no collection") }
+    guard place.isCollection else { throw OfflineODataError.unsupported("join with a value that is not a collection") }
     guard case .entity(let entity) = place.scope, let around = place.rows else {
       throw OfflineODataError.unsupported("join with a collection of values")
     }

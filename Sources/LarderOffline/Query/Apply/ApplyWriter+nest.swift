@@ -43,11 +43,11 @@ extension ApplyWriter {
   func addNested(_ path: ODataBoundPath, _ sequences: [ODataBoundNested], _ rows: inout ApplySet) throws {
     switch path.root {
     case .implicit, .this: break
-    default: throw OfflineODataError.unsupported("addnested with a path that begins elsewhere")
+    default: throw OfflineODataError.unsupported("addnested with a path that does not start with a property")
     }
     let steps = path.segments.filter { $0.propertyName != nil }
     guard let step = steps.last, let name = step.propertyName else {
-      throw OfflineODataError.unsupported("addnested with a cast alone")
+      throw OfflineODataError.unsupported("addnested with a cast and no property")
     }
     guard steps.count == 1 else {
       throw OfflineODataError.unsupported("addnested inside '\(steps.first?.propertyName ?? name)'")
@@ -56,7 +56,7 @@ extension ApplyWriter {
       guard case .entity(let owner) = rows.set.scope, owner.computed[name] == nil, step.type?.item.isEntity == true
       else {
         throw OfflineODataError.unsupported(
-          "addnested with the collection '\(name)', which leads to no entities of the store")
+          "addnested with the collection '\(name)', which does not lead to entities of the store")
       }
       for sequence in sequences {
         let nested = NestedRows(
@@ -101,7 +101,7 @@ extension ApplyWriter {
       default:
         throw OfflineODataError(
           .malformedURL,
-          "addnested of a single instance takes identity, compute and addnested alone ('\(sequence.alias)')")
+          "addnested on a single instance allows only identity, compute and addnested ('\(sequence.alias)')")
       }
     }
     rows.set.rows = one.set.rows

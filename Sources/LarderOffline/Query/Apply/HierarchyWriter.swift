@@ -36,10 +36,10 @@ struct HierarchyWriter {
       apply.statement.question.plan.model.annotations(target: $0)
     }
     .filter { $0.term == HierarchyWriter.term }.compactMap(\.qualifier)
-    let others = known.isEmpty ? "it has none" : "it has \(known.map { "'\($0)'" }.joined(separator: ", "))"
+    let others = known.isEmpty ? "it has no hierarchies" : "it has \(known.map { "'\($0)'" }.joined(separator: ", "))"
     throw OfflineODataError(
       .malformedURL,
-      "The metadata annotate \(structure?.name ?? "the nodes' type") with no RecursiveHierarchy#\(reference.qualifier): \(others)"
+      "The metadata has no RecursiveHierarchy#\(reference.qualifier) annotation for \(structure?.name ?? "the nodes' type"): \(others)"
     )
   }
 
@@ -56,7 +56,8 @@ struct HierarchyWriter {
   func nodes() throws -> Nodes {
     let place = try writer.place(reference.nodes)
     guard place.isCollection, case .entity(let entity) = place.scope, let rows = place.rows else {
-      throw OfflineODataError.unsupported("the hierarchy '\(reference.qualifier)' of what are no entities in the store")
+      throw OfflineODataError.unsupported(
+        "the hierarchy '\(reference.qualifier)' of rows that are not entities in the store")
     }
     let set = RowSet(rows: rows, scope: place.scope, source: reference.nodes.source)
     var nodes = try self.nodes(ApplySet(set, core: entity.alias))
@@ -120,7 +121,7 @@ struct HierarchyWriter {
     }
     guard path.isEmpty, owner.alias != child.alias else {
       throw OfflineODataError.unsupported(
-        "'\(reference.parentNavigation.joined(separator: "/"))' as a way to parent nodes")
+        "'\(reference.parentNavigation.joined(separator: "/"))' as a path to parent nodes")
     }
     return (rows, nodes.id, try writer.system(.id, of: owner))
   }
@@ -198,11 +199,11 @@ struct HierarchyWriter {
       ? "'[' || \(alias: w).j || CASE \(alias: w).u WHEN '[]' THEN ']' ELSE ',' || substr(\(alias: w).u, 2) END"
       : "'[]'"
     let level = HierarchyWriter.bounded(
-      "\(alias: w).d + 1", most.levels, "a traversal of so many levels")
+      "\(alias: w).d + 1", most.levels, "too many levels in a traversal")
     let next: SQLText =
       "SELECT \(alias: n).id, \(alias: w).p || printf('/%08x.%d', \(alias: n).k, \(alias: n).id), \(level), \(way), \(name) FROM \(alias: w) JOIN \(alias: e) ON \(alias: e).above = \(alias: w).id JOIN \(alias: n) ON \(alias: n).id = \(alias: e).id WHERE instr(\(alias: w).p || '/', '.' || \(alias: n).id || '/') = 0 ORDER BY 3 DESC LIMIT \(number: most.places + 1)"
     let key: SQLText = isPostorder ? "\(alias: w).p || '0'" : "\(alias: w).p"
-    let place = HierarchyWriter.bounded("r", most.places, "a traversal of so many places")
+    let place = HierarchyWriter.bounded("r", most.places, "too many rows in a traversal")
     let head = try heads(tables, m)
     let select: SQLText =
       "WITH RECURSIVE \(head), \(alias: w)(id, p, d, u, j) AS (\(start) UNION ALL \(next)) SELECT id, node, r AS place, up FROM (SELECT \(alias: w).id AS id, \(alias: n).node AS node, row_number() OVER (ORDER BY \(key)) AS r, \(alias: w).u AS up FROM \(alias: w) JOIN \(alias: n) ON \(alias: n).id = \(alias: w).id) WHERE \(place) > 0\(HierarchyWriter.byItself)"
@@ -264,7 +265,7 @@ struct HierarchyWriter {
           "\(head) SELECT \(alias: x).id AS id, \(alias: x).place AS place, \(alias: x).up AS up FROM \(alias: x)",
         hasWay: hasWay)
     }
-    let below = HierarchyWriter.bounded("r", most.pairs, "rolluprecursive over so many pairs of nodes")
+    let below = HierarchyWriter.bounded("r", most.pairs, "too many pairs of nodes in rolluprecursive")
     let p = question.alias("p")
     let select: SQLText =
       "\(head), \(alias: c)(top, id) AS (SELECT DISTINCT \(alias: x).id, \(alias: x).id FROM \(alias: x) UNION SELECT \(alias: c).top, \(alias: e).id FROM \(alias: c) JOIN \(alias: e) ON \(alias: e).above = \(alias: c).id LIMIT \(number: most.pairs + 1)), \(alias: p)(top, id, r) AS (SELECT top, id, \(below) FROM (SELECT top, id, row_number() OVER () AS r FROM \(alias: c))) SELECT \(alias: x).id AS id, \(alias: x).place AS place, \(alias: x).up AS up, \(alias: n).node AS node FROM \(alias: x) JOIN \(alias: p) ON \(alias: p).top = \(alias: x).id JOIN \(alias: n) ON \(alias: n).id = \(alias: p).id WHERE \(alias: p).r > 0\(HierarchyWriter.byItself)"

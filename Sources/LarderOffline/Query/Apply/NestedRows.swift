@@ -87,7 +87,7 @@ struct NestedWriter {
       return set
     case .value, .json, .complex, .nested: break
     }
-    throw OfflineODataError.unsupported("a collection of one value")
+    throw OfflineODataError.unsupported("a single value as a collection")
   }
 
   /// An entity of an enclosing row, read from its table in this statement.

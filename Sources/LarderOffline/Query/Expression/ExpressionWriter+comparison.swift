@@ -18,7 +18,7 @@ extension ExpressionWriter {
     case .has:
       let (one, other) = (try operand(left), try operand(right))
       guard one.storage == .enumeration, other.storage == .enumeration else {
-        throw OfflineODataError.unsupported("has on a value of no known enumeration")
+        throw OfflineODataError.unsupported("has on a value of an unknown enumeration")
       }
       return Condition(
         text: "(\(operand: one.text) & \(operand: other.text)) = \(operand: other.text)",

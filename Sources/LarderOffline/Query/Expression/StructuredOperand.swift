@@ -10,7 +10,7 @@ extension ExpressionWriter {
     let (one, other) = (try StructuredOperand(self, left), try StructuredOperand(self, right))
     guard let columns = one?.columns ?? other?.columns else { return nil }
     guard let one, let other else {
-      throw OfflineODataError.unsupported("eq and ne of a complex value and such an expression")
+      throw OfflineODataError.unsupported("eq and ne of a complex value and this kind of expression")
     }
     let (oneType, otherType) = (try one.typeName(at: []), try other.typeName(at: []))
     var parts: [SQLText] = ["\(operand: oneType) = \(operand: otherType)"]

@@ -112,7 +112,7 @@ extension ExpressionWriter {
     case .json(let json):
       let isOfType = JSONPlace.isOf(types(of: structure), json.json, declared: json.type)
       return .atom("ifnull(\(start.rows.map { $0.value(isOfType) } ?? isOfType), 0)")
-    default: throw OfflineODataError.unsupported("isof of what is no instance of a structured type")
+    default: throw OfflineODataError.unsupported("isof on a value without a structured type")
     }
   }
 

@@ -73,7 +73,7 @@ struct CollectionWriter {
     var seen: Set<String> = []
     for name in ["@odata.type"] + selection.items.map(\.name) where seen.insert(name).inserted {
       guard !name.unicodeScalars.contains(where: { $0 == "\"" || $0 == "\\" || $0.value < 0x20 }) else {
-        throw OfflineODataError.unsupported("the name of a property with quotes or control characters")
+        throw OfflineODataError.unsupported("a property name with quotes or control characters")
       }
       let path = SQLText(.text("$.\"\(name)\""))
       let member: SQLText = .atom("(\(operand: object) -> \(path))")

@@ -77,7 +77,7 @@ struct ExpandWriter {
   private func expandAny(_ items: [ODataBoundExpandItem], of scope: Scope) throws -> [ReadExpand] {
     let name = items.lazy.compactMap { self.name(of: $0) }.first ?? ""
     guard let affected = statement.question.sources.affected, case .entity(let owner) = scope else {
-      throw OfflineODataError.unsupported("'\(name)', which leads to entities of any type")
+      throw OfflineODataError.unsupported("'\(name)', which can lead to entities of any type")
     }
     guard items.allSatisfy({ $0.content != .count && ($0.options ?? ODataBoundOptions()) == ODataBoundOptions() })
     else {
@@ -98,7 +98,7 @@ struct ExpandWriter {
   private func expand(_ expand: Expand, of owner: EntityScope, declared: Scope) throws -> ReadExpand? {
     guard let navigation = owner.table.navigation(expand.path, on: owner.type) else {
       throw OfflineODataError.unsupported(
-        "'\(expand.path.joined(separator: "/"))', which leads to no table, in $expand")
+        "'\(expand.path.joined(separator: "/"))', which does not lead to a table, in $expand")
     }
     guard let types = types(of: navigation, owner) else { return nil }
     let child = try Statement(statement.question, outer: statement)

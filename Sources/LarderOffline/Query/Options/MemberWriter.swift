@@ -87,7 +87,7 @@ struct MemberWriter {
   private func options(_ items: [Selection.Item], _ column: ReplicaColumn) throws -> ODataBoundOptions? {
     let given = items.compactMap { $0.rest.isEmpty ? $0.options : nil }
     guard given.count <= 1 else {
-      throw OfflineODataError.unsupported("'\(column.path.joined(separator: "/"))' selected twice with options")
+      throw OfflineODataError.unsupported("'\(column.path.joined(separator: "/"))' twice in $select with options")
     }
     return given.first
   }

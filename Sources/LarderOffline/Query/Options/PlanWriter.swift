@@ -81,7 +81,7 @@ struct PlanWriter {
   }
 
   private func refuse(_ options: ODataBoundOptions) throws {
-    if options.index != nil { throw OfflineODataError.unsupported("$index in a question") }
+    if options.index != nil { throw OfflineODataError.unsupported("$index in a query") }
     if let version = options.schemaVersion, version != "*" {
       throw OfflineODataError.unsupported("$schemaversion=\(version): the store has one version of the schema")
     }
@@ -103,7 +103,7 @@ struct PlanWriter {
       } else {
         let value = try writer.operand(item.expression)
         guard value.text.sql.utf8.count <= PlanWriter.longestComputed else {
-          throw OfflineODataError.unsupported("$compute whose properties build on each other so often")
+          throw OfflineODataError.unsupported("$compute with this depth of dependent properties")
         }
         made = .value(value)
       }
@@ -128,7 +128,7 @@ struct PlanWriter {
     _ search: ODataSearchExpression, _ scope: Scope, _ writer: ExpressionWriter
   ) throws -> SQLText {
     guard case .entity(let entity) = scope else {
-      throw OfflineODataError.unsupported("$search on what are no entities")
+      throw OfflineODataError.unsupported("$search on rows that are not entities")
     }
     return try SearchWriter(writer: writer).condition(search, entity)
   }
@@ -149,7 +149,7 @@ struct PlanWriter {
     switch answer {
     case .references:
       guard case .entity(let entity) = set.scope else {
-        throw OfflineODataError.unsupported("$ref of what are no entities")
+        throw OfflineODataError.unsupported("$ref on rows that are not entities")
       }
       return .references(try shapes.reference(entity, set.source))
     case .media:
@@ -224,14 +224,14 @@ extension SQLText {
   /// it.
   func checkLength() throws {
     guard sql.utf8.count < 8 << 20 else {
-      throw OfflineODataError.unsupported("an expression as long as this one")
+      throw OfflineODataError.unsupported("an expression of this length")
     }
   }
 
   /// The text, if SQLite can parse it. Throws if it is nested too deeply.
   func checked() throws -> SQLText {
     guard depth <= SQLText.deepest else {
-      throw OfflineODataError.unsupported("an expression nested as deeply as this one")
+      throw OfflineODataError.unsupported("an expression with this depth of nesting")
     }
     return self
   }

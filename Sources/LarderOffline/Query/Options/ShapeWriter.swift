@@ -31,7 +31,7 @@ struct ShapeWriter {
       return ReadShape(
         table: nil, type: nil, typeNumber: members.kind.map { statement.column($0.number) }, members: shown,
         expands: expands)
-    default: throw OfflineODataError.unsupported("query options on what are no entities")
+    default: throw OfflineODataError.unsupported("query options on rows that are not entities")
     }
   }
 

@@ -10,7 +10,7 @@ extension ExpressionWriter {
     case .value, .json, .complex, .nested: throw OfflineODataError.unsupported("aggregate on a collection of values")
     }
     guard place.isCollection, let rows = place.rows else {
-      throw OfflineODataError.unsupported("aggregate on what is no collection")
+      throw OfflineODataError.unsupported("aggregate on a value that is not a collection")
     }
     var item = item
     let name = item.name ?? "value"
@@ -39,7 +39,7 @@ extension ExpressionWriter {
       throw OfflineODataError.unsupported("$these here")
     }
     guard rows.from().sql.utf8.count <= ExpressionWriter.longestThese else {
-      throw OfflineODataError.unsupported("$these whose conditions name $these so often")
+      throw OfflineODataError.unsupported("nested $these with conditions of this length")
     }
     let set = ApplySet(RowSet(rows: rows, scope: these.scope), core: "")
     let own = try ApplyWriter(statement: statement, it: environment.it).project(set).rows.set

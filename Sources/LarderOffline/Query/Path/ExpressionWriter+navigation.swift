@@ -35,7 +35,7 @@ extension ExpressionWriter {
       question.plan.tables.indices.contains(navigation.target)
     else { throw OfflineODataError.unsupported("the navigation property '\(path.joined(separator: "/"))'") }
     guard rows.tables.count < RelatedRows.mostTables else {
-      throw OfflineODataError.unsupported("a path through as many navigation properties as this one")
+      throw OfflineODataError.unsupported("a path with this number of navigation properties")
     }
     let table = question.plan.tables[navigation.target]
     let alias = question.alias()
@@ -96,7 +96,7 @@ extension ExpressionWriter {
       guard let value = part.value else { continue }
       let path = part.part.path.map(\.name)
       guard let column = entity.table.column(path, on: entity.type) else {
-        throw OfflineODataError.unsupported("the key part '\(part.part.name)', which has no column")
+        throw OfflineODataError.unsupported("the key property '\(part.part.name)', which has no column in the store")
       }
       let own = SQLOperand(
         text: try reference(column, of: entity), storage: column.storage, type: part.part.property.type,

@@ -24,7 +24,7 @@ extension ExpressionWriter {
         throw OfflineODataError.unsupported(describe(segment.kind) + " at the beginning of a path in an expression")
       }
     }
-    guard let place else { throw OfflineODataError.unsupported("a path that stands on nothing") }
+    guard let place else { throw OfflineODataError.unsupported("a path without a start") }
     return place
   }
 
@@ -45,7 +45,7 @@ extension ExpressionWriter {
   /// Starts a path at the rows of an entity set or singleton.
   func begin(_ source: ODataNavigationSource, for use: ReadOutcome.Use = .list) throws -> PathPlace {
     guard let table = statement.question.plan.table(source.name) else {
-      throw OfflineODataError.unsupported("'\(source.name)', which has no table")
+      throw OfflineODataError.unsupported("'\(source.name)', which has no table in the store")
     }
     let alias = statement.question.alias()
     let scope = EntityScope(home: statement, alias: alias, table: table, type: source.type)
@@ -106,10 +106,10 @@ extension ExpressionWriter {
     case .complex(let complex): scope = try member(complex.path + [name], type, of: complex.owner, complex)
     case .json(let json): scope = self.scope(of: try json.member(name, type: type))
     case .row(let members):
-      guard let made = members[name] else { throw OfflineODataError.unsupported("'\(name)' behind $apply") }
+      guard let made = members[name] else { throw OfflineODataError.unsupported("'\(name)' after $apply") }
       scope = made
-    case .value: throw OfflineODataError.unsupported("'\(name)' of a primitive value")
-    case .nested: throw OfflineODataError.unsupported("'\(name)' of a collection")
+    case .value: throw OfflineODataError.unsupported("'\(name)' on a primitive value")
+    case .nested: throw OfflineODataError.unsupported("'\(name)' on a collection")
     }
     return PathPlace(rows: place.rows, scope: scope, isCollection: type.isCollection)
   }
@@ -122,7 +122,7 @@ extension ExpressionWriter {
       let name = path.last ?? ""
       let around = Array(path.dropLast())
       guard let place = try undeclared(name, type, at: around, of: entity) else {
-        throw OfflineODataError.unsupported("'\(path.joined(separator: "/"))', which has no column")
+        throw OfflineODataError.unsupported("'\(path.joined(separator: "/"))', which has no column in the store")
       }
       return place
     }

@@ -73,7 +73,7 @@ struct ResourceWriter {
   private func whole(
     _ place: PathPlace, _ path: ODataBoundPath, _ options: ODataBoundOptions, _ owner: ReadCount?
   ) throws -> ReadPlan {
-    guard let rows = place.rows else { throw OfflineODataError.unsupported("a path that stands on nothing") }
+    guard let rows = place.rows else { throw OfflineODataError.unsupported("a path without a start") }
     switch place.scope {
     case .entity: return try self.rows(place, path, options, as: .objects, owner)
     case .value(let value) where value.storage == .stream: return try stream(path)
@@ -101,14 +101,14 @@ struct ResourceWriter {
     _ owner: ReadCount?
   ) throws -> ReadPlan {
     guard case .entity = place.scope, let rows = place.rows else {
-      throw OfflineODataError.unsupported("references of what are no entities")
+      throw OfflineODataError.unsupported("$ref on rows that are not entities")
     }
     let set = RowSet(rows: rows, scope: place.scope, source: path.source, isSingle: !place.isCollection)
     return try PlanWriter(statement: statement, it: nil).plan(set, options, as: answer, owner: owner)
   }
 
   private func counted(_ place: PathPlace, _ options: ODataBoundOptions, _ owner: ReadCount?) throws -> ReadPlan {
-    guard let rows = place.rows else { throw OfflineODataError.unsupported("$count of nothing") }
+    guard let rows = place.rows else { throw OfflineODataError.unsupported("$count without a resource") }
     switch place.scope {
     case .entity:
       let set = RowSet(rows: rows, scope: place.scope)
@@ -123,7 +123,7 @@ struct ResourceWriter {
       return ReadPlan(
         try SQLText("SELECT \(number) \(rows.from())").checked(), .count, isSingle: true,
         owner: ReadCount("SELECT count(*) \(rows.from())"))
-    default: throw OfflineODataError.unsupported("$count of what is no collection")
+    default: throw OfflineODataError.unsupported("$count of a value that is not a collection")
     }
   }
 
@@ -182,7 +182,7 @@ struct ResourceWriter {
 
   /// `/$value`: a primitive value as text, the bytes of a media entity or stream.
   private func raw(_ place: PathPlace, _ path: ODataBoundPath, _ options: ODataBoundOptions) throws -> ReadPlan {
-    guard let rows = place.rows else { throw OfflineODataError.unsupported("$value of nothing") }
+    guard let rows = place.rows else { throw OfflineODataError.unsupported("$value without a resource") }
     switch place.scope {
     case .entity:
       guard !place.isCollection else { throw OfflineODataError.unsupported("$value of a collection") }
@@ -246,7 +246,7 @@ struct ResourceWriter {
     switch path.segments.dropFirst().first?.kind {
     case nil: return try planner.plan(set, options, as: .objects)
     case .count where path.segments.count == 2: return try planner.plan(set, options, as: .count)
-    case let other?: throw OfflineODataError.unsupported(describe(other) + " behind $crossjoin")
+    case let other?: throw OfflineODataError.unsupported(describe(other) + " after $crossjoin")
     }
   }
 }

@@ -96,7 +96,7 @@ struct JSONPlace {
   /// The place of a member of the object.
   func member(_ name: String, type: ODataBoundType) throws -> JSONPlace {
     guard !name.unicodeScalars.contains(where: { $0 == "\"" || $0 == "\\" || $0.value < 0x20 }) else {
-      throw OfflineODataError.unsupported("the name of a property with quotes or control characters")
+      throw OfflineODataError.unsupported("a property name with quotes or control characters")
     }
     var place = self
     place.steps += ".\"" + name + "\""

@@ -57,7 +57,7 @@ final class Question {
   func table(_ number: Int) throws -> SQLText {
     if let source = sources.tables[number] { return source }
     guard state.tables.indices.contains(number) else {
-      throw OfflineODataError.unsupported("a table that the store has not")
+      throw OfflineODataError.unsupported("a table that is not in the store")
     }
     return SQLText(table: state.tables[number])
   }
@@ -66,7 +66,7 @@ final class Question {
   func links(_ number: Int) throws -> SQLText {
     if let source = sources.links[number] { return source }
     guard state.links.indices.contains(number) else {
-      throw OfflineODataError.unsupported("links that the store has not")
+      throw OfflineODataError.unsupported("links that are not in the store")
     }
     return SQLText(table: state.links[number])
   }
@@ -74,7 +74,7 @@ final class Question {
   /// Writes an expression inside another, and throws if the expressions are nested too deeply.
   func nested<Value>(_ write: () throws -> Value) throws -> Value {
     guard depth < Question.deepest, !stack.isSpent(at: depth, usual: Question.deepest) else {
-      throw OfflineODataError.unsupported("an expression nested as deeply as this one")
+      throw OfflineODataError.unsupported("an expression with this depth of nesting")
     }
     depth += 1
     defer { depth -= 1 }
@@ -87,7 +87,7 @@ final class Question {
       throw OfflineODataError.unsupported("$expand with more than \(Question.mostStatements) levels and branches")
     }
     guard !stack.isSpent(at: statements, usual: Question.mostStatements) else {
-      throw OfflineODataError.unsupported("$expand nested as deeply as here")
+      throw OfflineODataError.unsupported("$expand with this depth of nesting")
     }
   }
 }

@@ -191,7 +191,7 @@ extension Connection {
     if let bit = try bit(of: query, in: name) { return bit }
     let taken = try integers("SELECT bit FROM larder_membership WHERE name = ?1", .text(name))
     guard let free = (0..<Int64(Self.maximumQueries)).first(where: { !taken.contains($0) }) else {
-      throw .notSupported(file ?? "", "More than \(Self.maximumQueries) defining queries bring rows of \(name)")
+      throw .notSupported(file ?? "", "More than \(Self.maximumQueries) defining queries include rows of \(name)")
     }
     try run(
       "INSERT INTO larder_membership(query, name, bit) VALUES(?1, ?2, ?3)", .integer(query), .text(name),

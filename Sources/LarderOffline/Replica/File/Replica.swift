@@ -36,7 +36,7 @@ final class Replica: Sendable {
     path: String, key: StorageKey? = nil, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4,
     protection: FileProtection = .completeUntilFirstUserAuthentication, environment: LarderEnvironment = .system
   ) async throws(StorageError) -> Replica {
-    guard !DatabaseFile(path).hasLostContent else { throw .damaged(path, "The file is empty, and was not") }
+    guard !DatabaseFile(path).hasLostContent else { throw .damaged(path, "The file is empty, but had content before") }
     var options = options
     (options.synchronous, options.readers, options.protection) = (synchronous, readers, protection)
     options.environment = environment
@@ -181,7 +181,7 @@ final class Replica: Sendable {
     if inUse == true { return ReplicaMigration() }
     let plan = ReplicaPlan(model: try EdmModel.read(metadata))
     guard mayBeEmpty || !plan.tables.isEmpty || self.plan.tables.isEmpty else {
-      throw OfflineODataError(.malformedMetadata, "the document declares no entity sets any more")
+      throw OfflineODataError(.malformedMetadata, "the new document declares no entity sets")
     }
     return try await write { (connection, _, old) throws(StorageError) in
       let migration = try ReplicaMigration.run(from: old, to: plan, connection)

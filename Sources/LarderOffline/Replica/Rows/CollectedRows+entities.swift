@@ -102,7 +102,8 @@ extension CollectedRows {
     guard isRelated(table) else {
       guard content != nil else { return table }
       throw RowCollectorError.otherKind(
-        expected: "an entity of \(plan.tables[rootTable].name)", found: "one of \(table.name) by its context")
+        expected: "an entity of \(plan.tables[rootTable].name)",
+        found: "an entity of \(table.name), according to the context URL")
     }
     // A singleton stays in its own table, even if its entity is also in a set.
     if case .singleton = plan.tables[rootTable].place { return nil }

@@ -125,7 +125,8 @@ struct CollectedRows {
   private func check(_ context: ContextURL) throws(RowCollectorError) {
     guard content != nil, let named = table(of: context), !isRelated(named) else { return }
     throw .otherKind(
-      expected: "entities of \(plan.tables[rootTable].name)", found: "those of \(named.name) by their context")
+      expected: "entities of \(plan.tables[rootTable].name)",
+      found: "entities of \(named.name), according to the context URL")
   }
 
   /// Whether entities of a table may be the payload's own.

@@ -187,7 +187,8 @@ struct DeltaWriter {
     let table = slot.table
     // Without its container, the place of a contained entity is unknown.
     if table.isContained, parent == nil || parent == 0 {
-      throw .notSupported(connection.file ?? "", "An entity of \(table.name) came without the one that contains it")
+      throw .notSupported(
+        connection.file ?? "", "An entity of \(table.name) was received without the entity that contains it")
     }
     if free.isEmpty {
       let first = try connection.takeIdentities(Self.reserve)

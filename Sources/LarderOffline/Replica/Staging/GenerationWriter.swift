@@ -98,7 +98,8 @@ struct GenerationWriter: Sendable {
       // An entity-id may name the parent, but a whole read of one parent's entities would remove those of the others.
       guard let parent else {
         throw .notSupported(
-          connection.file ?? "", "\(target.table.name) is read by expanding it from the entities that contain it")
+          connection.file ?? "",
+          "Entities of \(target.table.name) can only be downloaded by expanding the entities that contain them")
       }
       slot.batch.set(row, SystemColumn.parent.place, integer: parent)
     }

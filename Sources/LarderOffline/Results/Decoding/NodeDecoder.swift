@@ -93,7 +93,7 @@ struct NodeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private func decoder(_ key: Key) throws -> NodeDecoder {
     guard let found = members.first(where: { $0.name == key.stringValue }) else {
       throw DecodingError.keyNotFound(
-        key, .init(codingPath: codingPath, debugDescription: "There is no '\(key.stringValue)'"))
+        key, .init(codingPath: codingPath, debugDescription: "The value has no member '\(key.stringValue)'"))
     }
     return object.inner(found.value, object.types.type(of: key.stringValue, in: members, object.type), key)
   }
@@ -150,7 +150,8 @@ struct NodeUnkeyedContainer: UnkeyedDecodingContainer {
     let key = ItemKey(intValue: currentIndex)
     guard !isAtEnd else {
       throw DecodingError.valueNotFound(
-        Any.self, .init(codingPath: codingPath + [key], debugDescription: "There are only \(items.count) items"))
+        Any.self,
+        .init(codingPath: codingPath + [key], debugDescription: "The collection has only \(items.count) items"))
     }
     var item = array.type
     if case .collection(let inner) = item { item = inner }

@@ -21,7 +21,7 @@ extension ResultRun {
       case is DecodingError, is OfflineODataError, is StorageError, is CancellationError: throw error
       default:
         throw DecodingError.dataCorrupted(
-          .init(codingPath: [], debugDescription: "\(type) does not take what it was given", underlyingError: error))
+          .init(codingPath: [], debugDescription: "\(type) cannot be decoded from the result", underlyingError: error))
       }
     }
   }
@@ -34,7 +34,8 @@ extension ResultRun {
     case .count:
       guard let count = try count(writer) else { return nil }
       return try ScalarDecoder.make(type, ScalarDecoder(.integer(count), .none, codingPath: [], types: types))
-    case .media: throw OfflineODataError(.unsupportedQuery, "Media as a value of a type; read the bytes")
+    case .media:
+      throw OfflineODataError(.unsupportedQuery, "media decoded as a Swift value; read its bytes with readMedia(_:)")
     }
   }
 
@@ -57,7 +58,7 @@ extension ResultRun {
     }
     guard let rows = type as? any DecodableRows.Type else {
       throw DecodingError.typeMismatch(
-        type, .init(codingPath: [], debugDescription: "The question has many answers; ask for an array of a type"))
+        type, .init(codingPath: [], debugDescription: "The query returns several rows; decode an array"))
     }
     var paging = ResultPaging(plan.page)
     let made = try rows.rows(

@@ -151,7 +151,8 @@ extension RowDecoder {
       key,
       .init(
         codingPath: codingPath,
-        debugDescription: "The answer has no '\(key.stringValue)'; select or expand it, or make it optional"))
+        debugDescription:
+          "The result has no '\(key.stringValue)'; select or expand it, or make the Swift property optional"))
   }
 
   /// A member as a separate value, for everything that is not read directly from a column.

@@ -83,7 +83,7 @@ final class RowDecoder: Decoder {
 
   @inline(never)
   private func gone() -> DecodingError {
-    .dataCorrupted(.init(codingPath: codingPath, debugDescription: "The decoder was used after its row had gone"))
+    .dataCorrupted(.init(codingPath: codingPath, debugDescription: "The decoder was used after the end of its row"))
   }
 
   /// The decoder of a complex member. One decoder serves all rows.

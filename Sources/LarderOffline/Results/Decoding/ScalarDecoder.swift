@@ -134,7 +134,7 @@ extension DecodingError {
     let context = Context(
       codingPath: path,
       debugDescription:
-        "\(path.isEmpty ? "It " : "")\(declaration) and holds \(kind), which \(type) does not hold\(cure)")
+        "\(path.isEmpty ? "It " : "")\(declaration) and has \(kind), which cannot be decoded as \(type)\(cure)")
     return isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
   }
 }

@@ -23,7 +23,7 @@ private final class CastTypes: Sendable {
 
   init(from source: String, to target: String) throws(SQLFunctionError) {
     guard let one = EdmPrimitiveType(qualifiedName: source), let other = EdmPrimitiveType(qualifiedName: target) else {
-      throw SQLFunctionError("cast: from \(source) to \(target)")
+      throw SQLFunctionError("cast from \(source) to \(target)")
     }
     names = [source, target]
     self.source = one

@@ -27,7 +27,7 @@ extension ReplicaSQL {
       let number = arguments.int64(0)
       guard number <= arguments.int64(1) else {
         let what = unsafe String(decoding: arguments.utf8(2), as: UTF8.self)
-        throw SQLFunctionError("\(what): the store takes at most \(arguments.int64(1))")
+        throw SQLFunctionError("\(what): the limit is \(arguments.int64(1))")
       }
       result.integer(number)
     },

@@ -17,7 +17,7 @@ struct PatternReader {
   mutating func program() throws(SQLFunctionError) -> [Pattern.Step] {
     guard text.count <= PatternReader.lengthLimit else { throw error("the pattern is too long") }
     try alternatives(depth: 0)
-    guard index == text.count else { throw error("a ')' too many") }
+    guard index == text.count else { throw error("unmatched ')'") }
     steps.append(.match)
     return steps
   }
@@ -42,7 +42,7 @@ struct PatternReader {
   // MARK: Structure
 
   private mutating func alternatives(depth: Int) throws(SQLFunctionError) {
-    guard depth < PatternReader.depthLimit else { throw error("groups nest too deep") }
+    guard depth < PatternReader.depthLimit else { throw error("the groups are nested too deeply") }
     var ends: [Int] = []
     while true {
       let start = steps.count
@@ -108,11 +108,11 @@ struct PatternReader {
     if take("+") { return (1, nil) }
     if take("?") { return (0, 1) }
     guard take("{") else { return nil }
-    guard let least = number() else { throw error("a '{' that begins no repetition; write \\{") }
+    guard let least = number() else { throw error("'{' does not start a repetition; write \\{") }
     var most: Int? = least
     if take(",") { most = number() }
-    guard take("}") else { throw error("a repetition without '}'") }
-    if let most, most < least { throw error("a repetition from \(least) to \(most)") }
+    guard take("}") else { throw error("the repetition has no '}'") }
+    if let most, most < least { throw error("the repetition's minimum \(least) is above its maximum \(most)") }
     return (least, most)
   }
 
@@ -145,7 +145,7 @@ struct PatternReader {
       return true
     case "\\": return try escape()
     case "*", "+", "?", "{": throw error("nothing to repeat")
-    case "}", "]": throw error("a '\(scalar)' that closes nothing; write \\\(scalar)")
+    case "}", "]": throw error("unmatched '\(scalar)'; write \\\(scalar)")
     default:
       try append(.take(.one(scalar)))
       return true
@@ -157,17 +157,17 @@ struct PatternReader {
     if take("?") {
       if take("<"), next != "=", next != "!" {
         while let scalar = next, scalar != ">" { index += scalar == ")" ? text.count : 1 }
-        guard take(">") else { throw error("a group's name without '>'") }
+        guard take(">") else { throw error("the group's name has no '>'") }
       } else if !take(":") {
         throw error("look-around is not supported")
       }
     }
     try alternatives(depth: depth + 1)
-    guard take(")") else { throw error("a group without ')'") }
+    guard take(")") else { throw error("the group has no ')'") }
   }
 
   private mutating func escape() throws(SQLFunctionError) -> Bool {
-    guard let scalar = next else { throw error("a '\\' at the end") }
+    guard let scalar = next else { throw error("the pattern ends with '\\'") }
     switch scalar {
     case "b", "B":
       index += 1
@@ -187,7 +187,7 @@ struct PatternReader {
 
   /// Reads the character of an escape, after its backslash.
   private mutating func character() throws(SQLFunctionError) -> Unicode.Scalar {
-    guard let scalar = next else { throw error("a '\\' at the end") }
+    guard let scalar = next else { throw error("the pattern ends with '\\'") }
     index += 1
     switch scalar {
     case "t": return "\t"
@@ -200,13 +200,13 @@ struct PatternReader {
     case "u":
       if take("{") {
         let found = try hexadecimal(nil)
-        guard take("}") else { throw error("\\u{ without '}'") }
+        guard take("}") else { throw error("\\u{ has no '}'") }
         return found
       }
       return try surrogates()
     case "c":
       guard let letter = next, letter.properties.isAlphabetic, letter.isASCII else {
-        throw error("\\c without a letter")
+        throw error("\\c has no letter")
       }
       index += 1
       return Unicode.Scalar(UInt8(letter.value % 32))
@@ -214,7 +214,7 @@ struct PatternReader {
     case "^", "$", "\\", ".", "*", "+", "?", "(", ")", "[", "]", "{", "}", "|", "/", "-": return scalar
     default:
       guard !scalar.properties.isAlphabetic || !scalar.isASCII else {
-        throw error("the escape \\\(scalar) means nothing")
+        throw error("the escape \\\(scalar) is not defined")
       }
       return scalar
     }
@@ -224,19 +224,19 @@ struct PatternReader {
   private mutating func surrogates() throws(SQLFunctionError) -> Unicode.Scalar {
     let high = try code(4)
     guard high & 0xFC00 == 0xD800, index + 1 < text.count, text[index] == "\\", text[index + 1] == "u" else {
-      guard let scalar = Unicode.Scalar(high) else { throw error("half of a surrogate pair") }
+      guard let scalar = Unicode.Scalar(high) else { throw error("an incomplete surrogate pair") }
       return scalar
     }
     index += 2
     let low = try code(4)
     guard low & 0xFC00 == 0xDC00, let scalar = Unicode.Scalar(0x10000 + ((high & 0x3FF) << 10 | (low & 0x3FF))) else {
-      throw error("half of a surrogate pair")
+      throw error("an incomplete surrogate pair")
     }
     return scalar
   }
 
   private mutating func hexadecimal(_ count: Int?) throws(SQLFunctionError) -> Unicode.Scalar {
-    guard let scalar = Unicode.Scalar(try code(count)) else { throw error("no character has this code") }
+    guard let scalar = Unicode.Scalar(try code(count)) else { throw error("there is no character with this code") }
     return scalar
   }
 
@@ -261,17 +261,17 @@ struct PatternReader {
         continue
       }
       index += 1
-      guard let last = try member(of: &set) else { throw error("a range with a set at its end") }
-      guard first.value <= last.value else { throw error("a range whose end comes before its beginning") }
+      guard let last = try member(of: &set) else { throw error("the range ends with a set") }
+      guard first.value <= last.value else { throw error("the range's end is before its start") }
       set.ranges.append(first.value...last.value)
     }
-    guard take("]") else { throw error("a class without ']'") }
+    guard take("]") else { throw error("the character class has no ']'") }
     return set
   }
 
   /// Reads one character of a class; nil if it was a set, whose characters have been added.
   private mutating func member(of set: inout Pattern.CharacterSet) throws(SQLFunctionError) -> Unicode.Scalar? {
-    guard let scalar = next else { throw error("a class without ']'") }
+    guard let scalar = next else { throw error("the character class has no ']'") }
     index += 1
     guard scalar == "\\" else { return scalar }
     if take("b") { return "\u{08}" }

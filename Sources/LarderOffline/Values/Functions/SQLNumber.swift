@@ -64,7 +64,7 @@ enum SQLNumber {
     do throws(ODataArithmeticError) { return .decimal(try body()) } catch {
       switch error {
       case .divisionByZero: throw SQLFunctionError("division by zero")
-      case .outOfRange: throw SQLFunctionError("a decimal number is beyond the digits that are calculated with")
+      case .outOfRange: throw SQLFunctionError("a decimal number has too many digits")
       }
     }
   }

@@ -157,7 +157,7 @@ enum SQLTimestamp {
     }
   }
 
-  private static let outOfRange = SQLFunctionError("a date or moment is out of range")
+  private static let outOfRange = SQLFunctionError("a date or timestamp is out of range")
 
   /// The difference from another value of the same kind; nil for another kind.
   func since(_ other: SQLTimestamp) -> SQLDuration? {
