@@ -74,7 +74,7 @@ struct AffectedEntities: Sendable {
       let bound = choice.fitting?.options[known]
       return ReadExpand(
         path: path, isCollection: false, content: choice.content,
-        plan: try plan(known, entity, choice.content, bound, statement.question.options), only: only, options: bound)
+        plan: try plan(known, entity, choice.content, bound, statement.context.options), only: only, options: bound)
     }
     expands.append(none(path, ReadExpand.Only(column: kind, text: nil)))
     return expands
@@ -100,12 +100,12 @@ struct AffectedEntities: Sendable {
     _ kind: AffectedKind, _ entity: Int32, _ content: ODataBoundExpandItem.Content, _ bound: ODataBoundOptions?,
     _ options: QueryWriter.Options
   ) throws -> ReadPlan {
-    let question = Question(plan: plan, state: state, options: options, coverage: coverage)
-    let statement = try Statement(question)
-    let alias = question.alias("e")
-    let scope = EntityScope(home: statement, alias: alias, table: kind.table, type: kind.type)
+    let context = QueryContext(plan: plan, state: state, options: options, coverage: coverage)
+    let statement = try Statement(context)
+    let alias = context.alias("e")
+    let scope = EntityScope(statement: statement, alias: alias, table: kind.table, type: kind.type)
     let rows = RelatedRows(
-      tables: ["\(try question.table(kind.table.number)) AS \(alias: alias)"],
+      tables: ["\(try context.table(kind.table.number)) AS \(alias: alias)"],
       conditions: ["\(column: SystemColumn.id.rawValue, of: alias) = \(SQLText(.outer(entity)))"])
     return try PlanWriter(statement: statement, it: nil).plan(
       RowSet(rows: rows, scope: .entity(scope), isSingle: true), bound,

@@ -69,7 +69,7 @@ extension OpenStore {
   ) throws -> PreparedQuery {
     let name = name(text, asked)
     let kept = prepared.withLock { $0.question(name, state.version) }
-    if let kept, !kept.plan.isOfMoment { return kept }
+    if let kept, !kept.plan.usesCurrentTime { return kept }
     if let set = OpenStore.storeSet(text, plan.model) {
       return try question(
         text, of: set, connection, state, plan, isPaged: asked.isPaged, showsMarks: asked.showsMarks)

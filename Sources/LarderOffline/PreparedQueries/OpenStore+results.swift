@@ -118,7 +118,8 @@ extension OpenStore {
       return kept
     }
     let made = try make(path, state, plan, nil, showsMarks: showsMarks)
-    guard made.plan.parameters == parameters, made.plan.count == nil, made.plan.owner == nil, !made.plan.isOfMoment,
+    guard made.plan.parameters == parameters, made.plan.count == nil, made.plan.owner == nil,
+      !made.plan.usesCurrentTime,
       made.plan.checks.isEmpty
     else {
       return nil

@@ -110,7 +110,7 @@ struct ResultContext {
   /// The context of a computed collection, after `$metadata#`: the set that the collection is part of (Data Aggregation
   /// 4.0 §3.4.3, §3.5.2).
   static func fragment(_ expand: ReadExpand, _ options: ODataBoundOptions?, _ version: ODataVersion) -> String? {
-    guard expand.isMade, case .objects(let shape) = expand.plan.content else { return nil }
+    guard expand.isComputed, case .objects(let shape) = expand.plan.content else { return nil }
     let list = selectList(shape, options, version).asText
     if let source = shape.source ?? expand.source, source.containment.isEmpty { return source.source.name + list }
     return "Collection(\(shape.type?.name ?? "Edm.ComplexType"))"

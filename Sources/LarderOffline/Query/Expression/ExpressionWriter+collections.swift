@@ -39,7 +39,7 @@ extension ExpressionWriter {
       return (rows, place.scope)
     case .json(let json):
       var rows = place.rows ?? RelatedRows()
-      let alias = statement.question.alias("j")
+      let alias = statement.context.alias("j")
       rows.tables.append(json.items(as: alias))
       if let types = json.onlyTypes {
         rows.conditions.append(JSONPlace.isOf(types, .atom("\(alias: alias).value"), declared: json.type.single))
