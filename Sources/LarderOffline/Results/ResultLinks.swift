@@ -13,7 +13,7 @@ struct ResultPaging {
 
   /// Whether a row belongs to the page.
   @inline(__always)
-  mutating func takes(_ row: borrowing Row) -> Bool {
+  mutating func accepts(_ row: borrowing Row) -> Bool {
     guard let page else {
       count += 1
       return true

@@ -263,9 +263,9 @@ struct ResultTypes: Sendable {
   /// The value of `@odata.type`, of the object or of a property in it, without `#`.
   static func typeName(_ members: [JSONNode.Member], on property: String) -> String? {
     for spelling in ["@odata.type", "@type"] {
-      guard let found = members.first(where: { $0.name == property + spelling })?.value.string else { continue }
-      guard let hash = found.lastIndex(of: "#") else { return found }
-      let name = found[found.index(after: hash)...]
+      guard let annotation = members.first(where: { $0.name == property + spelling })?.value.string else { continue }
+      guard let hash = annotation.lastIndex(of: "#") else { return annotation }
+      let name = annotation[annotation.index(after: hash)...]
       return name.hasPrefix("Collection(") || name.contains(".") ? String(name) : "Edm." + name
     }
     return nil

@@ -87,9 +87,9 @@ enum ReplicaSQL {
   /// All functions, aggregate functions and collations.
   static let extensions = SQLExtensions(
     functions: functions + functions.filter { fallible.contains("\($0.name)/\($0.argumentCount)") }.map(\.naming),
-    aggregates: aggregates, collations: [.decimal, .moment, .duration])
+    aggregates: aggregates, collations: [.decimal, .timestamp, .duration])
 
-  private static let functions = numbers + moments + strings + collections + geo + [cast, requestText]
+  private static let functions = numbers + timestamps + strings + collections + geo + [cast, requestText]
 
   /// The functions that have no value for some rows, with their number of arguments. Each has a variant with one
   /// argument more, a ``FailedCall``, which becomes part of the statement's error.

@@ -19,7 +19,7 @@ extension ExpressionWriter {
   func need(_ table: EntityTable, for use: ReadOutcome.Use) throws {
     guard let coverage = coverage(table) else { return }
     switch ReadOutcome(use, of: coverage.content(of: table)) {
-    case .answer, .absent: break
+    case .available, .absent: break
     case .failure(let name): throw coverage.failure(name, of: table)
     case .rowOrFailure(let name): statement.checks.append(("SELECT 1 WHERE 1", coverage.failure(name, of: table)))
     }

@@ -22,13 +22,13 @@ struct PatternReader {
     return steps
   }
 
-  private func error(_ what: String) -> SQLFunctionError {
-    SQLFunctionError("matchesPattern: \(what) (character \(index + 1) of the pattern)")
+  private func error(_ message: String) -> SQLFunctionError {
+    SQLFunctionError("matchesPattern: \(message) (character \(index + 1) of the pattern)")
   }
 
   private var next: Unicode.Scalar? { index < text.count ? text[index] : nil }
 
-  private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+  private mutating func consume(_ scalar: Unicode.Scalar) -> Bool {
     guard next == scalar else { return false }
     index += 1
     return true
@@ -47,7 +47,7 @@ struct PatternReader {
     while true {
       let start = steps.count
       try sequence(depth: depth)
-      guard take("|") else { break }
+      guard consume("|") else { break }
       // The path forks before this alternative; a jump after it skips the others.
       insert(.fork(start + 1, steps.count + 2), at: start)
       ends.append(steps.count)
@@ -68,7 +68,7 @@ struct PatternReader {
       let canRepeat = try atom(depth: depth)
       guard let (least, most) = try quantifier() else { continue }
       guard canRepeat else { throw error("nothing to repeat") }
-      _ = take("?")
+      _ = consume("?")
       try repeatSteps(from: start, least, most)
     }
   }
@@ -104,14 +104,14 @@ struct PatternReader {
   }
 
   private mutating func quantifier() throws(SQLFunctionError) -> (Int, Int?)? {
-    if take("*") { return (0, nil) }
-    if take("+") { return (1, nil) }
-    if take("?") { return (0, 1) }
-    guard take("{") else { return nil }
+    if consume("*") { return (0, nil) }
+    if consume("+") { return (1, nil) }
+    if consume("?") { return (0, 1) }
+    guard consume("{") else { return nil }
     guard let least = number() else { throw error("'{' does not start a repetition; write \\{") }
     var most: Int? = least
-    if take(",") { most = number() }
-    guard take("}") else { throw error("the repetition has no '}'") }
+    if consume(",") { most = number() }
+    guard consume("}") else { throw error("the repetition has no '}'") }
     if let most, most < least { throw error("the repetition's minimum \(least) is above its maximum \(most)") }
     return (least, most)
   }
@@ -135,35 +135,35 @@ struct PatternReader {
     case "^": try append(.assert(.start))
     case "$": try append(.assert(.end))
     case ".":
-      try append(.take(.dot))
+      try append(.consume(.dot))
       return true
     case "(":
       try group(depth: depth)
       return true
     case "[":
-      try append(.take(try characterClass()))
+      try append(.consume(try characterClass()))
       return true
     case "\\": return try escape()
     case "*", "+", "?", "{": throw error("nothing to repeat")
     case "}", "]": throw error("unmatched '\(scalar)'; write \\\(scalar)")
     default:
-      try append(.take(.one(scalar)))
+      try append(.consume(.single(scalar)))
       return true
     }
     return false
   }
 
   private mutating func group(depth: Int) throws(SQLFunctionError) {
-    if take("?") {
-      if take("<"), next != "=", next != "!" {
+    if consume("?") {
+      if consume("<"), next != "=", next != "!" {
         while let scalar = next, scalar != ">" { index += scalar == ")" ? text.count : 1 }
-        guard take(">") else { throw error("the group's name has no '>'") }
-      } else if !take(":") {
+        guard consume(">") else { throw error("the group's name has no '>'") }
+      } else if !consume(":") {
         throw error("look-around is not supported")
       }
     }
     try alternatives(depth: depth + 1)
-    guard take(")") else { throw error("the group has no ')'") }
+    guard consume(")") else { throw error("the group has no ')'") }
   }
 
   private mutating func escape() throws(SQLFunctionError) -> Bool {
@@ -177,9 +177,9 @@ struct PatternReader {
     default:
       if let set = Pattern.CharacterSet.named(scalar) {
         index += 1
-        try append(.take(set))
+        try append(.consume(set))
       } else {
-        try append(.take(.one(try character())))
+        try append(.consume(.single(try character())))
       }
       return true
     }
@@ -198,10 +198,10 @@ struct PatternReader {
     case "0": return "\0"
     case "x": return try hexadecimal(2)
     case "u":
-      if take("{") {
-        let found = try hexadecimal(nil)
-        guard take("}") else { throw error("\\u{ has no '}'") }
-        return found
+      if consume("{") {
+        let code = try hexadecimal(nil)
+        guard consume("}") else { throw error("\\u{ has no '}'") }
+        return code
       }
       return try surrogates()
     case "c":
@@ -253,7 +253,7 @@ struct PatternReader {
   }
 
   private mutating func characterClass() throws(SQLFunctionError) -> Pattern.CharacterSet {
-    var set = Pattern.CharacterSet(ranges: [], isNegated: take("^"))
+    var set = Pattern.CharacterSet(ranges: [], isNegated: consume("^"))
     while let scalar = next, scalar != "]" {
       guard let first = try member(of: &set) else { continue }
       guard next == "-", index + 1 < text.count, text[index + 1] != "]" else {
@@ -265,7 +265,7 @@ struct PatternReader {
       guard first.value <= last.value else { throw error("the range's end is before its start") }
       set.ranges.append(first.value...last.value)
     }
-    guard take("]") else { throw error("the character class has no ']'") }
+    guard consume("]") else { throw error("the character class has no ']'") }
     return set
   }
 
@@ -274,7 +274,7 @@ struct PatternReader {
     guard let scalar = next else { throw error("the character class has no ']'") }
     index += 1
     guard scalar == "\\" else { return scalar }
-    if take("b") { return "\u{08}" }
+    if consume("b") { return "\u{08}" }
     if let letter = next, let named = Pattern.CharacterSet.named(letter) {
       index += 1
       set.ranges.append(contentsOf: named.positive)
@@ -290,7 +290,7 @@ extension Pattern.Step {
     switch self {
     case .fork(let one, let other): .fork(one >= place ? one + shift : one, other >= place ? other + shift : other)
     case .jump(let target): .jump(target >= place ? target + shift : target)
-    case .take, .assert, .match: self
+    case .consume, .assert, .match: self
     }
   }
 }
