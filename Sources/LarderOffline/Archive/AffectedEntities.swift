@@ -54,7 +54,7 @@ struct AffectedEntities: Sendable {
     let content: ODataBoundExpandItem.Content
     let fitting: AffectedOptions.Fitting?
 
-    func takes(_ kind: AffectedKind) -> Bool { cast.map(kind.type.isOrDerives(from:)) ?? true }
+    func includes(_ kind: AffectedKind) -> Bool { cast.map(kind.type.isOrDerives(from:)) ?? true }
   }
 
   /// Expands the navigation property inline: one alternative for each kind of entity, and one for rows without an
@@ -68,13 +68,14 @@ struct AffectedEntities: Sendable {
     let kind = statement.column(try writer.reference("@kind", of: owner))
     let entity = statement.column(try writer.reference("@entity", of: owner))
     let choices = try items.map(choice)
-    var expands = try kinds.map { known in
-      let only = ReadExpand.Only(column: kind, text: known.text)
-      guard let choice = choices.first(where: { $0.takes(known) }) else { return none(path, only) }
-      let bound = choice.fitting?.options[known]
+    var expands = try kinds.map { affectedKind in
+      let only = ReadExpand.Only(column: kind, text: affectedKind.text)
+      guard let choice = choices.first(where: { $0.includes(affectedKind) }) else { return none(path, only) }
+      let bound = choice.fitting?.options[affectedKind]
       return ReadExpand(
         path: path, isCollection: false, content: choice.content,
-        plan: try plan(known, entity, choice.content, bound, statement.question.options), only: only, options: bound)
+        plan: try plan(affectedKind, entity, choice.content, bound, statement.context.options), only: only,
+        options: bound)
     }
     expands.append(none(path, ReadExpand.Only(column: kind, text: nil)))
     return expands
@@ -100,12 +101,12 @@ struct AffectedEntities: Sendable {
     _ kind: AffectedKind, _ entity: Int32, _ content: ODataBoundExpandItem.Content, _ bound: ODataBoundOptions?,
     _ options: QueryWriter.Options
   ) throws -> ReadPlan {
-    let question = Question(plan: plan, state: state, options: options, coverage: coverage)
-    let statement = try Statement(question)
-    let alias = question.alias("e")
-    let scope = EntityScope(home: statement, alias: alias, table: kind.table, type: kind.type)
+    let context = QueryContext(plan: plan, state: state, options: options, coverage: coverage)
+    let statement = try Statement(context)
+    let alias = context.alias("e")
+    let scope = EntityScope(statement: statement, alias: alias, table: kind.table, type: kind.type)
     let rows = RelatedRows(
-      tables: ["\(try question.table(kind.table.number)) AS \(alias: alias)"],
+      tables: ["\(try context.table(kind.table.number)) AS \(alias: alias)"],
       conditions: ["\(column: SystemColumn.id.rawValue, of: alias) = \(SQLText(.outer(entity)))"])
     return try PlanWriter(statement: statement, it: nil).plan(
       RowSet(rows: rows, scope: .entity(scope), isSingle: true), bound,

@@ -22,7 +22,8 @@ struct AffectedOptions: Sendable {
     // The binder's error suggests the nearest name.
     _ = try binder.bind(kept: ODataQueryOptions(), on: name, from: nil, text: text)
     guard let type = binder.model.structure(name), type.isEntityType else {
-      throw OfflineODataError(.unfittingURL, "'\(name)' in $expand=\(StoreModel.affected)/\(name) is no entity type")
+      throw OfflineODataError(
+        .unfittingURL, "'\(name)' in $expand=\(StoreModel.affected)/\(name) is not an entity type")
     }
     return type
   }
@@ -33,24 +34,24 @@ struct AffectedOptions: Sendable {
   ) throws -> Fitting {
     var fitting = Fitting()
     var unfit: [Int: ODataBindingError]?
-    func take(_ kind: AffectedKind) -> ODataBoundOptions? {
-      let found = bound(kept, to: kind)
+    func bindOptions(_ kind: AffectedKind) -> ODataBoundOptions? {
+      let result = bound(kept, to: kind)
       guard let before = unfit else {
-        unfit = found.unfit
-        return found.options
+        unfit = result.unfit
+        return result.options
       }
       unfit = [:]
-      for (number, error) in before { unfit?[number] = found.unfit[number].map { furthest(error, $0) } }
-      return found.options
+      for (number, error) in before { unfit?[number] = result.unfit[number].map { furthest(error, $0) } }
+      return result.options
     }
     let isMeant = { (kind: AffectedKind) in cast.map(kind.type.isOrDerives(from:)) ?? true }
-    for kind in kinds where isMeant(kind) { fitting.options[kind] = take(kind) }
+    for kind in kinds where isMeant(kind) { fitting.options[kind] = bindOptions(kind) }
     if unfit?.isEmpty == true { return fitting }
     // A name that none of these types has may belong to another type of the service.
     for table in plan.tables {
       for kind in table.types.map({ AffectedKind(table: table, type: $0) })
       where isMeant(kind) && fitting.options[kind] == nil {
-        _ = take(kind)
+        _ = bindOptions(kind)
         if unfit?.isEmpty == true { return fitting }
       }
     }
@@ -71,12 +72,12 @@ struct AffectedOptions: Sendable {
   private func bound(
     _ kept: ODataQueryOptions, to kind: AffectedKind
   ) -> (options: ODataBoundOptions?, unfit: [Int: ODataBindingError]) {
-    if let whole = try? bind(kept, kind) { return (whole, [:]) }
+    if let complete = try? bind(kept, kind) { return (complete, [:]) }
     var fit = ODataQueryOptions()
     fit.aliases = kept.aliases
     var unfit: [Int: ODataBindingError] = [:]
     var number = 0
-    func takeIfFitting(_ change: (inout ODataQueryOptions) -> Void, keeping: Bool = true) -> Bool {
+    func addIfFitting(_ change: (inout ODataQueryOptions) -> Void, keeping: Bool = true) -> Bool {
       defer { number += 1 }
       var next = fit
       change(&next)
@@ -87,10 +88,10 @@ struct AffectedOptions: Sendable {
       if keeping { fit = next }
       return true
     }
-    for item in kept.compute { _ = takeIfFitting { $0.compute.append(item) } }
-    for item in kept.expand { _ = takeIfFitting { $0.expand.append(item) } }
+    for item in kept.compute { _ = addIfFitting { $0.compute.append(item) } }
+    for item in kept.expand { _ = addIfFitting { $0.expand.append(item) } }
     // Each item is bound alone: no item needs another, and there may be many.
-    var selected = kept.select.filter { item in takeIfFitting({ $0.select = [item] }, keeping: false) }
+    var selected = kept.select.filter { item in addIfFitting({ $0.select = [item] }, keeping: false) }
     // An empty `$select` would select everything. A type that has none of the names therefore selects its key.
     if !kept.select.isEmpty, selected.isEmpty { selected = key(of: kind) }
     fit.select = selected
@@ -99,7 +100,7 @@ struct AffectedOptions: Sendable {
     number -= kept.select.count
     fit.select = []
     for item in kept.select {
-      if unfit[number] != nil { number += 1 } else { _ = takeIfFitting { $0.select.append(item) } }
+      if unfit[number] != nil { number += 1 } else { _ = addIfFitting { $0.select.append(item) } }
     }
     return (try? bind(fit, kind), unfit)
   }

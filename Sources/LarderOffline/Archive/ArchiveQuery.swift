@@ -14,14 +14,14 @@ extension OpenStore {
   }
 
   /// Prepares a query of one of the store's sets, as the current transaction sees it.
-  func question(
+  func preparedQuery(
     _ text: String, of set: StoreSet, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
     isPaged: Bool, showsMarks: Bool
   ) throws -> PreparedQuery {
     if set != .log,
-      let question = try affected(text, of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
+      let query = try affected(text, of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
     {
-      return question
+      return query
     }
     let (planned, bound) = try ArchiveQuery.bind(text, plan.model.version)
     let options = QueryWriter.Options(
@@ -34,7 +34,7 @@ extension OpenStore {
     let expandsAffected = bound.options.expandsAffected
     if expandsAffected {
       // The response contains entities of two models.
-      model = wholeModel(plan)
+      model = combinedModel(plan)
     }
     // For a service before V4, no binder for V4 syntax is cached.
     let isAsService = !expandsAffected || (planned.model.version < .v4) == (plan.model.version < .v4)
@@ -51,12 +51,12 @@ extension OpenStore {
   }
 
   /// The service's model together with the store's own sets. It is created once for each model.
-  func wholeModel(_ plan: ReplicaPlan) -> EdmModel {
-    if let kept = whole.withLock({ $0 }), kept.first === plan.tables.first { return kept.model }
-    let own = StoreModel.current.model.schemas
-    let made = EdmModel(version: plan.model.version, schemas: plan.model.schemas + own)
-    whole.withLock { $0 = (plan.tables.first, made) }
-    return made
+  func combinedModel(_ plan: ReplicaPlan) -> EdmModel {
+    if let cached = whole.withLock({ $0 }), cached.first === plan.tables.first { return cached.model }
+    let storeSchemas = StoreModel.current.model.schemas
+    let combined = EdmModel(version: plan.model.version, schemas: plan.model.schemas + storeSchemas)
+    whole.withLock { $0 = (plan.tables.first, combined) }
+    return combined
   }
 
   /// Prepares `ErrorArchive(7)/AffectedEntity…` as a query of the entity itself, if the entity exists. Nil for other
@@ -72,28 +72,28 @@ extension OpenStore {
     guard rest.isEmpty || rest.first == "/" || rest.first == "?" else { return nil }
     guard let entry = try ChangeQueue(connection).entry(id), set.states.contains(entry.state) else {
       // The request does not exist, and so neither does its entity.
-      return try question(
+      return try preparedQuery(
         String(text[...close]), of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
     }
     let reads: Set<Int> = [ReplicaChanges.requests]
     let rows = LocalRows(plan, state, connection)
     guard let entity = entry.request.entity, let cells = try rows.effective(entity) else {
-      var question = try question(
+      var query = try preparedQuery(
         String(text[...close]), of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
-      question.plan = ReadPlan(
+      query.plan = ReadPlan(
         sql: "SELECT 1 WHERE 0", parameters: [], content: .objects(ReadShape(table: nil, type: nil, members: [])),
         isSingle: true, owner: ReadCount(sql: "SELECT 1", parameters: []))
       // The entity may exist again later: it may be created again, or its deletion may be undone.
-      question.alsoReads = reads.union(plan.tables.indices)
-      return question
+      query.alsoReads = reads.union(plan.tables.indices)
+      return query
     }
     guard let path = try rows.path(of: entity, cells) else {
-      throw OfflineODataError.unsupported("an entity that no entity set holds, by its path")
+      throw OfflineODataError.unsupported("an entity that is in no entity set, by its path")
     }
-    var question = try make(
+    var query = try make(
       path + rest, state, plan, isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks)
-    question.alsoReads = reads
-    return question
+    query.alsoReads = reads
+    return query
   }
 }
 

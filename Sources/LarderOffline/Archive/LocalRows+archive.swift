@@ -12,12 +12,12 @@ extension LocalRows {
   @discardableResult
   mutating func requeue(_ ids: Set<Int64>?) throws(StorageError) -> [Int64] {
     let archive = try ArchivedRequests(queue)
-    let wanted = ids.map(archive.failures) ?? Set(archive.failed)
-    for id in wanted.sorted() {
+    let selected = ids.map(archive.failures) ?? Set(archive.failed)
+    for id in selected.sorted() {
       guard let entry = archive.entries[id] else { continue }
       try requeue(entry)
     }
-    return wanted.sorted() + (try release())
+    return selected.sorted() + (try release())
   }
 
   private mutating func requeue(_ entry: QueueEntry) throws(StorageError) {
@@ -31,11 +31,11 @@ extension LocalRows {
       if request.ifMatch != "*" { request.ifMatch = nil }
       try queue.replace(entry.id, by: request)
     }
-    var noticed: ArchivedFailure?
+    var renewedConflict: ArchivedFailure?
     if let failure = entry.failure, failure.kind != .conflict, let base = failure.base {
-      noticed = try conflict(of: entry, base: base, theirs: failure.theirs)
+      renewedConflict = try conflict(of: entry, base: base, theirs: failure.theirs)
     }
-    try queue.set(failure: noticed, of: entry.id)
+    try queue.set(failure: renewedConflict, of: entry.id)
     try queue.set(.queued, of: entry.id)
     try touch(try queue.effects(of: entry.id))
     if let entity = entry.request.entity { try touch(entity) }
@@ -123,7 +123,7 @@ struct ArchivedRequests {
   private var held: [Int64: [Int64]] = [:]
 
   /// The largest number of failed requests that ``holders(of:)`` lists.
-  private static let mostHolders = 5
+  private static let maximumHolders = 5
 
   init(_ queue: ChangeQueue) throws(StorageError) {
     for state in [RequestState.archived, .held] {
@@ -148,18 +148,18 @@ struct ArchivedRequests {
   /// Returns the failed requests that the given ones select: the given ones that failed, those that the others are held
   /// for, and those of the same transactions.
   func failures(_ ids: Set<Int64>) -> Set<Int64> {
-    var found: Set<Int64> = []
-    var seen = ids
+    var failures: Set<Int64> = []
+    var visited = ids
     var units: Set<Int64> = []
-    var waiting = Array(ids)
-    while let id = waiting.popLast() {
+    var unvisited = Array(ids)
+    while let id = unvisited.popLast() {
       guard let entry = entries[id] else { continue }
-      if entry.state == .archived { found.insert(id) }
+      if entry.state == .archived { failures.insert(id) }
       var ties = earlier[id] ?? []
       if let all = members[entry.unit], units.insert(entry.unit).inserted { ties += all }
-      for other in ties where seen.insert(other).inserted { waiting.append(other) }
+      for other in ties where visited.insert(other).inserted { unvisited.append(other) }
     }
-    return found
+    return failures
   }
 
   /// The held requests that no failed one holds any more, directly or indirectly, in the order of the queue.
@@ -173,22 +173,22 @@ struct ArchivedRequests {
   /// A text that lists the failed requests because of which a request is held.
   func holders(of id: Int64) -> String {
     let all = held[id] ?? []
-    let told = all.prefix(Self.mostHolders).map(String.init).joined(separator: ", ")
-    return all.count > Self.mostHolders ? told + " and others" : told
+    let listed = all.prefix(Self.maximumHolders).map(String.init).joined(separator: ", ")
+    return all.count > Self.maximumHolders ? listed + " and others" : listed
   }
 
   /// Records a failed request as the reason for all requests that it holds. The walk stops at a request that already
   /// has enough reasons, because those also hold everything behind it.
   private mutating func hold(by failure: Int64) {
     var units: Set<Int64> = []
-    var waiting = [failure]
-    while let id = waiting.popLast() {
-      guard let entry = entries[id], held[id]?.last != failure, held[id]?.count ?? 0 <= Self.mostHolders else {
+    var unvisited = [failure]
+    while let id = unvisited.popLast() {
+      guard let entry = entries[id], held[id]?.last != failure, held[id]?.count ?? 0 <= Self.maximumHolders else {
         continue
       }
       held[id, default: []].append(failure)
-      waiting += later[id] ?? []
-      if let all = members[entry.unit], units.insert(entry.unit).inserted { waiting += all }
+      unvisited += later[id] ?? []
+      if let all = members[entry.unit], units.insert(entry.unit).inserted { unvisited += all }
     }
   }
 }

@@ -14,7 +14,7 @@ extension OpenStore {
       if let entry, entry.isNoticed {
         guard entry.failure?.theirs != nil else {
           throw OfflineODataError(
-            .entityNotFound, "the service has the entity of request \(entry.id) no more: undo the change")
+            .entityNotFound, "the entity of request \(entry.id) no longer exists at the service: undo the change")
         }
         try rows.settle(entry)
         try rows.finish()
@@ -39,7 +39,7 @@ extension OpenStore {
       let creation = try RejectedCreation(entry, changing(plan))
       switch repair {
       case .update: try creation.becomeUpdate(&rows)
-      case .key(let key): try creation.take(key, &rows)
+      case .key(let key): try creation.setKey(key, &rows)
       }
       let count = try rows.requeue([id]).count
       try rows.finish()
@@ -77,9 +77,10 @@ extension OpenStore {
       let rows = LocalRows(plan, state, connection)
       let mine = try failure.mine ?? rows.effective(entity)
       let paths = RowPath(connection: connection, state: state, plan: plan)
-      let own = try rows.effective(entity).flatMap { try? rows.path(of: entity, $0) }
+      let effectivePath = try rows.effective(entity).flatMap { try? rows.path(of: entity, $0) }
       return OfflineODataConflict(
-        id: id, path: (try? paths.location(of: entity))?.path ?? own ?? "", customTag: entry.request.customTag,
+        id: id, path: (try? paths.location(of: entity))?.path ?? effectivePath ?? "",
+        customTag: entry.request.customTag,
         isDeletion: entry.request.operation == .delete, base: failure.base.map { $0.entity(in: table, plan) },
         mine: mine.map { $0.entity(in: table, plan) },
         theirs: failure.theirs.map { $0.entity(in: table, plan) }, isTheirsKnown: !failure.theirsIsUnknown,
@@ -120,7 +121,7 @@ extension OpenStore {
     let path = try relative(request.path).prefix { $0 != "?" }
     guard request.operation == .delete, set != .log, let id = set.key(in: path) else {
       throw OfflineODataError(
-        .unsupportedChange, "\(path): of \(set.rawValue) an entity can be deleted, nothing else")
+        .unsupportedChange, "\(path): the entities of \(set.rawValue) can only be deleted")
     }
     _ = try await takeBack(id, of: set)
     let version = replica.model.version

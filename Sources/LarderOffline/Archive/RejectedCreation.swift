@@ -20,7 +20,7 @@ struct RejectedCreation {
     else {
       throw OfflineODataError(
         .unsupportedChange,
-        "request \(entry.id) is no refused creation: it is sent again as it is, or repaired by a change")
+        "request \(entry.id) is not a rejected creation: retry it unchanged, or correct it with another change")
     }
     (id, self.entry, self.body, self.entity, self.table) = (entry.id, entry, body, entity, table)
     self.context = context
@@ -32,10 +32,10 @@ struct RejectedCreation {
   func becomeUpdate(_ rows: inout LocalRows) throws {
     guard var theirs = entry.failure?.theirs, entry.failure?.showsTheirs == true else {
       throw OfflineODataError(
-        .unsupportedChange, "request \(id) as an update: what the service has under its key is not known")
+        .unsupportedChange, "request \(id) as an update: the service's version of the entity is not known")
     }
     guard body.links.allSatisfy(\.entities.isEmpty) else {
-      throw OfflineODataError(.unsupportedChange, "request \(id) as an update: it makes other entities with its own")
+      throw OfflineODataError(.unsupportedChange, "request \(id) as an update: it also creates related entities")
     }
     let rules = context.rules(table)
     if let reason = rules.refusesUpdate ?? rules.refusesPatch {
@@ -43,7 +43,7 @@ struct RejectedCreation {
     }
     var effects = try rows.queue.effects(of: id)
     guard let place = effects.firstIndex(where: { $0.kind == .insert && $0.reference == entity }) else { return }
-    let made = effects[place].cells
+    let created = effects[place].cells
     var update = body
     update.properties = try body.properties.filter { try !isFixed($0, theirs, rules) }
     var request = entry.request
@@ -56,11 +56,11 @@ struct RejectedCreation {
     let bound = Set(update.links.map(\.name))
     var cells = EntityCells()
     for column in table.columns where sent.contains(column.path.first ?? "") || isTie(column, of: bound) {
-      cells[column.name] = made[column.name] ?? .null
+      cells[column.name] = created[column.name] ?? .null
     }
     effects[place] = Effect(.set, table.name, entity.row, cells: cells)
-    for column in table.key.map({ table.columns[$0].name }) { theirs[column] = theirs[column] ?? made[column] }
-    if let parent = made[.parent] { theirs[.parent] = parent }
+    for column in table.key.map({ table.columns[$0].name }) { theirs[column] = theirs[column] ?? created[column] }
+    if let parent = created[.parent] { theirs[.parent] = parent }
     try rows.setBase(entity, to: theirs)
     try rows.queue.replace(id, by: request, effects: effects)
   }
@@ -90,17 +90,17 @@ struct RejectedCreation {
   // MARK: Another key
 
   /// Gives the creation another key, written as in the parentheses of a path.
-  func take(_ key: String, _ rows: inout LocalRows) throws {
+  func setKey(_ key: String, _ rows: inout LocalRows) throws {
     guard let values = EntityID.cells(key, in: table, model: plan.model) else {
       let form = table.type.key.count == 1 ? "VALUE" : table.type.key.map { "\($0.name)=VALUE" }.joined(separator: ",")
-      throw OfflineODataError(.missingKeyProperty, "'\(key)' is no key of \(table.name): it is \(form)")
+      throw OfflineODataError(.missingKeyProperty, "'\(key)' is not a key of \(table.name): write \(form)")
     }
     guard var old = try rows.effective(entity) else { return }
     var new = old
     for (number, value) in zip(table.key, values) { new[table.columns[number].name] = value }
     let identity = TableDDL.identity(of: table).map { new[$0] ?? .null }
-    if let found = try rows.row(table, TableTarget.condition(table), identity) {
-      guard found.id == entity.row else {
+    if let existing = try rows.row(table, TableTarget.condition(table), identity) {
+      guard existing.id == entity.row else {
         throw OfflineODataError(.entityExists, try rows.path(of: entity, new))
       }
       return
@@ -116,15 +116,15 @@ struct RejectedCreation {
     try rows.touch(entity)
     try rows.replaceKey(from: old, to: new, of: entity, table, after: id)
     var request = entry.request
-    var made = body
+    var newBody = body
     for (number, value) in zip(table.key, values) {
       let column = table.columns[number]
       guard column.path.count == 1, let name = column.path.first else { continue }
-      made.properties.removeAll { $0.name == name }
-      let given = try column.value(of: value, model: plan.model)
-      made.properties.append(QueuedProperty(name: name, value: QueuedValue(given)))
+      newBody.properties.removeAll { $0.name == name }
+      let newValue = try column.value(of: value, model: plan.model)
+      newBody.properties.append(QueuedProperty(name: name, value: QueuedValue(newValue)))
     }
-    request.body = .entity(made)
+    request.body = .entity(newBody)
     var effects = try rows.queue.effects(of: id)
     for place in effects.indices where effects[place].kind == .insert && effects[place].reference == entity {
       for (number, value) in zip(table.key, values) { effects[place].cells[table.columns[number].name] = value }

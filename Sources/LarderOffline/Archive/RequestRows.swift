@@ -84,14 +84,15 @@ struct RequestRows {
     writer.boolean(entry.state == .held)
     let failure = entry.state == .held ? nil : entry.failure
     let preview = preview(entry, in: &done)
-    sent(told(failure, preview), &writer)
+    sent(shownRequest(failure, preview), &writer)
     guard let failure else {
       text("Reason", "Held", &writer)
       let holders = archive?.holders(of: entry.id) ?? ""
       let reason =
         archive?.isOfTransaction(entry) == true
-        ? "Held with its transaction for \(holders)" : "Held for \(holders), which it depends on"
-      text("Message", "\(reason): it is sent when that is.", &writer)
+        ? "Held with its transaction until these requests are sent: \(holders)."
+        : "Held until these requests, which it depends on, are sent: \(holders)."
+      text("Message", reason, &writer)
       return
     }
     if let status = failure.httpStatus {
@@ -103,17 +104,17 @@ struct RequestRows {
     text("InnerError", failure.innerError, &writer)
     text("Domain", failure.domain, &writer)
     text("Reason", failure.kind.rawValue.prefix(1).uppercased() + failure.kind.rawValue.dropFirst(), &writer)
-    let whole = failure.time.rounded(.down)
-    if let seconds = Int64(exactly: whole),
-      let moment = ODataDateTimeOffset(secondsSince1970: seconds, picosecond: 0)
+    let time = failure.time.rounded(.down)
+    if let wholeSeconds = Int64(exactly: time),
+      let timestamp = ODataDateTimeOffset(secondsSince1970: wholeSeconds, picosecond: 0)
     {
-      text("Time", moment.description, &writer)
+      text("Time", timestamp.description, &writer)
     }
   }
 
   /// Returns the request that was sent. If the failure is about an operation or a batch, and not about a request,
   /// returns the request that would be sent now.
-  private func told(_ failure: ArchivedFailure?, _ preview: SentRequest?) -> SentRequest? {
+  private func shownRequest(_ failure: ArchivedFailure?, _ preview: SentRequest?) -> SentRequest? {
     guard let failure else { return preview }
     let isRequest = !failure.url.isEmpty && failure.url != "$batch" && failure.method.allSatisfy(\.isUppercase)
     if !isRequest, let preview { return preview }

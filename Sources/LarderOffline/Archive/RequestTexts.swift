@@ -37,8 +37,8 @@ struct RequestTexts: Sendable {
     var (low, high) = (0, Int(count))
     while low < high {
       let middle = low + (high - low) / 2
-      guard let found = unsafe number(at: 1 + 2 * middle, in: blob) else { return nil }
-      if found == id {
+      guard let entryID = unsafe number(at: 1 + 2 * middle, in: blob) else { return nil }
+      if entryID == id {
         let texts = (1 + 2 * Int(count)) * word
         let start = middle == 0 ? 0 : unsafe number(at: 2 * middle, in: blob)
         guard let start, let end = unsafe number(at: 2 + 2 * middle, in: blob), start >= 0, start <= end,
@@ -46,7 +46,7 @@ struct RequestTexts: Sendable {
         else { return nil }
         return texts + Int(start)..<texts + Int(end)
       }
-      if found < id { low = middle + 1 } else { high = middle }
+      if entryID < id { low = middle + 1 } else { high = middle }
     }
     return nil
   }

@@ -37,9 +37,9 @@ enum StoreModel {
   }
 
   private static func set(_ set: StoreSet, of type: String) -> EdmEntitySet {
-    var made = EdmEntitySet(name: set.rawValue, entityType: type)
-    made.navigationPropertyBindings = [EdmNavigationPropertyBinding(path: dependents, target: set.rawValue)]
-    return made
+    var entitySet = EdmEntitySet(name: set.rawValue, entityType: type)
+    entitySet.navigationPropertyBindings = [EdmNavigationPropertyBinding(path: dependents, target: set.rawValue)]
+    return entitySet
   }
 
   // MARK: Types

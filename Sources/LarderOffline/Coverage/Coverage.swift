@@ -14,7 +14,7 @@ struct Coverage: Sendable {
     /// The downloaded queries that bring rows of the table.
     var queries: [Query] = []
     /// The name of a query that will bring rows of the table and was never downloaded.
-    var awaited: String?
+    var awaitedQuery: String?
     /// The bits of all queries that have brought rows.
     var bits: Int64 = 0
     /// By the number of a navigation property, the rows whose contained entities have a defining query of their own.
@@ -27,10 +27,10 @@ struct Coverage: Sendable {
     /// The query's bit in the rows; nil if it has not brought any.
     let bit: Int64?
     /// How the query reaches the table: with its own rows, and with each `$expand` that leads to the table.
-    var ways: [Way]
+    var routes: [Route]
   }
 
-  struct Way: Sendable {
+  struct Route: Sendable {
     /// The numbers of the columns that are downloaded; nil for all.
     var columns: Set<Int>?
     /// The numbers of the navigation properties that are expanded.
@@ -38,7 +38,7 @@ struct Coverage: Sendable {
     /// The rows that come this way, if they can be determined without the service.
     var rows: Rows?
     /// Whether all rows of the table come this way.
-    var isWhole = false
+    var coversAllRows = false
   }
 
   /// The rows that a path identifies in the local copy, or those of them that satisfy a condition.
@@ -54,7 +54,7 @@ struct Coverage: Sendable {
     var bits: Int64 = 0
     var rows: [Rows] = []
     /// The names of the queries that bring rows without it.
-    var lacking: [String] = []
+    var queriesWithout: [String] = []
     /// The rows at the other end of the link that have it. If these are all rows there, the link is known from that
     /// end.
     var inverse: Inverse?
@@ -76,38 +76,41 @@ struct Coverage: Sendable {
 
   /// What the store has of the rows of a table.
   func content(of table: EntityTable) -> ReadOutcome.Content {
-    let known = tables[table.number]
-    if !known.queries.isEmpty || known.bits != 0 { return .downloaded }
-    return known.awaited == nil ? .notCovered : .awaited
+    let coverage = tables[table.number]
+    if !coverage.queries.isEmpty || coverage.bits != 0 { return .downloaded }
+    return coverage.awaitedQuery == nil ? .notCovered : .awaited
   }
 
   /// The error for a read of a table without rows.
   func failure(_ name: OfflineODataErrorName, of table: EntityTable) -> OfflineODataError {
-    if name == .neverDownloaded, let query = tables[table.number].awaited {
-      return OfflineODataError(name, "'\(table.name)' waits for the defining query '\(query)'")
+    if name == .neverDownloaded, let query = tables[table.number].awaitedQuery {
+      return OfflineODataError(
+        name, "the defining query '\(query)', which includes '\(table.name)', has not been downloaded")
     }
-    return OfflineODataError(name, "no defining query brings '\(table.name)'; '\(self.query(of: table))' would")
+    return OfflineODataError(
+      name, "no defining query includes '\(table.name)'; '\(self.query(of: table))' would include it")
   }
 
   // MARK: Properties
 
   /// The rows that have a property; nil if all rows have it.
   func column(_ column: ReplicaColumn, in table: EntityTable) -> Partial? {
-    partial(tables[table.number]) { way in way.columns?.contains(column.number) ?? true }
+    partial(tables[table.number]) { route in route.columns?.contains(column.number) ?? true }
   }
 
   func failure(_ name: OfflineODataErrorName, of column: ReplicaColumn, in table: EntityTable, _ partial: Partial)
     -> OfflineODataError
   {
     let path = column.path.last == TableColumns.dynamicName ? column.path.dropLast() : column.path[...]
-    let what =
+    let missingData =
       path.isEmpty ? "the undeclared properties of '\(table.name)'" : "'\(table.name)/\(path.joined(separator: "/"))'"
-    guard let query = partial.lacking.min() else {
-      return OfflineODataError(name, "\(what); '\(self.query(of: table))' would bring it")
+    guard let query = partial.queriesWithout.min() else {
+      return OfflineODataError(
+        name, "no defining query includes \(missingData); '\(self.query(of: table))' would include it")
     }
     return OfflineODataError(
       name,
-      "\(what) is not in the $select of the defining query '\(query)'; '\(path.joined(separator: "/"))' there would bring it"
+      "\(missingData) is not in the $select of the defining query '\(query)'; add '\(path.joined(separator: "/"))' to it"
     )
   }
 
@@ -116,35 +119,35 @@ struct Coverage: Sendable {
   /// The rows that have the links of a navigation property. Nil if all rows have them, or if a referential constraint
   /// defines them.
   func navigation(_ number: Int, in table: EntityTable) -> Partial? {
-    let known = tables[table.number]
+    let coverage = tables[table.number]
     switch table.navigations[number].relation {
     case .columns, .container: return nil
     case .containment:
-      var partial = self.partial(known) { $0.navigations.contains(number) }
-      partial?.rows += known.contained[number] ?? []
+      var partial = self.partial(coverage) { $0.navigations.contains(number) }
+      partial?.rows += coverage.contained[number] ?? []
       return partial
     case .links(let links, let isForward):
-      var partial = self.partial(known) { $0.navigations.contains(number) }
+      var partial = self.partial(coverage) { $0.navigations.contains(number) }
       guard partial != nil else { return nil }
       let target = plan.tables[table.navigations[number].target]
       let back = target.navigations.indices.filter {
         target.navigations[$0].relation == .links(links, isForward: !isForward)
       }
       let other = tables[target.number]
-      let tells = { (way: Way) in back.contains { way.navigations.contains($0) } }
-      guard other.queries.contains(where: { $0.ways.contains(where: tells) }) else { return partial }
-      guard let unknown = self.partial(other, tells) else { return nil }
+      let hasBackLink = { (route: Route) in back.contains { route.navigations.contains($0) } }
+      guard other.queries.contains(where: { $0.routes.contains(where: hasBackLink) }) else { return partial }
+      guard let unknown = self.partial(other, hasBackLink) else { return nil }
       partial?.inverse = Inverse(table: target.number, bits: unknown.bits, rows: unknown.rows)
       return partial
     }
   }
 
   /// Whether a row is known to have the links of a navigation property.
-  func brings(_ navigation: ReplicaNavigation, of row: EntityCells, in table: EntityTable) -> Bool {
+  func hasLinks(_ navigation: ReplicaNavigation, of row: EntityCells, in table: EntityTable) -> Bool {
     guard let number = table.number(of: navigation) else { return false }
     guard let partial = self.navigation(number, in: table) else { return true }
-    let isMade = (row.integer(.state) ?? 0) & LocalState.made != 0
-    return isMade || (row.integer(.queries) ?? 0) & partial.bits != 0
+    let isLocal = (row.integer(.state) ?? 0) & LocalState.made != 0
+    return isLocal || (row.integer(.queries) ?? 0) & partial.bits != 0
   }
 
   func failure(_ name: OfflineODataErrorName, of navigation: ReplicaNavigation, in table: EntityTable)
@@ -152,18 +155,20 @@ struct Coverage: Sendable {
   {
     let path = navigation.path.joined(separator: "/")
     return OfflineODataError(
-      name, "'\(table.name)/\(path)'; '\(query(of: table, expanding: navigation))' would bring it")
+      name,
+      "no defining query includes '\(table.name)/\(path)'; '\(query(of: table, expanding: navigation))' would include it"
+    )
   }
 
-  private func partial(_ table: Table, _ has: (Way) -> Bool) -> Partial? {
+  private func partial(_ table: Table, _ has: (Route) -> Bool) -> Partial? {
     var partial = Partial()
     for query in table.queries {
       guard let bit = query.bit else { continue }
-      if query.ways.allSatisfy(has) || query.ways.contains(where: { $0.isWhole && has($0) }) {
+      if query.routes.allSatisfy(has) || query.routes.contains(where: { $0.coversAllRows && has($0) }) {
         partial.bits |= 1 << bit
       } else {
-        partial.rows += query.ways.filter(has).compactMap(\.rows)
-        partial.lacking.append(query.name)
+        partial.rows += query.routes.filter(has).compactMap(\.rows)
+        partial.queriesWithout.append(query.name)
       }
     }
     return table.bits & ~partial.bits == 0 && !table.queries.isEmpty ? nil : partial

@@ -32,9 +32,9 @@ extension Coverage {
     builder.add(KnownQuery(name: "", url: "", isDownloaded: true, bits: [:]), bound)
     var selected: [Int: Set<Int>] = [:]
     for (number, table) in builder.tables.enumerated() {
-      let ways = table.queries.flatMap(\.ways)
-      guard !ways.isEmpty, ways.allSatisfy({ $0.columns != nil }) else { continue }
-      selected[number] = ways.reduce(into: []) { $0.formUnion($1.columns ?? []) }
+      let routes = table.queries.flatMap(\.routes)
+      guard !routes.isEmpty, routes.allSatisfy({ $0.columns != nil }) else { continue }
+      selected[number] = routes.reduce(into: []) { $0.formUnion($1.columns ?? []) }
     }
     return selected
   }
@@ -45,7 +45,7 @@ private struct CoverageBuilder {
   let plan: ReplicaPlan
   var tables: [Coverage.Table]
   /// How the query that is being followed reaches each table, by the number of the table.
-  private var ways: [Int: [Coverage.Way]] = [:]
+  private var routes: [Int: [Coverage.Route]] = [:]
   /// The items with `$levels` that were followed.
   private var followed: Set<Level> = []
 
@@ -64,15 +64,15 @@ private struct CoverageBuilder {
   mutating func add(_ query: KnownQuery, _ bound: BoundDefiningQuery) {
     guard case .path(var path) = bound.url.resource else { return }
     if case .operation? = path.segments.last?.kind { path.segments.removeLast() }
-    (ways, followed) = ([:], [])
-    add(way(bound.url.options, bound.table), to: bound.table.number)
-    note(path, bound.url.options, bound.table.number)
-    for (table, ways) in ways {
+    (routes, followed) = ([:], [])
+    add(route(bound.url.options, bound.table), to: bound.table.number)
+    noteRows(path, bound.url.options, bound.table.number)
+    for (table, routes) in routes {
       guard query.isDownloaded else {
-        tables[table].awaited = min(query.name, tables[table].awaited ?? query.name)
+        tables[table].awaitedQuery = min(query.name, tables[table].awaitedQuery ?? query.name)
         continue
       }
-      tables[table].queries.append(Coverage.Query(name: query.name, bit: query.bits[table], ways: ways))
+      tables[table].queries.append(Coverage.Query(name: query.name, bit: query.bits[table], routes: routes))
     }
     if query.isDownloaded, let container = bound.container {
       tables[container.table].contained[container.navigation, default: []]
@@ -80,22 +80,22 @@ private struct CoverageBuilder {
     }
   }
 
-  private mutating func add(_ way: Coverage.Way, to table: Int) { ways[table, default: []].append(way) }
+  private mutating func add(_ route: Coverage.Route, to table: Int) { routes[table, default: []].append(route) }
 
   /// Records which rows are the query's own. They belong to the way that was added last.
-  private mutating func note(_ path: ODataBoundPath, _ options: ODataBoundOptions, _ table: Int) {
+  private mutating func noteRows(_ path: ODataBoundPath, _ options: ODataBoundOptions, _ table: Int) {
     let isWindow = options.search != nil || options.top != nil || options.skip != nil || !options.custom.isEmpty
-    guard !isWindow, let all = ways[table], let own = all.indices.last else { return }
-    ways[table]?[own].isWhole = path.segments.count == 1 && options.filter == nil
+    guard !isWindow, let all = routes[table], let latest = all.indices.last else { return }
+    routes[table]?[latest].coversAllRows = path.segments.count == 1 && options.filter == nil
     // The condition is evaluated for all rows of the table, so each row needs the properties that it names.
     guard options.filter == nil || all.allSatisfy({ $0.columns == nil }) else { return }
-    ways[table]?[own].rows = Coverage.Rows(path: path, filter: options.filter)
+    routes[table]?[latest].rows = Coverage.Rows(path: path, filter: options.filter)
   }
 
-  private mutating func way(_ options: ODataBoundOptions, _ table: EntityTable) -> Coverage.Way {
+  private mutating func route(_ options: ODataBoundOptions, _ table: EntityTable) -> Coverage.Route {
     var navigations: Set<Int> = []
     for item in options.expand where isShown(item, options) { navigations.formUnion(follow(item, from: table)) }
-    return Coverage.Way(columns: columns(options, of: table), navigations: navigations)
+    return Coverage.Route(columns: columns(options, of: table), navigations: navigations)
   }
 
   // MARK: $expand
@@ -114,7 +114,7 @@ private struct CoverageBuilder {
       }
     }
     let isAll = if case .star? = item.path.segments.last?.kind { true } else { false }
-    let found = table.navigations.indices.filter { number in
+    let numbers = table.navigations.indices.filter { number in
       let navigation = table.navigations[number]
       guard !isAll else { return navigation.path.count == 1 && table.type.isOrDerives(from: navigation.declaringType) }
       return navigation.path == path
@@ -123,9 +123,9 @@ private struct CoverageBuilder {
         }
           ?? true)
     }
-    guard item.content == .entities else { return Set(found) }
-    for number in found { descend(item, to: plan.tables[table.navigations[number].target]) }
-    return Set(found)
+    guard item.content == .entities else { return Set(numbers) }
+    for number in numbers { descend(item, to: plan.tables[table.navigations[number].target]) }
+    return Set(numbers)
   }
 
   /// Adds the entities that an item brings. With `$levels`, the item is followed again from these entities.
@@ -143,8 +143,8 @@ private struct CoverageBuilder {
       case .count: break
       }
     }
-    let way = way(options, table)
-    add(way, to: table.number)
+    let route = route(options, table)
+    add(route, to: table.number)
   }
 
   /// Before V4, expanded entities come only if `$select` is absent or names them (OData V2 URI Conventions §4.8).
@@ -156,7 +156,7 @@ private struct CoverageBuilder {
       case .star: true
       case .navigation(let navigation):
         item.path.segments.contains { segment in
-          if case .navigation(let own) = segment.kind { own.name == navigation.name } else { false }
+          if case .navigation(let expanded) = segment.kind { expanded.name == navigation.name } else { false }
         }
       default: false
       }

@@ -2,17 +2,17 @@
 ///
 /// | the copy has | `show` | `compute` | `follow` | `list` | `find` | `listLocal` |
 /// | --- | --- | --- | --- | --- | --- | --- |
-/// | `downloaded` | answer | answer | answer | answer | answer | answer |
-/// | `madeHere` | answer | answer | answer | answer | answer | answer |
-/// | `leftOut` | absent | `notDownloaded` | `notDownloaded` | answer | answer | answer |
-/// | `linkNotDownloaded` | absent | `notDownloaded` | `notDownloaded` | answer | the row, else `notDownloaded` | answer |
-/// | `notCovered` | absent | `notDownloaded` | `notDownloaded` | `notDownloaded` | the row, else `notDownloaded` | answer |
-/// | `awaited` | absent | `neverDownloaded` | `neverDownloaded` | `neverDownloaded` | the row, else `neverDownloaded` | answer |
+/// | `downloaded` | available | available | available | available | available | available |
+/// | `createdLocally` | available | available | available | available | available | available |
+/// | `leftOut` | absent | `notDownloaded` | `notDownloaded` | available | available | available |
+/// | `linkNotDownloaded` | absent | `notDownloaded` | `notDownloaded` | available | the row, else `notDownloaded` | available |
+/// | `notCovered` | absent | `notDownloaded` | `notDownloaded` | `notDownloaded` | the row, else `notDownloaded` | available |
+/// | `awaited` | absent | `neverDownloaded` | `neverDownloaded` | `neverDownloaded` | the row, else `neverDownloaded` | available |
 ///
-/// The result of an outcome `answer` may be empty. Then nothing matches, as far as the defining queries reach.
+/// The result of an outcome `available` may be empty. Then nothing matches, as far as the defining queries reach.
 enum ReadOutcome: Sendable, Hashable {
   /// The read returns what the copy has, even if that is nothing.
-  case answer
+  case available
   /// The response leaves the member out.
   case absent
   /// The read returns the row if the copy has it, else fails: it is unknown whether the service has such a row.
@@ -24,7 +24,7 @@ enum ReadOutcome: Sendable, Hashable {
     /// A defining query has downloaded it, or has shown that there is none.
     case downloaded
     /// It belongs to an entity that was created in the store and has not been downloaded since.
-    case madeHere
+    case createdLocally
     /// A property that the `$select` of the defining queries leaves out.
     case leftOut
     /// A link that no `$expand` has brought and that no referential constraint defines.
@@ -53,9 +53,9 @@ enum ReadOutcome: Sendable, Hashable {
 
   init(_ use: Use, of content: Content) {
     switch (content, use) {
-    case (.downloaded, _), (.madeHere, _), (_, .listLocal): self = .answer
+    case (.downloaded, _), (.createdLocally, _), (_, .listLocal): self = .available
     case (_, .show): self = .absent
-    case (.leftOut, .list), (.leftOut, .find), (.linkNotDownloaded, .list): self = .answer
+    case (.leftOut, .list), (.leftOut, .find), (.linkNotDownloaded, .list): self = .available
     case (.linkNotDownloaded, .find), (.notCovered, .find): self = .rowOrFailure(.notDownloaded)
     case (.leftOut, _), (.linkNotDownloaded, _), (.notCovered, _): self = .failure(.notDownloaded)
     case (.awaited, .find): self = .rowOrFailure(.neverDownloaded)
@@ -66,7 +66,7 @@ enum ReadOutcome: Sendable, Hashable {
   /// The name of the error if there is no row; nil if the read never fails.
   var failure: OfflineODataErrorName? {
     switch self {
-    case .answer, .absent: nil
+    case .available, .absent: nil
     case .rowOrFailure(let name), .failure(let name): name
     }
   }

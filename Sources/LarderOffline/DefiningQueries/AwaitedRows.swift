@@ -46,7 +46,7 @@ struct AwaitedRows: Sendable {
     guard !missing.isEmpty else { return nil }
     let reach = try ContainedReach(path, rows)
     let associated = AssociatedTables(question.url, path, rows.plan)
-    return missing.filter { associated.mayHold($0.tables) || reach.mayLack($0, question.plan) }.map(\.query).min()
+    return missing.filter { associated.canInclude($0.tables) || reach.mayLack($0, question.plan) }.map(\.query).min()
   }
 
   /// An entity with a navigation property that contains others.
@@ -155,7 +155,7 @@ private struct ContainedReach {
     _ missing: MissingRows, _ plan: ReadPlan, _ place: Place, besides known: Set<Int> = []
   ) -> Bool {
     if case .nowhere = place { return false }
-    let own = plan.ownTables(rows.state, rows.plan).subtracting(known)
+    let own = plan.directTables(rows.state, rows.plan).subtracting(known)
     if !own.isDisjoint(with: missing.tables), isAround(missing, place) { return true }
     guard let shape = plan.shape else { return false }
     return shape.expands.contains { expand in

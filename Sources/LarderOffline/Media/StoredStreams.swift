@@ -5,16 +5,16 @@ import LarderStorage
 
 /// The bytes of media entities and stream properties in the store's file, in chunks.
 enum StoredStreams {
-  /// The bytes of a chunk.
+  /// The size of a chunk in bytes.
   static let chunk = 256 << 10
 
-  /// Which stream: of an entity by its identity; `property` is empty for a media entity's own.
+  /// The name of a stream: the identity of its entity, and the property, which is empty for the content of a media entity.
   struct Name: Sendable, Hashable {
     var entity: Int64
     var property: String
   }
 
-  /// What is known of a stream whose bytes are all there.
+  /// The metadata of a stream that is stored completely.
   struct Head: Sendable, Hashable {
     var contentType: String?
     var etag: String?
@@ -33,19 +33,19 @@ enum StoredStreams {
     """,
   ]
 
-  /// What is kept of a stream; nil for nothing. What waits to be sent lies over what the service has.
+  /// The metadata of a stored stream; nil if there is none. A pending change takes precedence over the service's version.
   static func head(_ name: Name, _ connection: Connection) throws(StorageError) -> Head? {
-    let waiting = try head(
+    let pendingHead = try head(
       """
       SELECT content_type, NULL, bytes, generation FROM larder_media WHERE entity = ?1 AND property = ?2
         ORDER BY request DESC LIMIT 1
       """, name, connection)
-    if let waiting { return waiting }
-    return try brought(name, connection)
+    if let pendingHead { return pendingHead }
+    return try downloadedHead(name, connection)
   }
 
-  /// What a download has brought of a stream, or an upload has taken there.
-  static func brought(_ name: Name, _ connection: Connection) throws(StorageError) -> Head? {
+  /// The metadata of the service's version of a stream, as a download or an upload has stored it.
+  static func downloadedHead(_ name: Name, _ connection: Connection) throws(StorageError) -> Head? {
     try head(
       "SELECT content_type, etag, bytes, generation FROM larder_stream WHERE entity = ?1 AND property = ?2", name,
       connection)
@@ -61,7 +61,7 @@ enum StoredStreams {
     }
   }
 
-  /// The bytes of a stream, read as they are pulled: all of the state in which it was opened.
+  /// The bytes of a stream, read on demand. All bytes belong to the version for which the stream was opened.
   static func body(_ head: Head, _ store: OpenStore) -> HTTPBodyStream {
     let next = Locked<Int64>(0)
     let count = (head.byteCount + Int64(chunk) - 1) / Int64(chunk)
@@ -82,7 +82,7 @@ enum StoredStreams {
     }
   }
 
-  /// Begins the bytes of a stream: a number that its chunks are kept under, never used before.
+  /// Returns a new generation number, under which the chunks of a stream are stored.
   static func begin(_ connection: Connection) throws(StorageError) -> Int64 { try connection.takeIdentities(1) }
 
   static func put(
@@ -93,17 +93,17 @@ enum StoredStreams {
       .integer(generation), .integer(number), .blob(bytes))
   }
 
-  /// Puts whole bytes in the place of those that were there; false where some of them were taken for a crash's by another
-  /// process.
+  /// Replaces a stream by the chunks of a generation. Returns false if another process has removed some of the chunks
+  /// because it took them for leftovers of a crash.
   static func finish(
     _ name: Name, source: String, _ head: Head, _ connection: Connection
   ) throws(StorageError) -> Bool {
-    let wanted = (head.byteCount + Int64(chunk) - 1) / Int64(chunk)
+    let chunkCount = (head.byteCount + Int64(chunk) - 1) / Int64(chunk)
     let count = try connection.first(
       "SELECT count(*) FROM larder_stream_chunk WHERE generation = ?1", .integer(head.generation)
     ) { (row) throws(StorageError) in try row.int64(0) }
-    guard count == wanted else { return false }
-    if let old = try brought(name, connection) { try drop(old.generation, connection) }
+    guard count == chunkCount else { return false }
+    if let old = try downloadedHead(name, connection) { try drop(old.generation, connection) }
     try connection.run(
       """
       INSERT OR REPLACE INTO larder_stream(entity, property, source, content_type, etag, bytes, generation)
@@ -113,7 +113,7 @@ enum StoredStreams {
     return true
   }
 
-  /// Notes the version of the bytes that an upload has taken to the service.
+  /// Sets the ETag of a stream after an upload.
   static func set(_ etag: String, of name: Name, _ connection: Connection) throws(StorageError) {
     try connection.run(
       "UPDATE larder_stream SET etag = ?3 WHERE entity = ?1 AND property = ?2", .integer(name.entity),
@@ -124,51 +124,52 @@ enum StoredStreams {
     try connection.run("DELETE FROM larder_stream_chunk WHERE generation = ?1", .integer(generation))
   }
 
-  /// Drops the streams of entities that are gone from a table.
+  /// Removes the streams of entities that are no longer in a table.
   static func sweep(
     _ source: String, _ table: String, _ connection: Connection
   ) throws(StorageError) {
-    let gone = "source = ?1 AND entity NOT IN (SELECT \"@id\" FROM \(table))"
+    let deletedEntities = "source = ?1 AND entity NOT IN (SELECT \"@id\" FROM \(table))"
     try connection.run(
-      "DELETE FROM larder_stream_chunk WHERE generation IN (SELECT generation FROM larder_stream WHERE \(gone))",
+      "DELETE FROM larder_stream_chunk WHERE generation IN (SELECT generation FROM larder_stream WHERE \(deletedEntities))",
       .text(source))
-    try connection.run("DELETE FROM larder_stream WHERE \(gone)", .text(source))
+    try connection.run("DELETE FROM larder_stream WHERE \(deletedEntities)", .text(source))
   }
 
-  /// Makes the tables where they are missing.
+  /// Creates the tables if they do not exist.
   static func prepare(_ connection: Connection) throws(StorageError) {
     for sql in statements { try connection.run(sql) }
   }
 
-  /// Neither a stream's, nor of one that is to be sent.
-  private static let strays = """
+  /// The condition for chunks that belong neither to a stored stream nor to one that is to be uploaded.
+  private static let isUnreferenced = """
     generation NOT IN (SELECT generation FROM larder_stream)
     AND generation NOT IN (SELECT generation FROM larder_media)
     """
 
-  /// Whether there are bytes of streams that never came to their end.
-  static func hasStrays(_ connection: Connection) throws(StorageError) -> Bool {
-    try connection.first("SELECT 1 FROM larder_stream_chunk WHERE \(strays) LIMIT 1") { (_) throws(StorageError) in true
+  /// Whether there are chunks of streams that were never completed.
+  static func hasUnreferencedChunks(_ connection: Connection) throws(StorageError) -> Bool {
+    try connection.first("SELECT 1 FROM larder_stream_chunk WHERE \(isUnreferenced) LIMIT 1") {
+      (_) throws(StorageError) in true
     }
       ?? false
   }
 
-  /// Drops them.
-  static func dropStrays(_ connection: Connection) throws(StorageError) {
-    try connection.run("DELETE FROM larder_stream_chunk WHERE \(strays)")
+  /// Removes the chunks of streams that were never completed.
+  static func dropUnreferencedChunks(_ connection: Connection) throws(StorageError) {
+    try connection.run("DELETE FROM larder_stream_chunk WHERE \(isUnreferenced)")
   }
 }
 
-/// The bytes of a media entity or stream property, read as they are pulled.
+/// The bytes of a media entity or stream property, read on demand.
 public struct OfflineODataMedia: Sendable {
-  /// The media type, where the service gave one.
+  /// The media type, if the service has sent one.
   public let contentType: String?
   /// The version of the bytes.
   public let etag: String?
   /// The bytes.
   public let body: HTTPBodyStream
 
-  /// As header fields.
+  /// The media type and the ETag as header fields.
   var fields: HTTPFields {
     var fields: HTTPFields = [:]
     if let contentType { fields[.contentType] = contentType }
@@ -178,27 +179,27 @@ public struct OfflineODataMedia: Sendable {
 }
 
 extension OpenStore {
-  /// Which stream a path names: `Photos(1)/$value`, `Products(1)/Photo`.
+  /// Returns the stream that a path leads to: `Photos(1)/$value`, `Products(1)/Photo`.
   func streamName(_ path: String) async throws(OfflineODataError) -> StoredStreams.Name {
     let text = try relative(path)
     return try await read { [self] connection, state, plan in
-      let question = try question(text, connection, state, plan)
-      guard case .media(let shape, let property) = question.plan.content, let id = shape.id else {
-        throw OfflineODataError(.unsupportedRequest, "'\(path.prefix { $0 != "?" })' names no media")
+      let query = try preparedQuery(text, connection, state, plan)
+      guard case .media(let shape, let property) = query.plan.content, let id = shape.id else {
+        throw OfflineODataError(.unsupportedRequest, "'\(path.prefix { $0 != "?" })' does not lead to media")
       }
-      try question.plan.check(connection)
-      var found: Int64?
+      try query.plan.check(connection)
+      var entity: Int64?
       try ResultWriter(connection: connection, types: ResultTypes(model: plan.model, form: form(.init(), plan.model)))
-        .forEachRow(question.plan.sql, ResultWriter.values(question.plan.parameters)) { row in
-          found = row.integer(id)
+        .forEachRow(query.plan.sql, ResultWriter.values(query.plan.parameters)) { row in
+          entity = row.integer(id)
           return false
         }
-      guard let found else { throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'") }
-      return StoredStreams.Name(entity: found, property: property ?? "")
+      guard let entity else { throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'") }
+      return StoredStreams.Name(entity: entity, property: property ?? "")
     }
   }
 
-  /// The bytes that a path names; throws `notFound` where the store has not got them.
+  /// Returns the bytes that a path leads to. Throws `notFound` if they are not in the store.
   func media(_ path: String) async throws(OfflineODataError) -> OfflineODataMedia {
     let name = try await streamName(path)
     let head = try await read { connection, _, _ in try StoredStreams.head(name, connection) }

@@ -13,62 +13,62 @@ struct AssociatedTables {
   init(_ url: ODataBoundURL, _ path: ODataBoundPath, _ plan: ReplicaPlan) {
     self.plan = plan
     // The target of the path itself is known. This examines the expressions inside it.
-    for segment in path.segments { look(inside: segment) }
-    look(url.options)
+    for segment in path.segments { visit(inside: segment) }
+    visit(url.options)
   }
 
   /// Whether the query may read rows of the tables that belong to any entity, wherever its path begins.
-  func mayHold(_ wanted: Set<Int>) -> Bool { isLeaving && (isUnknown || !tables.isDisjoint(with: wanted)) }
+  func canInclude(_ candidates: Set<Int>) -> Bool { isLeaving && (isUnknown || !tables.isDisjoint(with: candidates)) }
 
   // MARK: Options
 
-  private mutating func look(_ options: ODataBoundOptions?) {
+  private mutating func visit(_ options: ODataBoundOptions?) {
     guard let options else { return }
-    look(options.filter)
-    look(options.compute)
-    look(options.orderBy)
-    look(options.apply ?? [])
+    visit(options.filter)
+    visit(options.compute)
+    visit(options.orderBy)
+    visit(options.apply ?? [])
     for item in options.select {
-      look(item.path)
-      look(item.options)
+      visit(item.path)
+      visit(item.options)
     }
     for item in options.expand {
-      for segment in item.path.segments { look(inside: segment) }
-      look(item.options)
+      for segment in item.path.segments { visit(inside: segment) }
+      visit(item.options)
       if item.kept != nil { (isLeaving, isUnknown) = (true, true) }
     }
   }
 
-  private mutating func look(_ compute: [ODataBoundCompute]) { for item in compute { look(item.expression) } }
-  private mutating func look(_ orderBy: [ODataBoundOrderBy]) { for item in orderBy { look(item.expression) } }
+  private mutating func visit(_ compute: [ODataBoundCompute]) { for item in compute { visit(item.expression) } }
+  private mutating func visit(_ orderBy: [ODataBoundOrderBy]) { for item in orderBy { visit(item.expression) } }
 
   // MARK: Expressions
 
-  private mutating func look(_ expression: ODataBoundExpression?) {
+  private mutating func visit(_ expression: ODataBoundExpression?) {
     guard let expression else { return }
     switch expression.kind {
     case .literal, .enumeration: break
-    case .path(let path), .isdefined(let path): look(path)
+    case .path(let path), .isdefined(let path): visit(path)
     case .and(let parts), .or(let parts), .list(let parts), .array(let parts), .call(_, let parts):
-      for part in parts { look(part) }
-    case .not(let part), .negate(let part): look(part)
+      for part in parts { visit(part) }
+    case .not(let part), .negate(let part): visit(part)
     case .binary(_, let left, let right), .membership(let left, let right):
-      look(left)
-      look(right)
-    case .cast(let part, _), .isof(let part, _): look(part)
+      visit(left)
+      visit(right)
+    case .cast(let part, _), .isof(let part, _): visit(part)
     case .conditional(let branches):
       for branch in branches {
-        look(branch.condition)
-        look(branch.value)
+        visit(branch.condition)
+        visit(branch.value)
       }
-    case .object(let members): for member in members { look(member.value) }
+    case .object(let members): for member in members { visit(member.value) }
     }
   }
 
-  private mutating func look(_ path: ODataBoundPath) {
+  private mutating func visit(_ path: ODataBoundPath) {
     switch path.root {
     case .root: isLeaving = true
-    case .expression(let expression): look(expression)
+    case .expression(let expression): visit(expression)
     case .implicit, .it, .this, .these, .variable: break
     }
     for segment in path.segments {
@@ -79,7 +79,7 @@ struct AssociatedTables {
         note(segment)
       default: break
       }
-      look(inside: segment)
+      visit(inside: segment)
     }
   }
 
@@ -87,78 +87,78 @@ struct AssociatedTables {
     if let table = segment.source.flatMap(plan.table(of:)) { tables.insert(table.number) } else { isUnknown = true }
   }
 
-  private mutating func look(inside segment: ODataBoundSegment) {
+  private mutating func visit(inside segment: ODataBoundSegment) {
     switch segment.kind {
-    case .count(let options): look(options)
-    case .filter(let expression): look(expression)
-    case .any(let lambda): look(lambda?.predicate)
-    case .all(let lambda): look(lambda.predicate)
-    case .aggregate(let aggregate): look(aggregate)
-    case .key(let parts): for part in parts { look(part.value) }
+    case .count(let options): visit(options)
+    case .filter(let expression): visit(expression)
+    case .any(let lambda): visit(lambda?.predicate)
+    case .all(let lambda): visit(lambda.predicate)
+    case .aggregate(let aggregate): visit(aggregate)
+    case .key(let parts): for part in parts { visit(part.value) }
     case .operation(_, let arguments), .operationImport(_, _, let arguments):
-      for argument in arguments { look(argument.value) }
+      for argument in arguments { visit(argument.value) }
     default: break
     }
   }
 
   // MARK: Transformations
 
-  private mutating func look(_ transformations: [ODataBoundTransformation]) {
-    for transformation in transformations { look(transformation) }
+  private mutating func visit(_ transformations: [ODataBoundTransformation]) {
+    for transformation in transformations { visit(transformation) }
   }
 
-  private mutating func look(_ transformation: ODataBoundTransformation) {
+  private mutating func visit(_ transformation: ODataBoundTransformation) {
     switch transformation {
     case .identity, .search, .top, .skip: break
-    case .aggregate(let aggregates): for aggregate in aggregates { look(aggregate) }
+    case .aggregate(let aggregates): for aggregate in aggregates { visit(aggregate) }
     case .groupBy(let groupings, let inner):
-      for grouping in groupings { look(grouping) }
-      look(inner)
-    case .concat(let all): for inner in all { look(inner) }
-    case .compute(let items): look(items)
-    case .filter(let expression): look(expression)
-    case .orderBy(let items): look(items)
+      for grouping in groupings { visit(grouping) }
+      visit(inner)
+    case .concat(let all): for inner in all { visit(inner) }
+    case .compute(let items): visit(items)
+    case .filter(let expression): visit(expression)
+    case .orderBy(let items): visit(items)
     case .extremes(_, let number, let value):
-      look(number)
-      look(value)
+      visit(number)
+      visit(value)
     case .join(let path, _, _, let inner):
-      look(path)
-      look(inner)
-    case .nest(let nested): for one in nested { look(one.transformations) }
+      visit(path)
+      visit(inner)
+    case .nest(let nested): for item in nested { visit(item.transformations) }
     case .addNested(let path, let nested):
-      look(path)
-      for one in nested { look(one.transformations) }
+      visit(path)
+      for item in nested { visit(item.transformations) }
     case .relatives(_, let hierarchy, let inner, _, _):
-      look(hierarchy)
-      look(inner)
+      visit(hierarchy)
+      visit(inner)
     case .traverse(let hierarchy, _, let inner, let order):
-      look(hierarchy)
-      look(inner)
-      look(order)
-    case .custom(let path): look(path)
+      visit(hierarchy)
+      visit(inner)
+      visit(order)
+    case .custom(let path): visit(path)
     }
   }
 
-  private mutating func look(_ hierarchy: ODataBoundHierarchy) {
-    look(hierarchy.nodes)
-    look(hierarchy.property)
+  private mutating func visit(_ hierarchy: ODataBoundHierarchy) {
+    visit(hierarchy.nodes)
+    visit(hierarchy.property)
   }
 
-  private mutating func look(_ grouping: ODataBoundGrouping) {
+  private mutating func visit(_ grouping: ODataBoundGrouping) {
     switch grouping {
-    case .property(let path): look(path)
-    case .rollup(let paths), .rollupHierarchy(_, let paths): for path in paths { look(path) }
+    case .property(let path): visit(path)
+    case .rollup(let paths), .rollupHierarchy(_, let paths): for path in paths { visit(path) }
     case .rollupRecursive(let hierarchy, let inner):
-      look(hierarchy)
-      look(inner)
+      visit(hierarchy)
+      visit(inner)
     }
   }
 
-  private mutating func look(_ aggregate: ODataBoundAggregate) {
+  private mutating func visit(_ aggregate: ODataBoundAggregate) {
     switch aggregate.operand {
-    case .expression(let expression): look(expression)
-    case .count(let path), .custom(let path, _): look(path)
+    case .expression(let expression): visit(expression)
+    case .count(let path), .custom(let path, _): visit(path)
     }
-    for step in aggregate.from { for path in step.properties { look(path) } }
+    for step in aggregate.from { for path in step.properties { visit(path) } }
   }
 }

@@ -12,26 +12,27 @@ extension OpenStore {
   /// Queries of the store's own sets are never known to be short, because their rows are computed from the whole queue.
   ///
   /// - Parameter isPaged: whether the result can state that there is a next page.
-  func answer<Value: Sendable>(
+  func executeQuery<Value: Sendable>(
     _ text: String, _ options: OfflineODataResultOptions, isPaged: Bool = true,
     _ body: @escaping @Sendable (ResultRun, Connection) throws -> Value
   ) async throws(OfflineODataError) -> Value {
-    let asked = AskedForm(isPaged: isPaged, showsMarks: options.showsMarks(text), localRowsOnly: options.localRowsOnly)
+    let variant = QueryVariant(
+      isPaged: isPaged, showsMarks: options.showsMarks(text), localRowsOnly: options.localRowsOnly)
     let work = { @Sendable [self] (connection: Connection, state: ReplicaState, plan: ReplicaPlan) throws -> Value in
       let begin = connection.environment.uptime()
-      let question = try question(text, connection, state, plan, asked)
-      defer { question.pace.note(connection.environment.uptime() - begin) }
-      return try body(try run(question, options, connection, plan), connection)
+      let query = try preparedQuery(text, connection, state, plan, variant)
+      defer { query.pace.note(connection.environment.uptime() - begin) }
+      return try body(try run(query, options, connection, plan), connection)
     }
     let isMain = BlockedThread.isMain(#isolation)
-    let name = name(text, asked)
+    let name = name(text, variant)
     let pace = prepared.withLock { $0.pace(name) }
     let isShort = pace?.isShort ?? (!isMain && OpenStore.storeSet(text, replica.model) == nil)
-    if isShort, let value = try answerHere(work) { return value }
+    if isShort, let value = try executeHere(work) { return value }
     return try await read(work)
   }
 
-  private func answerHere<Value>(
+  private func executeHere<Value>(
     _ work: (Connection, ReplicaState, ReplicaPlan) throws -> Value
   ) throws(OfflineODataError) -> Value? {
     let result: Result<Value, any Error>?
@@ -48,46 +49,47 @@ extension OpenStore {
     _ text: String, _ options: OfflineODataResultOptions, _ connection: Connection, _ state: ReplicaState,
     _ plan: ReplicaPlan, isPaged: Bool = true
   ) throws -> ResultRun {
-    let asked = AskedForm(isPaged: isPaged, showsMarks: options.showsMarks(text), localRowsOnly: options.localRowsOnly)
-    return try run(try question(text, connection, state, plan, asked), options, connection, plan)
+    let variant = QueryVariant(
+      isPaged: isPaged, showsMarks: options.showsMarks(text), localRowsOnly: options.localRowsOnly)
+    return try run(try preparedQuery(text, connection, state, plan, variant), options, connection, plan)
   }
 
   private func run(
-    _ question: PreparedQuery, _ options: OfflineODataResultOptions, _ connection: Connection, _ plan: ReplicaPlan
+    _ query: PreparedQuery, _ options: OfflineODataResultOptions, _ connection: Connection, _ plan: ReplicaPlan
   ) throws -> ResultRun {
-    try question.plan.check(connection)
-    let options = try options.heeding(question.url.options.format, isJSON: question.plan.content.isJSON)
+    try query.plan.check(connection)
+    let options = try options.heeding(query.url.options.format, isJSON: query.plan.content.isJSON)
     return ResultRun(
-      plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model,
-      heads: question.heads, alsoReads: question.alsoReads)
+      plan: query.plan, url: query.url, form: form(options, plan.model), model: query.model,
+      heads: query.heads, alsoReads: query.alsoReads)
   }
 
   /// Binds and plans a query for the state that a transaction sees. The result is cached for the next use.
-  func question(
+  func preparedQuery(
     _ text: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
-    _ asked: AskedForm = AskedForm()
+    _ variant: QueryVariant = QueryVariant()
   ) throws -> PreparedQuery {
-    let name = name(text, asked)
-    let kept = prepared.withLock { $0.question(name, state.version) }
-    if let kept, !kept.plan.isOfMoment { return kept }
+    let name = name(text, variant)
+    let cached = prepared.withLock { $0.query(name, state.version) }
+    if let cached, !cached.plan.usesCurrentTime { return cached }
     if let set = OpenStore.storeSet(text, plan.model) {
-      return try question(
-        text, of: set, connection, state, plan, isPaged: asked.isPaged, showsMarks: asked.showsMarks)
+      return try preparedQuery(
+        text, of: set, connection, state, plan, isPaged: variant.isPaged, showsMarks: variant.showsMarks)
     }
-    var question = try make(
-      text, state, plan, asked.isPaged ? parameters.answerPageSize : nil, showsMarks: asked.showsMarks,
-      localRowsOnly: asked.localRowsOnly)
-    if let kept { question.pace = kept.pace }
-    prepared.withLock { $0.keep(question, name, state.version) }
-    return question
+    var query = try make(
+      text, state, plan, variant.isPaged ? parameters.answerPageSize : nil, showsMarks: variant.showsMarks,
+      localRowsOnly: variant.localRowsOnly)
+    if let cached { query.pace = cached.pace }
+    prepared.withLock { $0.keep(query, name, state.version) }
+    return query
   }
 
   /// The cache key of a query. A query without pages has another plan, and so has one with marks of the last download
   /// or with local rows only. No URL has white space at its end.
-  private func name(_ text: String, _ asked: AskedForm) -> String {
-    var name = asked.isPaged && parameters.answerPageSize != nil ? text + " " : text
-    if asked.localRowsOnly { name += "\t" }
-    return asked.showsMarks ? name + "\n" : name
+  private func name(_ text: String, _ variant: QueryVariant) -> String {
+    var name = variant.isPaged && parameters.answerPageSize != nil ? text + " " : text
+    if variant.localRowsOnly { name += "\t" }
+    return variant.showsMarks ? name + "\n" : name
   }
 
   func make(

@@ -32,7 +32,7 @@ extension OpenStore {
     let text = try relative(path)
     if text.isEmpty || text.hasPrefix("?"), let document = try await serviceDocument(text, options) { return document }
     try await prepare(text, options)
-    return try await answer(text, options) { run, connection in try run.json(connection) }
+    return try await executeQuery(text, options) { run, connection in try run.json(connection) }
   }
 
   /// The service document, which is the resource at the service's root; nil if the text names another resource.
@@ -46,7 +46,7 @@ extension OpenStore {
       let form = form(try options.heeding(url.options.format, isJSON: true), plan.model)
       return (
         ServiceDocument(model: plan.model, form: form).json(),
-        ResultRun.End(found: .content, rows: 0, mediaType: form.mediaType)
+        ResultRun.End(outcome: .content, rows: 0, mediaType: form.mediaType)
       )
     }
   }
@@ -63,16 +63,17 @@ extension OpenStore {
   private func prepareSearch(
     _ text: String, _ options: OfflineODataResultOptions
   ) async throws(OfflineODataError) {
-    guard OpenStore.asksSearch(text), OpenStore.storeSet(text, replica.model) == nil else { return }
-    let wanted = try await read { [self] connection, state, plan in
-      try question(text, connection, state, plan, AskedForm(localRowsOnly: options.localRowsOnly)).plan.unindexed
+    guard OpenStore.containsSearch(text), OpenStore.storeSet(text, replica.model) == nil else { return }
+    let unindexed = try await read { [self] connection, state, plan in
+      try preparedQuery(text, connection, state, plan, QueryVariant(localRowsOnly: options.localRowsOnly)).plan
+        .unindexed
     }
-    guard !wanted.isEmpty else { return }
-    do throws(StorageError) { try await replica.prepareSearch(wanted) } catch { throw OfflineODataError(error) }
+    guard !unindexed.isEmpty else { return }
+    do throws(StorageError) { try await replica.prepareSearch(unindexed) } catch { throw OfflineODataError(error) }
   }
 
   /// Whether a text contains `search`. It reads each byte once, because it runs for every query.
-  static func asksSearch(_ text: String) -> Bool {
+  static func containsSearch(_ text: String) -> Bool {
     let word: StaticString = "search"
     return word.withUTF8Buffer { letters in
       var matched = 0
@@ -95,36 +96,37 @@ extension OpenStore {
     var run: ResultRun?
     if let set = change.entity?.table, let key = change.key {
       let options = try options.heeding(nil, isJSON: true)
-      run = try entityQuestion(path, set, key, state, plan, showsMarks: options.showsMarks(path)).map { question in
+      run = try entityQuery(path, set, key, state, plan, showsMarks: options.showsMarks(path)).map { query in
         ResultRun(
-          plan: question.plan, url: question.url, form: form(options, plan.model), model: question.model,
-          heads: question.heads)
+          plan: query.plan, url: query.url, form: form(options, plan.model), model: query.model,
+          heads: query.heads)
       }
     }
-    let answer = try (run ?? self.run(path, options, connection, state, plan)).json(connection)
-    return answer.end.found == .content ? (answer.bytes, answer.end.mediaType) : nil
+    let result = try (run ?? self.run(path, options, connection, state, plan)).json(connection)
+    return result.end.outcome == .content ? (result.bytes, result.end.mediaType) : nil
   }
 
   /// The query for an entity of a set by its key. It is planned for the first key that is requested, and reused for all
   /// other keys. Nil if the plan depends on the key.
-  private func entityQuestion(
+  private func entityQuery(
     _ path: String, _ set: String, _ key: [SQLValue], _ state: ReplicaState, _ plan: ReplicaPlan, showsMarks: Bool
   ) throws -> PreparedQuery? {
     // No URL contains this character, so the name is unique.
     let name = "\u{0}\(set)" + (showsMarks ? "\n" : "")
     let parameters = key.map { ReadParameter.value($0) }
-    if var kept = prepared.withLock({ $0.question(name, state.version) }) {
-      kept.plan = kept.plan.with(parameters)
-      return kept
+    if var cached = prepared.withLock({ $0.query(name, state.version) }) {
+      cached.plan = cached.plan.with(parameters)
+      return cached
     }
-    let made = try make(path, state, plan, nil, showsMarks: showsMarks)
-    guard made.plan.parameters == parameters, made.plan.count == nil, made.plan.owner == nil, !made.plan.isOfMoment,
-      made.plan.checks.isEmpty
+    let query = try make(path, state, plan, nil, showsMarks: showsMarks)
+    guard query.plan.parameters == parameters, query.plan.count == nil, query.plan.owner == nil,
+      !query.plan.usesCurrentTime,
+      query.plan.checks.isEmpty
     else {
       return nil
     }
-    prepared.withLock { $0.keep(made, name, state.version) }
-    return made
+    prepared.withLock { $0.keep(query, name, state.version) }
+    return query
   }
 }
 
@@ -134,7 +136,7 @@ extension OfflineODataResultOptions {
     self.init()
     guard let accept = request.fields[.accept] else { return }
     accepted = OfflineODataResultOptions.ranges(accept)
-    take(parameters: accept)
+    apply(parameters: accept)
   }
 
   /// The media ranges of an `Accept` field, without those of weight 0 (RFC 9110 §12.5.1).
@@ -161,24 +163,24 @@ extension OfflineODataResultOptions {
     guard isJSON else { return self }
     var options = self
     if let format {
-      try options.take(format: format)
+      try options.apply(format: format)
       return options
     }
     guard let accepted, accepted.allSatisfy({ !["application/json", "application/*", "*/*"].contains($0) }) else {
       return options
     }
-    throw OfflineODataError(.unsupportedQuery, "Accept: \(accepted.joined(separator: ", ")): answers are JSON")
+    throw OfflineODataError(.unsupportedQuery, "Accept: \(accepted.joined(separator: ", ")): results are in JSON")
   }
 
-  private mutating func take(format: String) throws(OfflineODataError) {
+  private mutating func apply(format: String) throws(OfflineODataError) {
     let type = format.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
     guard type == "json" || type == "application/json" else {
-      throw OfflineODataError(.unsupportedQuery, "$format=\(format): answers are JSON")
+      throw OfflineODataError(.unsupportedQuery, "$format=\(format): results are in JSON")
     }
-    take(parameters: format)
+    apply(parameters: format)
   }
 
-  private mutating func take(parameters: String) {
+  private mutating func apply(parameters: String) {
     for parameter in parameters.lowercased().split(whereSeparator: { $0 == ";" || $0 == "," }) {
       switch parameter.filter({ $0 != " " }) {
       case "odata.metadata=full", "metadata=full": metadata = .full

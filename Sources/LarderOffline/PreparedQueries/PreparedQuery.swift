@@ -15,7 +15,7 @@ struct PreparedQuery: Sendable {
 }
 
 /// Options of a query besides its text.
-struct AskedForm: Sendable {
+struct QueryVariant: Sendable {
   /// Whether the result can state that there is a next page.
   var isPaged = true
   var showsMarks = false
@@ -26,25 +26,25 @@ struct AskedForm: Sendable {
 /// A cache of prepared queries, valid for one version of the tables' names.
 struct PreparedQueries: Sendable {
   private var version: Int64 = -1
-  private var questions: [String: PreparedQuery] = [:]
+  private var queries: [String: PreparedQuery] = [:]
   private static let limit = 128
 
-  func question(_ text: String, _ version: Int64) -> PreparedQuery? {
-    version == self.version ? questions[text] : nil
+  func query(_ text: String, _ version: Int64) -> PreparedQuery? {
+    version == self.version ? queries[text] : nil
   }
 
   /// The measured duration of a query, whatever the version of the tables' names; nil if it is not known.
-  func pace(_ text: String) -> QueryPacing? { questions[text]?.pace }
+  func pace(_ text: String) -> QueryPacing? { queries[text]?.pace }
 
   /// Stores a prepared query in the cache.
-  mutating func keep(_ question: PreparedQuery, _ text: String, _ version: Int64) {
-    if version != self.version || questions.count >= Self.limit {
+  mutating func keep(_ query: PreparedQuery, _ text: String, _ version: Int64) {
+    if version != self.version || queries.count >= Self.limit {
       guard version >= self.version else { return }
-      questions = [:]
+      queries = [:]
       self.version = version
     }
     if text.utf8.count > 4096 { return }
-    questions[text] = question
+    queries[text] = query
   }
 }
 
@@ -60,15 +60,15 @@ final class QueryPacing: Sendable {
 
   /// Whether the next execution is expected to be short; nil before the first.
   var isShort: Bool? {
-    let known = microseconds.load(ordering: .relaxed)
-    return known < 0 ? nil : known <= Self.short
+    let mean = microseconds.load(ordering: .relaxed)
+    return mean < 0 ? nil : mean <= Self.short
   }
 
   /// Records a duration. Of two concurrent calls one may be lost, which the next call corrects.
   func note(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     let last = min(max(0, seconds), 1000) &* 1_000_000 &+ attoseconds / 1_000_000_000_000
-    let known = microseconds.load(ordering: .relaxed)
-    microseconds.store(known < 0 ? last : (known &+ last) / 2, ordering: .relaxed)
+    let mean = microseconds.load(ordering: .relaxed)
+    microseconds.store(mean < 0 ? last : (mean &+ last) / 2, ordering: .relaxed)
   }
 }

@@ -17,7 +17,7 @@ extension OfflineODataProvider {
   ) async throws -> OfflineODataResult {
     await afterScheduledChanges()
     let (bytes, end) = try await openStore().json(path, options)
-    guard end.found != .nothing else { throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'") }
+    guard end.outcome != .nothing else { throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'") }
     return OfflineODataResult(contentType: end.mediaType, bytes: bytes, etag: end.etag)
   }
 
@@ -41,7 +41,7 @@ extension OfflineODataProvider {
       let stream = try await ResultStream.open(store.replica) { connection, state, plan in
         try store.run(text, options, connection, state, plan)
       }
-      guard stream.end.found != .nothing else { throw OfflineODataError(.entityNotFound, "'\(text)'") }
+      guard stream.end.outcome != .nothing else { throw OfflineODataError(.entityNotFound, "'\(text)'") }
       return OfflineODataResultStream(stream)
     }
   }
@@ -66,7 +66,7 @@ extension OfflineODataProvider {
     let text = try store.relative(path)
     let options = OfflineODataResultOptions(localRowsOnly: localRowsOnly)
     try await store.prepare(text, options)
-    return try await store.answer(text, options, isPaged: false) { run, connection in
+    return try await store.executeQuery(text, options, isPaged: false) { run, connection in
       try run.read(type, connection)
     }
   }
@@ -129,7 +129,7 @@ extension OfflineODataProvider {
     let name = try await store.streamName(path)
     let text = try store.relative(path)
     let source = try await store.read { connection, state, plan in
-      try store.question(text, connection, state, plan).plan.content.mediaTable?.name
+      try store.preparedQuery(text, connection, state, plan).plan.content.mediaTable?.name
     }
     let wanted = StreamDownload.Wanted(name: name, source: source ?? "", path: path)
     _ = try await translated { try await StreamDownload(store: store).fetch(wanted) }
@@ -140,7 +140,8 @@ extension OfflineODataProvider {
     let store = try openStore()
     let text = try store.relative(path)
     return try await store.read { connection, state, plan in
-      try store.question(text, connection, state, plan, AskedForm(localRowsOnly: localRowsOnly)).plan.content.mediaTable
+      try store.preparedQuery(text, connection, state, plan, QueryVariant(localRowsOnly: localRowsOnly)).plan.content
+        .mediaTable
         != nil
     }
   }
@@ -150,7 +151,7 @@ extension OfflineODataProvider {
     let store = try openStore()
     let text = try store.relative(path)
     return try await store.read { connection, state, plan in
-      try store.question(text, connection, state, plan, AskedForm(localRowsOnly: localRowsOnly)).plan.content
+      try store.preparedQuery(text, connection, state, plan, QueryVariant(localRowsOnly: localRowsOnly)).plan.content
         .columnNames
     }
   }
@@ -165,7 +166,7 @@ extension OfflineODataProvider {
     let text = try store.relative(path)
     try await store.prepare(text, OfflineODataResultOptions(localRowsOnly: localRowsOnly))
     return try await store.read { connection, state, plan in
-      let question = try store.question(text, connection, state, plan, AskedForm(localRowsOnly: localRowsOnly))
+      let question = try store.preparedQuery(text, connection, state, plan, QueryVariant(localRowsOnly: localRowsOnly))
       try question.plan.check(connection)
       var explanation = OfflineODataExplanation(try Explanation(question.plan, on: connection))
       explanation.isOfLocalRowsOnly = localRowsOnly

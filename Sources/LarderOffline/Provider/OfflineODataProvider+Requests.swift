@@ -148,7 +148,7 @@ extension OpenStore {
     }
     if let etag = end.etag { fields[.etag] = etag }
     let status: Int
-    switch end.found {
+    switch end.outcome {
     case .content:
       fields[.contentType] = end.mediaType
       status = 200
@@ -157,7 +157,7 @@ extension OpenStore {
     }
     var response = ODataSingleResponse(
       httpStatus: status, fields: fields, payloadBytes: bytes, url: try absolute(path), serviceVersion: version)
-    if storeSet(of: path) != nil { response.model = wholeModel(replica.plan) }
+    if storeSet(of: path) != nil { response.model = combinedModel(replica.plan) }
     return response.of(replica.model)
   }
 

@@ -24,7 +24,7 @@ extension OpenStore {
     do { awaited = try await awaitedRows() } catch { throw OfflineODataError(below: error) }
     guard !awaited.isEmpty else { return }
     let name = try await read { [self] connection, state, plan -> String? in
-      let question = try question(text, connection, state, plan)
+      let question = try preparedQuery(text, connection, state, plan)
       // A query for one entity by its key checks itself whether the entity exists, because it may have been created
       // here.
       let asks = question.plan.checks.contains { $0.failure.name == .neverDownloaded }

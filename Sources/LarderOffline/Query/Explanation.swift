@@ -55,7 +55,7 @@ struct Explanation: Sendable, CustomStringConvertible {
     steps.map { step in
       let name = (step.path.isEmpty ? [] : [step.path.joined(separator: "/")]) + (step.isCount ? ["$count"] : [])
       let head = name.isEmpty ? "" : "-- " + name.joined(separator: " ") + "\n"
-      let parameters = step.parameters.map { $0.map(Explanation.describe) ?? "(of the row around)" }
+      let parameters = step.parameters.map { $0.map(Explanation.describe) ?? "(from the enclosing row)" }
       let bound = parameters.isEmpty ? "" : "\n-- parameters: " + parameters.joined(separator: ", ")
       return head + step.sql + bound + step.plan.map { "\n-- plan: " + $0 }.joined()
     }

@@ -48,9 +48,9 @@ extension ExpressionWriter {
   func fallible(
     _ function: SQLText, _ arguments: [SQLText], of expression: ODataBoundExpression
   ) throws -> SQLText {
-    statement.question.mayFail = true
+    statement.context.canFail = true
     var arguments = arguments
-    if statement.question.options.namesRows {
+    if statement.context.options.namesRows {
       arguments.append(FailedCall.argument(text(expression), try rows()))
     }
     return .atom("\(function)(\(SQLText.joined(arguments, ", ")))")
@@ -58,7 +58,7 @@ extension ExpressionWriter {
 
   /// An expression as written in URLs.
   private func text(_ expression: ODataBoundExpression) -> String {
-    let version = statement.question.plan.model.version
+    let version = statement.context.plan.model.version
     var tree = expression.syntax(version.dialect)
     // Variables can be printed only inside their lambdas.
     var (before, after) = ("", "")
@@ -107,13 +107,13 @@ struct RowNaming: Sendable {
   }
 
   private func path(_ row: RowReference, _ connection: Connection) -> String {
-    let found = "\(row.table)#\(row.row)"
+    let rowName = "\(row.table)#\(row.row)"
     // Rows of the store's own sets are not in a table of the file.
     guard let table = writer.plan.table(row.table), writer.sources.tables.isEmpty,
       writer.state.tables.indices.contains(table.number)
-    else { return found }
+    else { return rowName }
     let rows = LocalRows(writer.plan, writer.state, connection)
-    guard let cells = try? rows.effective(row), let path = try? rows.path(of: row, cells) else { return found }
+    guard let cells = try? rows.effective(row), let path = try? rows.path(of: row, cells) else { return rowName }
     return path
   }
 }

@@ -47,14 +47,15 @@ struct QueryWriter: Sendable {
       self.pageSize = pageSize
       self.showsMarks = showsMarks
       self.localRowsOnly = localRowsOnly
-      self.now = Options.offset(now)?.description ?? ReplicaSQL.minimumMoment
+      self.now = Options.offset(now)?.description ?? ReplicaSQL.minimumTimestamp
     }
 
     private static func offset(_ date: Date) -> ODataDateTimeOffset? {
       let time = date.timeIntervalSince1970
-      let whole = time.rounded(.down)
+      let seconds = time.rounded(.down)
       return ODataDateTimeOffset(
-        secondsSince1970: Int64(whole), picosecond: UInt64(max(0, ((time - whole) * 1e6).rounded(.down))) * 1_000_000)
+        secondsSince1970: Int64(seconds),
+        picosecond: UInt64(max(0, ((time - seconds) * 1e6).rounded(.down))) * 1_000_000)
     }
   }
 
@@ -74,30 +75,30 @@ struct QueryWriter: Sendable {
     case .path(let path): return try plan(path, url)
     case .entity(let type): return try entity(type, url)
     case .service: throw OfflineODataError.unsupported("the service document in this form")
-    case .metadata: throw OfflineODataError.unsupported("$metadata as a question")
-    case .batch: throw OfflineODataError.unsupported("$batch as a question")
+    case .metadata: throw OfflineODataError.unsupported("$metadata as a query")
+    case .batch: throw OfflineODataError.unsupported("$batch as a query")
     }
   }
 
   private func plan(_ path: ODataBoundPath, _ url: ODataBoundURL) throws -> ReadPlan {
-    let question = question(url)
-    question.sources = sources
-    return try ResourceWriter(question).plan(path, try searching(url.options)).noting(question)
+    let context = context(url)
+    context.sources = sources
+    return try ResourceWriter(context).plan(path, try addingSearch(url.options)).addingNotes(context)
   }
 
-  private func question(_ url: ODataBoundURL) -> Question {
-    let question = Question(plan: plan, state: state, options: options, coverage: coverage)
-    if !options.namesRows { question.naming = RowNaming(writer: self, url: url) }
-    return question
+  private func context(_ url: ODataBoundURL) -> QueryContext {
+    let context = QueryContext(plan: plan, state: state, options: options, coverage: coverage)
+    if !options.namesRows { context.naming = RowNaming(writer: self, url: url) }
+    return context
   }
 
   /// Treats `search=…` as a search, as SAP's services before V4 do (sap:searchable): each of its words must occur. In
   /// V4 an option of that name is a custom one, which a service may not know (URL Conventions 4.01 §5.2).
-  private func searching(_ options: ODataBoundOptions) throws -> ODataBoundOptions {
+  private func addingSearch(_ options: ODataBoundOptions) throws -> ODataBoundOptions {
     guard plan.model.version < .v4, let option = options.custom.first(where: { $0.name == "search" }) else {
       return options
     }
-    guard options.search == nil else { throw OfflineODataError.unsupported("search= beside $search") }
+    guard options.search == nil else { throw OfflineODataError.unsupported("search= together with $search") }
     let words = (option.value ?? "").split(whereSeparator: \.isWhitespace).map {
       ODataSearchExpression.word(String($0))
     }
@@ -121,11 +122,11 @@ struct QueryWriter: Sendable {
     }
     let bound = try ODataBinder(model: plan.model).bind(tree, text: id)
     guard case .path(let path) = bound.resource, path.type?.isCollection == false else {
-      throw OfflineODataError.unsupported("an entity-id that is no URL of an entity")
+      throw OfflineODataError.unsupported("an entity-id that is not the URL of an entity")
     }
     var options = url.options
     options.id = nil
-    let question = question(url)
-    return try ResourceWriter(question).plan(path, options, cast: type).noting(question)
+    let context = context(url)
+    return try ResourceWriter(context).plan(path, options, cast: type).addingNotes(context)
   }
 }

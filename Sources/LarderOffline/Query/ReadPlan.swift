@@ -31,14 +31,14 @@ final class ReadPlan: Sendable {
   /// (`Replica.prepareSearch`), search finds whole words, and the query is planned again.
   let unindexed: Set<Int>
   /// Whether the plan contains the time at which it was created: a later run of the same query needs a new plan.
-  let isOfMoment: Bool
+  let usesCurrentTime: Bool
   /// Runs the query again if a function has no value for a row, to name the row; nil if no function can fail.
   let naming: RowNaming?
 
   init(
     sql: String, parameters: [ReadParameter], content: ReadContent, isSingle: Bool, count: ReadCount? = nil,
     page: ReadPage? = nil, owner: ReadCount? = nil, checks: [ReadCheck] = [], unindexed: Set<Int> = [],
-    isOfMoment: Bool = false, naming: RowNaming? = nil
+    usesCurrentTime: Bool = false, naming: RowNaming? = nil
   ) {
     self.sql = sql
     self.parameters = parameters
@@ -49,7 +49,7 @@ final class ReadPlan: Sendable {
     self.owner = owner
     self.checks = checks
     self.unindexed = unindexed
-    self.isOfMoment = isOfMoment
+    self.usesCurrentTime = usesCurrentTime
     self.naming = naming
   }
 
@@ -57,24 +57,25 @@ final class ReadPlan: Sendable {
   func with(_ parameters: [ReadParameter]) -> ReadPlan {
     ReadPlan(
       sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
-      checks: checks, unindexed: unindexed, isOfMoment: isOfMoment)
+      checks: checks, unindexed: unindexed, usesCurrentTime: usesCurrentTime)
   }
 
   /// Returns a copy of the plan with the checks that its statement needs.
-  func checking(_ statement: Statement) -> ReadPlan {
+  func addingChecks(_ statement: Statement) -> ReadPlan {
     guard !statement.checks.isEmpty else { return self }
     return ReadPlan(
       sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
-      checks: statement.checks.map { ReadCheck($0.text, $0.failure) }, unindexed: unindexed, isOfMoment: isOfMoment)
+      checks: statement.checks.map { ReadCheck($0.text, $0.failure) }, unindexed: unindexed,
+      usesCurrentTime: usesCurrentTime)
   }
 
   /// Returns a copy of the plan with what the writer recorded while it wrote the query.
-  func noting(_ question: Question) -> ReadPlan {
-    guard !question.unindexed.isEmpty || question.asksTime || question.mayFail else { return self }
+  func addingNotes(_ context: QueryContext) -> ReadPlan {
+    guard !context.unindexed.isEmpty || context.usesCurrentTime || context.canFail else { return self }
     return ReadPlan(
       sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,
-      checks: checks, unindexed: question.unindexed, isOfMoment: question.asksTime,
-      naming: question.mayFail ? question.naming : nil)
+      checks: checks, unindexed: context.unindexed, usesCurrentTime: context.usesCurrentTime,
+      naming: context.canFail ? context.naming : nil)
   }
 }
 
@@ -115,12 +116,12 @@ struct ReadCheck: Sendable {
   }
 
   fileprivate func run(_ values: [SQLValue], _ connection: Connection) throws {
-    var isLacking = false
+    var hasMissingData = false
     try connection.forEachRow(sql, values) { (_) throws(StorageError) in
-      isLacking = true
+      hasMissingData = true
       return false
     }
-    if isLacking { throw failure }
+    if hasMissingData { throw failure }
   }
 }
 
@@ -235,7 +236,7 @@ struct ReadExpand: Sendable {
   var stopsAtCycles = false
   /// Whether `nest` or `addnested` created the collection: its context describes its content (Data Aggregation 4.0
   /// §3.4.3, §3.5.2).
-  var isMade = false
+  var isComputed = false
   /// The set or singleton of its entities, if the shape of the plan does not contain it.
   var source: ODataBoundSource?
   /// For one of several alternatives for entities of any type: the value that chooses its rows; nil applies to all

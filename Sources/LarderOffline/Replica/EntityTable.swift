@@ -68,15 +68,15 @@ final class EntityTable: Sendable {
 
   /// The column of a path of properties, as seen from a type of the hierarchy; nil if there is none.
   func column(_ path: [String], on type: EdmStructure? = nil) -> ReplicaColumn? {
-    guard let found = columnsByPath[path.joined(separator: "/")] else { return nil }
-    let all = found.map { columns[$0] }
+    guard let numbers = columnsByPath[path.joined(separator: "/")] else { return nil }
+    let all = numbers.map { columns[$0] }
     return choose(all, on: type) { $0.declaringType }
   }
 
   /// The navigation property of a path, as seen from a type of the hierarchy; nil if there is none.
   func navigation(_ path: [String], on type: EdmStructure? = nil) -> ReplicaNavigation? {
-    guard let found = navigationsByPath[path.joined(separator: "/")] else { return nil }
-    let all = found.map { navigations[$0] }
+    guard let numbers = navigationsByPath[path.joined(separator: "/")] else { return nil }
+    let all = numbers.map { navigations[$0] }
     return choose(all, on: type) { $0.declaringType }
   }
 

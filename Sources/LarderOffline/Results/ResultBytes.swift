@@ -20,11 +20,11 @@
   deinit { unsafe start.deallocate() }
 
   @inline(__always)
-  private mutating func reserve(_ wanted: Int) { if capacity - count < wanted { grow(wanted) } }
+  private mutating func reserve(_ additional: Int) { if capacity - count < additional { grow(additional) } }
 
   @inline(never)
-  private mutating func grow(_ wanted: Int) {
-    let size = max(capacity * 2, count + wanted)
+  private mutating func grow(_ additional: Int) {
+    let size = max(capacity * 2, count + additional)
     let bigger = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
     // Two allocations never overlap.
     unsafe bigger.update(from: start, count: count)
@@ -83,7 +83,7 @@
   mutating func truncate(to length: Int) { count = min(count, max(0, length)) }
 
   /// Removes `length` bytes from an offset on.
-  mutating func cut(from place: Int, _ length: Int) {
+  mutating func remove(from place: Int, _ length: Int) {
     guard place >= 0, length > 0, place + length <= count else { return }
     // The range is within the bytes written. The two parts may overlap, which `update` allows.
     unsafe (start + place).update(from: start + place + length, count: count - place - length)
@@ -194,18 +194,18 @@
   /// Appends Base64, or the URL-safe alphabet without padding on request (RFC 4648 §4 and §5).
   mutating func base64(_ bytes: UnsafeBufferPointer<UInt8>, isURLSafe: Bool) {
     reserve((bytes.count + 2) / 3 * 4)
-    var held: UInt32 = 0
+    var buffered: UInt32 = 0
     var bits: UInt32 = 0
     for index in bytes.indices {
-      held = unsafe held << 8 | UInt32(bytes[index])
+      buffered = unsafe buffered << 8 | UInt32(bytes[index])
       bits += 8
       while bits >= 6 {
         bits -= 6
-        put(ResultBytes.base64Digit(held >> bits & 0x3F, isURLSafe))
+        put(ResultBytes.base64Digit(buffered >> bits & 0x3F, isURLSafe))
       }
-      held &= (1 << bits) - 1
+      buffered &= (1 << bits) - 1
     }
-    if bits > 0 { put(ResultBytes.base64Digit(held << (6 - bits) & 0x3F, isURLSafe)) }
+    if bits > 0 { put(ResultBytes.base64Digit(buffered << (6 - bits) & 0x3F, isURLSafe)) }
     if !isURLSafe { for _ in 0..<(3 - bytes.count % 3) % 3 { append(UInt8(ascii: "=")) } }
   }
 
@@ -223,18 +223,18 @@
   // MARK: Taking bytes
 
   /// Returns and removes all bytes but the last, which a closing bracket may still replace.
-  mutating func take() -> [UInt8] {
+  mutating func takeAllButLast() -> [UInt8] {
     guard count > 1 else { return [] }
-    let taken = unsafe Array(UnsafeBufferPointer(start: start, count: count - 1))
+    let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: count - 1))
     unsafe start[0] = start[count - 1]
     count = 1
-    return taken
+    return bytes
   }
 
   /// Returns and removes all bytes.
   mutating func takeAll() -> [UInt8] {
-    let taken = unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    let bytes = unsafe Array(UnsafeBufferPointer(start: start, count: count))
     count = 0
-    return taken
+    return bytes
   }
 }

@@ -147,8 +147,8 @@ enum ResultCell: Sendable {
     }
     if index < bytes.count, unsafe bytes[index] == UInt8(ascii: "-") { index += 1 }
     let isZero = unsafe index < bytes.count && bytes[index] == UInt8(ascii: "0")
-    let whole = digits()
-    guard whole == 1 || whole > 1 && !isZero else { return false }
+    let integerDigits = digits()
+    guard integerDigits == 1 || integerDigits > 1 && !isZero else { return false }
     if index < bytes.count, unsafe bytes[index] == UInt8(ascii: ".") {
       index += 1
       if digits() == 0 { return false }

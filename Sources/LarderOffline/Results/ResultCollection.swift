@@ -32,7 +32,7 @@ struct ResultCollection {
   /// Writes a row. Returns false if it is the first row after the page.
   @inline(__always)
   mutating func row(_ row: borrowing Row, into out: inout ResultBytes) throws -> Bool {
-    guard paging.takes(row) else { return false }
+    guard paging.accepts(row) else { return false }
     try run.row(object, row, writer, into: &out)
     return true
   }
@@ -41,7 +41,7 @@ struct ResultCollection {
   func close(into out: inout ResultBytes) throws -> ResultRun.End {
     if paging.count == 0, try run.hasOwner(writer) == false {
       out.truncate(to: 0)
-      return ResultRun.End(found: .nothing, mediaType: form.mediaType)
+      return ResultRun.End(outcome: .nothing, mediaType: form.mediaType)
     }
     out.close(UInt8(ascii: "]"))
     let next = try paging.next.map { try ResultLinks(form).next(run.url, after: $0) }
@@ -53,6 +53,6 @@ struct ResultCollection {
       if let next { out.append(",\"\(form.control)nextLink\":\"\(next)\"") }
       out.append(UInt8(ascii: "}"))
     }
-    return ResultRun.End(found: .content, rows: paging.count, mediaType: form.mediaType)
+    return ResultRun.End(outcome: .content, rows: paging.count, mediaType: form.mediaType)
   }
 }

@@ -68,7 +68,7 @@ struct ResultContext {
     _ shape: ReadShape, _ options: ODataBoundOptions?, _ version: ODataVersion
   ) -> [String] {
     var list = selectList(options?.select ?? [])
-    if shape.table == nil { list += made(shape.members, leavingOut: list, shape.expands, version) }
+    if shape.table == nil { list += computedProperties(shape.members, leavingOut: list, shape.expands, version) }
     var alternatives = shape.expands.filter { $0.only != nil }
     for expand in shape.expands {
       // What is expanded in a computed object is listed with that object.
@@ -110,7 +110,7 @@ struct ResultContext {
   /// The context of a computed collection, after `$metadata#`: the set that the collection is part of (Data Aggregation
   /// 4.0 §3.4.3, §3.5.2).
   static func fragment(_ expand: ReadExpand, _ options: ODataBoundOptions?, _ version: ODataVersion) -> String? {
-    guard expand.isMade, case .objects(let shape) = expand.plan.content else { return nil }
+    guard expand.isComputed, case .objects(let shape) = expand.plan.content else { return nil }
     let list = selectList(shape, options, version).asText
     if let source = shape.source ?? expand.source, source.containment.isEmpty { return source.source.name + list }
     return "Collection(\(shape.type?.name ?? "Edm.ComplexType"))"
@@ -125,15 +125,15 @@ struct ResultContext {
   }
 
   /// The properties of rows that `$apply` has computed (Data Aggregation 4.0 §5).
-  private static func made(
-    _ members: [ReadMember], leavingOut known: [String], _ expands: [ReadExpand], _ version: ODataVersion,
+  private static func computedProperties(
+    _ members: [ReadMember], leavingOut excluded: [String], _ expands: [ReadExpand], _ version: ODataVersion,
     at path: [String] = []
   ) -> [String] {
     members.compactMap { member in
-      if known.contains(member.name) || member.name.hasPrefix("@") { return nil }
+      if excluded.contains(member.name) || member.name.hasPrefix("@") { return nil }
       guard case .complex(_, let inner) = member.kind else { return member.name }
       let place = path + [member.name]
-      var list = made(inner, leavingOut: [], expands, version, at: place)
+      var list = computedProperties(inner, leavingOut: [], expands, version, at: place)
       for expand in expands where Array(expand.path.dropLast()) == place {
         guard let name = expand.path.last, let nested = selectList(expand, nil, version) else { continue }
         list.append("\(name)(\(nested.joined(separator: ",")))")
@@ -171,10 +171,10 @@ struct ResultPath {
   private var encodedEntity: String?
 
   init(_ path: ODataBoundPath) {
-    for segment in path.segments { take(segment) }
+    for segment in path.segments { apply(segment) }
   }
 
-  private mutating func take(_ segment: ODataBoundSegment) {
+  private mutating func apply(_ segment: ODataBoundSegment) {
     switch segment.kind {
     case .source(let source):
       begin(at: source.name, encoded: source.name, isCollection: source.entitySet != nil)

@@ -21,12 +21,12 @@ final class ResultHead: Sendable {
 
 /// Caches the head of a query's last form: a repeated query mostly has the same form.
 final class ResultHeads: Sendable {
-  private let kept = Locked<ResultHead?>(nil)
+  private let cached = Locked<ResultHead?>(nil)
 
   func head(_ run: ResultRun) -> ResultHead {
-    if let known = kept.withLock({ $0 }), known.form == run.form { return known }
-    let made = ResultHead(run)
-    kept.withLock { $0 = made }
-    return made
+    if let head = cached.withLock({ $0 }), head.form == run.form { return head }
+    let head = ResultHead(run)
+    cached.withLock { $0 = head }
+    return head
   }
 }

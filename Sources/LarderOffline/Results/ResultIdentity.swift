@@ -71,7 +71,7 @@ struct ResultIdentity: Sendable {
   }
 
   /// Whether rows contain everything that their URLs are built from.
-  var isKnown: Bool {
+  var canBuildURLs: Bool {
     switch place {
     case .set, .contained(_, isCollection: true): !keys.isEmpty
     case .single, .contained(_, isCollection: false): true
@@ -80,14 +80,14 @@ struct ResultIdentity: Sendable {
   }
 
   /// The URL of a row's entity if the service gave one that differs from the conventions.
-  func ownURL(_ row: borrowing Row) throws -> String? {
+  func serviceURL(_ row: borrowing Row) throws -> String? {
     guard let uri, row.storageClass(uri) == .text else { return nil }
     return try row.text(uri)
   }
 
   /// The path of a row's entity from the service root, percent-encoded; nil if it is unknown.
   func path(_ row: borrowing Row, below parent: [UInt8]?) throws -> [UInt8]? {
-    guard isKnown else { return nil }
+    guard canBuildURLs else { return nil }
     switch place {
     case .set(let start): return try keyed(start, row)
     case .single(let path): return path

@@ -13,7 +13,7 @@ struct ResultPaging {
 
   /// Whether a row belongs to the page.
   @inline(__always)
-  mutating func takes(_ row: borrowing Row) -> Bool {
+  mutating func accepts(_ row: borrowing Row) -> Bool {
     guard let page else {
       count += 1
       return true
@@ -44,7 +44,7 @@ struct ResultLinks {
     url.serviceRoot = nil
     advance(&url.options, token)
     do { return form.serviceRoot + (try printer.print(url.syntax(form.dialect))) } catch {
-      throw OfflineODataError(.unsupportedQuery, "A link to the next page of this question: \(error)")
+      throw OfflineODataError(.unsupportedQuery, "the link to the next page of this query: \(error)")
     }
   }
 
@@ -54,7 +54,7 @@ struct ResultLinks {
     options.levels = nil
     advance(&options, token)
     do { return try printer.print(options.syntax(form.dialect)) } catch {
-      throw OfflineODataError(.unsupportedQuery, "A link to the next page of what is expanded: \(error)")
+      throw OfflineODataError(.unsupportedQuery, "the link to the next page of the expanded rows: \(error)")
     }
   }
 

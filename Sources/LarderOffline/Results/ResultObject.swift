@@ -140,14 +140,14 @@ final class ResultObject: Sendable {
         return Part(name: type + name, kind: .cell(column, cell), types: owners)
       case .complex(let marker, let members):
         let declared = member.type.structure
-        let own = path.isEmpty ? member.name : "\(path)/\(member.name)"
-        let known = members.filter { $0.kind.isCell }
-        let isMixed = typeCount > 0 && known.contains { declared?.property($0.name) == nil }
+        let memberPath = path.isEmpty ? member.name : "\(path)/\(member.name)"
+        let cellMembers = members.filter { $0.kind.isCell }
+        let isMixed = typeCount > 0 && cellMembers.contains { declared?.property($0.name) == nil }
         return Part(
           name: name,
           kind: .complex(
-            marker, declared, members.compactMap { part($0, isDynamic: false, below: own) },
-            names: isMixed ? members.map(\.name) : [], path: own),
+            marker, declared, members.compactMap { part($0, isDynamic: false, below: memberPath) },
+            names: isMixed ? members.map(\.name) : [], path: memberPath),
           types: owners)
       case .dynamic(let column, let only):
         return Part(name: [], kind: .dynamic(column, only), types: owners)

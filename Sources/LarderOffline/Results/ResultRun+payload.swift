@@ -9,12 +9,12 @@ extension ResultRun {
   func payload(_ connection: Connection) throws -> (payload: ODataPayload?, end: End) {
     if case .count = plan.content {
       let (bytes, end) = try json(connection)
-      return (end.found == .content ? try ODataPayload(countText: bytes) : nil, end)
+      return (end.outcome == .content ? try ODataPayload(countText: bytes) : nil, end)
     }
     let builder = PayloadBuilder()
     var reader = JSONPayloadReader(options: payloadOptions)
     let end = try withoutRawValue.json(connection) { try reader.read($0, into: builder) }
-    guard end.found == .content else { return (nil, end) }
+    guard end.outcome == .content else { return (nil, end) }
     try reader.finish(into: builder)
     return (builder.payload, end)
   }

@@ -5,9 +5,9 @@ import LarderStorage
 extension ResultRun {
   /// Writes the number of entities as text.
   func count(_ writer: ResultWriter, into out: inout ResultBytes) throws -> End {
-    guard let count = try count(writer) else { return End(found: .nothing, mediaType: "text/plain") }
+    guard let count = try count(writer) else { return End(outcome: .nothing, mediaType: "text/plain") }
     out.integer(count)
-    return End(found: .content, rows: 1, mediaType: "text/plain")
+    return End(outcome: .content, rows: 1, mediaType: "text/plain")
   }
 
   /// The number of entities; nil if the resource whose entities are counted does not exist.
@@ -18,14 +18,14 @@ extension ResultRun {
 
   /// Writes the raw value (Protocol 4.01 §11.2.4.1): as text, and binary values as their bytes.
   func raw(_ member: ReadMember, _ writer: ResultWriter, into out: inout ResultBytes) throws -> End {
-    var end = End(found: .nothing, mediaType: "text/plain;charset=utf-8")
+    var end = End(outcome: .nothing, mediaType: "text/plain;charset=utf-8")
     guard case .column(let column, let storage) = member.kind else {
-      throw OfflineODataError(.unsupportedQuery, "The raw value of '\(member.name)', which is no primitive property")
+      throw OfflineODataError(.unsupportedQuery, "the raw value of '\(member.name)', which is not a primitive property")
     }
     let cell = ResultCell(storage, type: member.type, form: form, types: types)
     try writer.forEachRow(plan.sql, ResultWriter.values(plan.parameters)) { row in
       end.rows = 1
-      end.found = row.storageClass(column) == .null ? .null : .content
+      end.outcome = row.storageClass(column) == .null ? .null : .content
       switch row.storageClass(column) {
       case .null: break
       case .blob:
@@ -50,7 +50,7 @@ extension ResultRun {
   func value(
     _ member: ReadMember, _ writer: ResultWriter, into out: inout ResultBytes, _ sink: ([UInt8]) throws -> Void
   ) throws -> End {
-    var end = End(found: .nothing, mediaType: form.mediaType)
+    var end = End(outcome: .nothing, mediaType: form.mediaType)
     let types = types
     let isObject = !form.isVerbose && plan.isSingle && member.kind.isComplex
     let preparing = ResultObject.Preparing(types: types, typeCount: 0)
@@ -65,7 +65,7 @@ extension ResultRun {
       end.rows += 1
       if plan.isSingle {
         if isNull(member, row) {
-          end.found = .null
+          end.outcome = .null
           return false
         }
         let start = out.count
@@ -75,24 +75,24 @@ extension ResultRun {
         let start = out.count
         try writer.members(parts, row, type: 0, into: &out)
         dropName(from: start, &out)
-        if out.count > ResultBytes.chunk { try sink(out.take()) }
+        if out.count > ResultBytes.chunk { try sink(out.takeAllButLast()) }
       }
-      end.found = .content
+      end.outcome = .content
       return !plan.isSingle
     }
     if !plan.isSingle, try end.rows > 0 || hasOwner(writer) != false {
-      end.found = .content
+      end.outcome = .content
       out.close(UInt8(ascii: "]"))
     }
     // V2 writes null values; V4 has no content for them.
-    if end.found == .null, form.isVerbose {
-      end.found = .content
+    if end.outcome == .null, form.isVerbose {
+      end.outcome = .content
       out.string(member.name)
       out.append(literal: ":null,")
     }
-    guard end.found == .content else {
+    guard end.outcome == .content else {
       out.truncate(to: 0)
-      if end.found == .nothing, try hasOwner(writer) == true { end.found = .null }
+      if end.outcome == .nothing, try hasOwner(writer) == true { end.outcome = .null }
       return end
     }
     out.close(UInt8(ascii: "}"))
@@ -109,7 +109,7 @@ extension ResultRun {
 
   /// Turns `"value":{…},` into `…,`: the members of the complex value belong to the outermost object.
   private func unwrap(from start: Int, _ out: inout ResultBytes) {
-    out.cut(from: start, Array("\"value\":{".utf8).count)
+    out.remove(from: start, Array("\"value\":{".utf8).count)
     out.truncate(to: out.count - 2)
     out.append(UInt8(ascii: ","))
     if out.count == start + 1 { out.truncate(to: start) }
@@ -117,7 +117,7 @@ extension ResultRun {
 
   /// Turns `"value":…,` into `…,`.
   private func dropName(from start: Int, _ out: inout ResultBytes) {
-    out.cut(from: start, Array("\"value\":".utf8).count)
+    out.remove(from: start, Array("\"value\":".utf8).count)
   }
 }
 

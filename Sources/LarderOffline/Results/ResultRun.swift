@@ -28,7 +28,7 @@ struct ResultRun: Sendable {
   /// The outcome of a query.
   struct End: Sendable, Hashable {
     /// What the query found.
-    enum Found: Sendable, Hashable {
+    enum Outcome: Sendable, Hashable {
       /// A payload.
       case content
       /// A value or to-one navigation property that is null: no content (Protocol 4.01 §11.2.4).
@@ -36,7 +36,7 @@ struct ResultRun: Sendable {
       /// There is no such entity.
       case nothing
     }
-    var found: Found
+    var outcome: Outcome
     /// The number of rows of the outermost collection, or 1.
     var rows = 0
     /// The entity's ETag, for the header of the response.
@@ -64,9 +64,10 @@ struct ResultRun: Sendable {
       let object = object(shape)
       end =
         plan.isSingle
-        ? try one(object, writer, into: &out) : try many(object, writer, into: &out, sink)
+        ? try writeOne(object, writer, into: &out) : try writeMany(object, writer, into: &out, sink)
     case .media:
-      throw OfflineODataError(.unsupportedRequest, "the path names bytes: streamMedia(_:) and readMedia(_:) give them")
+      throw OfflineODataError(
+        .unsupportedRequest, "the path leads to media: read it with streamMedia(_:) or readMedia(_:)")
     }
     let rest = out.takeAll()
     if !rest.isEmpty { try sink(rest) }
@@ -94,7 +95,7 @@ struct ResultRun: Sendable {
   /// The writer for the entities of the outermost collection, or for the single entity. The query's last form is
   /// cached.
   func object(_ shape: ReadShape) -> ResultObject {
-    if let known = heads.head(self).object, known.shape === shape { return known }
+    if let object = heads.head(self).object, object.shape === shape { return object }
     return prepared(shape)
   }
 
@@ -123,33 +124,33 @@ struct ResultRun: Sendable {
     return out.takeAll()
   }
 
-  private func one(_ object: ResultObject, _ writer: ResultWriter, into out: inout ResultBytes) throws -> End {
-    var end = End(found: .nothing, mediaType: form.mediaType)
+  private func writeOne(_ object: ResultObject, _ writer: ResultWriter, into out: inout ResultBytes) throws -> End {
+    var end = End(outcome: .nothing, mediaType: form.mediaType)
     if form.isVerbose { out.append(literal: "{\"d\":") }
     try writer.forEachRow(plan.sql, ResultWriter.values(plan.parameters)) { row in
-      end.found = .content
+      end.outcome = .content
       end.rows = 1
       if let etag = object.shape.etag { end.etag = try row.textOrNil(etag) }
       try self.row(object, row, writer, context: context, into: &out)
       return false
     }
-    guard end.found == .content else {
+    guard end.outcome == .content else {
       out.truncate(to: 0)
-      if try hasOwner(writer) == true { end.found = .null }
+      if try hasOwner(writer) == true { end.outcome = .null }
       return end
     }
     if form.isVerbose { out.close(UInt8(ascii: "}")) } else { out.truncate(to: out.count - 1) }
     return end
   }
 
-  private func many(
+  private func writeMany(
     _ object: ResultObject, _ writer: ResultWriter, into out: inout ResultBytes, _ sink: ([UInt8]) throws -> Void
   ) throws -> End {
     var collection = ResultCollection(self, object, writer)
     try collection.open(into: &out)
     try writer.forEachRow(plan.sql, ResultWriter.values(plan.parameters)) { row in
       guard try collection.row(row, into: &out) else { return false }
-      if out.count > ResultBytes.chunk { try sink(out.take()) }
+      if out.count > ResultBytes.chunk { try sink(out.takeAllButLast()) }
       return true
     }
     return try collection.close(into: &out)

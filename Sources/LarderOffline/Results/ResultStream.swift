@@ -37,7 +37,7 @@ struct ResultStream: AsyncSequence, Sendable {
     let first = try await piece(session)
     let end = try await session.next { (_, pieces) throws(StorageError) in pieces.end }
     if first == nil { await session.end() }
-    guard let end else { throw OfflineODataError(.internalFailure, "An answer without an end") }
+    guard let end else { throw OfflineODataError(.internalFailure, "a result stream without an end") }
     return ResultStream(end: end, first: first, session: session)
   }
 
@@ -105,7 +105,7 @@ final class ResultPieces {
       var collection = ResultCollection(run, run.object(shape), writer)
       bytes = ResultBytes()
       try collection.open(into: &bytes)
-      end = ResultRun.End(found: .content, mediaType: run.form.mediaType)
+      end = ResultRun.End(outcome: .content, mediaType: run.form.mediaType)
       return try go(
         on: try connection.cursor(run.plan.sql, ResultWriter.values(run.plan.parameters)), collection)
     case .value, .count, .media:
@@ -139,7 +139,7 @@ final class ResultPieces {
     }
     guard isPageAtEnd || cursor.isAtEnd else {
       stage = .rows(cursor, collection)
-      return bytes.take()
+      return bytes.takeAllButLast()
     }
     stage = .ended
     let end = try collection.close(into: &bytes)

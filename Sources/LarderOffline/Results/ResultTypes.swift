@@ -65,7 +65,7 @@ struct ResultTypes: Sendable {
   /// Parses the JSON of a column.
   static func node(_ bytes: [UInt8]) throws -> JSONNode {
     do { return try JSONNode(bytes) } catch {
-      throw OfflineODataError(.storeDamaged, "A column of the store holds JSON that cannot be read: \(error)")
+      throw OfflineODataError(.storeDamaged, "a column of the store contains unreadable JSON: \(error)")
     }
   }
 
@@ -128,7 +128,8 @@ struct ResultTypes: Sendable {
 
   private func write(_ node: JSONNode, as type: ResultType, depth: Int, into out: inout ResultBytes) throws {
     guard depth < ResultTypes.maximumDepth else {
-      throw OfflineODataError(.storeDamaged, "JSON in the store is nested deeper than \(ResultTypes.maximumDepth)")
+      throw OfflineODataError(
+        .storeDamaged, "JSON in the store is nested deeper than \(ResultTypes.maximumDepth) levels")
     }
     switch (node, type) {
     case (.null, _): out.append(literal: "null")
@@ -262,9 +263,9 @@ struct ResultTypes: Sendable {
   /// The value of `@odata.type`, of the object or of a property in it, without `#`.
   static func typeName(_ members: [JSONNode.Member], on property: String) -> String? {
     for spelling in ["@odata.type", "@type"] {
-      guard let found = members.first(where: { $0.name == property + spelling })?.value.string else { continue }
-      guard let hash = found.lastIndex(of: "#") else { return found }
-      let name = found[found.index(after: hash)...]
+      guard let annotation = members.first(where: { $0.name == property + spelling })?.value.string else { continue }
+      guard let hash = annotation.lastIndex(of: "#") else { return annotation }
+      let name = annotation[annotation.index(after: hash)...]
       return name.hasPrefix("Collection(") || name.contains(".") ? String(name) : "Edm." + name
     }
     return nil

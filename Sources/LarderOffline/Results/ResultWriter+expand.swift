@@ -8,11 +8,11 @@ extension ResultWriter {
     _ object: ResultObject, _ row: borrowing Row, type: Int, path: [UInt8]?, into out: inout ResultBytes
   ) throws {
     let id = object.shape.id.map { row.integer($0) }
-    let isInCircle = id.map(way.contains) ?? false
-    if let id { way.append(id) }
-    defer { if id != nil { way.removeLast() } }
+    let isInCycle = id.map(enclosingIDs.contains) ?? false
+    if let id { enclosingIDs.append(id) }
+    defer { if id != nil { enclosingIDs.removeLast() } }
     for expand in object.expands where expand.types.isEmpty || type < expand.types.count && expand.types[type] {
-      if isInCircle, expand.expand.stopsAtCycles { continue }
+      if isInCycle, expand.expand.stopsAtCycles { continue }
       if let only = expand.expand.only, try row.textOrNil(only.column) != only.text { continue }
       try self.expand(expand, row, path, into: &out)
     }
@@ -71,7 +71,7 @@ extension ResultWriter {
     out.append(form.isVerbose ? "{\"results\":[" : "[")
     var paging = ResultPaging(plan.page)
     try forEachRow(expand.sql, values) { row in
-      guard paging.takes(row) else { return false }
+      guard paging.accepts(row) else { return false }
       try self.row(plan, object, row, path, into: &out)
       return true
     }
@@ -116,8 +116,8 @@ extension ResultWriter {
     into out: inout ResultBytes
   ) throws {
     let path = try object.identity.path(row, below: parent)
-    guard let id = try object.identity.ownURL(row) ?? path.map({ String(decoding: $0, as: UTF8.self) }) else {
-      throw OfflineODataError(.unsupportedQuery, "References to entities that no entity set holds")
+    guard let id = try object.identity.serviceURL(row) ?? path.map({ String(decoding: $0, as: UTF8.self) }) else {
+      throw OfflineODataError(.unsupportedQuery, "references to entities that are in no entity set")
     }
     out.append(UInt8(ascii: "{"))
     if !context.isEmpty { out.append(context) }
@@ -128,7 +128,7 @@ extension ResultWriter {
 
   private func nextLink(_ expand: ResultExpand, _ parent: [UInt8]?, _ token: SkipToken) throws -> String {
     guard let parent else {
-      throw OfflineODataError(.unsupportedQuery, "Pages of entities below one that no entity set holds")
+      throw OfflineODataError(.unsupportedQuery, "pages of entities under an entity that is in no entity set")
     }
     let start = form.serviceRoot + String(decoding: parent + [UInt8(ascii: "/")] + expand.path, as: UTF8.self)
     return start + "?" + (try ResultLinks(form).options(expand.options, after: token))

@@ -7,7 +7,7 @@ final class ResultWriter {
   let types: ResultTypes
   let form: ResultForm
   /// The identities of the entities that enclose the current one. A cycle in the data ends at one of them.
-  var way: [Int64] = []
+  var enclosingIDs: [Int64] = []
 
   init(connection: Connection, types: ResultTypes) {
     self.connection = connection
@@ -44,7 +44,8 @@ final class ResultWriter {
   static func values(_ parameters: [ReadParameter]) throws -> [SQLValue] {
     try parameters.map { parameter in
       guard case .value(let value) = parameter else {
-        throw OfflineODataError(.internalFailure, "A plan without one around it asks for the row around it")
+        throw OfflineODataError(
+          .internalFailure, "a plan without an enclosing plan has a parameter from the enclosing row")
       }
       return value
     }
@@ -131,12 +132,12 @@ final class ResultWriter {
       try types.members(members, of: nil, only: only, into: &out)
     case .stream(let column, let name):
       guard !form.isVerbose, row.storageClass(column) == .text else { return }
-      let known = try ResultMedia(ResultTypes.node(unsafe Array(row.utf8(column))))
-      known.write(form, on: name, into: &out)
+      let resultMedia = try ResultMedia(ResultTypes.node(unsafe Array(row.utf8(column))))
+      resultMedia.write(form, on: name, into: &out)
     case .link(let identity):
       guard form.isVerbose || form.metadata != .none else { return }
       guard let path = try identity.path(row, below: nil) else { return }
-      let url = try identity.ownURL(row) ?? String(decoding: path, as: UTF8.self)
+      let url = try identity.serviceURL(row) ?? String(decoding: path, as: UTF8.self)
       out.append(part.name)
       if form.isVerbose { out.append(literal: "{\"__deferred\":{\"uri\":") }
       out.string(form.isVerbose || form.metadata == .full ? absolute(url) : url)
@@ -162,11 +163,11 @@ final class ResultWriter {
     let shape = object.shape
     guard shape.table != nil, form.metadata != .none else { return nil }
     if type < object.typeNames.count, type >= 0 { out.append(object.typeNames[type]) }
-    let own = try object.identity.ownURL(row)
+    let serviceURL = try object.identity.serviceURL(row)
     var path: [UInt8]?
-    if form.metadata == .full || own != nil || object.hidesKey {
+    if form.metadata == .full || serviceURL != nil || object.hidesKey {
       path = try object.identity.path(row, below: parent)
-      if let id = own ?? path.map({ String(decoding: $0, as: UTF8.self) }) {
+      if let id = serviceURL ?? path.map({ String(decoding: $0, as: UTF8.self) }) {
         // Relative ids are relative to the context URL, which begins with the service root.
         member("id", form.metadata == .full ? absolute(id) : id, into: &out)
         if form.metadata == .full {
@@ -180,8 +181,8 @@ final class ResultWriter {
       out.append(UInt8(ascii: ","))
     }
     if let media = shape.media, row.storageClass(media) == .text {
-      let known = try ResultMedia(ResultTypes.node(unsafe Array(row.utf8(media))))
-      known.write(form, on: "", into: &out)
+      let resultMedia = try ResultMedia(ResultTypes.node(unsafe Array(row.utf8(media))))
+      resultMedia.write(form, on: "", into: &out)
     }
     states(shape, row, mark: "@", into: &out)
     return path
@@ -210,9 +211,9 @@ final class ResultWriter {
   ) throws -> [UInt8]? {
     guard object.shape.table != nil else { return nil }
     let path = try object.identity.path(row, below: parent)
-    let own = try object.identity.ownURL(row)
+    let serviceURL = try object.identity.serviceURL(row)
     out.append(literal: "\"__metadata\":{")
-    if let uri = own ?? path.map({ String(decoding: $0, as: UTF8.self) }) {
+    if let uri = serviceURL ?? path.map({ String(decoding: $0, as: UTF8.self) }) {
       out.append(literal: "\"id\":")
       out.string(absolute(uri))
       out.append(literal: ",\"uri\":")
@@ -230,8 +231,9 @@ final class ResultWriter {
       out.append(UInt8(ascii: ","))
     }
     if let media = object.shape.media, row.storageClass(media) == .text {
-      let known = try ResultMedia(ResultTypes.node(unsafe Array(row.utf8(media))))
-      known.writeVerbose(at: absolute(own ?? path.map { String(decoding: $0, as: UTF8.self) } ?? ""), into: &out)
+      let resultMedia = try ResultMedia(ResultTypes.node(unsafe Array(row.utf8(media))))
+      resultMedia.writeVerbose(
+        at: absolute(serviceURL ?? path.map { String(decoding: $0, as: UTF8.self) } ?? ""), into: &out)
     }
     states(object.shape, row, mark: "", into: &out)
     out.close(UInt8(ascii: "}"))

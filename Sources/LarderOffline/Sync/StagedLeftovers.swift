@@ -9,13 +9,15 @@ extension OpenStore {
   func removeLeftovers() async throws(StorageError) {
     // This check comes first, so that the lock of downloads is taken only if there is something to remove.
     let hasStrays = try await replica.database.read { (connection) throws(StorageError) in
-      try StoredStreams.hasStrays(connection)
+      try StoredStreams.hasUnreferencedChunks(connection)
     }
     let isStale = try await !staleDownloads().isEmpty
     guard hasStrays || isStale, let lock = try? FileLock(replica.database.path + "-download") else { return }
     defer { lock.release() }
     try await dropLeftovers()
-    try await replica.database.write { (connection) throws(StorageError) in try StoredStreams.dropStrays(connection) }
+    try await replica.database.write { (connection) throws(StorageError) in
+      try StoredStreams.dropUnreferencedChunks(connection)
+    }
   }
 
   /// Discards the staged rows of downloads that cannot be resumed, because they were interrupted in their first page or

@@ -56,7 +56,7 @@ struct StreamDownload: Sendable {
   private func wanted(_ table: EntityTable, _ query: Int64) async throws -> [Wanted] {
     try await store.read { [store] connection, state, plan in
       let set = PercentEncoding.encode(table.name)
-      let question = try store.question(set, connection, state, plan, AskedForm(isPaged: false))
+      let question = try store.preparedQuery(set, connection, state, plan, QueryVariant(isPaged: false))
       guard case .objects(let shape) = question.plan.content, let id = shape.id else { return [] }
       let types = ResultTypes(model: plan.model, form: store.form(.init(), plan.model))
       var place = ResultIdentity.Place.set(Array(set.utf8))
@@ -67,7 +67,7 @@ struct StreamDownload: Sendable {
       let writer = ResultWriter(connection: connection, types: types)
       try writer.forEachRow(question.plan.sql, ResultWriter.values(question.plan.parameters)) { row in
         guard mine.contains(row.integer(id)) else { return true }
-        let own = try identity.ownURL(row)
+        let own = try identity.serviceURL(row)
         guard let path = try own ?? identity.path(row, below: nil).map({ String(decoding: $0, as: UTF8.self) }) else {
           return true
         }

@@ -37,8 +37,8 @@ extension JSONWriter {
     case .null: null()
     case .int64(let number): integer(number)
     case .decimal(let number): string(number.description)
-    case .dateTime(let moment): string(moment.description)
-    case .dateTimeOffset(let moment): string(moment.description)
+    case .dateTime(let timestamp): string(timestamp.description)
+    case .dateTimeOffset(let timestamp): string(timestamp.description)
     case .enumeration(let text):
       guard let declared = type.name.flatMap({ model?.enumType($0) }) else { return string(text) }
       integer(try EnumerationValue.read(text, declared))
@@ -63,9 +63,9 @@ extension JSONWriter {
     }
     for property in complex.properties {
       let declared = structure?.property(property.name)?.type
-      if declared == nil, let made = CanonicalJSON.dynamicType(property.value) {
+      if declared == nil, let dynamicName = CanonicalJSON.dynamicType(property.value) {
         self.name(property.name + "@odata.type")
-        string("#" + made)
+        string("#" + dynamicName)
       }
       self.name(property.name)
       let type = declared.map { model?.underlying($0).type ?? $0 }
@@ -134,9 +134,9 @@ enum CanonicalJSON {
   private static func complex(
     _ members: [JSONNode.Member], type: EdmTypeReference, model: EdmModel?
   ) throws(ODataValueError) -> ODataComplexValue {
-    let said = typeName(members, of: "")
-    let structure = (said ?? type.name).flatMap { model?.structure($0) }
-    var result = ODataComplexValue(typeName: said)
+    let declaredName = typeName(members, of: "")
+    let structure = (declaredName ?? type.name).flatMap { model?.structure($0) }
+    var result = ODataComplexValue(typeName: declaredName)
     for member in members where !member.name.contains("@") {
       let declared = structure?.property(member.name)?.type
       let name = declared ?? typeName(members, of: member.name).map { EdmTypeReference($0) }

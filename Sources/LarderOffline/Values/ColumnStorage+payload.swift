@@ -37,10 +37,10 @@ extension ColumnStorage {
     case .guid: if isPlain, PlainText.isGuid(text) { return batch.append(text) }
     case .date: if isPlain, PlainText.isDate(text) { return batch.append(text) }
     case .dateTimeOffset:
-      if isPlain, PlainText.isMoment(text, hasOffset: true) { return batch.append(text) }
+      if isPlain, PlainText.isTimestamp(text, hasOffset: true) { return batch.append(text) }
       if scalar.dialect == .v2, Ticks.append(text, hasOffset: true, to: &batch) { return }
     case .dateTime:
-      if isPlain, PlainText.isMoment(text, hasOffset: false) { return batch.append(text) }
+      if isPlain, PlainText.isTimestamp(text, hasOffset: false) { return batch.append(text) }
       if scalar.dialect == .v2, Ticks.append(text, hasOffset: false, to: &batch) { return }
     case .timeOfDay: if isPlain, text.count == 8, PlainText.isTime(text, from: 0) { return batch.append(text) }
     case .duration: if isPlain, PlainText.isDuration(text) { return batch.append(text) }
@@ -61,7 +61,7 @@ extension ColumnStorage {
   ) throws(ODataValueError) {
     if self == .enumeration {
       guard let declared = type.name.flatMap(model.enumType) else {
-        throw ODataValueError(.notSupported("an enumeration of no declared type"), type: nil, text: scalar.string)
+        throw ODataValueError(.notSupported("an enumeration without a declared type"), type: nil, text: scalar.string)
       }
       return batch.append(integer: try EnumerationValue.read(scalar, declared))
     }

@@ -61,9 +61,9 @@ extension ColumnStorage {
     switch (value, storage) {
     case (.guid(let guid), .guid): guid.description
     case (.date(let date), .date): date.description
-    case (.dateTimeOffset(let moment), .dateTimeOffset): moment.description
-    case (.dateTime(let moment), .dateTime): moment.description
-    case (.dateTime(let moment), .dateTimeOffset): moment.description + "Z"
+    case (.dateTimeOffset(let timestamp), .dateTimeOffset): timestamp.description
+    case (.dateTime(let timestamp), .dateTime): timestamp.description
+    case (.dateTime(let timestamp), .dateTimeOffset): timestamp.description + "Z"
     case (.timeOfDay(let time), .timeOfDay): time.description
     case (.duration(let duration), .duration): duration.description
     default: nil

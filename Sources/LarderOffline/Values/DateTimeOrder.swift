@@ -2,7 +2,7 @@ import LarderStorage
 
 extension SQLCollation {
   /// Orders dates and timestamps chronologically. A timestamp without an offset has offset zero; other texts come last.
-  static let moment = unsafe SQLCollation("larder_moment") { (left, right) in
+  static let timestamp = unsafe SQLCollation("larder_moment") { (left, right) in
     unsafe DateTimeText.order(ByteText(left), ByteText(right))
   }
 

@@ -9,7 +9,8 @@ enum EnumerationValue {
     case .number, .string: try read(scalar.string, type)
     case .null, .true, .false:
       throw ODataValueError(
-        .notSupported("a value of \(type.qualifiedName) is a string or a number"), type: nil, text: scalar.string)
+        .notSupported("a value of \(type.qualifiedName) that is neither a string nor a number"), type: nil,
+        text: scalar.string)
     }
   }
 
@@ -19,7 +20,7 @@ enum EnumerationValue {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     guard parts.count == 1 || type.isFlags else {
       throw ODataValueError(
-        .notSupported("\(type.qualifiedName) has no flags: one member alone"), type: nil, text: text)
+        .notSupported("several members of \(type.qualifiedName), which has no flags"), type: nil, text: text)
     }
     for part in parts {
       let name = trim(part)
@@ -32,7 +33,7 @@ enum EnumerationValue {
         value |= number
       } else {
         throw ODataValueError(
-          .notSupported("\(type.qualifiedName) has no member of that name"), type: nil, text: text)
+          .notSupported("a member that \(type.qualifiedName) does not have"), type: nil, text: text)
       }
     }
     return value

@@ -44,9 +44,9 @@ enum PlainNumber {
   static func isDecimal(_ text: ByteText) -> Bool {
     guard text.count <= 100 else { return false }
     var index = text[0] == UInt8(ascii: "-") ? 1 : 0
-    let whole = text.digitsEnd(index)
-    guard whole > index, text[index] != 0x30 || whole == index + 1 else { return false }
-    index = whole
+    let integerEnd = text.digitsEnd(index)
+    guard integerEnd > index, text[index] != 0x30 || integerEnd == index + 1 else { return false }
+    index = integerEnd
     if text[index] == UInt8(ascii: ".") {
       let end = text.digitsEnd(index + 1)
       guard end > index + 1 else { return false }

@@ -23,7 +23,7 @@ enum PlainText {
 
   /// Whether a text is `YYYY-MM-DDThh:mm:ss`, with at most 12 digits of a fraction and, if required, `Z` or `±hh:mm`;
   /// without a leap second.
-  static func isMoment(_ text: ByteText, hasOffset: Bool) -> Bool {
+  static func isTimestamp(_ text: ByteText, hasOffset: Bool) -> Bool {
     guard text.count >= 19, startsWithDate(text), text[10] == UInt8(ascii: "T"), isTime(text, from: 11) else {
       return false
     }
@@ -100,10 +100,10 @@ enum Ticks {
       batch.appendText { local.write(into: &$0) }
       return true
     }
-    guard let moment = ODataDateTimeOffset(date: local.date, time: local.time, offsetMinutes: offset) else {
+    guard let timestamp = ODataDateTimeOffset(date: local.date, time: local.time, offsetMinutes: offset) else {
       return false
     }
-    batch.appendText { moment.write(into: &$0) }
+    batch.appendText { timestamp.write(into: &$0) }
     return true
   }
 
@@ -124,11 +124,11 @@ enum Ticks {
     }
     var offset = 0
     if text[index] == UInt8(ascii: "+") || text[index] == UInt8(ascii: "-") {
-      let isBehind = text[index] == UInt8(ascii: "-")
+      let isNegative = text[index] == UInt8(ascii: "-")
       let end = text.digitsEnd(index + 1)
       guard end > index + 1, end - index <= 5 else { return nil }
       for place in index + 1..<end { offset = offset * 10 + Int(text[place] &- 0x30) }
-      if isBehind { offset = -offset }
+      if isNegative { offset = -offset }
       index = end
     }
     guard text[index] == 0x29 else { return nil }

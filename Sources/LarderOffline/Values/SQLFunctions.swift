@@ -43,8 +43,8 @@
 //   larder_totaloffsetminutes(m) INTEGER
 //   larder_date(m) larder_time(m)   date TEXT, timeOfDay TEXT
 //   larder_totalseconds(d)       decimal TEXT
-//   now, mindatetime, maxdatetime: parameters with the transaction's time, ``ReplicaSQL/minimumMoment`` and
-//   ``ReplicaSQL/maximumMoment``.
+//   now, mindatetime, maxdatetime: parameters with the transaction's time, ``ReplicaSQL/minimumTimestamp`` and
+//   ``ReplicaSQL/maximumTimestamp``.
 //
 // Strings (§5.1.1.5, §5.1.1.7). Characters are Unicode scalars: SQLite counts these, and the standard's "character" can
 // mean them in every encoding. UTF-16 would count some characters twice.
@@ -87,9 +87,9 @@ enum ReplicaSQL {
   /// All functions, aggregate functions and collations.
   static let extensions = SQLExtensions(
     functions: functions + functions.filter { fallible.contains("\($0.name)/\($0.argumentCount)") }.map(\.naming),
-    aggregates: aggregates, collations: [.decimal, .moment, .duration])
+    aggregates: aggregates, collations: [.decimal, .timestamp, .duration])
 
-  private static let functions = numbers + moments + strings + collections + geo + [cast, requestText]
+  private static let functions = numbers + timestamps + strings + collections + geo + [cast, requestText]
 
   /// The functions that have no value for some rows, with their number of arguments. Each has a variant with one
   /// argument more, a ``FailedCall``, which becomes part of the statement's error.
@@ -101,7 +101,7 @@ enum ReplicaSQL {
   ]
 
   /// The value of `mindatetime()`.
-  static let minimumMoment = "0001-01-01T00:00:00Z"
+  static let minimumTimestamp = "0001-01-01T00:00:00Z"
   /// The value of `maxdatetime()`.
-  static let maximumMoment = "9999-12-31T23:59:59.999999999999Z"
+  static let maximumTimestamp = "9999-12-31T23:59:59.999999999999Z"
 }

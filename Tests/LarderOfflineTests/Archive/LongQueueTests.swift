@@ -47,7 +47,7 @@ struct LongQueueTests {
     try await rig.createMany(5, isChain: true)
     let store = try rig.open
     let steps = try await store.read { connection, state, plan in
-      try Explanation(try store.question(question, connection, state, plan).plan, on: connection).steps
+      try Explanation(try store.preparedQuery(question, connection, state, plan).plan, on: connection).steps
     }
     // The queue itself is read from one end to the other where that is the question.
     for step in steps where !step.path.isEmpty || steps.count == 1 {

@@ -245,7 +245,7 @@ struct DownloadMarkTests {
     try await rig.rows.load("Customers", page((1, "a")))
     let seq = try await rig.rows.replica.lastChange()
     let plan = try await rig.store.read { [store = rig.store] connection, state, plan in
-      try store.question("Customers?$filter=sap.upsertedLastDownload()", connection, state, plan).plan
+      try store.preparedQuery("Customers?$filter=sap.upsertedLastDownload()", connection, state, plan).plan
         .tables(state, plan)
     }
     try await rig.rows.load("Customers", page((1, "a")))

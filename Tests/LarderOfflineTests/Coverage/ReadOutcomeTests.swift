@@ -13,12 +13,12 @@ struct ReadOutcomeTests {
     let there = ReadOutcome.rowOrFailure(.notDownloaded)
     let early = ReadOutcome.failure(.neverDownloaded)
     let rows: [(ReadOutcome.Content, [ReadOutcome])] = [
-      (.downloaded, [.answer, .answer, .answer, .answer, .answer, .answer]),
-      (.madeHere, [.answer, .answer, .answer, .answer, .answer, .answer]),
-      (.leftOut, [.absent, missing, missing, .answer, .answer, .answer]),
-      (.linkNotDownloaded, [.absent, missing, missing, .answer, there, .answer]),
-      (.notCovered, [.absent, missing, missing, missing, there, .answer]),
-      (.awaited, [.absent, early, early, early, .rowOrFailure(.neverDownloaded), .answer]),
+      (.downloaded, [.available, .available, .available, .available, .available, .available]),
+      (.createdLocally, [.available, .available, .available, .available, .available, .available]),
+      (.leftOut, [.absent, missing, missing, .available, .available, .available]),
+      (.linkNotDownloaded, [.absent, missing, missing, .available, there, .available]),
+      (.notCovered, [.absent, missing, missing, missing, there, .available]),
+      (.awaited, [.absent, early, early, early, .rowOrFailure(.neverDownloaded), .available]),
     ]
     return rows.flatMap { content, outcomes in
       zip(ReadOutcome.Use.allCases, outcomes).map { (content, $0, $1) }
@@ -50,7 +50,7 @@ struct ReadOutcomeTests {
 
   private static func word(_ outcome: ReadOutcome) -> String {
     switch outcome {
-    case .answer: "answer"
+    case .available: "available"
     case .absent: "absent"
     case .rowOrFailure(let name): "the row, else `\(name)`"
     case .failure(let name): "`\(name)`"

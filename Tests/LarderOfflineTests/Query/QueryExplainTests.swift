@@ -55,7 +55,7 @@ struct QueryExplainTests {
     let explanation = try await rig().explain("Products?$filter=Name%20eq%20'secret'&$select=Rating&$expand=Category")
     #expect(explanation.contains("-- parameters: 'secret'"))
     #expect(explanation.contains("-- Category"))
-    #expect(explanation.contains("(of the row around)"))
+    #expect(explanation.contains("(from the enclosing row)"))
     let plan = try await rig().plan("Products?$filter=Name%20eq%20'secret'&$select=Rating")
     #expect(!plan.sql.contains("Price"))
     #expect(!plan.sql.contains("secret"))

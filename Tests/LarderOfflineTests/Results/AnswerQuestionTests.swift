@@ -63,7 +63,7 @@ struct AnswerQuestionTests {
         return try run.json(connection)
       }
     }.get()
-    switch end.found {
+    switch end.outcome {
     case .content: #expect(String(decoding: text, as: UTF8.self) == expected)
     case .null: #expect(expected == "null")
     case .nothing: #expect(expected == "nothing")

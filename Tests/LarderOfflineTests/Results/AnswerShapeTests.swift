@@ -54,7 +54,7 @@ struct AnswerShapeTests {
     bench.parameters = [.value(.integer(1))]
     bench.isSingle = true
     let (text, end) = try await rig.text(bench.made, "Orders(1)", AnswerShapeTests.form())
-    #expect(end.found == .content && end.etag == "W/\"1\"")
+    #expect(end.outcome == .content && end.etag == "W/\"1\"")
     #expect(
       text == """
         {"@context":"http://host/service/$metadata#Orders/$entity","@etag":"W/\\"1\\"","ID":1,\
@@ -233,15 +233,15 @@ struct AnswerShapeTests {
     bench.condition = "0"
     bench.isSingle = true
     var outcome = try await rig.text(bench.made, "Customers('x')", AnswerShapeTests.form())
-    #expect(outcome.end.found == .nothing && outcome.text.isEmpty)
+    #expect(outcome.end.outcome == .nothing && outcome.text.isEmpty)
     bench.owner = ReadCount(sql: "SELECT 1", parameters: [])
     outcome = try await rig.text(bench.made, "Orders(2)/Buyer", AnswerShapeTests.form())
-    #expect(outcome.end.found == .null && outcome.text.isEmpty)
+    #expect(outcome.end.outcome == .null && outcome.text.isEmpty)
     bench.isSingle = false
     outcome = try await rig.text(bench.made, "Customers", AnswerShapeTests.form())
     #expect(outcome.text == "{\"@context\":\"http://host/service/$metadata#Customers\",\"value\":[]}")
     bench.owner = ReadCount(sql: "SELECT 0", parameters: [])
     outcome = try await rig.text(bench.made, "Customers", AnswerShapeTests.form())
-    #expect(outcome.end.found == .nothing && outcome.text.isEmpty)
+    #expect(outcome.end.outcome == .nothing && outcome.text.isEmpty)
   }
 }

@@ -28,7 +28,7 @@ struct AnswerValueTests {
     let rig = try await AnswerShapeTests.rig()
     let plan = try AnswerValueTests.plan(rig, name, isRaw: false)
     let (text, end) = try await rig.text(plan, url, ResultForm(version: .v401))
-    #expect(end.found == .content)
+    #expect(end.outcome == .content)
     #expect(text == expected)
   }
 
@@ -58,10 +58,10 @@ struct AnswerValueTests {
       try connection.run("UPDATE t0 SET \"Seal\" = NULL, \"Ship\" = NULL")
     }
     let (nothing, none) = try await rig.read { try run.json($0) }
-    #expect(nothing.isEmpty && none.found == .null)
+    #expect(nothing.isEmpty && none.outcome == .null)
     let ship = try await rig.text(
       try AnswerValueTests.plan(rig, "Ship", isRaw: false), "Orders(1)/Ship", ResultForm(version: .v4))
-    #expect(ship.text.isEmpty && ship.end.found == .null)
+    #expect(ship.text.isEmpty && ship.end.outcome == .null)
   }
 
   @Test("A number of entities")

@@ -111,7 +111,7 @@ struct FailingRowTests {
     let rig = try await rig()
     let path = "Things?$filter=Big%20add%201%20gt%205"
     await #expect {
-      try await rig.store.answer(path, OfflineODataResultOptions()) { run, connection in
+      try await rig.store.executeQuery(path, OfflineODataResultOptions()) { run, connection in
         try run.read([Thing].self, connection)
       }
     } throws: { "\($0)".contains("Big add 1 for Things(2)") }

@@ -117,13 +117,13 @@ struct NullCollectionTests {
   @Test("Types of the application's get an empty array")
   func decoded() async throws {
     let store = try await rig().store
-    let people = try await store.answer("People?$orderby=ID", OfflineODataResultOptions()) { run, connection in
+    let people = try await store.executeQuery("People?$orderby=ID", OfflineODataResultOptions()) { run, connection in
       try run.read([Person].self, connection)
     }
     #expect(people?.map(\.tags) == [[], [], [], [], ["x", "y"]])
     #expect(people?.map { $0.places.map(\.phones) } == [[], [], [], [], [[]]])
     #expect(people?.map { $0.home?.phones } == [[], nil, nil, nil, ["1"]])
-    let tags = try await store.answer("People(3)/Tags", OfflineODataResultOptions()) { run, connection in
+    let tags = try await store.executeQuery("People(3)/Tags", OfflineODataResultOptions()) { run, connection in
       try run.read([String].self, connection)
     }
     #expect(tags == [])

@@ -23,7 +23,7 @@ struct AnswerStreamTests {
     let (whole, end) = try await rig.read { try run.json($0) }
     #expect(end.rows == 3000)
     let stream = try await ResultStream.open(rig.database) { _ in run }
-    #expect(stream.end.found == .content)
+    #expect(stream.end.outcome == .content)
     try await rig.database.write { (connection) throws(StorageError) in try connection.run("DELETE FROM t0") }
     var pieces: [[UInt8]] = []
     for try await piece in stream { pieces.append(piece) }
@@ -53,7 +53,7 @@ struct AnswerStreamTests {
     bench.condition = "0"
     run = try rig.answer(bench.made, "Orders(5)", ResultForm(version: .v4))
     stream = try await ResultStream.open(rig.database) { [run] _ in run }
-    #expect(stream.end.found == .nothing)
+    #expect(stream.end.outcome == .nothing)
     try await rig.database.close()
   }
 

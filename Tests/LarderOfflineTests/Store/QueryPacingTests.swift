@@ -115,7 +115,7 @@ struct QuestionPaceTests {
     let open = try store.openStore()
     func isAnsweredHere(_ question: String) async throws -> Bool {
       let here = Self.thread()
-      return try await open.answer(question, OfflineODataResultOptions()) { _, _ in Self.thread() } == here
+      return try await open.executeQuery(question, OfflineODataResultOptions()) { _, _ in Self.thread() } == here
     }
     for question in ["RequestQueue", "ErrorArchive/$count"] {
       for _ in 0..<10 { #expect(try await !isAnsweredHere(question), "\(question)") }

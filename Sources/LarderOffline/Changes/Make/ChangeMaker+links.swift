@@ -155,7 +155,7 @@ extension ChangeMaker {
     if let related = try rows.related(to: owner.reference, owner.cells, by: owner.navigation).first {
       return .row(related.id)
     }
-    return coverage().brings(owner.navigation, of: owner.cells, in: table) ? .nothing : .unknown
+    return coverage().hasLinks(owner.navigation, of: owner.cells, in: table) ? .nothing : .unknown
   }
 
   // MARK: Links as resources (OData Protocol 4.01 §11.4.6)

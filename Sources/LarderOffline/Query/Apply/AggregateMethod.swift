@@ -11,7 +11,7 @@ enum AggregateMethod: String {
 
   init(_ name: String?) throws {
     guard let name, let method = AggregateMethod(rawValue: name) else {
-      throw OfflineODataError.unsupported("the aggregation method \(name ?? "of nothing")")
+      throw OfflineODataError.unsupported("the aggregation method \(name ?? "without a name")")
     }
     self = method
   }
@@ -23,11 +23,11 @@ enum AggregateMethod: String {
     case .average:
       return SQLAggregateCall(
         text: .atom("larder_average(\(value.text))"), storage: value.storage == .real ? .real : .decimal,
-        mayBeNaN: value.storage == .real)
+        canBeNaN: value.storage == .real)
     case .min, .max:
       let name: SQLText = self == .min ? "min" : "max"
       return SQLAggregateCall(
-        text: .atom("\(name)(\(value.collated))"), storage: value.storage, mayBeNaN: value.mayBeNaN)
+        text: .atom("\(name)(\(value.collated))"), storage: value.storage, canBeNaN: value.canBeNaN)
     case .countdistinct: return .count("DISTINCT \(value.collated)")
     }
   }
@@ -37,17 +37,17 @@ enum AggregateMethod: String {
 struct SQLAggregateCall {
   let text: SQLText
   let storage: ColumnStorage?
-  var mayBeNaN = false
+  var canBeNaN = false
 
   /// A count. Counts are decimals, as the standard requires, so that a division keeps its fraction.
-  static func count(_ what: SQLText) -> SQLAggregateCall {
-    SQLAggregateCall(text: .atom("larder_to_decimal(count(\(what)))"), storage: .decimal)
+  static func count(_ text: SQLText) -> SQLAggregateCall {
+    SQLAggregateCall(text: .atom("larder_to_decimal(count(\(text)))"), storage: .decimal)
   }
 
   static func sum(_ value: SQLOperand) -> SQLAggregateCall {
     switch value.storage {
     case .real:
-      return SQLAggregateCall(text: .atom("larder_sum(\(value.text))"), storage: .real, mayBeNaN: true)
+      return SQLAggregateCall(text: .atom("larder_sum(\(value.text))"), storage: .real, canBeNaN: true)
     case .integer where value.type.item.primitive != .int64 && value.type.item.primitive?.isWhole == true:
       // SQLite adds 32-bit values up in 64 bits, which do not overflow.
       return SQLAggregateCall(text: .atom("larder_to_decimal(sum(\(value.text)))"), storage: .decimal)
@@ -61,7 +61,7 @@ struct SQLAggregateCall {
   }
 
   func operand(_ type: ODataBoundType) -> SQLOperand {
-    SQLOperand(text: text, storage: storage, type: type, mayBeNaN: mayBeNaN)
+    SQLOperand(text: text, storage: storage, type: type, canBeNaN: canBeNaN)
   }
 }
 

@@ -8,14 +8,14 @@ struct AggregateParts {
 
   /// Selects a row for each group: the columns of the keys, then one column for each value.
   func select(_ rows: ApplySet) throws -> SQLText {
-    if keys.columns.isEmpty { return whole(rows) }
+    if keys.columns.isEmpty { return singleRow(rows) }
     let isAlone = values.allSatisfy { if case .direct = $0 { true } else { false } }
     if isAlone, !rows.isThinned { return direct(rows) }
     return try joined(rows)
   }
 
   /// Selects a single row, even if there are no input rows.
-  private func whole(_ rows: ApplySet) -> SQLText {
+  private func singleRow(_ rows: ApplySet) -> SQLText {
     var columns: [SQLText] = []
     var isOverRows = false
     for (place, value) in values.enumerated() {
@@ -45,27 +45,29 @@ struct AggregateParts {
   /// Selects all groups, with the values that each statement has for them. A group that has lost its rows has no
   /// values.
   private func joined(_ rows: ApplySet) throws -> SQLText {
-    let question = keys.question
-    let (main, own) = (question.alias("m"), question.alias("m"))
+    let context = keys.context
+    let (groupsAlias, directAlias) = (context.alias("m"), context.alias("m"))
     var columns = keys.columns.indices.map { place -> SQLText in
-      "\(alias: main).\(alias: Projection.name(place)) AS \(alias: Projection.name(place))"
+      "\(alias: groupsAlias).\(alias: Projection.name(place)) AS \(alias: Projection.name(place))"
     }
-    var from: SQLText = "FROM (\(try groups(rows))) AS \(alias: main)"
+    var from: SQLText = "FROM (\(try groups(rows))) AS \(alias: groupsAlias)"
     let hasDirect = values.contains { if case .direct = $0 { true } else { false } }
-    if hasDirect { from.append(" LEFT JOIN (\(direct(rows))) AS \(alias: own) ON \(isSame(main, own))") }
+    if hasDirect {
+      from.append(" LEFT JOIN (\(direct(rows))) AS \(alias: directAlias) ON \(isSame(groupsAlias, directAlias))")
+    }
     for (place, value) in values.enumerated() {
       let name = Projection.name(keys.columns.count + place)
-      let found: SQLText
+      let aggregated: SQLText
       let isCount: Bool
       switch value {
-      case .direct(_, let counts): (found, isCount) = (.atom("\(alias: own).\(alias: name)"), counts)
+      case .direct(_, let counts): (aggregated, isCount) = (.atom("\(alias: directAlias).\(alias: name)"), counts)
       case .separate(let select, _, let counts):
-        let part = question.alias("m")
-        from.append(" LEFT JOIN (\(select)) AS \(alias: part) ON \(isSame(main, part))")
-        (found, isCount) = (.atom("\(alias: part).v"), counts)
+        let part = context.alias("m")
+        from.append(" LEFT JOIN (\(select)) AS \(alias: part) ON \(isSame(groupsAlias, part))")
+        (aggregated, isCount) = (.atom("\(alias: part).v"), counts)
       }
       // A count is 0, not NULL, if the group has no rows.
-      columns.append(isCount ? "ifnull(\(found), '0') AS \(alias: name)" : "\(found) AS \(alias: name)")
+      columns.append(isCount ? "ifnull(\(aggregated), '0') AS \(alias: name)" : "\(aggregated) AS \(alias: name)")
     }
     return "SELECT \(SQLText.joined(columns, ", ")) \(from)"
   }
@@ -80,11 +82,11 @@ struct AggregateParts {
     return AggregateParts(keys: before, values: []).direct(origin)
   }
 
-  private func isSame(_ one: String, _ other: String) -> SQLText {
+  private func isSame(_ first: String, _ second: String) -> SQLText {
     SQLText.joined(
       keys.columns.enumerated().map { place, column in
         let name = Projection.name(place)
-        let left: SQLText = "\(alias: one).\(alias: name) IS \(alias: other).\(alias: name)"
+        let left: SQLText = "\(alias: first).\(alias: name) IS \(alias: second).\(alias: name)"
         return column.storage?.collation.map { "\(left) COLLATE \(alias: $0)" } ?? left
       }, " AND ")
   }
@@ -109,15 +111,15 @@ extension Projection {
 
   /// Selects the columns and a value `v` for each group. If `table` is given, it already has the columns.
   func grouped(_ value: SQLText, _ from: SQLText, in table: String? = nil) -> SQLText {
-    var own = columns
+    var keyColumns = columns
     if let table {
-      for place in own.indices {
-        own[place].text = .atom("\(alias: table).\(alias: Projection.name(place))")
-        own[place].hasCollation = false
+      for place in keyColumns.indices {
+        keyColumns[place].text = .atom("\(alias: table).\(alias: Projection.name(place))")
+        keyColumns[place].hasCollation = false
       }
     }
-    let list = own.enumerated().map { "\($0.element.text) AS \(alias: Projection.name($0.offset))" as SQLText }
+    let list = keyColumns.enumerated().map { "\($0.element.text) AS \(alias: Projection.name($0.offset))" as SQLText }
     let select: SQLText = "SELECT \(SQLText.joined(list + ["\(value) AS v"], ", ")) \(from)"
-    return own.isEmpty ? select : "\(select) GROUP BY \(SQLText.joined(own.map(\.collated), ", "))"
+    return keyColumns.isEmpty ? select : "\(select) GROUP BY \(SQLText.joined(keyColumns.map(\.collated), ", "))"
   }
 }

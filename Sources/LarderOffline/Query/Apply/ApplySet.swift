@@ -18,7 +18,7 @@ struct ApplySet {
   /// Whether a group may have lost all its rows since the grouping.
   var isThinned = false
   /// The statement that the rows belong to, if they are kept for a statement inside it; nil otherwise.
-  var home: Statement?
+  var statement: Statement?
 
   init(_ set: RowSet, core: String) {
     self.set = set
@@ -51,10 +51,10 @@ struct Projection {
 
   init(_ statement: Statement) {
     self.statement = statement
-    alias = statement.question.alias("a")
+    alias = statement.context.alias("a")
   }
 
-  var question: Question { statement.question }
+  var context: QueryContext { statement.context }
 
   private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
 
@@ -71,12 +71,12 @@ struct Projection {
   func reference(_ column: Int) -> SQLText { .atom("\(alias: alias).\(alias: Projection.name(column))") }
 
   mutating func operand(_ operand: SQLOperand) -> SQLOperand {
-    var there = operand
-    there.text = reference(columns.count)
-    there.hasCollation = false
-    there.literal = nil
+    var projected = operand
+    projected.text = reference(columns.count)
+    projected.hasCollation = false
+    projected.literal = nil
     columns.append(operand)
-    return there
+    return projected
   }
 
   mutating func text(_ text: SQLText) -> SQLText {
@@ -104,38 +104,38 @@ struct Projection {
     switch nested.origin {
     case .related(let owner, let path): origin = .related(try entity(owner), path)
     case .rows(let input, let keys): origin = .rows(input, keys: keys.map { operand($0) })
-    case .item(let item, let home): origin = .item(try scope(item), home)
+    case .item(let item, let source): origin = .item(try scope(item), source)
     }
     return NestedRows(origin: origin, steps: nested.steps, source: nested.source)
   }
 
   mutating func row(_ members: ComputedRow) throws -> ComputedRow {
-    var there = members
-    there.marker = members.marker.map { text($0) }
-    there.kind?.number = members.kind.map { text($0.number) } ?? "0"
+    var projected = members
+    projected.marker = members.marker.map { text($0) }
+    projected.kind?.number = members.kind.map { text($0.number) } ?? "0"
     for name in members.names {
-      if let member = members[name] { there[name] = try scope(member) }
+      if let member = members[name] { projected[name] = try scope(member) }
     }
-    return there
+    return projected
   }
 
   private mutating func entity(_ entity: EntityScope) throws -> EntityScope {
     let id = text(try writer.system(.id, of: entity))
-    var there = try joined(id, table: entity.table, type: entity.type)
-    there.guardedBy = entity.guardedBy
-    there.inLine = entity.inLine
+    var projected = try joined(id, table: entity.table, type: entity.type)
+    projected.guardedBy = entity.guardedBy
+    projected.inLine = entity.inLine
     for name in entity.computed.keys.sorted() {
-      if let made = entity.computed[name] { there.computed[name] = try scope(made) }
+      if let computedScope = entity.computed[name] { projected.computed[name] = try scope(computedScope) }
     }
-    return there
+    return projected
   }
 
   /// Joins the entity that has an identity.
   mutating func joined(_ id: SQLText, table: EntityTable, type: EdmStructure) throws -> EntityScope {
-    let name = statement.question.alias()
-    let physical = try statement.question.table(table.number)
+    let name = statement.context.alias()
+    let physical = try statement.context.table(table.number)
     joins.append(" LEFT JOIN \(physical) AS \(alias: name) ON \(alias: name).\"@id\" = \(id)")
-    return EntityScope(home: statement, alias: name, table: table, type: type)
+    return EntityScope(statement: statement, alias: name, table: table, type: type)
   }
 }
 
@@ -160,48 +160,48 @@ struct RowParts {
     guard let marker = complex.owner.table.column(complex.path, on: complex.owner.type) else {
       throw OfflineODataError.unsupported("'\(complex.path.joined(separator: "/"))'")
     }
-    var made = try row(complex.owner, at: complex.path)
+    var computedRow = try row(complex.owner, at: complex.path)
     var text = try writer.reference(marker, of: complex.owner)
     if complex.isCast, let type = complex.type {
       text = .atom("CASE WHEN \(try writer.typeCondition(of: complex, type)) THEN \(text) END")
     }
-    made.marker = text
-    return made
+    computedRow.marker = text
+    return computedRow
   }
 
   func row(of entity: EntityScope) throws -> ComputedRow {
-    var made = try row(entity, at: [])
-    if !made.kinds.isEmpty {
-      made.kind = ComputedRow.Kind(number: try writer.system(.type, of: entity), count: entity.table.types.count)
+    var computedRow = try row(entity, at: [])
+    if !computedRow.kinds.isEmpty {
+      computedRow.kind = ComputedRow.Kind(number: try writer.system(.type, of: entity), count: entity.table.types.count)
     }
-    for name in entity.computed.keys.sorted() { made[name] = entity.computed[name] }
-    made.inLine = entity.inLine
-    return made
+    for name in entity.computed.keys.sorted() { computedRow[name] = entity.computed[name] }
+    computedRow.inLine = entity.inLine
+    return computedRow
   }
 
   private func row(_ entity: EntityScope, at path: [String]) throws -> ComputedRow {
-    var made = ComputedRow()
-    let types = ColumnTypes(statement.question.plan.model)
+    var computedRow = ComputedRow()
+    let types = ColumnTypes(statement.context.plan.model)
     for column in entity.table.columns where column.path.count == path.count + 1 && column.path.starts(with: path) {
-      guard let name = column.path.last, made[name] == nil else { continue }
-      let isOwn = entity.type.isOrDerives(from: column.declaringType)
-      guard isOwn || column.declaringType.isOrDerives(from: entity.type) else { continue }
+      guard let name = column.path.last, computedRow[name] == nil else { continue }
+      let isDeclared = entity.type.isOrDerives(from: column.declaringType)
+      guard isDeclared || column.declaringType.isOrDerives(from: entity.type) else { continue }
       let text = try writer.reference(column, of: entity)
       switch column.storage {
       // The details of a stream are read with the entity.
       case .stream: continue
       case .dynamic: throw OfflineODataError.unsupported("$apply on entities of an open type as a whole")
       case .complex:
-        made[name] = .row(try row(of: ComplexScope(owner: entity, path: column.path, type: nil)))
-      case .json: made[name] = .json(JSONPlace(base: text, type: types.type(column)))
+        computedRow[name] = .row(try row(of: ComplexScope(owner: entity, path: column.path, type: nil)))
+      case .json: computedRow[name] = .json(JSONPlace(base: text, type: types.type(column)))
       default:
-        made[name] = .value(
+        computedRow[name] = .value(
           SQLOperand(
-            text: text, storage: column.storage, type: types.type(column), hasCollation: entity.home === statement,
-            mayBeNaN: column.storage == .real))
+            text: text, storage: column.storage, type: types.type(column), hasCollation: entity.statement === statement,
+            canBeNaN: column.storage == .real))
       }
-      if !isOwn { made.kinds[name] = Set(entity.table.typeNumbers(derivedFrom: column.declaringType)) }
+      if !isDeclared { computedRow.kinds[name] = Set(entity.table.typeNumbers(derivedFrom: column.declaringType)) }
     }
-    return made
+    return computedRow
   }
 }

@@ -12,18 +12,18 @@ extension ApplyWriter {
     let there = try keys.row(rows.keys)
     let values = try items.map { try value($0, rows, keys) }
     var result = ApplySet(RowSet(rows: RelatedRows(), scope: .row([:])), core: keys.alias)
-    var made = ComputedRow()
+    var computedRow = ComputedRow()
     for (place, (item, value)) in zip(items, values).enumerated() {
       guard let name = item.name else { throw OfflineODataError.unsupported("aggregate without an alias") }
       var operand = value.operand
       operand.text = keys.reference(keys.columns.count + place)
-      made[name] = .value(operand)
+      computedRow[name] = .value(operand)
       result.set.identity.append(OrderTerm(value: operand))
     }
     result.joins = keys.joins
     result.table(try AggregateParts(keys: keys, values: values).select(rows))
-    result.set.scope = .row(made)
-    result.set.names = made.names
+    result.set.scope = .row(computedRow)
+    result.set.names = computedRow.names
     result.keys = there
     result.origin = rows.origin
     if !keys.columns.isEmpty {
@@ -98,8 +98,8 @@ extension ApplyWriter {
     inner.alias = "value"
     let method = try AggregateMethod(last.method)
     let groups = try group(by: last.properties, [.aggregate([inner])], rows)
-    guard case .row(let made) = groups.set.scope, case .value(let value)? = made["value"] else {
-      throw OfflineODataError.unsupported("from in aggregate")
+    guard case .row(let computedRow) = groups.set.scope, case .value(let value)? = computedRow["value"] else {
+      throw OfflineODataError.unsupported("the keyword from in aggregate")
     }
     var keys = Projection(statement)
     _ = try keys.row(groups.keys)
@@ -123,9 +123,9 @@ extension ApplyWriter {
   ) throws -> AggregateValue {
     var walk = try AggregateWalk(self, path, rows)
     try walk.finish()
-    let around = walk.place.rows ?? RelatedRows()
+    let joinedRows = walk.place.rows ?? RelatedRows()
     let tables = RelatedRows(
-      tables: rows.set.rows.tables + around.tables, conditions: rows.set.rows.conditions + around.conditions)
+      tables: rows.set.rows.tables + joinedRows.tables, conditions: rows.set.rows.conditions + joinedRows.conditions)
     let writer = writer(rows.set.scope)
     var bare = walk.place
     bare.rows = nil
@@ -133,13 +133,13 @@ extension ApplyWriter {
     // One row for each entity reached; `v` is its value.
     var columns = keys.distinctList
     for (place, part) in walk.identity.enumerated() { columns.append("\(part) AS i\(number: place)") }
-    let own = value?.collated ?? "1"
-    columns.append("\(own) AS v")
+    let countedValue = value?.collated ?? "1"
+    columns.append("\(countedValue) AS v")
     let isOnce: SQLText = walk.entity == nil ? "" : "DISTINCT "
     var exists: SQLText?
     if let entity = walk.entity { exists = "\(entity) IS NOT NULL" }
     let inner: SQLText = "SELECT \(isOnce)\(SQLText.joined(columns, ", ")) \(tables.from(exists))"
-    let alias = statement.question.alias("b")
+    let alias = statement.context.alias("b")
     var operand = value ?? SQLOperand(text: "1", storage: .integer, type: .plain(.int64))
     operand.text = .atom("\(alias: alias).v")
     operand.hasCollation = false
@@ -165,7 +165,7 @@ struct AggregateWalk {
   init(_ apply: ApplyWriter, _ path: ODataBoundPath, _ rows: ApplySet) throws {
     switch path.root {
     case .implicit, .this: break
-    default: throw OfflineODataError.unsupported("aggregate with a path that begins elsewhere")
+    default: throw OfflineODataError.unsupported("aggregate with a path that does not start with a property")
     }
     self.apply = apply
     segments = path.segments
@@ -187,15 +187,15 @@ struct AggregateWalk {
   /// row.
   private func check(_ segment: ODataBoundSegment) throws {
     guard let name = segment.propertyName else { return }
-    let made: Scope? =
+    let computedScope: Scope? =
       switch place.scope {
       case .entity(let entity): entity.computed[name]
       case .row(let row): row[name]
       default: nil
       }
-    guard case .nested(let nested)? = made, !nested.isPlain else { return }
+    guard case .nested(let nested)? = computedScope, !nested.isPlain else { return }
     throw OfflineODataError.unsupported(
-      "a path in aggregate through '\(name)', which nest or addnested made by more than filter and compute")
+      "a path in aggregate through '\(name)', which nest or addnested computed with more than filter and compute")
   }
 
   /// Whether the path leads to objects, not values.

@@ -8,7 +8,7 @@ extension ApplyWriter {
   func union(_ sets: [ApplySet]) throws -> ApplySet {
     guard sets.count > 1 else {
       if let only = sets.first { return only }
-      throw OfflineODataError.unsupported("concat of nothing")
+      throw OfflineODataError.unsupported("concat without a sequence")
     }
     var union = RowUnion(statement, scopes: sets.map(\.set.scope))
     let scope = try union.merged(sets.map(\.set.scope))
@@ -24,11 +24,11 @@ extension ApplyWriter {
     set.order = order
     set.identity = order
     set.source = sets[0].set.source
-    if case .row(let made) = scope { set.names = made.shown }
+    if case .row(let computedRow) = scope { set.names = computedRow.shown }
     if case .entity = scope { set.names = sets[0].set.names }
     var result = ApplySet(set, core: union.alias)
     result.joins = union.joins
-    if case .row(let made) = keys { result.keys = made }
+    if case .row(let computedRow) = keys { result.keys = computedRow }
     result.origin = sets[0].origin
     result.isThinned = sets.contains(where: \.isThinned)
     result.table(union.select(sets.map { $0.set.rows.from() }))
@@ -50,7 +50,7 @@ struct RowUnion {
 
   init(_ statement: Statement, scopes: [Scope]) {
     self.statement = statement
-    alias = statement.question.alias("a")
+    alias = statement.context.alias("a")
     var start = 0
     for scope in scopes {
       var count = 1
@@ -77,7 +77,7 @@ struct RowUnion {
     columns.append(texts)
     return SQLOperand(
       text: .atom("\(alias: alias).\(alias: Projection.name(columns.count - 1))"), storage: storage,
-      type: type ?? .plain(.int64), mayBeNaN: storage == .real)
+      type: type ?? .plain(.int64), canBeNaN: storage == .real)
   }
 
   /// The scope of the combined rows.
@@ -86,19 +86,19 @@ struct RowUnion {
     isMixed = false
     let rows = try scopes.map { scope -> ComputedRow in
       guard let row = try RowParts(statement).row(of: scope) else {
-        throw OfflineODataError.unsupported("concat of values")
+        throw OfflineODataError.unsupported("concat of values that are not rows")
       }
       return row
     }
-    var made = try merged(rows.map { $0 }, at: "")
+    var computedRow = try merged(rows.map { $0 }, at: "")
     if isMixed {
       let numbers = zip(rows, kinds).map { row, kinds -> SQLText in
         let start = SQLText(.integer(Int64(kinds.lowerBound)))
         return row.kind.map { "\($0.number) + \(start)" } ?? start
       }
-      made.kind = ComputedRow.Kind(number: column(numbers, .integer).text, count: kinds.last?.upperBound ?? 0)
+      computedRow.kind = ComputedRow.Kind(number: column(numbers, .integer).text, count: kinds.last?.upperBound ?? 0)
     }
-    return .row(made)
+    return .row(computedRow)
   }
 
   /// The entities of all sets, if they belong to one table and have the same type and the same computed members; nil
@@ -119,74 +119,79 @@ struct RowUnion {
     let writer = ExpressionWriter(statement: statement, environment: Environment())
     let first = entities[0]
     let id = column(try entities.map { try writer.system(.id, of: $0) }, .integer)
-    let name = statement.question.alias()
-    let physical = try statement.question.table(first.table.number)
+    let name = statement.context.alias()
+    let physical = try statement.context.table(first.table.number)
     joins.append(" LEFT JOIN \(physical) AS \(alias: name) ON \(alias: name).\"@id\" = \(id.text)")
-    var there = EntityScope(home: statement, alias: name, table: first.table, type: first.type)
-    there.guardedBy = first.guardedBy
-    there.inLine = first.inLine
+    var joined = EntityScope(statement: statement, alias: name, table: first.table, type: first.type)
+    joined.guardedBy = first.guardedBy
+    joined.inLine = first.inLine
     for key in first.computed.keys.sorted() {
-      there.computed[key] = try merged(entities.map { $0.computed[key] }, named: key)
+      joined.computed[key] = try merged(entities.map { $0.computed[key] }, named: key)
     }
-    return there
+    return joined
   }
 
   // MARK: Members
 
   private mutating func merged(_ rows: [ComputedRow?], at name: String) throws -> ComputedRow {
-    var made = ComputedRow()
+    var computedRow = ComputedRow()
     if !name.isEmpty, rows.contains(where: { $0 == nil || $0?.marker != nil }) {
-      made.marker = column(rows.map { row in row.map { $0.marker ?? "''" } ?? "NULL" }, .complex).text
+      computedRow.marker = column(rows.map { row in row.map { $0.marker ?? "''" } ?? "NULL" }, .complex).text
     }
     for row in rows.compactMap({ $0 }) {
-      made.inLine.formUnion(row.inLine)
-      for member in row.names where made[member] == nil {
+      computedRow.inLine.formUnion(row.inLine)
+      for member in row.names where computedRow[member] == nil {
         let all = rows.map { $0?[member] }
-        made[member] = try merged(all, named: member)
-        guard let having = having(member, rows) else { continue }
-        made.kinds[member] = having
+        computedRow[member] = try merged(all, named: member)
+        guard let kindsWithMember = kindsWithMember(member, rows) else { continue }
+        computedRow.kinds[member] = kindsWithMember
         isMixed = true
       }
     }
-    return made
+    return computedRow
   }
 
   /// The kinds of rows that have a member; nil if all rows that have the object also have the member.
-  private func having(_ member: String, _ rows: [ComputedRow?]) -> Set<Int>? {
-    var having: Set<Int> = []
+  private func kindsWithMember(_ member: String, _ rows: [ComputedRow?]) -> Set<Int>? {
+    var kindsWithMember: Set<Int> = []
     var isAll = true
     for (row, range) in zip(rows, kinds) {
       guard let row else { continue }
       if row[member] == nil {
         isAll = false
-      } else if let own = row.kinds[member] {
+      } else if let kindsOfRow = row.kinds[member] {
         isAll = false
-        having.formUnion(own.map { $0 + range.lowerBound })
+        kindsWithMember.formUnion(kindsOfRow.map { $0 + range.lowerBound })
       } else {
-        having.formUnion(range)
+        kindsWithMember.formUnion(range)
       }
     }
-    return isAll ? nil : having
+    return isAll ? nil : kindsWithMember
   }
 
   private mutating func merged(_ scopes: [Scope?], named name: String) throws -> Scope {
-    let given = scopes.compactMap { $0 }
-    if given.contains(where: { if case .nested = $0 { true } else { false } }) {
+    let presentScopes = scopes.compactMap { $0 }
+    if presentScopes.contains(where: { if case .nested = $0 { true } else { false } }) {
       throw OfflineODataError.unsupported("concat of results of nest or addnested ('\(name)')")
     }
-    if given.count == scopes.count, let entities = RowUnion.sameEntities(scopes) {
+    if presentScopes.count == scopes.count, let entities = RowUnion.sameEntities(scopes) {
       return .entity(try merged(entities))
     }
-    let values = given.compactMap { scope -> SQLOperand? in if case .value(let value) = scope { value } else { nil } }
-    if values.count == given.count, let first = values.first { return .value(try merged(scopes, first, values, name)) }
-    let texts = given.compactMap { scope -> JSONPlace? in if case .json(let json) = scope { json } else { nil } }
-    if texts.count == given.count, let first = texts.first {
+    let values = presentScopes.compactMap { scope -> SQLOperand? in
+      if case .value(let value) = scope { value } else { nil }
+    }
+    if values.count == presentScopes.count, let first = values.first {
+      return .value(try merged(scopes, first, values, name))
+    }
+    let texts = presentScopes.compactMap { scope -> JSONPlace? in if case .json(let json) = scope { json } else { nil }
+    }
+    if texts.count == presentScopes.count, let first = texts.first {
       let all = scopes.map { scope -> SQLText in if case .json(let json)? = scope { json.json } else { "NULL" } }
       return .json(JSONPlace(base: column(all, nil).text, type: first.type))
     }
     let rows = try scopes.map { scope in try scope.flatMap { try RowParts(statement).row(of: $0) } }
-    guard rows.compactMap({ $0 }).count == given.count else {
-      throw OfflineODataError.unsupported("concat of results whose '\(name)' are of different kinds")
+    guard rows.compactMap({ $0 }).count == presentScopes.count else {
+      throw OfflineODataError.unsupported("concat of results with '\(name)' of different kinds")
     }
     return .row(try merged(rows, at: name))
   }
@@ -200,7 +205,7 @@ struct RowUnion {
     var storage = first.storage
     if storages.count > 1 {
       guard storages.allSatisfy({ $0?.isNumber == true }) else {
-        throw OfflineODataError.unsupported("concat of results whose '\(name)' are of different types")
+        throw OfflineODataError.unsupported("concat of results with '\(name)' of different types")
       }
       storage = storages.contains(.real) ? .real : .decimal
     }

@@ -15,15 +15,16 @@ extension ApplyWriter {
       }
       let levels = levels(of: element)
       groupings = groupings.flatMap { before in levels.map { before + $0 } }
-      guard groupings.count <= ApplyWriter.mostGroupings else {
-        throw OfflineODataError.unsupported("rollup with more than \(ApplyWriter.mostGroupings) combinations of levels")
+      guard groupings.count <= ApplyWriter.maximumGroupings else {
+        throw OfflineODataError.unsupported(
+          "rollup with more than \(ApplyWriter.maximumGroupings) combinations of levels")
       }
     }
     let sets = try groupings.map { try group(by: $0, below: hierarchies, steps, rows) }
     return sets.count == 1 ? sets[0] : try union(sets)
   }
 
-  private static let mostGroupings = 64
+  private static let maximumGroupings = 64
 
   /// The groupings of an element: `rollup` groups by all its levels, then by one level less, down to the first
   /// (§3.2.3.2).
@@ -62,7 +63,7 @@ extension ApplyWriter {
     var result =
       try paths.isEmpty
       ? steps.isEmpty ? aggregate([], inner) : apply(steps, inner) : grouped(by: paths, steps, inner, inner)
-    for level in levels.reversed() { try tellGroup(level.key, number: level.number, level.hierarchy, &result) }
+    for level in levels.reversed() { try identifyGroup(level.key, number: level.number, level.hierarchy, &result) }
     result.origin = rows.origin
     result.isThinned = rows.isThinned || result.isThinned
     return result
@@ -72,10 +73,10 @@ extension ApplyWriter {
     by paths: [ODataBoundPath], _ steps: [ODataBoundTransformation], _ start: ApplySet, _ rows: ApplySet
   ) throws -> ApplySet {
     var inner = start
-    var own = ComputedRow()
-    for path in paths { try add(path, to: &own, &inner) }
+    var keyRow = ComputedRow()
+    for path in paths { try add(path, to: &keyRow, &inner) }
     let level = "groupby " + String(rows.keys.names.count)
-    inner.keys[level] = .row(own)
+    inner.keys[level] = .row(keyRow)
     inner.isThinned = false
     inner.origin = [inner]
     var result = steps.isEmpty ? try aggregate([], inner) : try apply(steps, inner)
@@ -83,8 +84,8 @@ extension ApplyWriter {
     result.keys[level] = nil
     result.origin = rows.origin
     result.isThinned = rows.isThinned || result.isThinned
-    if case .row(let made) = result.set.scope {
-      let merged = ApplyWriter.merged(projection, made)
+    if case .row(let computedRow) = result.set.scope {
+      let merged = ApplyWriter.merged(projection, computedRow)
       result.set.scope = .row(merged)
       result.set.names = merged.shown
     }
@@ -92,16 +93,16 @@ extension ApplyWriter {
   }
 
   /// Adds the grouping properties to the rows that the transformations computed for a group (Π of §3.2.3.1).
-  private static func merged(_ projection: ComputedRow, _ made: ComputedRow) -> ComputedRow {
+  private static func merged(_ projection: ComputedRow, _ computedRow: ComputedRow) -> ComputedRow {
     var all = projection
-    all.kind = made.kind
-    all.kinds = made.kinds.filter { projection[$0.key] == nil }
-    all.inLine.formUnion(made.inLine)
-    for name in made.names {
-      if case .row(let one)? = all[name], case .row(let other)? = made[name] {
-        all[name] = .row(merged(one, other))
+    all.kind = computedRow.kind
+    all.kinds = computedRow.kinds.filter { projection[$0.key] == nil }
+    all.inLine.formUnion(computedRow.inLine)
+    for name in computedRow.names {
+      if case .row(let first)? = all[name], case .row(let second)? = computedRow[name] {
+        all[name] = .row(merged(first, second))
       } else if all[name] == nil {
-        all[name] = made[name]
+        all[name] = computedRow[name]
       }
     }
     return all
@@ -112,7 +113,7 @@ extension ApplyWriter {
   private func add(_ path: ODataBoundPath, to row: inout ComputedRow, _ rows: inout ApplySet) throws {
     switch path.root {
     case .implicit, .this: break
-    default: throw OfflineODataError.unsupported("groupby with a path that begins elsewhere")
+    default: throw OfflineODataError.unsupported("groupby with a path that does not start with a property")
     }
     try add(path.segments[...], PathPlace(scope: rows.set.scope), to: &row, &rows)
   }
@@ -127,7 +128,7 @@ extension ApplyWriter {
       place = try writer.step(step, place)
       rest = rest.dropFirst()
     }
-    guard let step = rest.popFirst() else { throw OfflineODataError.unsupported("groupby with a cast alone") }
+    guard let step = rest.popFirst() else { throw OfflineODataError.unsupported("groupby with a cast and no property") }
     guard let name = step.propertyName else {
       throw OfflineODataError.unsupported("groupby with " + describe(step.kind))
     }
@@ -140,10 +141,10 @@ extension ApplyWriter {
       return
     }
     var inner = ComputedRow()
-    if let known = row[name] {
+    if let existing = row[name] {
       // A property that is grouped by as a whole includes all its parts.
-      guard case .row(let made) = known, !row.inLine.contains(name) else { return }
-      inner = made
+      guard case .row(let computedRow) = existing, !row.inLine.contains(name) else { return }
+      inner = computedRow
     } else {
       inner.marker = try marker(next)
     }
@@ -155,14 +156,14 @@ extension ApplyWriter {
   private func marker(_ place: PathPlace) throws -> SQLText? {
     switch place.scope {
     case .entity(let entity):
-      guard let around = place.rows else {
+      guard let joinedRows = place.rows else {
         return .atom("CASE WHEN \(try writer(place.scope).system(.id, of: entity)) IS NOT NULL THEN '' END")
       }
-      return .atom("(SELECT '' \(around.from()) LIMIT 1)")
+      return .atom("(SELECT '' \(joinedRows.from()) LIMIT 1)")
     case .complex(let complex):
-      let made = try RowParts(statement).row(of: complex)
-      return made.marker.map { text in place.rows.map { $0.value(text) } ?? text }
-    case .row(let made): return made.marker
+      let computedRow = try RowParts(statement).row(of: complex)
+      return computedRow.marker.map { text in place.rows.map { $0.value(text) } ?? text }
+    case .row(let computedRow): return computedRow.marker
     case .json(let json):
       let kind = place.rows.map { $0.value(json.kind) } ?? json.kind
       return .atom("CASE WHEN \(kind) = 'object' THEN '' END")
@@ -175,48 +176,48 @@ extension ApplyWriter {
     switch place.scope {
     case .value: return .value(try writer(rows.set.scope).value(of: place))
     case .json(let json):
-      guard let around = place.rows else { return place.scope }
-      return .json(JSONPlace(base: around.value(json.json), type: json.type))
+      guard let joinedRows = place.rows else { return place.scope }
+      return .json(JSONPlace(base: joinedRows.value(json.json), type: json.type))
     case .entity(let entity):
-      guard let around = place.rows else { return place.scope }
-      let id = around.value(try writer(place.scope).system(.id, of: entity))
+      guard let joinedRows = place.rows else { return place.scope }
+      let id = joinedRows.value(try writer(place.scope).system(.id, of: entity))
       return .entity(try attached(id, entity, &rows))
     case .complex(let complex):
-      var made = try RowParts(statement).row(of: complex)
-      if let around = place.rows { made = ApplyWriter.brought(made, from: around) }
-      return .row(made)
+      var computedRow = try RowParts(statement).row(of: complex)
+      if let joinedRows = place.rows { computedRow = ApplyWriter.subqueryRow(computedRow, from: joinedRows) }
+      return .row(computedRow)
     case .row: return place.scope
     case .nested: throw OfflineODataError.unsupported("groupby with a collection")
     }
   }
 
   /// The parts of a value that is read from related rows.
-  private static func brought(_ row: ComputedRow, from around: RelatedRows) -> ComputedRow {
-    var there = row
-    there.marker = row.marker.map { around.value($0) }
+  private static func subqueryRow(_ row: ComputedRow, from joinedRows: RelatedRows) -> ComputedRow {
+    var subqueries = row
+    subqueries.marker = row.marker.map { joinedRows.value($0) }
     for name in row.names {
       switch row[name] {
       case .value(var value)?:
-        value.text = around.value(value.text)
+        value.text = joinedRows.value(value.text)
         value.hasCollation = false
-        there[name] = .value(value)
-      case .json(let json)?: there[name] = .json(JSONPlace(base: around.value(json.json), type: json.type))
-      case .row(let inner)?: there[name] = .row(brought(inner, from: around))
+        subqueries[name] = .value(value)
+      case .json(let json)?: subqueries[name] = .json(JSONPlace(base: joinedRows.value(json.json), type: json.type))
+      case .row(let inner)?: subqueries[name] = .row(subqueryRow(inner, from: joinedRows))
       default: break
       }
     }
-    return there
+    return subqueries
   }
 
   /// Joins an entity to each row; an expression contains the entity's identity.
   func attached(_ id: SQLText, _ entity: EntityScope, _ rows: inout ApplySet) throws -> EntityScope {
-    let name = statement.question.alias("w")
-    let alias = statement.question.alias()
-    let physical = try statement.question.table(entity.table.number)
+    let name = statement.context.alias("w")
+    let alias = statement.context.alias()
+    let physical = try statement.context.table(entity.table.number)
     rows.joins.append(
       " LEFT JOIN \(physical) AS \(alias: alias) ON \(alias: alias).\"@id\" = \(alias: rows.core).\(alias: name)")
     rows.wrap(["\(id) AS \(alias: name)"])
-    return EntityScope(home: statement, alias: alias, table: entity.table, type: entity.type)
+    return EntityScope(statement: statement, alias: alias, table: entity.table, type: entity.type)
   }
 }
 

@@ -14,33 +14,33 @@ extension ApplyWriter {
       throw OfflineODataError.unsupported("\(relation.rawValue) inside groupby or join")
     }
     let hierarchy = try HierarchyWriter(self, reference)
-    let begun = try identifiers(reference.property, try apply(steps, rows))
-    let walk = statement.question.alias("r")
+    let startIdentifiers = try identifiers(reference.property, try apply(steps, rows))
+    let walk = statement.context.alias("r")
     let first = try hierarchy.nodes()
-    let beginning = first.rows.set.rows.from("\(first.identifier.text) IN (\(begun))")
+    let startRows = first.rows.set.rows.from("\(first.identifier.text) IN (\(startIdentifiers))")
     let step = try hierarchy.step()
     let (from, to) = relation == .ancestors ? (step.below, step.above) : (step.above, step.below)
     let bound: SQLText = distance.map { " AND \(alias: walk).d < \(value: .integer(Int64($0)))" } ?? ""
     // Without a distance, UNION keeps each node once, so that the recursion ends if the hierarchy has a cycle.
     let next: SQLText = distance == nil ? "0" : "\(alias: walk).d + 1"
-    let begin = statement.question.alias("r")
-    let least: SQLText
+    let start = statement.context.alias("r")
+    let startNodes: SQLText
     if keepsStart {
-      least = "SELECT \(first.id), 0 \(beginning)"
+      startNodes = "SELECT \(first.id), 0 \(startRows)"
     } else {
       // Starts with the nodes next to the first ones.
-      var one = step.rows
-      one.tables.insert("(SELECT \(first.id) AS id \(beginning)) AS \(alias: begin)", at: 0)
-      least = "SELECT \(to), \(distance == nil ? "0" : "1") \(one.from("\(from) = \(alias: begin).id"))"
+      var stepRows = step.rows
+      stepRows.tables.insert("(SELECT \(first.id) AS id \(startRows)) AS \(alias: start)", at: 0)
+      startNodes = "SELECT \(to), \(distance == nil ? "0" : "1") \(stepRows.from("\(from) = \(alias: start).id"))"
     }
-    var more = step.rows
-    more.tables.insert("\(alias: walk)", at: 0)
-    let recursion: SQLText = "SELECT \(to), \(next) \(more.from("\(from) = \(alias: walk).id\(bound)"))"
+    var recursiveRows = step.rows
+    recursiveRows.tables.insert("\(alias: walk)", at: 0)
+    let recursion: SQLText = "SELECT \(to), \(next) \(recursiveRows.from("\(from) = \(alias: walk).id\(bound)"))"
     let last = try hierarchy.nodes()
-    var found = last.rows.set.rows
-    found.tables.insert("\(alias: walk)", at: 0)
+    var matchingRows = last.rows.set.rows
+    matchingRows.tables.insert("\(alias: walk)", at: 0)
     let nodes: SQLText =
-      "WITH RECURSIVE \(alias: walk)(id, d) AS (\(least) UNION \(recursion)) SELECT \(last.identifier.text) \(found.from("\(last.id) = \(alias: walk).id"))"
+      "WITH RECURSIVE \(alias: walk)(id, d) AS (\(startNodes) UNION \(recursion)) SELECT \(last.identifier.text) \(matchingRows.from("\(last.id) = \(alias: walk).id"))"
     rows.set.rows.conditions.append(try condition(reference.property, rows) { "\($0.collated) IN (\(nodes))" })
   }
 
@@ -53,10 +53,10 @@ extension ApplyWriter {
   ) throws {
     let hierarchy = try HierarchyWriter(self, reference)
     let places = try hierarchy.traversal(isPostorder: isPostorder, steps, order)
-    let node = try beside(hierarchy, places, isRelated: true, &rows)
+    let node = try joinNodes(hierarchy, places, isRelated: true, &rows)
     try repeated(at: node.place, &rows)
     rows.isThinned = true
-    try tell(node, reference, &rows, isSame: true)
+    try identifyNode(node, reference, &rows, isSame: true)
   }
 
   /// Orders rows that are repeated for several places by their place, which becomes part of their identity.
@@ -67,7 +67,7 @@ extension ApplyWriter {
   }
 
   /// A node that is joined to each row.
-  struct NodeBeside {
+  struct JoinedNode {
     let entity: EntityScope
     let identifier: SQLOperand
     let place: SQLOperand
@@ -77,27 +77,27 @@ extension ApplyWriter {
   ///
   /// - Parameter portions: the nodes of each node's portion. A row must be related to at least one of them; a row that
   ///   is related to several occurs once in the portion.
-  func beside(
-    _ hierarchy: HierarchyWriter, _ found: HierarchyWriter.Found, isRelated: Bool,
-    portions: HierarchyWriter.Found? = nil, _ rows: inout ApplySet
-  ) throws -> NodeBeside {
-    let question = statement.question
-    let table = question.alias("h")
+  func joinNodes(
+    _ hierarchy: HierarchyWriter, _ nodeTable: HierarchyWriter.NodeTable, isRelated: Bool,
+    portions: HierarchyWriter.NodeTable? = nil, _ rows: inout ApplySet
+  ) throws -> JoinedNode {
+    let context = statement.context
+    let table = context.alias("h")
     if isRelated {
-      let one = portions == nil ? table : question.alias("g")
-      let node: SQLText = "\(alias: one).node"
-      var around = RelatedRows()
+      let nodeAlias = portions == nil ? table : context.alias("g")
+      let node: SQLText = "\(alias: nodeAlias).node"
+      var joinedRows = RelatedRows()
       if let portions {
-        around.tables = ["(\(portions.select)) AS \(alias: one)"]
-        around.conditions = [
-          "\(alias: one).id = \(alias: table).id", "\(alias: one).place = \(alias: table).place",
+        joinedRows.tables = ["(\(portions.select)) AS \(alias: nodeAlias)"]
+        joinedRows.conditions = [
+          "\(alias: nodeAlias).id = \(alias: table).id", "\(alias: nodeAlias).place = \(alias: table).place",
         ]
       }
-      let isSame = try condition(hierarchy.reference.property, rows, with: around) { "\($0.collated) = \(node)" }
+      let isSame = try condition(hierarchy.reference.property, rows, with: joinedRows) { "\($0.collated) = \(node)" }
       rows.set.rows.conditions.append(isSame)
     }
-    rows.set.rows.tables.append("(\(found.select)) AS \(alias: table)")
-    let (id, place, up) = (question.alias("w"), question.alias("w"), question.alias("w"))
+    rows.set.rows.tables.append("(\(nodeTable.select)) AS \(alias: table)")
+    let (id, place, up) = (context.alias("w"), context.alias("w"), context.alias("w"))
     let (entity, join) = try hierarchy.node("\(alias: rows.core).\(alias: id)")
     rows.joins.append(join)
     rows.wrap([
@@ -105,8 +105,8 @@ extension ApplyWriter {
       "\(alias: table).up AS \(alias: up)",
     ])
     var node = entity
-    if found.hasWay {
-      node.computed[HierarchyWriter.way(hierarchy.reference)] = .json(
+    if nodeTable.hasUpPath {
+      node.computed[HierarchyWriter.upPathName(hierarchy.reference)] = .json(
         JSONPlace(
           base: "\(alias: rows.core).\(alias: up)",
           type: ODataBoundType(.primitive(.string), isCollection: true)))
@@ -117,8 +117,8 @@ extension ApplyWriter {
     }
     let identifier = SQLOperand(
       text: try writer.reference(column, of: node), storage: column.storage,
-      type: ColumnTypes(question.plan.model).type(column), mayBeNaN: column.storage == .real)
-    return NodeBeside(
+      type: ColumnTypes(context.plan.model).type(column), canBeNaN: column.storage == .real)
+    return JoinedNode(
       entity: node, identifier: identifier,
       place: SQLOperand(
         text: .atom("\(alias: rows.core).\(alias: place)"), storage: .integer, type: .plain(.int64, isNullable: false),
@@ -137,17 +137,17 @@ extension ApplyWriter {
       let writer = writer(rows.set.scope)
       return try test(try writer.value(of: try writer.place(path)))
     }
-    var (around, value) = try walked(path, rows)
-    around.tables += others.tables
-    around.conditions += others.conditions
-    return .atom("EXISTS (SELECT 1 \(around.from(try test(value))))")
+    var (joinedRows, value) = try walked(path, rows)
+    joinedRows.tables += others.tables
+    joinedRows.conditions += others.conditions
+    return .atom("EXISTS (SELECT 1 \(joinedRows.from(try test(value))))")
   }
 
   /// Selects the identifiers of all rows' nodes.
   private func identifiers(_ path: ODataBoundPath, _ rows: ApplySet) throws -> SQLText {
-    let (around, value) = try walked(path, rows)
+    let (joinedRows, value) = try walked(path, rows)
     let all = RelatedRows(
-      tables: rows.set.rows.tables + around.tables, conditions: rows.set.rows.conditions + around.conditions)
+      tables: rows.set.rows.tables + joinedRows.tables, conditions: rows.set.rows.conditions + joinedRows.conditions)
     return "SELECT \(value.text) \(all.from())"
   }
 
@@ -165,8 +165,8 @@ extension ApplyWriter {
   /// the related node, or only its identifier.
   ///
   /// - Parameter isSame: whether a row that is an entity is that node itself.
-  func tell(
-    _ node: NodeBeside, _ reference: ODataBoundHierarchy, _ rows: inout ApplySet, isSame: Bool
+  func identifyNode(
+    _ node: JoinedNode, _ reference: ODataBoundHierarchy, _ rows: inout ApplySet, isSame: Bool
   ) throws {
     switch reference.nodeSteps {
     case 0?: try replace(node.entity, &rows, isSame: isSame)
@@ -179,7 +179,7 @@ extension ApplyWriter {
       if isSame, case .entity = rows.set.scope, steps.allSatisfy({ $0.type?.isCollection != true }) { break }
       rows.set.scope = try setting(.value(node.identifier), steps[...], rows.set.scope, &rows)
     }
-    if case .row(let made) = rows.set.scope { rows.set.names = made.shown }
+    if case .row(let computedRow) = rows.set.scope { rows.set.names = computedRow.shown }
     rows.set.source = rows.set.source ?? (reference.nodeSteps == 0 ? reference.nodes.source : nil)
   }
 
@@ -187,24 +187,24 @@ extension ApplyWriter {
   private func replace(_ node: EntityScope, _ rows: inout ApplySet, isSame: Bool) throws {
     var entity = node
     switch rows.set.scope {
-    case .entity(let own):
+    case .entity(let current):
       if isSame {
-        entity = own
+        entity = current
         entity.computed.merge(node.computed) { _, new in new }
       } else {
-        entity.computed.merge(own.computed) { new, _ in new }
-        entity.inLine = own.inLine
+        entity.computed.merge(current.computed) { new, _ in new }
+        entity.inLine = current.inLine
       }
-    case .row(let made):
-      guard made.kinds.isEmpty else {
-        throw OfflineODataError.unsupported("a hierarchy of rows that differ in what they have")
+    case .row(let computedRow):
+      guard computedRow.kinds.isEmpty else {
+        throw OfflineODataError.unsupported("a hierarchy of rows with different properties")
       }
-      for name in made.names where node.type.property(name) == nil && node.type.navigationProperty(name) == nil {
-        entity.computed[name] = made[name]
+      for name in computedRow.names where node.type.property(name) == nil && node.type.navigationProperty(name) == nil {
+        entity.computed[name] = computedRow[name]
       }
-      entity.inLine = made.inLine
-      rows.set.names = made.names.filter { entity.computed[$0] != nil }
-    default: throw OfflineODataError.unsupported("a hierarchy of what are no entities")
+      entity.inLine = computedRow.inLine
+      rows.set.names = computedRow.names.filter { entity.computed[$0] != nil }
+    default: throw OfflineODataError.unsupported("a hierarchy of rows that are not entities")
     }
     rows.set.names += node.computed.keys.sorted().filter { !rows.set.names.contains($0) }
     rows.set.scope = .entity(entity)
@@ -216,14 +216,14 @@ extension ApplyWriter {
   ) throws -> Scope {
     guard let step = steps.first, let name = step.propertyName else { return new }
     let rest = steps.dropFirst()
-    let isMany = step.type?.isCollection == true
+    let isCollection = step.type?.isCollection == true
     var value = new
     if !rest.isEmpty {
-      let held = isMany ? .row([:]) : try self.held(step, name, scope, &rows)
-      value = try setting(new, rest, held, &rows)
+      let currentValue = isCollection ? .row([:]) : try self.currentValue(step, name, scope, &rows)
+      value = try setting(new, rest, currentValue, &rows)
     }
-    if isMany { value = .nested(NestedRows(origin: .item(value, statement), source: step.source)) }
-    var made: ComputedRow
+    if isCollection { value = .nested(NestedRows(origin: .item(value, statement), source: step.source)) }
+    var computedRow: ComputedRow
     switch scope {
     case .entity(var entity):
       switch value {
@@ -231,31 +231,31 @@ extension ApplyWriter {
         entity.computed[name] = value
         entity.inLine.insert(name)
         return .entity(entity)
-      default: made = try RowParts(statement).row(of: entity)
+      default: computedRow = try RowParts(statement).row(of: entity)
       }
-    case .row(let row): made = row
-    default: throw OfflineODataError.unsupported("a hierarchy whose nodes '\(name)' leads to")
+    case .row(let row): computedRow = row
+    default: throw OfflineODataError.unsupported("a hierarchy with nodes reached through '\(name)'")
     }
-    made[name] = value
-    made.kinds[name] = nil
-    if case .entity = value { made.inLine.insert(name) }
-    return .row(made)
+    computedRow[name] = value
+    computedRow.kinds[name] = nil
+    if case .entity = value { computedRow.inLine.insert(name) }
+    return .row(computedRow)
   }
 
   /// The current value at a segment, in a form into which a value can be set.
-  private func held(
+  private func currentValue(
     _ step: ODataBoundSegment, _ name: String, _ scope: Scope, _ rows: inout ApplySet
   ) throws -> Scope {
-    if case .row(let made) = scope {
-      if case .complex(let complex)? = made[name] { return .row(try RowParts(statement).row(of: complex)) }
-      return made[name] ?? .row([:])
+    if case .row(let computedRow) = scope {
+      if case .complex(let complex)? = computedRow[name] { return .row(try RowParts(statement).row(of: complex)) }
+      return computedRow[name] ?? .row([:])
     }
     let writer = writer(scope)
     let place = try writer.step(step, PathPlace(scope: scope))
     switch place.scope {
     case .entity(let entity):
-      guard let around = place.rows else { return place.scope }
-      return .entity(try attached(around.value(try writer.system(.id, of: entity)), entity, &rows))
+      guard let joinedRows = place.rows else { return place.scope }
+      return .entity(try attached(joinedRows.value(try writer.system(.id, of: entity)), entity, &rows))
     case .complex(let complex): return .row(try RowParts(statement).row(of: complex))
     default: return place.scope
     }

@@ -16,13 +16,13 @@ extension ApplyWriter {
     (related, _) = try project(related)
     related.origin = [related]
     let result = try apply(steps, related)
-    guard case .row(let own)? = result.keys[level], case .value(let owner)? = own["owner"] else {
+    guard case .row(let keyRow)? = result.keys[level], case .value(let owner)? = keyRow["owner"] else {
       throw OfflineODataError.unsupported("join")
     }
     // The joined rows are one subquery, which is joined to the owners.
     var projection = Projection(statement)
     let back = projection.operand(owner)
-    let made = try projection.scope(result.set.scope)
+    let computedScope = try projection.scope(result.set.scope)
     let terms = projection.terms(
       try OrderWriter(writer: writer(result.set.scope)).terms([], result.set))
     var joined = owners
@@ -36,10 +36,10 @@ extension ApplyWriter {
     switch joined.set.scope {
     case .entity(var entity):
       joined.set.identity = try OrderWriter(writer: writer(joined.set.scope)).identity(of: entity)
-      entity.computed[alias] = made
+      entity.computed[alias] = computedScope
       joined.set.scope = .entity(entity)
     case .row(var members):
-      members[alias] = made
+      members[alias] = computedScope
       joined.set.scope = .row(members)
     default: throw OfflineODataError.unsupported("join here")
     }
@@ -53,12 +53,13 @@ extension ApplyWriter {
   private func reached(_ path: ODataBoundPath, _ owners: ApplySet) throws -> ApplySet {
     let writer = writer(owners.set.scope)
     let place = try writer.place(path)
-    guard place.isCollection else { throw OfflineODataError.unsupported("join with what is no collection") }
-    guard case .entity(let entity) = place.scope, let around = place.rows else {
+    guard place.isCollection else { throw OfflineODataError.unsupported("join with a value that is not a collection") }
+    guard case .entity(let entity) = place.scope, let joinedRows = place.rows else {
       throw OfflineODataError.unsupported("join with a collection of values")
     }
     let rows = RelatedRows(
-      tables: owners.set.rows.tables + around.tables, conditions: owners.set.rows.conditions + around.conditions)
+      tables: owners.set.rows.tables + joinedRows.tables, conditions: owners.set.rows.conditions + joinedRows.conditions
+    )
     return ApplySet(RowSet(rows: rows, scope: .entity(entity)), core: entity.alias)
   }
 }

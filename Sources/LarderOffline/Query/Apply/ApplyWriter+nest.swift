@@ -8,10 +8,10 @@ extension ApplyWriter {
   /// Returns one row for all rows, or one for each group, with a collection for each sequence.
   func nest(_ sequences: [ODataBoundNested], _ rows: ApplySet) throws -> ApplySet {
     var (input, _) = try project(rows)
-    input.home = statement
+    input.statement = statement
     var result: ApplySet
     if rows.keys.isEmpty {
-      let alias = statement.question.alias("a")
+      let alias = statement.context.alias("a")
       let one = SQLOperand(text: .atom("\(alias: alias).c0"), storage: .integer, type: .plain(.int64))
       let tables = RelatedRows(tables: ["(SELECT 1 AS c0) AS \(alias: alias)"])
       result = ApplySet(RowSet(rows: tables, scope: .row([:])), core: alias)
@@ -20,13 +20,13 @@ extension ApplyWriter {
       result = try aggregate([], rows)
     }
     let keys = try keyColumns(result.keys)
-    var made = ComputedRow()
+    var computedRow = ComputedRow()
     for sequence in sequences {
-      made[sequence.alias] = .nested(
+      computedRow[sequence.alias] = .nested(
         NestedRows(origin: .rows(input, keys: keys), steps: sequence.transformations, source: rows.set.source))
     }
-    result.set.scope = .row(made)
-    result.set.names = made.names
+    result.set.scope = .row(computedRow)
+    result.set.names = computedRow.names
     return result
   }
 
@@ -43,11 +43,11 @@ extension ApplyWriter {
   func addNested(_ path: ODataBoundPath, _ sequences: [ODataBoundNested], _ rows: inout ApplySet) throws {
     switch path.root {
     case .implicit, .this: break
-    default: throw OfflineODataError.unsupported("addnested with a path that begins elsewhere")
+    default: throw OfflineODataError.unsupported("addnested with a path that does not start with a property")
     }
     let steps = path.segments.filter { $0.propertyName != nil }
     guard let step = steps.last, let name = step.propertyName else {
-      throw OfflineODataError.unsupported("addnested with a cast alone")
+      throw OfflineODataError.unsupported("addnested with a cast and no property")
     }
     guard steps.count == 1 else {
       throw OfflineODataError.unsupported("addnested inside '\(steps.first?.propertyName ?? name)'")
@@ -56,7 +56,7 @@ extension ApplyWriter {
       guard case .entity(let owner) = rows.set.scope, owner.computed[name] == nil, step.type?.item.isEntity == true
       else {
         throw OfflineODataError.unsupported(
-          "addnested with the collection '\(name)', which leads to no entities of the store")
+          "addnested with the collection '\(name)', which does not lead to entities of the store")
       }
       for sequence in sequences {
         let nested = NestedRows(
@@ -77,8 +77,8 @@ extension ApplyWriter {
     let place = try writer.place(path)
     switch place.scope {
     case .entity(let entity):
-      guard let around = place.rows else { return place.scope }
-      return .entity(try attached(around.value(try writer.system(.id, of: entity)), entity, &rows))
+      guard let joinedRows = place.rows else { return place.scope }
+      return .entity(try attached(joinedRows.value(try writer.system(.id, of: entity)), entity, &rows))
     case .complex(let complex) where place.rows == nil: return .row(try RowParts(statement).row(of: complex))
     case .row: return place.scope
     default: throw OfflineODataError.unsupported("addnested with '\(name)'")
@@ -101,7 +101,7 @@ extension ApplyWriter {
       default:
         throw OfflineODataError(
           .malformedURL,
-          "addnested of a single instance takes identity, compute and addnested alone ('\(sequence.alias)')")
+          "addnested on a single instance allows only identity, compute and addnested ('\(sequence.alias)')")
       }
     }
     rows.set.rows = one.set.rows
@@ -109,15 +109,15 @@ extension ApplyWriter {
     return one.set.scope
   }
 
-  private func add(_ made: Scope, as alias: String, _ rows: inout ApplySet) throws {
+  private func add(_ computedScope: Scope, as alias: String, _ rows: inout ApplySet) throws {
     switch rows.set.scope {
     case .entity(var entity):
-      entity.computed[alias] = made
-      if case .entity = made { entity.inLine.insert(alias) }
+      entity.computed[alias] = computedScope
+      if case .entity = computedScope { entity.inLine.insert(alias) }
       rows.set.scope = .entity(entity)
     case .row(var members):
-      members[alias] = made
-      if case .entity = made { members.inLine.insert(alias) }
+      members[alias] = computedScope
+      if case .entity = computedScope { members.inLine.insert(alias) }
       rows.set.scope = .row(members)
     default: throw OfflineODataError.unsupported("addnested here")
     }

@@ -6,7 +6,7 @@ extension ApplyWriter {
   /// Returns the current groups of the rows, one row for each; a single row if the rows are not grouped.
   func groups(_ rows: ApplySet) throws -> ApplySet {
     guard !rows.keys.isEmpty else {
-      let alias = statement.question.alias("a")
+      let alias = statement.context.alias("a")
       return ApplySet(
         RowSet(rows: RelatedRows(tables: ["(SELECT 1 AS c0) AS \(alias: alias)"]), scope: .row([:])), core: alias)
     }
@@ -30,19 +30,19 @@ extension ApplyWriter {
     // If a row has one node, the join uses its identifier; if it may have several, each portion is searched for them.
     let node =
       HierarchyWriter.leadsToSeveral(reference.property)
-      ? try beside(hierarchy, nodes, isRelated: true, portions: portions, &rows)
-      : try beside(hierarchy, portions, isRelated: true, &rows)
+      ? try joinNodes(hierarchy, nodes, isRelated: true, portions: portions, &rows)
+      : try joinNodes(hierarchy, portions, isRelated: true, &rows)
     rows.keys[level] = .row(ApplyWriter.key(node))
     RollupNode(number).set(.entity(node.entity), in: &rows.set.scope)
-    groups.keys[level] = .row(ApplyWriter.key(try beside(hierarchy, nodes, isRelated: false, &groups)))
+    groups.keys[level] = .row(ApplyWriter.key(try joinNodes(hierarchy, nodes, isRelated: false, &groups)))
   }
 
-  private static func key(_ node: NodeBeside) -> ComputedRow {
+  private static func key(_ node: JoinedNode) -> ComputedRow {
     ["node": .entity(node.entity), "node id": .value(node.identifier), "place": .value(node.place)]
   }
 
   /// Adds the node of each group to the rows that were computed for the group, and orders the groups like the nodes.
-  func tellGroup(
+  func identifyGroup(
     _ level: String, number: Int, _ reference: ODataBoundHierarchy, _ rows: inout ApplySet
   ) throws {
     RollupNode(number).set(nil, in: &rows.set.scope)
@@ -51,7 +51,7 @@ extension ApplyWriter {
     else { return }
     rows.keys[level] = nil
     try repeated(at: place, &rows)
-    try tell(NodeBeside(entity: node, identifier: identifier, place: place), reference, &rows, isSame: false)
+    try identifyNode(JoinedNode(entity: node, identifier: identifier, place: place), reference, &rows, isSame: false)
   }
 }
 
@@ -65,7 +65,7 @@ struct RollupNode {
   func of(_ scope: Scope) -> Scope? {
     switch scope {
     case .entity(let entity): entity.computed[name]
-    case .row(let made): made[name]
+    case .row(let computedRow): computedRow[name]
     default: nil
     }
   }
@@ -75,9 +75,9 @@ struct RollupNode {
     case .entity(var entity):
       entity.computed[name] = node
       scope = .entity(entity)
-    case .row(var made):
-      made[name] = node
-      scope = .row(made)
+    case .row(var computedRow):
+      computedRow[name] = node
+      scope = .row(computedRow)
     default: break
     }
   }

@@ -38,7 +38,7 @@ extension ApplyWriter {
 
   /// The number of each row in its group.
   private func numbered(_ rows: inout ApplySet, _ terms: [OrderTerm]) throws -> SQLText {
-    let name = statement.question.alias("w")
+    let name = statement.context.alias("w")
     rows.wrap(["row_number() \(try window(rows, terms)) AS \(alias: name)"])
     return .atom("\(alias: rows.core).\(alias: name)")
   }
@@ -80,7 +80,7 @@ extension ApplyWriter {
     guard case .literal(let value) = literal.kind else { return }
     let isRight: Bool
     switch kind {
-    case .topcount, .bottomcount: isRight = !isNegative && SQLLiteral.whole(value).map { $0 > 0 } ?? false
+    case .topcount, .bottomcount: isRight = !isNegative && SQLLiteral.wholeNumber(value).map { $0 > 0 } ?? false
     case .toppercent, .bottompercent:
       isRight = !isNegative && SQLLiteral.decimal(value).map { $0 > 0 && !(ODataDecimal(100) < $0) } ?? true
     case .topsum, .bottomsum: isRight = value != .null
@@ -114,10 +114,10 @@ extension ApplyWriter {
     _ rows: inout ApplySet, _ value: SQLOperand, _ terms: [OrderTerm], _ limit: Limit
   ) throws {
     let (all, walk, totals) = (
-      statement.question.alias("q"), statement.question.alias("r"), statement.question.alias("s")
+      statement.context.alias("q"), statement.context.alias("r"), statement.context.alias("s")
     )
     let (number, group, amount) = (
-      statement.question.alias("w"), statement.question.alias("w"), statement.question.alias("w")
+      statement.context.alias("w"), statement.context.alias("w"), statement.context.alias("w")
     )
     let keys = try partition(rows)
     let order = SQLText.joined(keys + terms.map(\.text), ", ")

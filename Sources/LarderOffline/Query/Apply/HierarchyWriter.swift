@@ -14,9 +14,9 @@ struct HierarchyWriter {
   private static let term = "Org.OData.Aggregation.V1.RecursiveHierarchy"
 
   private var statement: Statement { apply.statement }
-  private var question: Question { statement.question }
+  private var context: QueryContext { statement.context }
   private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
-  private var most: Bounds { question.options.hierarchy }
+  private var bounds: Bounds { context.options.hierarchy }
 
   /// The size limits of hierarchies. A query that exceeds a limit fails; its result is never truncated.
   struct Bounds: Sendable, Hashable {
@@ -32,14 +32,15 @@ struct HierarchyWriter {
     self.reference = reference
     guard reference.nodeProperty.isEmpty || reference.parentNavigation.isEmpty else { return }
     let structure = reference.nodes.type?.structure
-    let known = (structure?.chain.map(\.name) ?? []).flatMap {
-      apply.statement.question.plan.model.annotations(target: $0)
+    let qualifiers = (structure?.chain.map(\.name) ?? []).flatMap {
+      apply.statement.context.plan.model.annotations(target: $0)
     }
     .filter { $0.term == HierarchyWriter.term }.compactMap(\.qualifier)
-    let others = known.isEmpty ? "it has none" : "it has \(known.map { "'\($0)'" }.joined(separator: ", "))"
+    let others =
+      qualifiers.isEmpty ? "it has no hierarchies" : "it has \(qualifiers.map { "'\($0)'" }.joined(separator: ", "))"
     throw OfflineODataError(
       .malformedURL,
-      "The metadata annotate \(structure?.name ?? "the nodes' type") with no RecursiveHierarchy#\(reference.qualifier): \(others)"
+      "The metadata has no RecursiveHierarchy#\(reference.qualifier) annotation for \(structure?.name ?? "the nodes' type"): \(others)"
     )
   }
 
@@ -56,7 +57,8 @@ struct HierarchyWriter {
   func nodes() throws -> Nodes {
     let place = try writer.place(reference.nodes)
     guard place.isCollection, case .entity(let entity) = place.scope, let rows = place.rows else {
-      throw OfflineODataError.unsupported("the hierarchy '\(reference.qualifier)' of what are no entities in the store")
+      throw OfflineODataError.unsupported(
+        "the hierarchy '\(reference.qualifier)' of rows that are not entities in the store")
     }
     let set = RowSet(rows: rows, scope: place.scope, source: reference.nodes.source)
     var nodes = try self.nodes(ApplySet(set, core: entity.alias))
@@ -71,8 +73,8 @@ struct HierarchyWriter {
     else { throw OfflineODataError.unsupported("the identifier of the hierarchy '\(reference.qualifier)'") }
     let identifier = SQLOperand(
       text: try writer.reference(column, of: entity), storage: column.storage,
-      type: ColumnTypes(question.plan.model).type(column), isNullable: false, hasCollation: true,
-      mayBeNaN: column.storage == .real)
+      type: ColumnTypes(context.plan.model).type(column), isNullable: false, hasCollation: true,
+      canBeNaN: column.storage == .real)
     return Nodes(rows: rows, id: try writer.system(.id, of: entity), identifier: identifier)
   }
 
@@ -86,9 +88,9 @@ struct HierarchyWriter {
     guard case .entity(let entity) = try writer.place(reference.nodes).scope else {
       throw OfflineODataError.unsupported("the hierarchy '\(reference.qualifier)'")
     }
-    let alias = question.alias()
-    let table = try question.table(entity.table.number)
-    let node = EntityScope(home: statement, alias: alias, table: entity.table, type: entity.type)
+    let alias = context.alias()
+    let table = try context.table(entity.table.number)
+    let node = EntityScope(statement: statement, alias: alias, table: entity.table, type: entity.type)
     return (node, " LEFT JOIN \(table) AS \(alias: alias) ON \(alias: alias).\"@id\" = \(id)")
   }
 
@@ -109,7 +111,7 @@ struct HierarchyWriter {
     var owner = child
     var path: [String] = []
     for name in reference.parentNavigation {
-      if let type = question.plan.model.structure(name) {
+      if let type = context.plan.model.structure(name) {
         owner.type = type
         continue
       }
@@ -120,7 +122,7 @@ struct HierarchyWriter {
     }
     guard path.isEmpty, owner.alias != child.alias else {
       throw OfflineODataError.unsupported(
-        "'\(reference.parentNavigation.joined(separator: "/"))' as a way to parent nodes")
+        "'\(reference.parentNavigation.joined(separator: "/"))' as a path to parent nodes")
     }
     return (rows, nodes.id, try writer.system(.id, of: owner))
   }
@@ -131,12 +133,12 @@ struct HierarchyWriter {
       guard case .entity(let child) = try writer.place(reference.nodes).scope else { return false }
       var table = child.table
       var path: [String] = []
-      for name in reference.parentNavigation where question.plan.model.structure(name) == nil {
+      for name in reference.parentNavigation where context.plan.model.structure(name) == nil {
         path.append(name)
         guard let navigation = table.navigation(path) else { continue }
         if navigation.isCollection { return true }
-        guard question.plan.tables.indices.contains(navigation.target) else { return false }
-        table = question.plan.tables[navigation.target]
+        guard context.plan.tables.indices.contains(navigation.target) else { return false }
+        table = context.plan.tables[navigation.target]
         path = []
       }
       return false
@@ -153,7 +155,7 @@ struct HierarchyWriter {
   }
 
   private func tables(_ order: [ODataBoundOrderBy]) throws -> Tables {
-    let (n, e) = (question.alias("n"), question.alias("e"))
+    let (n, e) = (context.alias("n"), context.alias("e"))
     let nodes = try self.nodes()
     let rank = try terms(order, nodes)
     let step = try self.step()
@@ -165,10 +167,10 @@ struct HierarchyWriter {
   // MARK: Traversal
 
   /// A table of nodes: the columns `id` and `place`, and `node` and `up` if they are needed.
-  struct Found {
+  struct NodeTable {
     let select: SQLText
     /// Whether `up` contains the nodes above as JSON: if more than one path may lead to a node (§6.2.2.2).
-    let hasWay: Bool
+    let hasUpPath: Bool
   }
 
   /// Selects the places of a traversal in their order (§6.2.2), each with its node.
@@ -178,35 +180,35 @@ struct HierarchyWriter {
   /// keeps its queue short.
   func traversal(
     isPostorder: Bool, _ steps: [ODataBoundTransformation], _ order: [ODataBoundOrderBy]
-  ) throws -> Found {
+  ) throws -> NodeTable {
     let tables = try self.tables(order)
-    let (n, e, w, m) = (tables.nodes, tables.edges, question.alias("w"), question.alias("n"))
-    let hasWay = try !steps.isEmpty || hasManyParents
+    let (n, e, w, m) = (tables.nodes, tables.edges, context.alias("w"), context.alias("n"))
+    let hasUpPath = try !steps.isEmpty || hasManyParents
     let name: SQLText = .atom("json_quote(\(try text("\(alias: n).node")))")
     let start: SQLText
     if steps.isEmpty {
       start =
         "SELECT \(alias: n).id, printf('/%08x.%d', \(alias: n).k, \(alias: n).id), 1, '[]', \(name) FROM \(alias: n) WHERE \(alias: n).id NOT IN (SELECT \(alias: e).id FROM \(alias: e) JOIN \(alias: m) ON \(alias: m).id = \(alias: e).above)"
     } else {
-      let s = question.alias("s")
+      let s = context.alias("s")
       let chosen = try self.chosen(steps)
       start =
         "SELECT \(alias: n).id, printf('/%08x.%d', \(alias: s).k, \(alias: n).id), 1, '[]', \(name) FROM (SELECT \(chosen.id) AS id, row_number() OVER (ORDER BY \(try terms(order, chosen))) AS k \(chosen.rows.set.rows.from())) AS \(alias: s) JOIN \(alias: n) ON \(alias: n).id = \(alias: s).id"
     }
-    let way: SQLText =
-      hasWay
+    let upPath: SQLText =
+      hasUpPath
       ? "'[' || \(alias: w).j || CASE \(alias: w).u WHEN '[]' THEN ']' ELSE ',' || substr(\(alias: w).u, 2) END"
       : "'[]'"
-    let level = HierarchyWriter.bounded(
-      "\(alias: w).d + 1", most.levels, "a traversal of so many levels")
+    let level = HierarchyWriter.limited(
+      "\(alias: w).d + 1", bounds.levels, "too many levels in a traversal")
     let next: SQLText =
-      "SELECT \(alias: n).id, \(alias: w).p || printf('/%08x.%d', \(alias: n).k, \(alias: n).id), \(level), \(way), \(name) FROM \(alias: w) JOIN \(alias: e) ON \(alias: e).above = \(alias: w).id JOIN \(alias: n) ON \(alias: n).id = \(alias: e).id WHERE instr(\(alias: w).p || '/', '.' || \(alias: n).id || '/') = 0 ORDER BY 3 DESC LIMIT \(number: most.places + 1)"
+      "SELECT \(alias: n).id, \(alias: w).p || printf('/%08x.%d', \(alias: n).k, \(alias: n).id), \(level), \(upPath), \(name) FROM \(alias: w) JOIN \(alias: e) ON \(alias: e).above = \(alias: w).id JOIN \(alias: n) ON \(alias: n).id = \(alias: e).id WHERE instr(\(alias: w).p || '/', '.' || \(alias: n).id || '/') = 0 ORDER BY 3 DESC LIMIT \(number: bounds.places + 1)"
     let key: SQLText = isPostorder ? "\(alias: w).p || '0'" : "\(alias: w).p"
-    let place = HierarchyWriter.bounded("r", most.places, "a traversal of so many places")
+    let place = HierarchyWriter.limited("r", bounds.places, "too many rows in a traversal")
     let head = try heads(tables, m)
     let select: SQLText =
-      "WITH RECURSIVE \(head), \(alias: w)(id, p, d, u, j) AS (\(start) UNION ALL \(next)) SELECT id, node, r AS place, up FROM (SELECT \(alias: w).id AS id, \(alias: n).node AS node, row_number() OVER (ORDER BY \(key)) AS r, \(alias: w).u AS up FROM \(alias: w) JOIN \(alias: n) ON \(alias: n).id = \(alias: w).id) WHERE \(place) > 0\(HierarchyWriter.byItself)"
-    return Found(select: select, hasWay: hasWay)
+      "WITH RECURSIVE \(head), \(alias: w)(id, p, d, u, j) AS (\(start) UNION ALL \(next)) SELECT id, node, r AS place, up FROM (SELECT \(alias: w).id AS id, \(alias: n).node AS node, row_number() OVER (ORDER BY \(key)) AS r, \(alias: w).u AS up FROM \(alias: w) JOIN \(alias: n) ON \(alias: n).id = \(alias: w).id) WHERE \(place) > 0\(HierarchyWriter.mergeBarrier)"
+    return NodeTable(select: select, hasUpPath: hasUpPath)
   }
 
   /// The tables, and the nodes under a second name.
@@ -224,11 +226,11 @@ struct HierarchyWriter {
 
   /// A limit without effect, which prevents SQLite from merging the statement into the enclosing one. There, the bounds
   /// would be checked only for the rows that the enclosing statement joins.
-  private static let byItself: SQLText = " LIMIT -1"
+  private static let mergeBarrier: SQLText = " LIMIT -1"
 
-  private static func bounded(_ number: SQLText, _ most: Int, _ what: String) -> SQLText {
+  private static func limited(_ number: SQLText, _ maximum: Int, _ message: String) -> SQLText {
     .atom(
-      "CASE WHEN \(number) > \(number: most) THEN larder_bounded(\(number), \(number: most), \(value: .text(what))) ELSE \(number) END"
+      "CASE WHEN \(number) > \(number: maximum) THEN larder_bounded(\(number), \(number: maximum), \(value: .text(message))) ELSE \(number) END"
     )
   }
 
@@ -236,39 +238,39 @@ struct HierarchyWriter {
 
   /// Selects the groups of `rolluprecursive` (§6.3): the nodes that have a portion, and for each of them the nodes of
   /// its portion.
-  func portions(_ steps: [ODataBoundTransformation]) throws -> (nodes: Found, portions: Found) {
+  func portions(_ steps: [ODataBoundTransformation]) throws -> (nodes: NodeTable, portions: NodeTable) {
     (try portions(steps, withNodes: false), try portions(steps, withNodes: true))
   }
 
-  private func portions(_ steps: [ODataBoundTransformation], withNodes: Bool) throws -> Found {
+  private func portions(_ steps: [ODataBoundTransformation], withNodes: Bool) throws -> NodeTable {
     let tables = try self.tables([])
-    let (n, e, x, c) = (tables.nodes, tables.edges, question.alias("x"), question.alias("c"))
-    var own: SQLText = "SELECT \(alias: n).id, \(alias: n).k, NULL FROM \(alias: n)"
-    var hasWay = false
+    let (n, e, x, c) = (tables.nodes, tables.edges, context.alias("x"), context.alias("c"))
+    var start: SQLText = "SELECT \(alias: n).id, \(alias: n).k, NULL FROM \(alias: n)"
+    var hasUpPath = false
     if !steps.isEmpty {
       let chosen = try self.chosen(steps)
-      var way: SQLText = "NULL"
+      var upPath: SQLText = "NULL"
       if case .entity(let entity) = chosen.rows.set.scope,
-        case .json(let up)? = entity.computed[HierarchyWriter.way(reference)]
+        case .json(let up)? = entity.computed[HierarchyWriter.upPathName(reference)]
       {
-        way = up.json
-        hasWay = true
+        upPath = up.json
+        hasUpPath = true
       }
-      own =
-        "SELECT \(chosen.id), row_number() OVER (ORDER BY \(try terms([], chosen))), \(way) \(chosen.rows.set.rows.from())"
+      start =
+        "SELECT \(chosen.id), row_number() OVER (ORDER BY \(try terms([], chosen))), \(upPath) \(chosen.rows.set.rows.from())"
     }
-    let head: SQLText = "WITH RECURSIVE \(tables.text), \(alias: x)(id, place, up) AS (\(own))"
+    let head: SQLText = "WITH RECURSIVE \(tables.text), \(alias: x)(id, place, up) AS (\(start))"
     guard withNodes else {
-      return Found(
+      return NodeTable(
         select:
           "\(head) SELECT \(alias: x).id AS id, \(alias: x).place AS place, \(alias: x).up AS up FROM \(alias: x)",
-        hasWay: hasWay)
+        hasUpPath: hasUpPath)
     }
-    let below = HierarchyWriter.bounded("r", most.pairs, "rolluprecursive over so many pairs of nodes")
-    let p = question.alias("p")
+    let below = HierarchyWriter.limited("r", bounds.pairs, "too many pairs of nodes in rolluprecursive")
+    let p = context.alias("p")
     let select: SQLText =
-      "\(head), \(alias: c)(top, id) AS (SELECT DISTINCT \(alias: x).id, \(alias: x).id FROM \(alias: x) UNION SELECT \(alias: c).top, \(alias: e).id FROM \(alias: c) JOIN \(alias: e) ON \(alias: e).above = \(alias: c).id LIMIT \(number: most.pairs + 1)), \(alias: p)(top, id, r) AS (SELECT top, id, \(below) FROM (SELECT top, id, row_number() OVER () AS r FROM \(alias: c))) SELECT \(alias: x).id AS id, \(alias: x).place AS place, \(alias: x).up AS up, \(alias: n).node AS node FROM \(alias: x) JOIN \(alias: p) ON \(alias: p).top = \(alias: x).id JOIN \(alias: n) ON \(alias: n).id = \(alias: p).id WHERE \(alias: p).r > 0\(HierarchyWriter.byItself)"
-    return Found(select: select, hasWay: hasWay)
+      "\(head), \(alias: c)(top, id) AS (SELECT DISTINCT \(alias: x).id, \(alias: x).id FROM \(alias: x) UNION SELECT \(alias: c).top, \(alias: e).id FROM \(alias: c) JOIN \(alias: e) ON \(alias: e).above = \(alias: c).id LIMIT \(number: bounds.pairs + 1)), \(alias: p)(top, id, r) AS (SELECT top, id, \(below) FROM (SELECT top, id, row_number() OVER () AS r FROM \(alias: c))) SELECT \(alias: x).id AS id, \(alias: x).place AS place, \(alias: x).up AS up, \(alias: n).node AS node FROM \(alias: x) JOIN \(alias: p) ON \(alias: p).top = \(alias: x).id JOIN \(alias: n) ON \(alias: n).id = \(alias: p).id WHERE \(alias: p).r > 0\(HierarchyWriter.mergeBarrier)"
+    return NodeTable(select: select, hasUpPath: hasUpPath)
   }
 
   /// Whether a row may be related to several nodes.
@@ -277,7 +279,7 @@ struct HierarchyWriter {
   }
 
   /// The name of the annotation that contains the nodes above a node (§6.2.2.2).
-  static func way(_ reference: ODataBoundHierarchy) -> String {
+  static func upPathName(_ reference: ODataBoundHierarchy) -> String {
     "@Org.OData.Aggregation.V1.UpPath#" + reference.qualifier
   }
 }

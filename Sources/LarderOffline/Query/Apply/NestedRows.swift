@@ -52,68 +52,72 @@ struct NestedWriter {
       return try apply.apply(nested.steps, ApplySet(set, core: entity.alias)).set
     case .rows(let input, let keys):
       var rows = input
-      if let home = input.home, home !== statement { rows = try Moving(statement, from: home).rows(input) }
-      for (own, group) in zip(try apply.keyColumns(rows.keys), keys) {
-        let value = try Moving.text(group.text, into: statement, from: input.home)
-        rows.set.rows.conditions.append("\(own.collated) IS \(operand: value)")
+      if let source = input.statement, source !== statement { rows = try Moving(statement, from: source).rows(input) }
+      for (keyColumn, group) in zip(try apply.keyColumns(rows.keys), keys) {
+        let value = try Moving.text(group.text, into: statement, from: input.statement)
+        rows.set.rows.conditions.append("\(keyColumn.collated) IS \(operand: value)")
       }
       rows.keys = ComputedRow()
       rows.origin = []
       return try apply.apply(nested.steps, rows).set
-    case .item(let scope, let home): return try item(scope, home)
+    case .item(let scope, let source): return try item(scope, source)
     }
   }
 
-  private func item(_ scope: Scope, _ home: Statement) throws -> RowSet {
-    let question = statement.question
+  private func item(_ scope: Scope, _ source: Statement) throws -> RowSet {
+    let context = statement.context
     let writer = ExpressionWriter(statement: statement, environment: Environment())
     switch scope {
     case .entity(let entity):
-      let alias = question.alias()
-      let inner = try beside(entity, as: alias)
+      let alias = context.alias()
+      let inner = try innerEntity(entity, as: alias)
       let rows = RelatedRows(
-        tables: ["\(try question.table(entity.table.number)) AS \(alias: alias)"],
+        tables: ["\(try context.table(entity.table.number)) AS \(alias: alias)"],
         conditions: ["\(try writer.system(.id, of: inner)) = \(try writer.system(.id, of: entity))"])
       var set = RowSet(rows: rows, scope: .entity(inner))
       set.names = inner.computed.keys.sorted()
       return set
     case .row(let members):
-      let alias = question.alias("a")
-      guard case .row(let made) = try brought(.row(members), from: home) else { break }
+      let alias = context.alias("a")
+      guard case .row(let computedRow) = try imported(.row(members), from: source) else { break }
       let one = SQLOperand(text: .atom("\(alias: alias).c0"), storage: .integer, type: .plain(.int64))
-      var set = RowSet(rows: RelatedRows(tables: ["(SELECT 1 AS c0) AS \(alias: alias)"]), scope: .row(made))
-      set.names = made.names
+      var set = RowSet(rows: RelatedRows(tables: ["(SELECT 1 AS c0) AS \(alias: alias)"]), scope: .row(computedRow))
+      set.names = computedRow.names
       set.identity = [OrderTerm(value: one)]
       return set
     case .value, .json, .complex, .nested: break
     }
-    throw OfflineODataError.unsupported("a collection of one value")
+    throw OfflineODataError.unsupported("a single value as a collection")
   }
 
   /// An entity of an enclosing row, read from its table in this statement.
-  func beside(_ entity: EntityScope, as alias: String) throws -> EntityScope {
-    var inner = EntityScope(home: statement, alias: alias, table: entity.table, type: entity.type)
+  func innerEntity(_ entity: EntityScope, as alias: String) throws -> EntityScope {
+    var inner = EntityScope(statement: statement, alias: alias, table: entity.table, type: entity.type)
     inner.inLine = entity.inLine
     for name in entity.computed.keys.sorted() {
-      if let made = entity.computed[name] { inner.computed[name] = try brought(made, from: entity.home) }
+      if let computedScope = entity.computed[name] {
+        inner.computed[name] = try imported(computedScope, from: entity.statement)
+      }
     }
     return inner
   }
 
   /// A computed value of an enclosing row's entity, as this statement can use it.
-  private func brought(_ scope: Scope, from home: Statement) throws -> Scope {
-    if home === statement { return scope }
+  private func imported(_ scope: Scope, from source: Statement) throws -> Scope {
+    if source === statement { return scope }
     switch scope {
     case .value(var value):
-      value.text = try statement.imported(value.text, from: home)
+      value.text = try statement.imported(value.text, from: source)
       value.hasCollation = false
       return .value(value)
     case .json(let json):
-      return .json(JSONPlace(base: try statement.imported(json.json, from: home), type: json.type))
-    case .row(var made):
-      made.marker = try made.marker.map { try statement.imported($0, from: home) }
-      for name in made.names { if let member = made[name] { made[name] = try brought(member, from: home) } }
-      return .row(made)
+      return .json(JSONPlace(base: try statement.imported(json.json, from: source), type: json.type))
+    case .row(var computedRow):
+      computedRow.marker = try computedRow.marker.map { try statement.imported($0, from: source) }
+      for name in computedRow.names {
+        if let member = computedRow[name] { computedRow[name] = try imported(member, from: source) }
+      }
+      return .row(computedRow)
     // The values that these need are imported when a path uses them.
     case .entity, .complex, .nested: return scope
     }
@@ -124,39 +128,39 @@ struct NestedWriter {
 /// be passed in another way.
 struct Moving {
   private let statement: Statement
-  private let home: Statement
+  private let source: Statement
 
-  init(_ statement: Statement, from home: Statement) {
+  init(_ statement: Statement, from source: Statement) {
     self.statement = statement
-    self.home = home
+    self.source = source
   }
 
   /// Moves a text that does not refer to a row of its statement.
   private func text(_ text: SQLText) throws -> SQLText {
     try text.mapping { parameter in
       guard case .outer = parameter else { return parameter }
-      return try statement.imported(SQLText(parameter), from: home).parameters.first ?? parameter
+      return try statement.imported(SQLText(parameter), from: source).parameters.first ?? parameter
     }
   }
 
   /// A value of a row: a parameter if the row belongs to an enclosing statement.
-  static func text(_ text: SQLText, into statement: Statement, from home: Statement?) throws -> SQLText {
-    guard let home, home !== statement else { return text }
-    return try statement.imported(text, from: home)
+  static func text(_ text: SQLText, into statement: Statement, from source: Statement?) throws -> SQLText {
+    guard let source, source !== statement else { return text }
+    return try statement.imported(text, from: source)
   }
 
   func rows(_ rows: ApplySet) throws -> ApplySet {
-    var there = rows
-    there.home = statement
-    there.joins = try text(rows.joins)
-    there.set.rows.tables = try rows.set.rows.tables.map { try text($0) }
-    there.set.rows.conditions = try rows.set.rows.conditions.map { try text($0) }
-    there.set.scope = try scope(rows.set.scope)
-    there.set.order = try rows.set.order.map { try term($0) }
-    there.set.identity = try rows.set.identity.map { try term($0) }
-    there.keys = try row(rows.keys)
-    there.origin = []
-    return there
+    var moved = rows
+    moved.statement = statement
+    moved.joins = try text(rows.joins)
+    moved.set.rows.tables = try rows.set.rows.tables.map { try text($0) }
+    moved.set.rows.conditions = try rows.set.rows.conditions.map { try text($0) }
+    moved.set.scope = try scope(rows.set.scope)
+    moved.set.order = try rows.set.order.map { try term($0) }
+    moved.set.identity = try rows.set.identity.map { try term($0) }
+    moved.keys = try row(rows.keys)
+    moved.origin = []
+    return moved
   }
 
   private func term(_ term: OrderTerm) throws -> OrderTerm {
@@ -169,32 +173,32 @@ struct Moving {
     return value
   }
 
-  private func row(_ made: ComputedRow) throws -> ComputedRow {
-    var there = made
-    there.marker = try made.marker.map { try text($0) }
-    there.kind?.number = try made.kind.map { try text($0.number) } ?? "0"
-    for name in made.names { if let member = made[name] { there[name] = try scope(member) } }
-    return there
+  private func row(_ computedRow: ComputedRow) throws -> ComputedRow {
+    var moved = computedRow
+    moved.marker = try computedRow.marker.map { try text($0) }
+    moved.kind?.number = try computedRow.kind.map { try text($0.number) } ?? "0"
+    for name in computedRow.names { if let member = computedRow[name] { moved[name] = try scope(member) } }
+    return moved
   }
 
   private func entity(_ entity: EntityScope) throws -> EntityScope {
-    guard entity.home === home else { return entity }
-    var there = EntityScope(home: statement, alias: entity.alias, table: entity.table, type: entity.type)
-    there.guardedBy = entity.guardedBy
-    there.inLine = entity.inLine
-    for (name, made) in entity.computed { there.computed[name] = try scope(made) }
-    return there
+    guard entity.statement === source else { return entity }
+    var moved = EntityScope(statement: statement, alias: entity.alias, table: entity.table, type: entity.type)
+    moved.guardedBy = entity.guardedBy
+    moved.inLine = entity.inLine
+    for (name, computedScope) in entity.computed { moved.computed[name] = try scope(computedScope) }
+    return moved
   }
 
   private func scope(_ scope: Scope) throws -> Scope {
     switch scope {
     case .value(let value): return .value(try self.value(value))
     case .json(let json):
-      var there = JSONPlace(base: try text(json.base), key: try json.key.map { try text($0) }, type: json.type)
-      there.steps = json.steps
-      there.onlyTypes = json.onlyTypes
-      return .json(there)
-    case .row(let made): return .row(try row(made))
+      var moved = JSONPlace(base: try text(json.base), key: try json.key.map { try text($0) }, type: json.type)
+      moved.steps = json.steps
+      moved.onlyTypes = json.onlyTypes
+      return .json(moved)
+    case .row(let computedRow): return .row(try row(computedRow))
     case .entity(let entity): return .entity(try self.entity(entity))
     case .complex(let complex):
       return .complex(

@@ -8,22 +8,22 @@ extension ExpressionWriter {
     guard case .binary(let name, let left, let right) = expression.kind,
       let function = ExpressionWriter.functions[name]
     else { return nil }
-    let (one, other) = (try operand(left), try operand(right))
+    let (lhs, rhs) = (try operand(left), try operand(right))
     let type = expression.type
     var result = SQLOperand(
-      text: "", storage: type.storage, type: type, isNullable: one.isNullable || other.isNullable)
-    if let (function, first, second) = temporal(name, one, other) {
+      text: "", storage: type.storage, type: type, isNullable: lhs.isNullable || rhs.isNullable)
+    if let (function, first, second) = temporal(name, lhs, rhs) {
       result.text = try fallible(function, [first.text, second.text], of: expression)
       return result
     }
-    if let symbol = ExpressionWriter.symbols[name], isSmall(one), isSmall(other) {
-      result.text = "\(operand: one.text) \(symbol) \(operand: other.text)"
+    if let symbol = ExpressionWriter.symbols[name], isSmall(lhs), isSmall(rhs) {
+      result.text = "\(operand: lhs.text) \(symbol) \(operand: rhs.text)"
       return result
     }
     // With a double and a decimal, the result is a double, as the type of the expression says.
-    let (a, b) = type.storage == .real ? (real(one), real(other)) : (one, other)
+    let (a, b) = type.storage == .real ? (real(lhs), real(rhs)) : (lhs, rhs)
     result.text = try fallible(function, [a.text, b.text], of: expression)
-    result.mayBeNaN = result.storage == .real || result.storage == nil
+    result.canBeNaN = result.storage == .real || result.storage == nil
     return result
   }
 
@@ -46,17 +46,17 @@ extension ExpressionWriter {
 
   /// The function for dates and durations, with its arguments; nil for numbers.
   private func temporal(
-    _ name: ODataBinaryOperator, _ one: SQLOperand, _ other: SQLOperand
+    _ name: ODataBinaryOperator, _ lhs: SQLOperand, _ rhs: SQLOperand
   ) -> (function: SQLText, SQLOperand, SQLOperand)? {
-    switch (name, one.storage, other.storage) {
-    case (.add, .duration, .duration): return ("larder_duration_add", one, other)
-    case (.subtract, .duration, .duration): return ("larder_duration_sub", one, other)
-    case (.add, let moment?, .duration) where moment.isMoment: return ("larder_moment_add", one, other)
-    case (.subtract, let moment?, .duration) where moment.isMoment: return ("larder_moment_sub", one, other)
-    case (.subtract, let a?, let b?) where a.isMoment && b.isMoment: return ("larder_moment_diff", one, other)
-    case (.multiply, .duration, _): return ("larder_duration_mul", one, other)
-    case (.multiply, _, .duration): return ("larder_duration_mul", other, one)
-    case (.divide, .duration, _), (.divideBy, .duration, _): return ("larder_duration_div", one, other)
+    switch (name, lhs.storage, rhs.storage) {
+    case (.add, .duration, .duration): return ("larder_duration_add", lhs, rhs)
+    case (.subtract, .duration, .duration): return ("larder_duration_sub", lhs, rhs)
+    case (.add, let timestamp?, .duration) where timestamp.isTimestamp: return ("larder_moment_add", lhs, rhs)
+    case (.subtract, let timestamp?, .duration) where timestamp.isTimestamp: return ("larder_moment_sub", lhs, rhs)
+    case (.subtract, let a?, let b?) where a.isTimestamp && b.isTimestamp: return ("larder_moment_diff", lhs, rhs)
+    case (.multiply, .duration, _): return ("larder_duration_mul", lhs, rhs)
+    case (.multiply, _, .duration): return ("larder_duration_mul", rhs, lhs)
+    case (.divide, .duration, _), (.divideBy, .duration, _): return ("larder_duration_div", lhs, rhs)
     default: return nil
     }
   }
@@ -71,7 +71,7 @@ extension ExpressionWriter {
       result.text = .atom("(-\(operand: value.text))")
     } else {
       result.text = try fallible("larder_neg", [value.text], of: expression)
-      result.mayBeNaN = value.mayBeNaN
+      result.canBeNaN = value.canBeNaN
     }
     return result
   }
@@ -91,7 +91,7 @@ extension ExpressionWriter {
         formed.text = SQLText(.real(Double(Float(number))))
       }
       text.append(" WHEN \(try condition(branch.condition)) THEN \(formed.text)")
-      result.mayBeNaN = result.mayBeNaN || formed.mayBeNaN
+      result.canBeNaN = result.canBeNaN || formed.canBeNaN
     }
     text.append(" END")
     result.text = .atom(text)
@@ -109,5 +109,5 @@ extension ExpressionWriter {
 
 extension ColumnStorage {
   /// Whether values are dates, with or without a time.
-  var isMoment: Bool { self == .date || self == .dateTimeOffset || self == .dateTime }
+  var isTimestamp: Bool { self == .date || self == .dateTimeOffset || self == .dateTime }
 }

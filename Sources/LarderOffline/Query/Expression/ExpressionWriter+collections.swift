@@ -39,7 +39,7 @@ extension ExpressionWriter {
       return (rows, place.scope)
     case .json(let json):
       var rows = place.rows ?? RelatedRows()
-      let alias = statement.question.alias("j")
+      let alias = statement.context.alias("j")
       rows.tables.append(json.items(as: alias))
       if let types = json.onlyTypes {
         rows.conditions.append(JSONPlace.isOf(types, .atom("\(alias: alias).value"), declared: json.type.single))
@@ -47,7 +47,7 @@ extension ExpressionWriter {
       return (rows, item(of: json, alias))
     default: break
     }
-    throw OfflineODataError.unsupported("the items of what is no collection in the store")
+    throw OfflineODataError.unsupported("the items of a value that is not stored as a collection")
   }
 
   /// The scope of an item that a row of `json_each` contains.
@@ -101,7 +101,7 @@ extension ExpressionWriter {
       case .json(let json) where json.onlyTypes != nil:
         throw OfflineODataError.unsupported("a cast of a collection as an operand")
       case .json(let json): return place.rows.map { $0.value(json.json) } ?? json.json
-      case .complex: throw OfflineODataError.unsupported("eq and ne on complex values, but with null")
+      case .complex: throw OfflineODataError.unsupported("eq and ne on complex values, except with null")
       case .entity: throw OfflineODataError.unsupported("a collection of entities as an operand")
       case .value(let value):
         return .atom("json_quote(\(place.rows.map { $0.value(value.text) } ?? value.text))")

@@ -10,27 +10,27 @@ extension ExpressionWriter {
     switch name {
     case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
       if left.isNull || right.isNull {
-        guard name == .equal || name == .notEqual || holdsOfNulls(name) else { return Condition(text: .atom("0")) }
+        guard name == .equal || name == .notEqual || isTrueForNulls(name) else { return Condition(text: .atom("0")) }
         return Condition(text: try isNull(left.isNull ? right : left, name != .notEqual))
       }
       if isStructured(left) || isStructured(right) { return try structures(name, left, right) }
       return try compare(name, try operand(left), try operand(right), wants: wants)
     case .has:
-      let (one, other) = (try operand(left), try operand(right))
-      guard one.storage == .enumeration, other.storage == .enumeration else {
-        throw OfflineODataError.unsupported("has on a value of no known enumeration")
+      let (lhs, rhs) = (try operand(left), try operand(right))
+      guard lhs.storage == .enumeration, rhs.storage == .enumeration else {
+        throw OfflineODataError.unsupported("has on a value of an unknown enumeration")
       }
       return Condition(
-        text: "(\(operand: one.text) & \(operand: other.text)) = \(operand: other.text)",
-        isNullable: one.isNullable || other.isNullable)
+        text: "(\(operand: lhs.text) & \(operand: rhs.text)) = \(operand: rhs.text)",
+        isNullable: lhs.isNullable || rhs.isNullable)
     default: return nil
     }
   }
 
   /// Whether an order comparison of two nulls is true. In V4 `le` and `ge` are, because null equals itself (4.0 and
   /// 4.01 §5.1.1.1.4, §5.1.1.1.6); in V2 and V3 they are false if either operand is null ([MS-ODATA] 2.2.3.6.1.1.5).
-  private func holdsOfNulls(_ name: ODataBinaryOperator) -> Bool {
-    (name == .lessOrEqual || name == .greaterOrEqual) && statement.question.plan.model.version >= .v4
+  private func isTrueForNulls(_ name: ODataBinaryOperator) -> Bool {
+    (name == .lessOrEqual || name == .greaterOrEqual) && statement.context.plan.model.version >= .v4
   }
 
   private func isStructured(_ expression: ODataBoundExpression) -> Bool {
@@ -114,9 +114,9 @@ extension ExpressionWriter {
   ) throws -> Condition {
     let isEquality = name == .equal || name == .notEqual
     if isNaN(left) || isNaN(right) { return Condition(text: .atom(name == .notEqual ? "1" : "0")) }
-    let (one, other) = try comparable(left, right)
-    let isNullable = one.isNullable || other.isNullable
-    if isEquality { return Condition(text: equality(name, one, other, wants)) }
+    let (lhs, rhs) = try comparable(left, right)
+    let isNullable = lhs.isNullable || rhs.isNullable
+    if isEquality { return Condition(text: equality(name, lhs, rhs, wants)) }
     let symbol: SQLText =
       switch name {
       case .less: "<"
@@ -124,14 +124,14 @@ extension ExpressionWriter {
       case .greater: ">"
       default: ">="
       }
-    var text: SQLText = "\(side(one, other)) \(symbol) \(operand: other.text)"
+    var text: SQLText = "\(side(lhs, rhs)) \(symbol) \(operand: rhs.text)"
     // SQLite orders texts, and so the text NaN, after all numbers.
-    let greater = name == .less || name == .lessOrEqual ? other : one
-    if greater.mayBeNaN, greater.literal == nil { text = .atom("(\(text) AND \(operand: greater.text) <= 9e999)") }
-    if one.storage == nil || other.storage == nil { text = .atom("(\(text) AND \(sameClass(one, other)))") }
+    let greater = name == .less || name == .lessOrEqual ? rhs : lhs
+    if greater.canBeNaN, greater.literal == nil { text = .atom("(\(text) AND \(operand: greater.text) <= 9e999)") }
+    if lhs.storage == nil || rhs.storage == nil { text = .atom("(\(text) AND \(sameClass(lhs, rhs)))") }
     // If an operand is never null, the comparison keeps the form that an index can serve.
-    if holdsOfNulls(name), one.isNullable, other.isNullable {
-      text = .atom("(\(operand: text) OR \(operand: one.text) IS NULL AND \(operand: other.text) IS NULL)")
+    if isTrueForNulls(name), lhs.isNullable, rhs.isNullable {
+      text = .atom("(\(operand: text) OR \(operand: lhs.text) IS NULL AND \(operand: rhs.text) IS NULL)")
     }
     // NULL is not true, which is enough for a test of truth; if the value matters, the comparison must be false instead
     // of NULL.
@@ -148,39 +148,39 @@ extension ExpressionWriter {
   }
 
   private func equality(
-    _ name: ODataBinaryOperator, _ one: SQLOperand, _ other: SQLOperand, _ wants: Wanted
+    _ name: ODataBinaryOperator, _ lhs: SQLOperand, _ rhs: SQLOperand, _ wants: Wanted
   ) -> SQLText {
-    let left = side(one, other)
-    let right = other.text.operand
-    let canBeNaN = one.mayBeNaN && other.mayBeNaN
+    let left = side(lhs, rhs)
+    let right = rhs.text.operand
+    let canBeNaN = lhs.canBeNaN && rhs.canBeNaN
     if name == .equal {
       // An index can serve `=`. If only truth matters, NULL instead of false is enough.
-      let bothNull = one.isNullable && other.isNullable
-      let isPlain = !bothNull && (wants == .truth || !one.isNullable && !other.isNullable)
+      let bothNull = lhs.isNullable && rhs.isNullable
+      let isPlain = !bothNull && (wants == .truth || !lhs.isNullable && !rhs.isNullable)
       let text: SQLText = isPlain ? "\(left) = \(right)" : "\(left) IS \(right)"
-      return canBeNaN ? .atom("(\(text) AND \(operand: one.text) IS NOT 'NaN')") : text
+      return canBeNaN ? .atom("(\(text) AND \(operand: lhs.text) IS NOT 'NaN')") : text
     }
-    let isPlain = !one.isNullable && !other.isNullable
+    let isPlain = !lhs.isNullable && !rhs.isNullable
     let text: SQLText = isPlain ? "\(left) <> \(right)" : "\(left) IS NOT \(right)"
-    return canBeNaN ? .atom("(\(text) OR \(operand: one.text) IS 'NaN')") : text
+    return canBeNaN ? .atom("(\(text) OR \(operand: lhs.text) IS 'NaN')") : text
   }
 
   /// The left operand, with an explicit collation if neither side has one already.
-  private func side(_ one: SQLOperand, _ other: SQLOperand) -> SQLText {
-    let needsNone = one.hasCollation || other.hasCollation && one.literal != nil
-    if needsNone, other.text.hasInnerCollation { return one.explicitlyCollated }
-    return needsNone ? one.text.operand : one.collated.operand
+  private func side(_ lhs: SQLOperand, _ rhs: SQLOperand) -> SQLText {
+    let needsNone = lhs.hasCollation || rhs.hasCollation && lhs.literal != nil
+    if needsNone, rhs.text.hasInnerCollation { return lhs.explicitlyCollated }
+    return needsNone ? lhs.text.operand : lhs.collated.operand
   }
 
   /// The condition that two JSON scalars are of the same kind: only such scalars can be ordered.
-  private func sameClass(_ one: SQLOperand, _ other: SQLOperand) -> SQLText {
+  private func sameClass(_ lhs: SQLOperand, _ rhs: SQLOperand) -> SQLText {
     func kind(_ operand: SQLOperand) -> SQLText {
       "typeof(\(operand.text)) IN ('integer', 'real')"
     }
-    switch (one.storage, other.storage) {
-    case (nil, nil): return "(\(kind(one))) = (\(kind(other)))"
-    case (nil, let known?): return known.isNumber ? kind(one) : "typeof(\(one.text)) = 'text'"
-    case (let known?, nil): return known.isNumber ? kind(other) : "typeof(\(other.text)) = 'text'"
+    switch (lhs.storage, rhs.storage) {
+    case (nil, nil): return "(\(kind(lhs))) = (\(kind(rhs)))"
+    case (nil, let storage?): return storage.isNumber ? kind(lhs) : "typeof(\(lhs.text)) = 'text'"
+    case (let storage?, nil): return storage.isNumber ? kind(rhs) : "typeof(\(rhs.text)) = 'text'"
     default: return .atom("1")
     }
   }
@@ -191,10 +191,10 @@ extension ExpressionWriter {
   private func comparable(_ left: SQLOperand, _ right: SQLOperand) throws -> (SQLOperand, SQLOperand) {
     if left.type.item.isEntity || right.type.item.isEntity { return (left, right) }
     switch (left.storage, right.storage) {
-    case (let one?, let other?) where one == other: return (single(left, right), single(right, left))
-    case (let one?, let other?) where one.isNumber && other.isNumber: return try numbers(left, right)
-    case (nil, let known?) where known.isNumber: return (left, try untyped(right))
-    case (let known?, nil) where known.isNumber: return (try untyped(left), right)
+    case (let lhs?, let rhs?) where lhs == rhs: return (single(left, right), single(right, left))
+    case (let lhs?, let rhs?) where lhs.isNumber && rhs.isNumber: return try numbers(left, right)
+    case (nil, let storage?) where storage.isNumber: return (left, try untyped(right))
+    case (let storage?, nil) where storage.isNumber: return (try untyped(left), right)
     default: return (left, right)
     }
   }
@@ -215,13 +215,13 @@ extension ExpressionWriter {
   /// A literal that is compared with a column of another numeric storage: in the column's form, or in one that compares
   /// exactly with it.
   private func fitted(
-    _ value: ODataValue, _ literal: SQLOperand, to other: SQLOperand, _ storage: ColumnStorage
+    _ value: ODataValue, _ literal: SQLOperand, to rhs: SQLOperand, _ storage: ColumnStorage
   ) throws -> SQLOperand {
     var literal = literal
     switch (storage, literal.storage) {
     case (.real, _):
       guard var number = SQLLiteral.double(value) else { break }
-      if other.type.item.primitive == .single { number = Double(Float(number)) }
+      if rhs.type.item.primitive == .single { number = Double(Float(number)) }
       literal.text = SQLText(.real(number))
       literal.storage = .real
     case (.decimal, .integer):
@@ -238,12 +238,12 @@ extension ExpressionWriter {
 
   /// A number that compares with integers in the same way as a decimal: SQLite compares INTEGER with REAL exactly.
   private static func between(_ decimal: ODataDecimal) -> SQLValue {
-    if let whole = Int64(exactly: decimal) { return .integer(whole) }
-    let near = Double(decimal)
-    guard near == near.rounded(), near.magnitude < 0x1p53 else { return .real(near) }
+    if let integer = Int64(exactly: decimal) { return .integer(integer) }
+    let nearest = Double(decimal)
+    guard nearest == nearest.rounded(), nearest.magnitude < 0x1p53 else { return .real(nearest) }
     // The decimal is so close to an integer that its double is that integer. The value half-way to the next integer
     // compares in the same way.
-    return .real(ODataDecimal(near) < decimal ? near + 0.5 : near - 0.5)
+    return .real(ODataDecimal(nearest) < decimal ? nearest + 0.5 : nearest - 0.5)
   }
 
   func real(_ operand: SQLOperand) -> SQLOperand {
@@ -253,7 +253,7 @@ extension ExpressionWriter {
       operand.text = SQLText(.real(number))
     } else {
       operand.text = .atom("larder_to_real(\(operand.text))")
-      operand.mayBeNaN = true
+      operand.canBeNaN = true
     }
     operand.storage = .real
     operand.hasCollation = false
@@ -277,8 +277,8 @@ extension ExpressionWriter {
   private func untyped(_ operand: SQLOperand) throws -> SQLOperand { real(operand) }
 
   /// A literal that is compared with a single, in the precision of a single.
-  private func single(_ operand: SQLOperand, _ other: SQLOperand) -> SQLOperand {
-    guard operand.storage == .real, other.type.item.primitive == .single, operand.type.item.primitive != .single,
+  private func single(_ operand: SQLOperand, _ rhs: SQLOperand) -> SQLOperand {
+    guard operand.storage == .real, rhs.type.item.primitive == .single, operand.type.item.primitive != .single,
       case .decimal(let number)? = operand.literal
     else { return operand }
     var operand = operand

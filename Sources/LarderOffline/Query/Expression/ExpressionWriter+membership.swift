@@ -37,7 +37,7 @@ extension ExpressionWriter {
   private func plain(_ left: ODataBoundExpression, _ items: [ODataBoundExpression]) throws -> SQLText? {
     guard !left.type.isCollection, !left.type.item.hasMembers else { return nil }
     let value = try operand(left)
-    guard let storage = value.storage, !value.mayBeNaN else { return nil }
+    guard let storage = value.storage, !value.canBeNaN else { return nil }
     var parts: [SQLText] = []
     for item in items {
       switch item.kind {
@@ -53,7 +53,7 @@ extension ExpressionWriter {
 
   /// The condition that a value is in a collection that the row contains.
   private func membership(_ left: ODataBoundExpression, in right: ODataBoundExpression) throws -> Condition {
-    let alias = statement.question.alias("j")
+    let alias = statement.context.alias("j")
     let collection: JSONPlace
     var rows = RelatedRows()
     if case .path(let path) = right.kind {
@@ -62,7 +62,7 @@ extension ExpressionWriter {
         throw OfflineODataError.unsupported("in with a collection of entities, or with a cast of one of values")
       }
       collection = json
-      if let around = place.rows { rows = around }
+      if let joinedRows = place.rows { rows = joinedRows }
     } else {
       collection = JSONPlace(base: try json(right), type: right.type)
     }

@@ -31,7 +31,7 @@ struct ExpressionWriter {
   // MARK: Conditions
 
   func test(_ expression: ODataBoundExpression, wants: Wanted) throws -> Condition {
-    let written = try statement.question.nested { try condition(expression, wants) }
+    let written = try statement.context.nested { try condition(expression, wants) }
     try written.text.checkLength()
     return written
   }
@@ -85,7 +85,7 @@ struct ExpressionWriter {
   // MARK: Values
 
   func operand(_ expression: ODataBoundExpression) throws -> SQLOperand {
-    let operand = try statement.question.nested { try value(of: expression) }
+    let operand = try statement.context.nested { try value(of: expression) }
     try operand.text.checkLength()
     return operand
   }
@@ -132,7 +132,7 @@ struct ExpressionWriter {
     let storage = value.type.map { ColumnStorage($0) }
     return SQLOperand(
       text: SQLText(bound), storage: storage, type: type, isNullable: value == .null, literal: value,
-      mayBeNaN: bound == .text("NaN"))
+      canBeNaN: bound == .text("NaN"))
   }
 
   /// The value of a path.

@@ -7,32 +7,32 @@ extension ExpressionWriter {
   /// The condition that two complex values are equal; nil if neither is stored in columns.
   func equalStructures(_ left: ODataBoundExpression, _ right: ODataBoundExpression) throws -> SQLText? {
     guard !left.type.isCollection, !right.type.isCollection else { return nil }
-    let (one, other) = (try StructuredOperand(self, left), try StructuredOperand(self, right))
-    guard let columns = one?.columns ?? other?.columns else { return nil }
-    guard let one, let other else {
-      throw OfflineODataError.unsupported("eq and ne of a complex value and such an expression")
+    let (lhs, rhs) = (try StructuredOperand(self, left), try StructuredOperand(self, right))
+    guard let columns = lhs?.columns ?? rhs?.columns else { return nil }
+    guard let lhs, let rhs else {
+      throw OfflineODataError.unsupported("eq and ne of a complex value and this kind of expression")
     }
-    let (oneType, otherType) = (try one.typeName(at: []), try other.typeName(at: []))
-    var parts: [SQLText] = ["\(operand: oneType) = \(operand: otherType)"]
-    for (path, column) in columns + (try other.columnsBeside(columns)) {
-      parts.append(try equal(path, column, one, other))
+    let (lhsType, rhsType) = (try lhs.typeName(at: []), try rhs.typeName(at: []))
+    var parts: [SQLText] = ["\(operand: lhsType) = \(operand: rhsType)"]
+    for (path, column) in columns + (try rhs.columnsMissing(in: columns)) {
+      parts.append(try equal(path, column, lhs, rhs))
     }
     let isSame = ExpressionWriter.chain(parts.map(\.operand), " AND ")
     // Without `ifnull`, the condition would be NULL instead of false if a type is NULL.
     return .atom(
-      "(ifnull(\(isSame), 0) OR (\(operand: oneType) IS NULL AND \(operand: otherType) IS NULL))")
+      "(ifnull(\(isSame), 0) OR (\(operand: lhsType) IS NULL AND \(operand: rhsType) IS NULL))")
   }
 
   private func equal(
-    _ path: [String], _ column: ReplicaColumn, _ one: StructuredOperand, _ other: StructuredOperand
+    _ path: [String], _ column: ReplicaColumn, _ lhs: StructuredOperand, _ rhs: StructuredOperand
   ) throws -> SQLText {
     switch column.storage {
-    case .complex: return "\(operand: try one.typeName(at: path)) IS \(operand: try other.typeName(at: path))"
+    case .complex: return "\(operand: try lhs.typeName(at: path)) IS \(operand: try rhs.typeName(at: path))"
     case .stream: return .atom("1")
     case .json, .geo, .dynamic:
-      let (a, b) = (try one.text(at: path, column), try other.text(at: path, column))
+      let (a, b) = (try lhs.text(at: path, column), try rhs.text(at: path, column))
       return .atom("ifnull(larder_json_equal(\(a), \(b)), \(operand: a) IS NULL AND \(operand: b) IS NULL)")
-    default: return try compare(.equal, one.value(at: path, column), other.value(at: path, column), wants: .value).text
+    default: return try compare(.equal, lhs.value(at: path, column), rhs.value(at: path, column), wants: .value).text
     }
   }
 }
@@ -77,10 +77,10 @@ struct StructuredOperand {
   }
 
   /// The columns that the other side does not have.
-  func columnsBeside(_ known: [(path: [String], column: ReplicaColumn)]) throws -> [(
+  func columnsMissing(in others: [(path: [String], column: ReplicaColumn)]) throws -> [(
     path: [String], column: ReplicaColumn
   )] {
-    let paths = Set(known.map(\.path))
+    let paths = Set(others.map(\.path))
     return (columns ?? []).filter { !paths.contains($0.path) }
   }
 
@@ -100,29 +100,33 @@ struct StructuredOperand {
     case .json(let json, let rows):
       var place = json
       for step in path { place = try place.member(step, type: ODataBoundType(.untyped, isNullable: true)) }
-      let said = try place.member("@odata.type", type: .plain(.string)).scalar
+      let annotation = try place.member("@odata.type", type: .plain(.string)).scalar
       let name = SQLText(.text(declared(at: path)))
-      let text: SQLText = .atom("CASE \(place.kind) WHEN 'object' THEN ifnull(substr(\(said), 2), \(name)) END")
+      let text: SQLText = .atom("CASE \(place.kind) WHEN 'object' THEN ifnull(substr(\(annotation), 2), \(name)) END")
       return rows.map { $0.value(text) } ?? text
     case .constant:
       guard let members = members(at: path) else { return "NULL" }
-      let said = members.first { $0.name == "@odata.type" || $0.name == "@type" }
-      guard case .literal(.string(let name))? = said?.value.kind else { return SQLText(.text(declared(at: path))) }
+      let annotation = members.first { $0.name == "@odata.type" || $0.name == "@type" }
+      guard case .literal(.string(let name))? = annotation?.value.kind else {
+        return SQLText(.text(declared(at: path)))
+      }
       return SQLText(.text(name.hasPrefix("#") ? String(name.dropFirst()) : name))
     }
   }
 
   /// The value of a property.
   func value(at path: [String], _ column: ReplicaColumn) throws -> SQLOperand {
-    let type = ColumnTypes(writer.statement.question.plan.model).type(column)
+    let type = ColumnTypes(writer.statement.context.plan.model).type(column)
     let none = SQLOperand(text: "NULL", storage: column.storage, type: type, literal: .null)
     switch side {
     case .columns(let complex, let rows):
-      guard let own = complex.owner.table.column(complex.path + path, on: complex.owner.type) else { return none }
-      let text = try writer.reference(own, of: complex.owner)
+      guard let sideColumn = complex.owner.table.column(complex.path + path, on: complex.owner.type) else {
+        return none
+      }
+      let text = try writer.reference(sideColumn, of: complex.owner)
       return SQLOperand(
-        text: rows.map { $0.value(text) } ?? text, storage: own.storage, type: type, hasCollation: rows == nil,
-        mayBeNaN: own.storage == .real)
+        text: rows.map { $0.value(text) } ?? text, storage: sideColumn.storage, type: type, hasCollation: rows == nil,
+        canBeNaN: sideColumn.storage == .real)
     case .json:
       guard column.storage != .binary else {
         throw OfflineODataError.unsupported("eq and ne of complex values with Edm.Binary, one of them in a collection")
@@ -138,8 +142,10 @@ struct StructuredOperand {
   func text(at path: [String], _ column: ReplicaColumn) throws -> SQLText {
     switch side {
     case .columns(let complex, let rows):
-      guard let own = complex.owner.table.column(complex.path + path, on: complex.owner.type) else { return "NULL" }
-      let text = try writer.reference(own, of: complex.owner)
+      guard let sideColumn = complex.owner.table.column(complex.path + path, on: complex.owner.type) else {
+        return "NULL"
+      }
+      let text = try writer.reference(sideColumn, of: complex.owner)
       return rows.map { $0.value(text) } ?? text
     case .json(let json, let rows):
       guard column.storage != .dynamic else {
@@ -160,7 +166,7 @@ struct StructuredOperand {
   private func declared(at path: [String]) -> String {
     var type = declared
     for step in path {
-      type = type?.property(step)?.type.name.flatMap { writer.statement.question.plan.model.structure($0) }
+      type = type?.property(step)?.type.name.flatMap { writer.statement.context.plan.model.structure($0) }
     }
     return type?.name ?? ""
   }
@@ -176,7 +182,7 @@ struct StructuredOperand {
 
   private func member(at path: [String]) throws -> ODataBoundExpression? {
     guard let name = path.last else { return nil }
-    let found = members(at: Array(path.dropLast()))?.first { $0.name == name }?.value
-    return found?.isNull == true ? nil : found
+    let value = members(at: Array(path.dropLast()))?.first { $0.name == name }?.value
+    return value?.isNull == true ? nil : value
   }
 }

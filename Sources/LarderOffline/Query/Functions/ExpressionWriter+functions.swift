@@ -54,13 +54,13 @@ extension ExpressionWriter {
       }
       guard !prefix.isEmpty else { return .atom("(\(operand: text.text) >= '')") }
       let lower: SQLText = "\(operand: text.text) >= \(value: .text(prefix))"
-      guard let end = ExpressionWriter.behind(prefix) else { return .atom("(\(lower))") }
+      guard let end = ExpressionWriter.upperBound(prefix) else { return .atom("(\(lower))") }
       return .atom("(\(lower) AND \(operand: text.text) < \(value: .text(end)))")
     }
   }
 
   /// The least string that is greater than all strings with a prefix; nil if there is none.
-  static func behind(_ prefix: String) -> String? {
+  static func upperBound(_ prefix: String) -> String? {
     var scalars = Array(prefix.unicodeScalars)
     while let last = scalars.popLast() {
       let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
@@ -83,9 +83,9 @@ extension ExpressionWriter {
     switch function {
     case .contains, .startswith, .endswith, .hassubset, .hassubsequence, .matchesPattern, .geoIntersects: return nil
     case .concat, .length, .substring, .indexof: return try sequence(function, arguments, expression)
-    case .now: return moment(statement.question.now, type)
-    case .mindatetime: return moment(ReplicaSQL.minimumMoment, type)
-    case .maxdatetime: return moment(ReplicaSQL.maximumMoment, type)
+    case .now: return timestamp(statement.context.now, type)
+    case .mindatetime: return timestamp(ReplicaSQL.minimumTimestamp, type)
+    case .maxdatetime: return timestamp(ReplicaSQL.maximumTimestamp, type)
     case .geoDistance, .geoLength:
       let name: SQLText = function == .geoDistance ? "larder_geo_distance" : "larder_geo_length"
       let values = try arguments.map { try operand($0).text }
@@ -104,7 +104,7 @@ extension ExpressionWriter {
     if function == .round || function == .floor || function == .ceiling {
       // The result has the storage of the argument.
       result.storage = values[0].storage
-      result.mayBeNaN = values[0].mayBeNaN
+      result.canBeNaN = values[0].canBeNaN
     }
     return result
   }
@@ -117,7 +117,7 @@ extension ExpressionWriter {
     .round: "larder_round", .floor: "larder_floor", .ceiling: "larder_ceiling",
   ]
 
-  private func moment(_ text: String, _ type: ODataBoundType) -> SQLOperand {
+  private func timestamp(_ text: String, _ type: ODataBoundType) -> SQLOperand {
     SQLOperand(text: SQLText(.text(text)), storage: .dateTimeOffset, type: type, isNullable: false)
   }
 

@@ -28,7 +28,7 @@ extension ExpressionWriter {
     }
     return SQLOperand(
       text: .atom("larder_cast(\(value.text), \(source), \(value: .text(target.qualifiedName)))"),
-      storage: ColumnStorage(target), type: nullable, mayBeNaN: target == .double || target == .single)
+      storage: ColumnStorage(target), type: nullable, canBeNaN: target == .double || target == .single)
   }
 
   /// The place of a path after a cast.
@@ -99,7 +99,7 @@ extension ExpressionWriter {
     case .entity(let entity):
       var conditions: [SQLText] = []
       if let numbers = entity.guardedBy { conditions.append(try typeCondition(numbers, entity)) }
-      if let numbers = narrowing(structure, in: entity.table, known: entity.guardedBy == nil ? entity.type : nil) {
+      if let numbers = narrowingTypes(structure, in: entity.table, known: entity.guardedBy == nil ? entity.type : nil) {
         conditions.append(try typeCondition(numbers, entity))
       }
       let condition = conditions.isEmpty ? SQLText.atom("1") : SQLText.joined(conditions.map(\.operand), " AND ")
@@ -112,7 +112,7 @@ extension ExpressionWriter {
     case .json(let json):
       let isOfType = JSONPlace.isOf(types(of: structure), json.json, declared: json.type)
       return .atom("ifnull(\(start.rows.map { $0.value(isOfType) } ?? isOfType), 0)")
-    default: throw OfflineODataError.unsupported("isof of what is no instance of a structured type")
+    default: throw OfflineODataError.unsupported("isof on a value without a structured type")
     }
   }
 

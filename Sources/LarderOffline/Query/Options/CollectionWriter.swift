@@ -14,12 +14,12 @@ struct CollectionWriter {
       return isPlain ? place.json : try projected(place.json, selection)
     }
     let options = options ?? ODataBoundOptions()
-    try refuse(options)
+    try rejectOptions(options)
     let isWhole =
       options.filter == nil && options.orderBy.isEmpty && options.top == nil && options.skip == nil && isPlain
       && place.onlyTypes == nil
     if isWhole { return place.json }
-    let alias = statement.question.alias("j")
+    let alias = statement.context.alias("j")
     let (rows, writer) = try items(place, options, alias)
     var item: SQLText = .atom("(\(operand: place.base) -> \(alias: alias).fullkey)")
     if !isPlain { item = try projected(item, selection) }
@@ -36,7 +36,7 @@ struct CollectionWriter {
 
   /// The statement that counts the items for `$count=true`.
   func count(_ place: JSONPlace, _ rows: RelatedRows, _ options: ODataBoundOptions) throws -> SQLText {
-    var (items, _) = try items(place, options, statement.question.alias("j"))
+    var (items, _) = try items(place, options, statement.context.alias("j"))
     items.tables = rows.tables + items.tables
     items.conditions = rows.conditions + items.conditions
     return "SELECT count(*) \(items.from())"
@@ -55,12 +55,12 @@ struct CollectionWriter {
     return (rows, writer)
   }
 
-  private func refuse(_ options: ODataBoundOptions) throws {
-    let refused: [(Bool, String)] = [
+  private func rejectOptions(_ options: ODataBoundOptions) throws {
+    let rejected: [(Bool, String)] = [
       (options.apply != nil, "$apply"), (!options.compute.isEmpty, "$compute"), (options.search != nil, "$search"),
       (!options.expand.isEmpty, "$expand"), (options.skipToken != nil, "$skiptoken"), (options.index != nil, "$index"),
     ]
-    if let (_, name) = refused.first(where: { $0.0 }) {
+    if let (_, name) = rejected.first(where: { $0.0 }) {
       throw OfflineODataError.unsupported("\(name) on a collection of values")
     }
   }
@@ -70,10 +70,10 @@ struct CollectionWriter {
     guard !(selection.isAll && selection.items.isEmpty) else { return object }
     if selection.isAll { return object }
     var parts: [SQLText] = []
-    var seen: Set<String> = []
-    for name in ["@odata.type"] + selection.items.map(\.name) where seen.insert(name).inserted {
+    var names: Set<String> = []
+    for name in ["@odata.type"] + selection.items.map(\.name) where names.insert(name).inserted {
       guard !name.unicodeScalars.contains(where: { $0 == "\"" || $0 == "\\" || $0.value < 0x20 }) else {
-        throw OfflineODataError.unsupported("the name of a property with quotes or control characters")
+        throw OfflineODataError.unsupported("a property name with quotes or control characters")
       }
       let path = SQLText(.text("$.\"\(name)\""))
       let member: SQLText = .atom("(\(operand: object) -> \(path))")

@@ -9,9 +9,9 @@ struct ExpandWriter {
   let it: Scope
 
   /// The largest allowed value of `$levels`. `$levels=max` uses this limit, and stops earlier at a cycle.
-  private static let mostLevels = 20
+  private static let maximumLevels = 20
   /// The limit for `$expand=*`, which expands every navigation property at each level.
-  private static let mostLevelsOfAll = 3
+  private static let maximumLevelsOfAll = 3
 
   func expands(_ items: [ODataBoundExpandItem], of scope: Scope) throws -> [ReadExpand] {
     var expands: [ReadExpand] = []
@@ -40,8 +40,8 @@ struct ExpandWriter {
 
   private func expand(_ item: ODataBoundExpandItem, of scope: Scope) throws -> [ReadExpand] {
     if item.content == .stream { throw OfflineODataError.unsupported("$expand of a stream") }
-    if let (name, found) = made(item, of: scope) {
-      return [try made([name], found, item.options, item.content, from: item.path.source)]
+    if let (name, computed) = computedMember(item, of: scope) {
+      return [try expandComputed([name], computed, item.options, item.content, from: item.path.source)]
     }
     guard case .entity(var owner) = scope else { throw OfflineODataError.unsupported("$expand here") }
     var path: [String] = []
@@ -76,8 +76,8 @@ struct ExpandWriter {
   /// Expands a navigation property to entities of any type. Several items may name it, each for another type.
   private func expandAny(_ items: [ODataBoundExpandItem], of scope: Scope) throws -> [ReadExpand] {
     let name = items.lazy.compactMap { self.name(of: $0) }.first ?? ""
-    guard let affected = statement.question.sources.affected, case .entity(let owner) = scope else {
-      throw OfflineODataError.unsupported("'\(name)', which leads to entities of any type")
+    guard let affected = statement.context.sources.affected, case .entity(let owner) = scope else {
+      throw OfflineODataError.unsupported("'\(name)', which can lead to entities of any type")
     }
     guard items.allSatisfy({ $0.content != .count && ($0.options ?? ODataBoundOptions()) == ODataBoundOptions() })
     else {
@@ -98,17 +98,17 @@ struct ExpandWriter {
   private func expand(_ expand: Expand, of owner: EntityScope, declared: Scope) throws -> ReadExpand? {
     guard let navigation = owner.table.navigation(expand.path, on: owner.type) else {
       throw OfflineODataError.unsupported(
-        "'\(expand.path.joined(separator: "/"))', which leads to no table, in $expand")
+        "'\(expand.path.joined(separator: "/"))', which does not lead to a table, in $expand")
     }
     guard let types = types(of: navigation, owner) else { return nil }
-    let child = try Statement(statement.question, outer: statement)
+    let child = try Statement(statement.context, outer: statement)
     let writer = ExpressionWriter(statement: child, environment: Environment())
     var rows = RelatedRows()
     var plain = owner
     plain.guardedBy = nil
     var entity = try writer.related(expand.path, of: plain, as: expand.target, &rows)
     if let cast = expand.cast {
-      if let numbers = writer.narrowing(cast, in: entity.table, known: entity.type) {
+      if let numbers = writer.narrowingTypes(cast, in: entity.table, known: entity.type) {
         rows.conditions.append(try writer.typeCondition(numbers, entity))
       }
       entity.type = cast
@@ -117,13 +117,13 @@ struct ExpandWriter {
       rows: rows, scope: .entity(entity), source: expand.item.path.source, isSingle: !navigation.isCollection)
     let (options, isMax) = try next(expand.item, of: entity, in: child)
     let plan = try PlanWriter(statement: child, it: it).plan(
-      set, options, as: answer(expand.item.content))
+      set, options, as: resultKind(expand.item.content))
     return ReadExpand(
       path: expand.path, isCollection: navigation.isCollection, content: expand.item.content, types: types, plan: plan,
       stopsAtCycles: isMax)
   }
 
-  private func answer(_ content: ODataBoundExpandItem.Content) -> PlanWriter.Answer {
+  private func resultKind(_ content: ODataBoundExpandItem.Content) -> PlanWriter.ResultKind {
     switch content {
     case .references: .references
     case .count: .count
@@ -154,12 +154,12 @@ struct ExpandWriter {
     switch levels {
     case .max:
       // The limit applies to the total number of levels, wherever `$levels=max` starts.
-      left = statement.levels[item.path] ?? mostLevels(item)
+      left = statement.levels[item.path] ?? maximumLevels(item)
       child.levels = statement.levels
       child.levels[item.path] = left - 1
     case .count(let count):
-      guard count <= ExpandWriter.mostLevels else {
-        throw OfflineODataError.unsupported("$levels=\(count), more than \(ExpandWriter.mostLevels)")
+      guard count <= ExpandWriter.maximumLevels else {
+        throw OfflineODataError.unsupported("$levels=\(count), more than \(ExpandWriter.maximumLevels)")
       }
       left = count
       again.options?.levels = .count(count - 1)
@@ -169,8 +169,12 @@ struct ExpandWriter {
     return (options, levels == .max)
   }
 
-  private func mostLevels(_ item: ODataBoundExpandItem) -> Int {
-    if case .star? = item.path.segments.last?.kind { ExpandWriter.mostLevelsOfAll } else { ExpandWriter.mostLevels }
+  private func maximumLevels(_ item: ODataBoundExpandItem) -> Int {
+    if case .star? = item.path.segments.last?.kind {
+      ExpandWriter.maximumLevelsOfAll
+    } else {
+      ExpandWriter.maximumLevels
+    }
   }
 
   /// Whether the expanded entities have the property too.
@@ -195,11 +199,11 @@ struct ExpandWriter {
       guard owner.type.isOrDerives(from: navigation.declaringType), !named.contains(navigation.property.name) else {
         continue
       }
-      let target = navigation.property.type.name.flatMap { statement.question.plan.model.structure($0) }
+      let target = navigation.property.type.name.flatMap { statement.context.plan.model.structure($0) }
       let expand = Expand(path: navigation.path, target: target, cast: nil, item: item)
-      if let made = try self.expand(expand, of: owner, declared: scope) { expands.append(made) }
+      if let read = try self.expand(expand, of: owner, declared: scope) { expands.append(read) }
     }
-    if let affected = statement.question.sources.affected, !named.contains(StoreModel.affected),
+    if let affected = statement.context.sources.affected, !named.contains(StoreModel.affected),
       owner.type.navigationProperty(StoreModel.affected) != nil
     {
       expands += try affected.expands([StoreModel.affected], [item], of: owner, in: statement)
@@ -210,22 +214,22 @@ struct ExpandWriter {
   // MARK: Members computed by $apply
 
   /// The entity or collection that `$crossjoin` or `$apply` computed and that an item names.
-  private func made(_ item: ODataBoundExpandItem, of scope: Scope) -> (name: String, made: Scope)? {
+  private func computedMember(_ item: ODataBoundExpandItem, of scope: Scope) -> (name: String, scope: Scope)? {
     guard item.path.segments.count == 1 else { return nil }
     let name: String
     switch item.path.segments.first?.kind {
-    case .computed(let given): name = given
+    case .computed(let alias): name = alias
     case .navigation(let navigation): name = navigation.name
     default: return nil
     }
-    let found: Scope? =
+    let computed: Scope? =
       switch scope {
       case .row(let members): members[name]
       case .entity(let owner): owner.computed[name]
       default: nil
       }
-    switch found {
-    case .entity?, .nested?: return found.map { (name, $0) }
+    switch computed {
+    case .entity?, .nested?: return computed.map { (name, $0) }
     default: return nil
     }
   }
@@ -236,8 +240,8 @@ struct ExpandWriter {
     for name in entity.computed.keys.sorted() where !expanded.contains(name) && selection.shows(name) {
       switch entity.computed[name] {
       case .entity? where !entity.inLine.contains(name): continue
-      case .entity(let other)?: expands.append(try made([name], .entity(other), nil, .entities, from: nil))
-      case .nested(let nested)?: expands.append(try made([name], .nested(nested), nil, .entities, from: nil))
+      case .entity(let other)?: expands.append(try expandComputed([name], .entity(other), nil, .entities, from: nil))
+      case .nested(let nested)?: expands.append(try expandComputed([name], .nested(nested), nil, .entities, from: nil))
       case .row(let members)?: expands += try inLine(members, members.names, at: [name])
       default: continue
       }
@@ -251,43 +255,43 @@ struct ExpandWriter {
     var expands: [ReadExpand] = []
     for name in names {
       let place = path + [name]
-      var own: [ReadExpand] = []
+      var memberExpands: [ReadExpand] = []
       switch members[name] {
       case .entity? where !members.inLine.contains(name): continue
-      case .entity(let entity)?: own = [try made(place, .entity(entity), nil, .entities, from: nil)]
-      case .nested(let nested)?: own = [try made(place, .nested(nested), nil, .entities, from: nil)]
-      case .row(let inner)?: own = try inLine(inner, inner.names, at: place)
+      case .entity(let entity)?: memberExpands = [try expandComputed(place, .entity(entity), nil, .entities, from: nil)]
+      case .nested(let nested)?: memberExpands = [try expandComputed(place, .nested(nested), nil, .entities, from: nil)]
+      case .row(let inner)?: memberExpands = try inLine(inner, inner.names, at: place)
       default: continue
       }
       if let kinds = members.kinds[name] {
-        for place in own.indices { own[place].types = kinds }
+        for place in memberExpands.indices { memberExpands[place].types = kinds }
       }
-      expands += own
+      expands += memberExpands
     }
     return expands
   }
 
-  private func made(
-    _ path: [String], _ made: Scope, _ options: ODataBoundOptions?, _ content: ODataBoundExpandItem.Content,
+  private func expandComputed(
+    _ path: [String], _ computed: Scope, _ options: ODataBoundOptions?, _ content: ODataBoundExpandItem.Content,
     from source: ODataBoundSource?
   ) throws -> ReadExpand {
-    let child = try Statement(statement.question, outer: statement)
+    let child = try Statement(statement.context, outer: statement)
     let writer = NestedWriter(statement: child, it: it)
-    switch made {
+    switch computed {
     case .nested(let nested):
       let set = try writer.rows(nested)
-      let plan = try PlanWriter(statement: child, it: it).plan(set, options, as: answer(content))
+      let plan = try PlanWriter(statement: child, it: it).plan(set, options, as: resultKind(content))
       var expand = ReadExpand(path: path, isCollection: true, content: content, plan: plan)
-      expand.isMade = true
+      expand.isComputed = true
       expand.source = nested.source
       return expand
     case .entity(let entity):
       var set = try writer.rows(NestedRows(origin: .item(.entity(entity), statement)))
       set.source = source
       set.isSingle = true
-      let plan = try PlanWriter(statement: child, it: it).plan(set, options, as: answer(content))
+      let plan = try PlanWriter(statement: child, it: it).plan(set, options, as: resultKind(content))
       return ReadExpand(path: path, isCollection: false, content: content, plan: plan)
-    default: throw OfflineODataError.unsupported("'\(path.joined(separator: "/"))' in line")
+    default: throw OfflineODataError.unsupported("'\(path.joined(separator: "/"))' shown inline")
     }
   }
 }

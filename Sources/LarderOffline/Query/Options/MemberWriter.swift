@@ -64,7 +64,7 @@ struct MemberWriter {
     let text = try reference(column)
     switch column.storage {
     case .complex:
-      try refuseOptions(items)
+      try rejectOptions(items)
       return .complex(statement.column(text), try members(selection, at: column.path))
     case .json:
       var place = JSONPlace.column(text, type: type(of: column))
@@ -85,15 +85,15 @@ struct MemberWriter {
 
   /// The options in parentheses after a collection.
   private func options(_ items: [Selection.Item], _ column: ReplicaColumn) throws -> ODataBoundOptions? {
-    let given = items.compactMap { $0.rest.isEmpty ? $0.options : nil }
-    guard given.count <= 1 else {
-      throw OfflineODataError.unsupported("'\(column.path.joined(separator: "/"))' selected twice with options")
+    let optionSets = items.compactMap { $0.rest.isEmpty ? $0.options : nil }
+    guard optionSets.count <= 1 else {
+      throw OfflineODataError.unsupported("'\(column.path.joined(separator: "/"))' twice in $select with options")
     }
-    return given.first
+    return optionSets.first
   }
 
   /// Throws if a complex value has options other than `$select`.
-  private func refuseOptions(_ items: [Selection.Item]) throws {
+  private func rejectOptions(_ items: [Selection.Item]) throws {
     for options in items.compactMap({ $0.rest.isEmpty ? $0.options : nil }) {
       var others = options
       others.select = []
@@ -122,6 +122,6 @@ struct MemberWriter {
   }
 
   private func type(of column: ReplicaColumn) -> ODataBoundType {
-    ColumnTypes(statement.question.plan.model).type(column)
+    ColumnTypes(statement.context.plan.model).type(column)
   }
 }

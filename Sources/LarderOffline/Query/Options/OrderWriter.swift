@@ -11,8 +11,8 @@ struct OrderWriter {
     for item in items {
       terms.append(OrderTerm(value: try writer.operand(item.expression), isDescending: item.isDescending))
     }
-    var seen = Set(terms.map(\.value.text))
-    for term in set.order + (try identity(set)) where seen.insert(term.value.text).inserted { terms.append(term) }
+    var texts = Set(terms.map(\.value.text))
+    for term in set.order + (try identity(set)) where texts.insert(term.value.text).inserted { terms.append(term) }
     return terms
   }
 
@@ -26,7 +26,7 @@ struct OrderWriter {
   func identity(of entity: EntityScope) throws -> [OrderTerm] {
     let table = entity.table
     guard !table.key.isEmpty else {
-      return [OrderTerm(value: whole(try writer.system(.id, of: entity)))]
+      return [OrderTerm(value: integerOperand(try writer.system(.id, of: entity)))]
     }
     return try table.key.map { number in
       let column = table.columns[number]
@@ -37,7 +37,7 @@ struct OrderWriter {
     }
   }
 
-  private func whole(_ text: SQLText) -> SQLOperand {
+  private func integerOperand(_ text: SQLText) -> SQLOperand {
     SQLOperand(
       text: text, storage: .integer, type: .plain(.int64, isNullable: false), isNullable: false, hasCollation: true)
   }
@@ -51,18 +51,18 @@ struct OrderWriter {
 
   /// The condition for the rows after a position: greater in the first term, or equal there and greater in the next,
   /// and so on.
-  static func behind(_ values: [SQLValue], _ terms: [OrderTerm]) -> SQLText {
+  static func rowsAfter(_ values: [SQLValue], _ terms: [OrderTerm]) -> SQLText {
     var condition: SQLText?
     for (term, value) in zip(terms, values).reversed() {
-      let own = term.value.collated.operand
-      let isBehind = strictlyBehind(own, value, term)
+      let column = term.value.collated.operand
+      let isAfter = isStrictlyAfter(column, value, term)
       guard let rest = condition else {
-        condition = isBehind ?? .atom("0")
+        condition = isAfter ?? .atom("0")
         continue
       }
-      let isEqual: SQLText = value == .null ? "\(own) IS NULL" : "\(own) = \(value: value)"
+      let isEqual: SQLText = value == .null ? "\(column) IS NULL" : "\(column) = \(value: value)"
       let equal: SQLText = .atom("(\(isEqual) AND \(operand: rest))")
-      condition = isBehind.map { .atom("(\($0) OR \(equal))") } ?? equal
+      condition = isAfter.map { .atom("(\($0) OR \(equal))") } ?? equal
     }
     guard let condition, let first = terms.first, let value = values.first, terms.count > 1, value != .null,
       !first.isDescending
@@ -73,13 +73,14 @@ struct OrderWriter {
 
   /// The condition that a row comes strictly after a value of one term; nil if no row does: after NULL in descending
   /// order.
-  private static func strictlyBehind(_ own: SQLText, _ value: SQLValue, _ term: OrderTerm) -> SQLText? {
+  private static func isStrictlyAfter(_ column: SQLText, _ value: SQLValue, _ term: OrderTerm) -> SQLText? {
     switch (value, term.isDescending) {
-    case (.null, false): "\(own) IS NOT NULL"
+    case (.null, false): "\(column) IS NOT NULL"
     case (.null, true): nil
-    case (_, false): "\(own) > \(value: value)"
+    case (_, false): "\(column) > \(value: value)"
     case (_, true):
-      term.value.isNullable ? .atom("(\(own) < \(value: value) OR \(own) IS NULL)") : "\(own) < \(value: value)"
+      term.value.isNullable
+        ? .atom("(\(column) < \(value: value) OR \(column) IS NULL)") : "\(column) < \(value: value)"
     }
   }
 

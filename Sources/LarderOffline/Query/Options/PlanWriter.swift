@@ -9,20 +9,20 @@ struct PlanWriter {
   let it: Scope?
 
   /// What the plan returns for the rows.
-  enum Answer {
+  enum ResultKind {
     case objects
     case references
     case count
     case media
   }
 
-  var question: Question { statement.question }
+  var context: QueryContext { statement.context }
 
   func plan(
-    _ start: RowSet, _ options: ODataBoundOptions?, as answer: Answer, owner: ReadCount? = nil
+    _ start: RowSet, _ options: ODataBoundOptions?, as resultKind: ResultKind, owner: ReadCount? = nil
   ) throws -> ReadPlan {
     reach(start)
-    return try written(start, options, as: answer, owner).checking(statement)
+    return try written(start, options, as: resultKind, owner).addingChecks(statement)
   }
 
   /// Records which rows the statement reads, for the checks of missing data.
@@ -31,11 +31,11 @@ struct PlanWriter {
   }
 
   private func written(
-    _ start: RowSet, _ options: ODataBoundOptions?, as answer: Answer, _ owner: ReadCount?
+    _ start: RowSet, _ options: ODataBoundOptions?, as resultKind: ResultKind, _ owner: ReadCount?
   ) throws -> ReadPlan {
     var set = start
     let options = options ?? ODataBoundOptions()
-    try refuse(options)
+    try rejectOptions(options)
     if let steps = options.apply { set = try ApplyWriter(statement: statement, it: it).rows(steps, set) }
     try compute(options.compute, &set)
     let writer = ExpressionWriter(statement: statement, environment: environment(set.scope))
@@ -44,9 +44,9 @@ struct PlanWriter {
       set.rows.conditions.append(try condition(filter, set))
     }
     reach(set)
-    if answer == .count { return try counted(set, options, writer, owner) }
+    if resultKind == .count { return try counted(set, options, writer, owner) }
     let total = options.count == true ? ReadCount("SELECT count(*) \(set.rows.from())") : nil
-    let content = try content(set, options, answer)
+    let content = try content(set, options, resultKind)
     guard !set.isSingle else {
       let sql = try SQLText.select(statement.columns, set.rows)
       return ReadPlan(sql, content, isSingle: true, count: total, owner: owner)
@@ -80,8 +80,8 @@ struct PlanWriter {
     return environment
   }
 
-  private func refuse(_ options: ODataBoundOptions) throws {
-    if options.index != nil { throw OfflineODataError.unsupported("$index in a question") }
+  private func rejectOptions(_ options: ODataBoundOptions) throws {
+    if options.index != nil { throw OfflineODataError.unsupported("$index in a query") }
     if let version = options.schemaVersion, version != "*" {
       throw OfflineODataError.unsupported("$schemaversion=\(version): the store has one version of the schema")
     }
@@ -97,22 +97,22 @@ struct PlanWriter {
     for item in items {
       let environment = inGroups ? environment(set.scope) : environment(set)
       let writer = ExpressionWriter(statement: statement, environment: environment)
-      let made: Scope
+      let computedScope: Scope
       if item.expression.type.isCollection || item.expression.type.item.hasMembers {
-        made = .json(JSONPlace(base: try writer.json(item.expression), type: item.expression.type))
+        computedScope = .json(JSONPlace(base: try writer.json(item.expression), type: item.expression.type))
       } else {
         let value = try writer.operand(item.expression)
         guard value.text.sql.utf8.count <= PlanWriter.longestComputed else {
-          throw OfflineODataError.unsupported("$compute whose properties build on each other so often")
+          throw OfflineODataError.unsupported("$compute with this depth of dependent properties")
         }
-        made = .value(value)
+        computedScope = .value(value)
       }
       switch set.scope {
       case .entity(var entity):
-        entity.computed[item.alias] = made
+        entity.computed[item.alias] = computedScope
         set.scope = .entity(entity)
       case .row(var members):
-        members[item.alias] = made
+        members[item.alias] = computedScope
         set.scope = .row(members)
       default: throw OfflineODataError.unsupported("$compute here")
       }
@@ -128,7 +128,7 @@ struct PlanWriter {
     _ search: ODataSearchExpression, _ scope: Scope, _ writer: ExpressionWriter
   ) throws -> SQLText {
     guard case .entity(let entity) = scope else {
-      throw OfflineODataError.unsupported("$search on what are no entities")
+      throw OfflineODataError.unsupported("$search on rows that are not entities")
     }
     return try SearchWriter(writer: writer).condition(search, entity)
   }
@@ -144,12 +144,12 @@ struct PlanWriter {
     return try ReadPlan(text.checked(), .count, isSingle: true, owner: owner)
   }
 
-  private func content(_ set: RowSet, _ options: ODataBoundOptions, _ answer: Answer) throws -> ReadContent {
+  private func content(_ set: RowSet, _ options: ODataBoundOptions, _ resultKind: ResultKind) throws -> ReadContent {
     let shapes = ShapeWriter(statement: statement, it: it)
-    switch answer {
+    switch resultKind {
     case .references:
       guard case .entity(let entity) = set.scope else {
-        throw OfflineODataError.unsupported("$ref of what are no entities")
+        throw OfflineODataError.unsupported("$ref on rows that are not entities")
       }
       return .references(try shapes.reference(entity, set.source))
     case .media:
@@ -166,7 +166,7 @@ struct PlanWriter {
   ) throws -> ReadPlan {
     var set = set
     let terms = try OrderWriter(writer: writer).terms(options.orderBy, set)
-    let pageSize = statement.outer == nil ? question.options.pageSize : nil
+    let pageSize = statement.outer == nil ? context.options.pageSize : nil
     var delivered = 0
     var order: UInt64 = 0
     if pageSize != nil || options.skipToken != nil {
@@ -177,13 +177,13 @@ struct PlanWriter {
         throw OfflineODataError(.invalidSkipToken)
       }
       delivered = token.delivered
-      var behind = OrderWriter.behind(token.values, terms)
+      var rowsAfter = OrderWriter.rowsAfter(token.values, terms)
       if !set.rows.conditions.isEmpty, !terms.allSatisfy(\.value.hasCollation) {
         // A computed term may fail at rows that the query excludes, because SQLite may evaluate it before the other
         // conditions.
-        behind = .atom("CASE WHEN \(ExpressionWriter.chain(set.rows.conditions, " AND ")) THEN \(behind) END")
+        rowsAfter = .atom("CASE WHEN \(ExpressionWriter.chain(set.rows.conditions, " AND ")) THEN \(rowsAfter) END")
       }
-      set.rows.conditions.append(behind)
+      set.rows.conditions.append(rowsAfter)
     }
     let top = options.top.map { max(0, $0 - delivered) }
     let skip = options.skipToken == nil ? options.skip : nil
@@ -224,14 +224,14 @@ extension SQLText {
   /// it.
   func checkLength() throws {
     guard sql.utf8.count < 8 << 20 else {
-      throw OfflineODataError.unsupported("an expression as long as this one")
+      throw OfflineODataError.unsupported("an expression of this length")
     }
   }
 
   /// The text, if SQLite can parse it. Throws if it is nested too deeply.
   func checked() throws -> SQLText {
     guard depth <= SQLText.deepest else {
-      throw OfflineODataError.unsupported("an expression nested as deeply as this one")
+      throw OfflineODataError.unsupported("an expression with this depth of nesting")
     }
     return self
   }

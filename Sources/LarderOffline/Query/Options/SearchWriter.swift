@@ -8,14 +8,14 @@ struct SearchWriter {
   let writer: ExpressionWriter
 
   func condition(_ search: ODataSearchExpression, _ entity: EntityScope) throws -> SQLText {
-    let question = writer.statement.question
+    let context = writer.statement.context
     for column in entity.table.columns where column.storage == .string { try writer.need(column, of: entity) }
-    if question.state.search.indices.contains(entity.table.number),
-      let index = question.state.search[entity.table.number]
+    if context.state.search.indices.contains(entity.table.number),
+      let index = context.state.search[entity.table.number]
     {
       return try indexed(search, entity, SQLText(table: index))
     }
-    question.unindexed.insert(entity.table.number)
+    context.unindexed.insert(entity.table.number)
     let columns = entity.table.columns.filter { $0.storage == .string }
     return try scanned(search, entity, columns)
   }

@@ -27,11 +27,11 @@ struct ShapeWriter {
       // Grouping entities are shown inline, whether `$expand` names them or not (Data Aggregation 4.0 §3.2.3.1).
       expands += try expander.inLine(
         members, set.names.filter { !expanded.contains($0) && selection.shows($0) })
-      let shown = try made(members, set.names, selection, without: expanded)
+      let shown = try computedMembers(members, set.names, selection, without: expanded)
       return ReadShape(
         table: nil, type: nil, typeNumber: members.kind.map { statement.column($0.number) }, members: shown,
         expands: expands)
-    default: throw OfflineODataError.unsupported("query options on what are no entities")
+    default: throw OfflineODataError.unsupported("query options on rows that are not entities")
     }
   }
 
@@ -51,9 +51,9 @@ struct ShapeWriter {
     let expanded = Set(expands.map { $0.path.first ?? "" })
     var members = try MemberWriter(shapes: self, entity: entity).members(selection, at: [])
     for name in set.names {
-      guard let made = entity.computed[name], selection.shows(name), !expanded.contains(name) else { continue }
-      if case .nested = made { continue }
-      members.append(try member(name, made))
+      guard let computedScope = entity.computed[name], selection.shows(name), !expanded.contains(name) else { continue }
+      if case .nested = computedScope { continue }
+      members.append(try member(name, computedScope))
     }
     return ReadShape(
       table: table, type: entity.type, source: set.source, id: try column(.id, entity),
@@ -65,7 +65,7 @@ struct ShapeWriter {
   /// The bits of ``LocalState``. The bit of the last download is added only if results show it, because it costs a
   /// lookup for each row.
   private func state(of entity: EntityScope) throws -> Int32 {
-    guard statement.question.options.showsMarks else { return try column(.state, entity) }
+    guard statement.context.options.showsMarks else { return try column(.state, entity) }
     let state = try writer.system(.state, of: entity)
     let mark = DownloadMarks.condition(entity.table, id: try writer.system(.id, of: entity), state: state)
     return statement.column("\(state) | CASE WHEN \(mark) THEN \(number: Int(LocalState.upserted)) ELSE 0 END")
@@ -81,7 +81,7 @@ struct ShapeWriter {
 
   // MARK: Computed members
 
-  private func made(
+  private func computedMembers(
     _ members: ComputedRow, _ names: [String], _ selection: Selection, without expanded: Set<String>
   ) throws -> [ReadMember] {
     var shown: [ReadMember] = []
@@ -92,9 +92,9 @@ struct ShapeWriter {
       case .nested: continue
       default: break
       }
-      var made = try member(name, scope)
-      made.types = members.kinds[name]
-      shown.append(made)
+      var shownMember = try member(name, scope)
+      shownMember.types = members.kinds[name]
+      shown.append(shownMember)
     }
     return shown
   }
@@ -117,7 +117,7 @@ struct ShapeWriter {
     case .complex(let complex):
       return try MemberWriter(shapes: self, entity: complex.owner).complex(complex, name: name)
     case .row(let members):
-      let inner = try made(members, members.names, .all, without: [])
+      let inner = try computedMembers(members, members.names, .all, without: [])
       return ReadMember(
         name: name, kind: .complex(statement.column(members.marker ?? "''"), inner),
         type: ODataBoundType(.abstract(.complexType)))

@@ -9,7 +9,7 @@ func describe(_ kind: ODataBoundSegment.Kind) -> String {
   case .dynamic(let name), .computed(let name): "'\(name)'"
   case .rollupNode(let number): "Aggregation.rollupnode(Position=\(number))"
   case .key: "a key"
-  case .ordinal: "a place in a collection"
+  case .ordinal: "an index into a collection"
   case .cast(let type): "a cast to \(type.name)"
   case .operation(let operation, _): "the operation \(operation.name)"
   case .operationImport(let item, _, _): "the operation \(item.name)"

@@ -10,7 +10,7 @@ extension ExpressionWriter {
     case .value, .json, .complex, .nested: throw OfflineODataError.unsupported("aggregate on a collection of values")
     }
     guard place.isCollection, let rows = place.rows else {
-      throw OfflineODataError.unsupported("aggregate on what is no collection")
+      throw OfflineODataError.unsupported("aggregate on a value that is not a collection")
     }
     var item = item
     let name = item.name ?? "value"
@@ -23,11 +23,11 @@ extension ExpressionWriter {
       // The values of a row come from several tables.
       set = try apply.project(set).rows
     }
-    let made = try apply.aggregate([item], set).set
-    guard case .row(let row) = made.scope, case .value(var value)? = row[name] else {
+    let aggregated = try apply.aggregate([item], set).set
+    guard case .row(let row) = aggregated.scope, case .value(var value)? = row[name] else {
       throw OfflineODataError.unsupported("aggregate here")
     }
-    value.text = made.rows.value(value.text)
+    value.text = aggregated.rows.value(value.text)
     value.hasCollation = false
     return value
   }
@@ -39,11 +39,11 @@ extension ExpressionWriter {
       throw OfflineODataError.unsupported("$these here")
     }
     guard rows.from().sql.utf8.count <= ExpressionWriter.longestThese else {
-      throw OfflineODataError.unsupported("$these whose conditions name $these so often")
+      throw OfflineODataError.unsupported("nested $these with conditions of this length")
     }
     let set = ApplySet(RowSet(rows: rows, scope: these.scope), core: "")
-    let own = try ApplyWriter(statement: statement, it: environment.it).project(set).rows.set
-    return PathPlace(rows: own.rows, scope: own.scope, isCollection: true)
+    let projected = try ApplyWriter(statement: statement, it: environment.it).project(set).rows.set
+    return PathPlace(rows: projected.rows, scope: projected.scope, isCollection: true)
   }
 
   /// The maximum size of the rows' SQL in bytes. Each use of `$these` repeats the rows with all their earlier

@@ -8,8 +8,8 @@ import LarderStorage
 extension ExpressionWriter {
   /// The coverage of a table; nil if nothing is to be checked: for the store's own sets, and inside checks.
   private func coverage(_ table: EntityTable) -> Coverage? {
-    let question = statement.question
-    return question.sources.tables[table.number] == nil && !question.isChecking ? question.coverage : nil
+    let context = statement.context
+    return context.sources.tables[table.number] == nil && !context.isChecking ? context.coverage : nil
   }
 
   // MARK: Needs
@@ -19,7 +19,7 @@ extension ExpressionWriter {
   func need(_ table: EntityTable, for use: ReadOutcome.Use) throws {
     guard let coverage = coverage(table) else { return }
     switch ReadOutcome(use, of: coverage.content(of: table)) {
-    case .answer, .absent: break
+    case .available, .absent: break
     case .failure(let name): throw coverage.failure(name, of: table)
     case .rowOrFailure(let name): statement.checks.append(("SELECT 1 WHERE 1", coverage.failure(name, of: table)))
     }
@@ -31,7 +31,9 @@ extension ExpressionWriter {
       return
     }
     guard let failure = coverage(entity.table)?.failure(name, of: column, in: entity.table, partial) else { return }
-    try note(entity, failure) { writer, entity in try writer.lack(partial, entity, declaredBy: column.declaringType) }
+    try addCheck(entity, failure) { writer, entity in
+      try writer.lackCondition(partial, entity, declaredBy: column.declaringType)
+    }
   }
 
   /// Which rows have a property; nil if all rows have it.
@@ -48,14 +50,14 @@ extension ExpressionWriter {
       let partial = coverage.navigation(number, in: table)
     {
       let failure = coverage.failure(name, of: navigation, in: table)
-      return try note(owner, failure) { writer, owner in try writer.lack(partial, owner, navigation) }
+      return try addCheck(owner, failure) { writer, owner in try writer.lackCondition(partial, owner, navigation) }
     }
     guard case .columns(let pairs) = navigation.relation else { return }
-    let target = statement.question.plan.tables[navigation.target]
+    let target = statement.context.plan.tables[navigation.target]
     guard coverage.content(of: target) == .notCovered, let name = ReadOutcome(.follow, of: .notCovered).failure else {
       return
     }
-    try note(owner, coverage.failure(name, of: target)) { writer, owner in
+    try addCheck(owner, coverage.failure(name, of: target)) { writer, owner in
       try writer.lackOther(of: pairs, owner, target, declaredBy: navigation.declaringType)
     }
   }
@@ -70,64 +72,65 @@ extension ExpressionWriter {
     guard ReadOutcome(.show, of: .leftOut) == .absent, let partial = partial(column, of: entity.table) else {
       return nil
     }
-    return .atom("(NOT \(operand: try lack(partial, entity, declaredBy: entity.table.type)))")
+    return .atom("(NOT \(operand: try lackCondition(partial, entity, declaredBy: entity.table.type)))")
   }
 
   // MARK: Checks
 
   /// Adds a check that no row lacks the data. It examines the rows that the statement reads if they are known, and
   /// otherwise all rows of the table.
-  private func note(
-    _ entity: EntityScope, _ failure: OfflineODataError, _ lack: (ExpressionWriter, EntityScope) throws -> SQLText
+  private func addCheck(
+    _ entity: EntityScope, _ failure: OfflineODataError,
+    _ lackCondition: (ExpressionWriter, EntityScope) throws -> SQLText
   ) throws {
-    let question = statement.question
+    let context = statement.context
     let text: SQLText
-    if entity.home !== statement {
-      text = "SELECT 1 WHERE \(operand: try lack(self, entity))"
+    if entity.statement !== statement {
+      text = "SELECT 1 WHERE \(operand: try lackCondition(self, entity))"
     } else if let rows = statement.reached[entity.alias] {
-      text = "SELECT 1 \(rows.from(try lack(self, entity)))"
+      text = "SELECT 1 \(rows.from(try lackCondition(self, entity)))"
     } else {
-      let any = EntityScope(home: statement, alias: question.alias(), table: entity.table, type: entity.type)
-      let rows = RelatedRows(tables: ["\(try question.table(entity.table.number)) AS \(alias: any.alias)"])
-      text = "SELECT 1 \(rows.from(try lack(self, any)))"
+      let any = EntityScope(statement: statement, alias: context.alias(), table: entity.table, type: entity.type)
+      let rows = RelatedRows(tables: ["\(try context.table(entity.table.number)) AS \(alias: any.alias)"])
+      text = "SELECT 1 \(rows.from(try lackCondition(self, any)))"
     }
     statement.checks.append((text, failure))
   }
 
   /// The condition that a row lacks a property.
-  private func lack(
+  private func lackCondition(
     _ partial: Coverage.Partial, _ entity: EntityScope, declaredBy type: EdmStructure
   ) throws -> SQLText {
-    var conditions = try lack(partial.bits, partial.rows, entity)
-    if let numbers = narrowing(type, in: entity.table) { conditions.append(try typeCondition(numbers, entity)) }
+    var conditions = try lackCondition(partial.bits, partial.rows, entity)
+    if let numbers = narrowingTypes(type, in: entity.table) { conditions.append(try typeCondition(numbers, entity)) }
     return SQLText.joined(conditions.map(\.operand), " AND ")
   }
 
   /// The condition that a row lacks the links of a navigation property.
-  private func lack(
+  private func lackCondition(
     _ partial: Coverage.Partial, _ owner: EntityScope, _ navigation: ReplicaNavigation
   ) throws -> SQLText {
-    let question = statement.question
-    var conditions = [try lack(partial, owner, declaredBy: navigation.declaringType)]
+    let context = statement.context
+    var conditions = [try lackCondition(partial, owner, declaredBy: navigation.declaringType)]
     if case .links(let number, let isForward) = navigation.relation, !navigation.isCollection {
       // A to-one property has at most one link, so nothing is missing if the copy has one.
       let near: SQLText = isForward ? "source" : "target"
       conditions.append(
-        "NOT EXISTS (SELECT 1 FROM \(try question.links(number)) WHERE \(near) = \(try system(.id, of: owner)))")
+        "NOT EXISTS (SELECT 1 FROM \(try context.links(number)) WHERE \(near) = \(try system(.id, of: owner)))")
     }
     if let inverse = partial.inverse {
-      let table = question.plan.tables[inverse.table]
-      let other = EntityScope(home: statement, alias: question.alias(), table: table, type: table.type)
-      let rows = RelatedRows(tables: ["\(try question.table(table.number)) AS \(alias: other.alias)"])
-      let lacking = SQLText.joined(try lack(inverse.bits, inverse.rows, other).map(\.operand), " AND ")
-      conditions.append("EXISTS (SELECT 1 \(rows.from(lacking)))")
+      let table = context.plan.tables[inverse.table]
+      let other = EntityScope(statement: statement, alias: context.alias(), table: table, type: table.type)
+      let rows = RelatedRows(tables: ["\(try context.table(table.number)) AS \(alias: other.alias)"])
+      let isUnknown = SQLText.joined(try lackCondition(inverse.bits, inverse.rows, other).map(\.operand), " AND ")
+      conditions.append("EXISTS (SELECT 1 \(rows.from(isUnknown)))")
     }
     return SQLText.joined(conditions.map(\.operand), " AND ")
   }
 
   /// The conditions that a row was not created locally, was not downloaded by certain queries, and is not one of
   /// certain rows.
-  private func lack(_ bits: Int64, _ rows: [Coverage.Rows], _ entity: EntityScope) throws -> [SQLText] {
+  private func lackCondition(_ bits: Int64, _ rows: [Coverage.Rows], _ entity: EntityScope) throws -> [SQLText] {
     var conditions: [SQLText] = ["\(try system(.state, of: entity)) & \(number: Int(LocalState.made)) = 0"]
     if bits != 0 { conditions.append("\(try system(.queries, of: entity)) & \(value: .integer(bits)) = 0") }
     for rows in rows {
@@ -141,23 +144,23 @@ extension ExpressionWriter {
   private func lackOther(
     of pairs: [ReplicaRelation.Pair], _ owner: EntityScope, _ target: EntityTable, declaredBy type: EdmStructure
   ) throws -> SQLText {
-    let question = statement.question
+    let context = statement.context
     var conditions: [SQLText] = []
-    if let numbers = narrowing(type, in: owner.table) { conditions.append(try typeCondition(numbers, owner)) }
+    if let numbers = narrowingTypes(type, in: owner.table) { conditions.append(try typeCondition(numbers, owner)) }
     guard Set(target.key).isSubset(of: pairs.map(\.target)) else {
       // The reference does not contain the key, so every downloaded row may refer to an entity that only the service
       // has.
       conditions.append("\(try system(.state, of: owner)) & \(number: Int(LocalState.made)) = 0")
       return SQLText.joined(conditions.map(\.operand), " AND ")
     }
-    let alias = question.alias()
+    let alias = context.alias()
     var equal: [SQLText] = []
     for pair in pairs {
       let here = try reference(owner.table.columns[pair.source].name, of: owner)
       conditions.append("\(here) IS NOT NULL")
       equal.append("\(column: target.columns[pair.target].name, of: alias) = \(here)")
     }
-    let rows = RelatedRows(tables: ["\(try question.table(target.number)) AS \(alias: alias)"], conditions: equal)
+    let rows = RelatedRows(tables: ["\(try context.table(target.number)) AS \(alias: alias)"], conditions: equal)
     conditions.append("NOT EXISTS (SELECT 1 \(rows.from()))")
     return SQLText.joined(conditions.map(\.operand), " AND ")
   }
@@ -165,17 +168,17 @@ extension ExpressionWriter {
   /// The identities of the rows that a path and a condition choose in the copy; nil if the path or condition is not
   /// supported.
   private func identities(of rows: Coverage.Rows) -> SQLText? {
-    let question = statement.question
-    question.isChecking = true
-    defer { question.isChecking = false }
-    guard let place = try? ResourceWriter(question).place(rows.path), case .entity(let entity) = place.scope,
-      var found = place.rows
+    let context = statement.context
+    context.isChecking = true
+    defer { context.isChecking = false }
+    guard let place = try? ResourceWriter(context).place(rows.path), case .entity(let entity) = place.scope,
+      var matchingRows = place.rows
     else { return nil }
-    let inner = ExpressionWriter(statement: entity.home, environment: Environment().on(place.scope))
+    let inner = ExpressionWriter(statement: entity.statement, environment: Environment().on(place.scope))
     if let filter = rows.filter {
       guard let condition = try? inner.condition(filter) else { return nil }
-      found.conditions.append(condition)
+      matchingRows.conditions.append(condition)
     }
-    return (try? inner.system(.id, of: entity)).map { "SELECT \($0) \(found.from())" }
+    return (try? inner.system(.id, of: entity)).map { "SELECT \($0) \(matchingRows.from())" }
   }
 }

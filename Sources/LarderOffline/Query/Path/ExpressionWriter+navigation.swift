@@ -5,8 +5,10 @@ import LarderStorage
 extension ExpressionWriter {
   func navigate(_ navigation: ODataDeclaredNavigation, _ place: PathPlace) throws -> PathPlace {
     switch place.scope {
-    case .row(let members): if let made = members[navigation.name] { return try self.made(made, place) }
-    case .entity(let entity): if let made = entity.computed[navigation.name] { return try self.made(made, place) }
+    case .row(let members):
+      if let computedScope = members[navigation.name] { return try computedPlace(computedScope, place) }
+    case .entity(let entity):
+      if let computedScope = entity.computed[navigation.name] { return try computedPlace(computedScope, place) }
     default: break
     }
     let (owner, path) = try self.owner(of: navigation.name, place.scope)
@@ -30,23 +32,25 @@ extension ExpressionWriter {
   func related(
     _ path: [String], of owner: EntityScope, as type: EdmStructure?, _ rows: inout RelatedRows
   ) throws -> EntityScope {
-    let question = statement.question
+    let context = statement.context
     guard let navigation = owner.table.navigation(path, on: owner.type),
-      question.plan.tables.indices.contains(navigation.target)
+      context.plan.tables.indices.contains(navigation.target)
     else { throw OfflineODataError.unsupported("the navigation property '\(path.joined(separator: "/"))'") }
-    guard rows.tables.count < RelatedRows.mostTables else {
-      throw OfflineODataError.unsupported("a path through as many navigation properties as this one")
+    guard rows.tables.count < RelatedRows.maximumTables else {
+      throw OfflineODataError.unsupported("a path with this number of navigation properties")
     }
-    let table = question.plan.tables[navigation.target]
-    let alias = question.alias()
-    let target = EntityScope(home: statement, alias: alias, table: table, type: type ?? table.type)
+    let table = context.plan.tables[navigation.target]
+    let alias = context.alias()
+    let target = EntityScope(statement: statement, alias: alias, table: table, type: type ?? table.type)
     let before = (tables: rows.tables.count, conditions: rows.conditions.count)
-    rows.tables.append("\(try question.table(table.number)) AS \(alias: alias)")
+    rows.tables.append("\(try context.table(table.number)) AS \(alias: alias)")
     if let numbers = owner.guardedBy { rows.conditions.append(try typeCondition(numbers, owner)) }
     try need(navigation, of: owner)
     try join(navigation.relation, owner, target, &rows)
-    if let numbers = narrowing(target.type, in: table) { rows.conditions.append(try typeCondition(numbers, target)) }
-    if owner.home === statement, var reached = statement.reached[owner.alias] {
+    if let numbers = narrowingTypes(target.type, in: table) {
+      rows.conditions.append(try typeCondition(numbers, target))
+    }
+    if owner.statement === statement, var reached = statement.reached[owner.alias] {
       reached.tables += rows.tables[before.tables...]
       reached.conditions += rows.conditions[before.conditions...]
       statement.reached[alias] = reached
@@ -71,9 +75,9 @@ extension ExpressionWriter {
       rows.conditions.append(
         "\(try system(.id, of: target)) = \(try system(.parent, of: owner))")
     case .links(let number, let isForward):
-      let links = statement.question.alias("l")
+      let links = statement.context.alias("l")
       let (near, far): (SQLText, SQLText) = isForward ? ("source", "target") : ("target", "source")
-      rows.tables.append("\(try statement.question.links(number)) AS \(alias: links)")
+      rows.tables.append("\(try statement.context.links(number)) AS \(alias: links)")
       rows.conditions.append("\(alias: links).\(near) = \(try system(.id, of: owner))")
       rows.conditions.append("\(try system(.id, of: target)) = \(alias: links).\(far)")
     }
@@ -96,12 +100,12 @@ extension ExpressionWriter {
       guard let value = part.value else { continue }
       let path = part.part.path.map(\.name)
       guard let column = entity.table.column(path, on: entity.type) else {
-        throw OfflineODataError.unsupported("the key part '\(part.part.name)', which has no column")
+        throw OfflineODataError.unsupported("the key property '\(part.part.name)', which has no column in the store")
       }
-      let own = SQLOperand(
+      let keyValue = SQLOperand(
         text: try reference(column, of: entity), storage: column.storage, type: part.part.property.type,
-        isNullable: false, hasCollation: entity.home === statement)
-      rows.conditions.append(try compare(.equal, own, try operand(value), wants: .truth).text)
+        isNullable: false, hasCollation: entity.statement === statement)
+      rows.conditions.append(try compare(.equal, keyValue, try operand(value), wants: .truth).text)
     }
     if let former = try formerKey(parts, entity) {
       let same = SQLText.joined(Array(rows.conditions[first...]), " AND ")
@@ -112,8 +116,8 @@ extension ExpressionWriter {
 
   /// The condition that a row had the key before the service assigned another; nil if no row has a former key.
   private func formerKey(_ parts: [ODataBoundKeyPart], _ entity: EntityScope) throws -> SQLText? {
-    guard statement.question.state.hasFormerKeys, entity.home === statement,
-      let cells = try? ChangeWalk.key(parts, entity.table, statement.question.plan.model)
+    guard statement.context.state.hasFormerKeys, entity.statement === statement,
+      let cells = try? ChangeWalk.key(parts, entity.table, statement.context.plan.model)
     else { return nil }
     let names = entity.table.key.map { entity.table.columns[$0].name }
     let key = EntityCells(Dictionary(zip(names, cells), uniquingKeysWith: { first, _ in first }))
@@ -139,7 +143,7 @@ extension ExpressionWriter {
     var place = place
     switch place.scope {
     case .entity(var entity):
-      guard let numbers = narrowing(structure, in: entity.table, known: entity.type) else {
+      guard let numbers = narrowingTypes(structure, in: entity.table, known: entity.type) else {
         if structure.isOrDerives(from: entity.type) { entity.type = structure }
         place.scope = .entity(entity)
         return place
@@ -175,7 +179,7 @@ extension ExpressionWriter {
 
   /// The numbers of a type and its derived types; nil if they include all rows of the table, or all rows of the `known`
   /// type.
-  func narrowing(_ type: EdmStructure, in table: EntityTable, known: EdmStructure? = nil) -> [Int]? {
+  func narrowingTypes(_ type: EdmStructure, in table: EntityTable, known: EdmStructure? = nil) -> [Int]? {
     if let known, known.isOrDerives(from: type) { return nil }
     let numbers = table.typeNumbers(derivedFrom: type)
     return numbers.count == table.types.count ? nil : numbers
@@ -190,7 +194,7 @@ extension ExpressionWriter {
 
   /// The names of a complex type and its derived types.
   func types(of type: EdmStructure) -> [String] {
-    ComplexTypes(statement.question.plan.model).below(type).map(\.name)
+    ComplexTypes(statement.context.plan.model).below(type).map(\.name)
   }
 
   /// The condition that a complex value is of a type. Its marker contains the name of the type, and is empty for the
@@ -198,7 +202,7 @@ extension ExpressionWriter {
   func typeCondition(of complex: ComplexScope, _ type: EdmStructure) throws -> SQLText {
     let owner = complex.owner
     guard let marker = owner.table.column(complex.path, on: owner.type), let name = marker.type.name,
-      let declared = statement.question.plan.model.structure(name)
+      let declared = statement.context.plan.model.structure(name)
     else { throw OfflineODataError.unsupported("the type of '\(complex.path.joined(separator: "/"))'") }
     var names = types(of: type)
     if declared.isOrDerives(from: type) { names.append("") }

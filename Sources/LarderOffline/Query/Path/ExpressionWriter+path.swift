@@ -18,13 +18,13 @@ extension ExpressionWriter {
     for segment in path.segments.dropLast(count) {
       if case .source(let source) = segment.kind {
         place = try begin(source)
-      } else if let known = place {
-        place = try step(segment, known)
+      } else if let current = place {
+        place = try step(segment, current)
       } else {
         throw OfflineODataError.unsupported(describe(segment.kind) + " at the beginning of a path in an expression")
       }
     }
-    guard let place else { throw OfflineODataError.unsupported("a path that stands on nothing") }
+    guard let place else { throw OfflineODataError.unsupported("a path without a start") }
     return place
   }
 
@@ -44,13 +44,13 @@ extension ExpressionWriter {
 
   /// Starts a path at the rows of an entity set or singleton.
   func begin(_ source: ODataNavigationSource, for use: ReadOutcome.Use = .list) throws -> PathPlace {
-    guard let table = statement.question.plan.table(source.name) else {
-      throw OfflineODataError.unsupported("'\(source.name)', which has no table")
+    guard let table = statement.context.plan.table(source.name) else {
+      throw OfflineODataError.unsupported("'\(source.name)', which has no table in the store")
     }
-    let alias = statement.question.alias()
-    let scope = EntityScope(home: statement, alias: alias, table: table, type: source.type)
-    var rows = RelatedRows(tables: ["\(try statement.question.table(table.number)) AS \(alias: alias)"])
-    let isLocal = statement.question.options.localRowsOnly && !statement.question.isChecking
+    let alias = statement.context.alias()
+    let scope = EntityScope(statement: statement, alias: alias, table: table, type: source.type)
+    var rows = RelatedRows(tables: ["\(try statement.context.table(table.number)) AS \(alias: alias)"])
+    let isLocal = statement.context.options.localRowsOnly && !statement.context.isChecking
     if isLocal { rows.conditions.append("\(try system(.state, of: scope)) & \(number: Int(LocalState.made)) <> 0") }
     try need(table, for: isLocal ? .listLocal : use)
     statement.reached[alias] = rows
@@ -102,14 +102,18 @@ extension ExpressionWriter {
     let scope: Scope
     switch place.scope {
     case .entity(let entity):
-      if let made = entity.computed[name] { scope = made } else { scope = try member([name], type, of: entity, nil) }
+      if let computedScope = entity.computed[name] {
+        scope = computedScope
+      } else {
+        scope = try member([name], type, of: entity, nil)
+      }
     case .complex(let complex): scope = try member(complex.path + [name], type, of: complex.owner, complex)
     case .json(let json): scope = self.scope(of: try json.member(name, type: type))
     case .row(let members):
-      guard let made = members[name] else { throw OfflineODataError.unsupported("'\(name)' behind $apply") }
-      scope = made
-    case .value: throw OfflineODataError.unsupported("'\(name)' of a primitive value")
-    case .nested: throw OfflineODataError.unsupported("'\(name)' of a collection")
+      guard let computedScope = members[name] else { throw OfflineODataError.unsupported("'\(name)' after $apply") }
+      scope = computedScope
+    case .value: throw OfflineODataError.unsupported("'\(name)' on a primitive value")
+    case .nested: throw OfflineODataError.unsupported("'\(name)' on a collection")
     }
     return PathPlace(rows: place.rows, scope: scope, isCollection: type.isCollection)
   }
@@ -120,9 +124,9 @@ extension ExpressionWriter {
     guard let column = entity.table.column(path, on: entity.type) else {
       // A type with too many properties stores some of them among the undeclared ones.
       let name = path.last ?? ""
-      let around = Array(path.dropLast())
-      guard let place = try undeclared(name, type, at: around, of: entity) else {
-        throw OfflineODataError.unsupported("'\(path.joined(separator: "/"))', which has no column")
+      let parentPath = Array(path.dropLast())
+      guard let place = try undeclared(name, type, at: parentPath, of: entity) else {
+        throw OfflineODataError.unsupported("'\(path.joined(separator: "/"))', which has no column in the store")
       }
       return place
     }
@@ -138,9 +142,9 @@ extension ExpressionWriter {
       place.base = try guarded(place.base, column, entity, complex)
       return scope(of: place)
     }
-    let own = try reference(column, of: entity)
-    let text = try guarded(own, column, entity, complex)
-    let isBare = text == own && entity.home === statement
+    let columnText = try reference(column, of: entity)
+    let text = try guarded(columnText, column, entity, complex)
+    let isBare = text == columnText && entity.statement === statement
     switch column.storage {
     case .stream:
       return .value(SQLOperand(text: text, storage: .stream, type: type))
@@ -149,7 +153,7 @@ extension ExpressionWriter {
       return .value(
         SQLOperand(
           text: text, storage: column.storage, type: type, isNullable: !isKey, hasCollation: isBare,
-          mayBeNaN: column.storage == .real))
+          canBeNaN: column.storage == .real))
     }
   }
 
@@ -159,7 +163,8 @@ extension ExpressionWriter {
   ) throws -> SQLText {
     var conditions: [SQLText] = []
     // In rows of other types the column is NULL, which must not be read as an empty collection.
-    if let numbers = entity.guardedBy, column.type.isCollection || !isOwn(column.declaringType, below: entity.type) {
+    if let numbers = entity.guardedBy, column.type.isCollection || !isDeclared(column.declaringType, below: entity.type)
+    {
       conditions.append(try typeCondition(numbers, entity))
     }
     if let complex, complex.isCast, let type = complex.type {
@@ -169,7 +174,9 @@ extension ExpressionWriter {
     return .atom("CASE WHEN \(SQLText.joined(conditions, " AND ")) THEN \(text) END")
   }
 
-  private func isOwn(_ declaring: EdmStructure, below type: EdmStructure) -> Bool { declaring.isOrDerives(from: type) }
+  private func isDeclared(_ declaring: EdmStructure, below type: EdmStructure) -> Bool {
+    declaring.isOrDerives(from: type)
+  }
 
   /// A column of a row, in this or an enclosing statement, for an expression that needs its value.
   func reference(_ column: ReplicaColumn, of entity: EntityScope) throws -> SQLText {
@@ -178,7 +185,7 @@ extension ExpressionWriter {
   }
 
   func reference(_ name: String, of entity: EntityScope) throws -> SQLText {
-    try statement.imported(.atom("\(column: name, of: entity.alias)"), from: entity.home)
+    try statement.imported(.atom("\(column: name, of: entity.alias)"), from: entity.statement)
   }
 
   /// The scope of a place in JSON, for the next segment of a path.
@@ -194,18 +201,18 @@ extension ExpressionWriter {
   private func dynamic(_ name: String, type: ODataBoundType, _ place: PathPlace) throws -> PathPlace {
     switch place.scope {
     case .entity(let entity):
-      if let made = entity.computed[name] { return PathPlace(rows: place.rows, scope: made) }
-      if let found = try undeclared(name, type, at: [], of: entity) {
-        return PathPlace(rows: place.rows, scope: found, isCollection: type.isCollection)
+      if let computedScope = entity.computed[name] { return PathPlace(rows: place.rows, scope: computedScope) }
+      if let scope = try undeclared(name, type, at: [], of: entity) {
+        return PathPlace(rows: place.rows, scope: scope, isCollection: type.isCollection)
       }
     case .complex(let complex):
-      if let found = try undeclared(name, type, at: complex.path, of: complex.owner) {
-        return PathPlace(rows: place.rows, scope: found, isCollection: type.isCollection)
+      if let scope = try undeclared(name, type, at: complex.path, of: complex.owner) {
+        return PathPlace(rows: place.rows, scope: scope, isCollection: type.isCollection)
       }
     case .json(let json):
       return PathPlace(rows: place.rows, scope: scope(of: try json.member(name, type: type)))
     case .row(let members):
-      if let made = members[name] { return PathPlace(rows: place.rows, scope: made) }
+      if let computedScope = members[name] { return PathPlace(rows: place.rows, scope: computedScope) }
     case .value, .nested: break
     }
     throw OfflineODataError.unsupported("the undeclared property '\(name)'")
@@ -220,27 +227,27 @@ extension ExpressionWriter {
   }
 
   private func computed(_ name: String, _ place: PathPlace) throws -> PathPlace {
-    let made: Scope? =
+    let computedScope: Scope? =
       switch place.scope {
       case .entity(let entity): entity.computed[name]
       case .row(let members): members[name]
       default: nil
       }
-    guard let made else { throw OfflineODataError.unsupported("the computed property '\(name)' here") }
-    return try self.made(made, place)
+    guard let computedScope else { throw OfflineODataError.unsupported("the computed property '\(name)' here") }
+    return try computedPlace(computedScope, place)
   }
 
   /// The place of a member that `$compute` or `$apply` has computed, after a segment that names it.
-  func made(_ made: Scope, _ place: PathPlace) throws -> PathPlace {
-    switch made {
-    case .json(let json): return PathPlace(rows: place.rows, scope: made, isCollection: json.type.isCollection)
+  func computedPlace(_ scope: Scope, _ place: PathPlace) throws -> PathPlace {
+    switch scope {
+    case .json(let json): return PathPlace(rows: place.rows, scope: scope, isCollection: json.type.isCollection)
     case .nested(let nested):
       let set = try NestedWriter(statement: statement, it: environment.it).rows(nested)
       var rows = place.rows ?? RelatedRows()
       rows.tables += set.rows.tables
       rows.conditions += set.rows.conditions
       return PathPlace(rows: rows, scope: set.scope, isCollection: true)
-    default: return PathPlace(rows: place.rows, scope: made)
+    default: return PathPlace(rows: place.rows, scope: scope)
     }
   }
 }

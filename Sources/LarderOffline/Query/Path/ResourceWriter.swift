@@ -5,12 +5,12 @@ import LarderStorage
 struct ResourceWriter {
   let statement: Statement
 
-  init(_ question: Question) throws { statement = try Statement(question) }
+  init(_ context: QueryContext) throws { statement = try Statement(context) }
 
   private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
 
   func plan(_ path: ODataBoundPath, _ options: ODataBoundOptions, cast: EdmStructure? = nil) throws -> ReadPlan {
-    try planned(path, options, cast: cast).checking(statement)
+    try planned(path, options, cast: cast).addingChecks(statement)
   }
 
   private func planned(_ path: ODataBoundPath, _ options: ODataBoundOptions, cast: EdmStructure?) throws -> ReadPlan {
@@ -22,7 +22,7 @@ struct ResourceWriter {
     case .count?: return try counted(place, options, owner)
     case .ref?: return try rows(place, path, options, as: .references, owner)
     case .value?: return try raw(place, path, options)
-    default: return try whole(place, path, options, owner)
+    default: return try resource(place, path, options, owner)
     }
   }
 
@@ -53,14 +53,14 @@ struct ResourceWriter {
         place = try writer.begin(source, for: isFinding ? .find : .list)
         continue
       }
-      guard let known = place else { throw OfflineODataError.unsupported(describe(segment.kind)) }
-      if case .entity(let entity) = known.scope { statement.reached[entity.alias] = known.rows }
+      guard let current = place else { throw OfflineODataError.unsupported(describe(segment.kind)) }
+      if case .entity(let entity) = current.scope { statement.reached[entity.alias] = current.rows }
       switch segment.kind {
-      case .navigation: owner = known.rows.map { ReadCount("SELECT count(*) \($0.from())") }
+      case .navigation: owner = current.rows.map { ReadCount("SELECT count(*) \($0.from())") }
       case .cast, .filter: break
       default: owner = nil
       }
-      let next = try writer.step(segment, known)
+      let next = try writer.step(segment, current)
       place = next
       if segment.isKey, let rows = next.rows { statement.need(rows, insteadOf: needed) }
     }
@@ -70,10 +70,10 @@ struct ResourceWriter {
 
   // MARK: Resources
 
-  private func whole(
+  private func resource(
     _ place: PathPlace, _ path: ODataBoundPath, _ options: ODataBoundOptions, _ owner: ReadCount?
   ) throws -> ReadPlan {
-    guard let rows = place.rows else { throw OfflineODataError.unsupported("a path that stands on nothing") }
+    guard let rows = place.rows else { throw OfflineODataError.unsupported("a path without a start") }
     switch place.scope {
     case .entity: return try self.rows(place, path, options, as: .objects, owner)
     case .value(let value) where value.storage == .stream: return try stream(path)
@@ -97,18 +97,18 @@ struct ResourceWriter {
   }
 
   private func rows(
-    _ place: PathPlace, _ path: ODataBoundPath, _ options: ODataBoundOptions, as answer: PlanWriter.Answer,
+    _ place: PathPlace, _ path: ODataBoundPath, _ options: ODataBoundOptions, as resultKind: PlanWriter.ResultKind,
     _ owner: ReadCount?
   ) throws -> ReadPlan {
     guard case .entity = place.scope, let rows = place.rows else {
-      throw OfflineODataError.unsupported("references of what are no entities")
+      throw OfflineODataError.unsupported("$ref on rows that are not entities")
     }
     let set = RowSet(rows: rows, scope: place.scope, source: path.source, isSingle: !place.isCollection)
-    return try PlanWriter(statement: statement, it: nil).plan(set, options, as: answer, owner: owner)
+    return try PlanWriter(statement: statement, it: nil).plan(set, options, as: resultKind, owner: owner)
   }
 
   private func counted(_ place: PathPlace, _ options: ODataBoundOptions, _ owner: ReadCount?) throws -> ReadPlan {
-    guard let rows = place.rows else { throw OfflineODataError.unsupported("$count of nothing") }
+    guard let rows = place.rows else { throw OfflineODataError.unsupported("$count without a resource") }
     switch place.scope {
     case .entity:
       let set = RowSet(rows: rows, scope: place.scope)
@@ -123,7 +123,7 @@ struct ResourceWriter {
       return ReadPlan(
         try SQLText("SELECT \(number) \(rows.from())").checked(), .count, isSingle: true,
         owner: ReadCount("SELECT count(*) \(rows.from())"))
-    default: throw OfflineODataError.unsupported("$count of what is no collection")
+    default: throw OfflineODataError.unsupported("$count of a value that is not a collection")
     }
   }
 
@@ -138,7 +138,7 @@ struct ResourceWriter {
   private func json(
     _ json: JSONPlace, _ rows: RelatedRows, _ path: ODataBoundPath, _ options: ODataBoundOptions
   ) throws -> ReadPlan {
-    if !json.type.isCollection { try refuse(options, besides: { $0.select = [] }) }
+    if !json.type.isCollection { try rejectOptions(options, besides: { $0.select = [] }) }
     let writer = CollectionWriter(statement: statement, environment: Environment())
     let selection = try Selection(options.select, path: [])
     let text = try writer.text(json, options: options, selection)
@@ -152,7 +152,7 @@ struct ResourceWriter {
   private func complex(
     _ complex: ComplexScope, _ rows: RelatedRows, _ path: ODataBoundPath, _ options: ODataBoundOptions
   ) throws -> ReadPlan {
-    try refuse(options, besides: { $0.select = [] })
+    try rejectOptions(options, besides: { $0.select = [] })
     guard let column = complex.owner.table.column(complex.path, on: complex.owner.type) else {
       throw OfflineODataError.unsupported("'\(complex.path.joined(separator: "/"))'")
     }
@@ -167,22 +167,22 @@ struct ResourceWriter {
   }
 
   /// A single value takes few options; others are rejected by name.
-  private func refuse(_ options: ODataBoundOptions, besides: (inout ODataBoundOptions) -> Void) throws {
+  private func rejectOptions(_ options: ODataBoundOptions, besides: (inout ODataBoundOptions) -> Void) throws {
     var others = options
     besides(&others)
-    let refused: [(Bool, String)] = [
+    let rejected: [(Bool, String)] = [
       (others.filter != nil, "$filter"), (!others.orderBy.isEmpty, "$orderby"), (others.apply != nil, "$apply"),
       (!others.compute.isEmpty, "$compute"), (others.search != nil, "$search"), (!others.expand.isEmpty, "$expand"),
       (others.skip != nil, "$skip"), (others.top != nil, "$top"), (others.count == true, "$count"),
     ]
-    if let (_, name) = refused.first(where: { $0.0 }) {
+    if let (_, name) = rejected.first(where: { $0.0 }) {
       throw OfflineODataError.unsupported("\(name) on a single value")
     }
   }
 
   /// `/$value`: a primitive value as text, the bytes of a media entity or stream.
   private func raw(_ place: PathPlace, _ path: ODataBoundPath, _ options: ODataBoundOptions) throws -> ReadPlan {
-    guard let rows = place.rows else { throw OfflineODataError.unsupported("$value of nothing") }
+    guard let rows = place.rows else { throw OfflineODataError.unsupported("$value without a resource") }
     switch place.scope {
     case .entity:
       guard !place.isCollection else { throw OfflineODataError.unsupported("$value of a collection") }
@@ -246,7 +246,7 @@ struct ResourceWriter {
     switch path.segments.dropFirst().first?.kind {
     case nil: return try planner.plan(set, options, as: .objects)
     case .count where path.segments.count == 2: return try planner.plan(set, options, as: .count)
-    case let other?: throw OfflineODataError.unsupported(describe(other) + " behind $crossjoin")
+    case let other?: throw OfflineODataError.unsupported(describe(other) + " after $crossjoin")
     }
   }
 }
@@ -259,10 +259,10 @@ extension ODataBoundSegment {
 extension Statement {
   /// Relaxes the checks from index `first` on: they fail only if the entity with the key is not in the copy. If it is,
   /// how the path leads to it does not matter.
-  fileprivate func need(_ found: RelatedRows, insteadOf first: Int) {
+  fileprivate func need(_ foundRows: RelatedRows, insteadOf first: Int) {
     guard case .rowOrFailure = ReadOutcome(.find, of: .linkNotDownloaded) else { return }
     for number in checks.indices where number >= first {
-      checks[number].text.append(" AND NOT EXISTS (SELECT 1 \(found.from()))")
+      checks[number].text.append(" AND NOT EXISTS (SELECT 1 \(foundRows.from()))")
     }
   }
 }

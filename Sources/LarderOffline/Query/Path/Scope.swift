@@ -20,7 +20,7 @@ indirect enum Scope {
 /// A row of an entity table in a statement.
 struct EntityScope {
   /// The statement whose text has the alias.
-  let home: Statement
+  let statement: Statement
   let alias: String
   let table: EntityTable
   /// The type that the row is known to have at this place.
@@ -88,15 +88,15 @@ struct JSONPlace {
   /// The condition that an object is of one of some types. The object names its type if that is not the declared one.
   static func isOf(_ types: [String], _ object: SQLText, declared: ODataBoundType) -> SQLText {
     let name: SQLText = "json_extract(\(object), '$.\"@odata.type\"')"
-    let own = SQLText(.text("#" + (declared.item.structure?.name ?? "")))
+    let declaredName = SQLText(.text("#" + (declared.item.structure?.name ?? "")))
     let list = SQLText.joined(types.map { SQLText(.text("#" + $0)) }, ", ")
-    return .atom("(json_type(\(object)) = 'object' AND ifnull(\(name), \(own)) IN (\(list)))")
+    return .atom("(json_type(\(object)) = 'object' AND ifnull(\(name), \(declaredName)) IN (\(list)))")
   }
 
   /// The place of a member of the object.
   func member(_ name: String, type: ODataBoundType) throws -> JSONPlace {
     guard !name.unicodeScalars.contains(where: { $0 == "\"" || $0 == "\\" || $0.value < 0x20 }) else {
-      throw OfflineODataError.unsupported("the name of a property with quotes or control characters")
+      throw OfflineODataError.unsupported("a property name with quotes or control characters")
     }
     var place = self
     place.steps += ".\"" + name + "\""
@@ -121,7 +121,7 @@ struct JSONPlace {
     switch value.storage {
     case .real:
       value.text = .atom("CASE \(text) WHEN 'INF' THEN 9e999 WHEN '-INF' THEN -9e999 ELSE \(text) END")
-      value.mayBeNaN = true
+      value.canBeNaN = true
     case .json: value.storage = nil
     default: break
     }
@@ -132,7 +132,7 @@ struct JSONPlace {
 /// Rows of other tables that a path leads to: the tables and their join conditions.
 struct RelatedRows {
   /// The number of tables that SQLite can join at most, in any build.
-  static let mostTables = 64
+  static let maximumTables = 64
 
   var tables: [SQLText] = []
   var conditions: [SQLText] = []

@@ -8,7 +8,7 @@ enum SQLLiteral {
     if value == .null { return .null }
     switch storage {
     case .boolean: if case .boolean(let flag) = value { return .integer(flag ? 1 : 0) }
-    case .integer, .enumeration: return whole(value).map { .integer($0) }
+    case .integer, .enumeration: return wholeNumber(value).map { .integer($0) }
     case .real: return real(value)
     case .decimal: return decimal(value).map { .text($0.description) }
     case .string: if case .string(let text) = value { return .text(text) }
@@ -26,7 +26,7 @@ enum SQLLiteral {
     return self.value(value, as: ColumnStorage(type))
   }
 
-  static func whole(_ value: ODataValue) -> Int64? {
+  static func wholeNumber(_ value: ODataValue) -> Int64? {
     switch value {
     case .byte(let number): Int64(number)
     case .sbyte(let number): Int64(number)
@@ -40,7 +40,7 @@ enum SQLLiteral {
   static func decimal(_ value: ODataValue) -> ODataDecimal? {
     switch value {
     case .decimal(let number), .untypedNumber(let number): number
-    default: whole(value).map { ODataDecimal($0) }
+    default: wholeNumber(value).map { ODataDecimal($0) }
     }
   }
 
@@ -49,7 +49,7 @@ enum SQLLiteral {
     case .double(let number): number
     case .single(let number): Double(number)
     case .decimal(let number), .untypedNumber(let number): Double(number)
-    default: whole(value).map { Double($0) }
+    default: wholeNumber(value).map { Double($0) }
     }
   }
 

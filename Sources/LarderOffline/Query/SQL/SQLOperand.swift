@@ -14,7 +14,7 @@ struct SQLOperand: Sendable {
   /// The value, if the expression is a literal.
   var literal: ODataValue?
   /// Whether it may be the text `NaN`.
-  var mayBeNaN = false
+  var canBeNaN = false
 
   /// The text with its collation, for a comparison or for ORDER BY.
   var collated: SQLText {

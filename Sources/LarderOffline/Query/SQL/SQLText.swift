@@ -145,7 +145,7 @@ extension SQLText {
   private var openings: [Int?] {
     let bytes = Array(sql.utf8)
     let (select, begin, end) = (Array("SELECT".utf8), Array("CASE".utf8), Array("END".utf8))
-    var found: [Int?] = []
+    var depths: [Int?] = []
     var isQuoted = false
     var isInWord = false
     for (place, byte) in bytes.enumerated() {
@@ -155,14 +155,14 @@ extension SQLText {
       switch byte {
       case UInt8(ascii: "("):
         // The parser keeps the name of a call on the stack, and the token before it.
-        found.append(bytes[(place + 1)...].starts(with: select) ? 9 : isInWord ? 5 : 3)
-      case UInt8(ascii: ")"): found.append(nil)
-      case UInt8(ascii: "C") where !isInWord && bytes[place...].starts(with: begin): found.append(8)
-      case UInt8(ascii: "E") where !isInWord && bytes[place...].starts(with: end): found.append(nil)
+        depths.append(bytes[(place + 1)...].starts(with: select) ? 9 : isInWord ? 5 : 3)
+      case UInt8(ascii: ")"): depths.append(nil)
+      case UInt8(ascii: "C") where !isInWord && bytes[place...].starts(with: begin): depths.append(8)
+      case UInt8(ascii: "E") where !isInWord && bytes[place...].starts(with: end): depths.append(nil)
       default: break
       }
       isInWord = isLetter
     }
-    return found
+    return depths
   }
 }

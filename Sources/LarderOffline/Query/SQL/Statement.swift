@@ -2,7 +2,7 @@ import LarderOData
 import LarderStorage
 
 /// The state that all statements of one plan share while they are written.
-final class Question {
+final class QueryContext {
   let plan: ReplicaPlan
   let state: ReplicaState
   let options: QueryWriter.Options
@@ -18,21 +18,21 @@ final class Question {
   /// Runs the query again after a call has failed, to name the row.
   var naming: RowNaming?
   /// Whether the query calls a function that has no value for some rows.
-  var mayFail = false
+  var canFail = false
   /// Whether the query uses the current time.
-  private(set) var asksTime = false
+  private(set) var usesCurrentTime = false
   /// The number of statements written so far. The binder limits `$expand` inside `$expand`; this number limits
   /// `$levels`.
   private var statements = 0
 
-  private static let mostStatements = 2000
+  private static let maximumStatements = 2000
   /// The number of expressions that are begun and not ended.
   private var depth = 0
   /// Prevents a stack overflow.
   private var stack = StackGuard()
 
   /// SQLite's parser accepts fewer nested levels than this, so a deeper expression need not be written.
-  private static let deepest = 96
+  private static let maximumDepth = 96
 
   init(plan: ReplicaPlan, state: ReplicaState, options: QueryWriter.Options, coverage: Coverage?) {
     self.plan = plan
@@ -43,7 +43,7 @@ final class Question {
 
   /// The value of `now()`.
   var now: String {
-    asksTime = true
+    usesCurrentTime = true
     return options.now
   }
 
@@ -57,7 +57,7 @@ final class Question {
   func table(_ number: Int) throws -> SQLText {
     if let source = sources.tables[number] { return source }
     guard state.tables.indices.contains(number) else {
-      throw OfflineODataError.unsupported("a table that the store has not")
+      throw OfflineODataError.unsupported("a table that is not in the store")
     }
     return SQLText(table: state.tables[number])
   }
@@ -66,15 +66,15 @@ final class Question {
   func links(_ number: Int) throws -> SQLText {
     if let source = sources.links[number] { return source }
     guard state.links.indices.contains(number) else {
-      throw OfflineODataError.unsupported("links that the store has not")
+      throw OfflineODataError.unsupported("links that are not in the store")
     }
     return SQLText(table: state.links[number])
   }
 
   /// Writes an expression inside another, and throws if the expressions are nested too deeply.
   func nested<Value>(_ write: () throws -> Value) throws -> Value {
-    guard depth < Question.deepest, !stack.isSpent(at: depth, usual: Question.deepest) else {
-      throw OfflineODataError.unsupported("an expression nested as deeply as this one")
+    guard depth < QueryContext.maximumDepth, !stack.isSpent(at: depth, usual: QueryContext.maximumDepth) else {
+      throw OfflineODataError.unsupported("an expression with this depth of nesting")
     }
     depth += 1
     defer { depth -= 1 }
@@ -83,18 +83,19 @@ final class Question {
 
   func begin() throws {
     statements += 1
-    guard statements <= Question.mostStatements else {
-      throw OfflineODataError.unsupported("$expand with more than \(Question.mostStatements) levels and branches")
+    guard statements <= QueryContext.maximumStatements else {
+      throw OfflineODataError.unsupported(
+        "$expand with more than \(QueryContext.maximumStatements) levels and branches")
     }
-    guard !stack.isSpent(at: statements, usual: Question.mostStatements) else {
-      throw OfflineODataError.unsupported("$expand nested as deeply as here")
+    guard !stack.isSpent(at: statements, usual: QueryContext.maximumStatements) else {
+      throw OfflineODataError.unsupported("$expand with this depth of nesting")
     }
   }
 }
 
 /// One statement while it is written: what it selects, and the enclosing statement whose rows it runs for.
 final class Statement {
-  let question: Question
+  let context: QueryContext
   /// The enclosing statement. This statement runs once for each of its rows.
   let outer: Statement?
   private(set) var columns: [SQLText] = []
@@ -106,10 +107,10 @@ final class Statement {
   var checks: [(text: SQLText, failure: OfflineODataError)] = []
   private var places: [SQLText: Int32] = [:]
 
-  init(_ question: Question, outer: Statement? = nil) throws {
-    self.question = question
+  init(_ context: QueryContext, outer: Statement? = nil) throws {
+    self.context = context
     self.outer = outer
-    try question.begin()
+    try context.begin()
   }
 
   /// Returns the position of a column, and adds the column if it is not selected yet.
@@ -122,9 +123,9 @@ final class Statement {
   }
 
   /// Returns a text of an enclosing statement as it can be used in this one: the value becomes a parameter.
-  func imported(_ text: SQLText, from home: Statement) throws -> SQLText {
-    if home === self { return text }
+  func imported(_ text: SQLText, from source: Statement) throws -> SQLText {
+    if source === self { return text }
     guard let outer else { throw OfflineODataError.unsupported("$it or $this outside the rows that it names") }
-    return SQLText(.outer(outer.column(try outer.imported(text, from: home))))
+    return SQLText(.outer(outer.column(try outer.imported(text, from: source))))
   }
 }

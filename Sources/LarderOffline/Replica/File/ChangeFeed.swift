@@ -15,7 +15,7 @@ final class ChangeFeed: Sendable {
 
   private struct State {
     var last: Int64 = 0
-    var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
     var nextWaiter = 0
     var isEnded = false
   }
@@ -39,12 +39,12 @@ final class ChangeFeed: Sendable {
   var mark: UInt64 { counter?.number ?? UInt64(clamping: state.withLock { $0.last }) }
 
   /// Announces the last change, by its number in the log. A number that was already announced is ignored.
-  func tell(_ last: Int64) {
-    let waiting = state.withLock { state in
+  func announce(_ last: Int64) {
+    let waiters = state.withLock { state in
       guard last > state.last else { return [CheckedContinuation<Void, Never>]() }
       state.last = last
-      defer { state.waiting = [:] }
-      return Array(state.waiting.values)
+      defer { state.waiters = [:] }
+      return Array(state.waiters.values)
     }
     counting.run { _ in
       // The lock is not taken after the file has been closed.
@@ -52,18 +52,18 @@ final class ChangeFeed: Sendable {
       counter.set(counter.number &+ 2)
       counter.unlock()
     }
-    for waiter in waiting { waiter.resume() }
+    for waiter in waiters { waiter.resume() }
   }
 
   /// Wakes all waiting tasks and waits until the counter's lock is released. After that, no task waits.
   func end() {
-    let waiting = state.withLock { state in
+    let waiters = state.withLock { state in
       state.isEnded = true
-      defer { state.waiting = [:] }
-      return Array(state.waiting.values)
+      defer { state.waiters = [:] }
+      return Array(state.waiters.values)
     }
     counting.run { _ in }
-    for waiter in waiting { waiter.resume() }
+    for waiter in waiters { waiter.resume() }
   }
 
   var isEnded: Bool { state.withLock { $0.isEnded } }
@@ -73,7 +73,7 @@ final class ChangeFeed: Sendable {
   func wait(after mark: UInt64) async {
     guard self.mark == mark, !isEnded else { return }
     await withTaskGroup(of: Void.self) { group in
-      group.addTask { await self.waitHere(mark) }
+      group.addTask { await self.waitForAnnouncement(mark) }
       group.addTask {
         for _ in 0..<10 where self.mark == mark && !self.isEnded {
           guard (try? await self.environment.sleep(.milliseconds(200))) != nil else { return }
@@ -84,20 +84,20 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  private func waitHere(_ mark: UInt64) async {
+  private func waitForAnnouncement(_ mark: UInt64) async {
     let number = state.withLock { state in
       state.nextWaiter += 1
       return state.nextWaiter
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
-        let isWaiting = state.withLock { state in
+        let isRegistered = state.withLock { state in
           guard !state.isEnded, !Task.isCancelled else { return false }
-          state.waiting[number] = waiter
+          state.waiters[number] = waiter
           return true
         }
         // A change was announced between the check and the wait.
-        if !isWaiting || self.mark != mark { wake(number, isWaiting ? nil : waiter) }
+        if !isRegistered || self.mark != mark { wake(number, isRegistered ? nil : waiter) }
       }
     } onCancel: {
       wake(number, nil)
@@ -105,7 +105,7 @@ final class ChangeFeed: Sendable {
   }
 
   private func wake(_ number: Int, _ other: CheckedContinuation<Void, Never>?) {
-    let waiter = state.withLock { $0.waiting.removeValue(forKey: number) }
+    let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
     (waiter ?? other)?.resume()
   }
 }

@@ -189,9 +189,9 @@ extension Connection {
   /// Returns the bit of a query in a table, and assigns one if it has none. Throws `notSupported` if all are taken.
   func giveBit(to query: Int64, in name: String) throws(StorageError) -> Int64 {
     if let bit = try bit(of: query, in: name) { return bit }
-    let taken = try integers("SELECT bit FROM larder_membership WHERE name = ?1", .text(name))
-    guard let free = (0..<Int64(Self.maximumQueries)).first(where: { !taken.contains($0) }) else {
-      throw .notSupported(file ?? "", "More than \(Self.maximumQueries) defining queries bring rows of \(name)")
+    let usedBits = try integers("SELECT bit FROM larder_membership WHERE name = ?1", .text(name))
+    guard let free = (0..<Int64(Self.maximumQueries)).first(where: { !usedBits.contains($0) }) else {
+      throw .notSupported(file ?? "", "More than \(Self.maximumQueries) defining queries include rows of \(name)")
     }
     try run(
       "INSERT INTO larder_membership(query, name, bit) VALUES(?1, ?2, ?3)", .integer(query), .text(name),
@@ -203,8 +203,8 @@ extension Connection {
 
   /// The bits of all queries in a table.
   func bits(in name: String) throws(StorageError) -> Int64 {
-    let taken = try integers("SELECT bit FROM larder_membership WHERE name = ?1", .text(name))
-    return taken.reduce(0) { $0 | 1 << $1 }
+    let usedBits = try integers("SELECT bit FROM larder_membership WHERE name = ?1", .text(name))
+    return usedBits.reduce(0) { $0 | 1 << $1 }
   }
 }
 
@@ -215,13 +215,13 @@ extension Connection {
   /// Stores the text of a query that has brought rows, before the text is changed.
   func keepFormerQuery(of name: String, before url: String) throws(StorageError) {
     let sql = "SELECT id, url FROM larder_query WHERE name = ?1 AND url <> ?2 AND downloaded IS NOT NULL"
-    let known = try first(sql, .text(name), .text(url)) { (row) throws(StorageError) in
+    let former = try first(sql, .text(name), .text(url)) { (row) throws(StorageError) in
       (id: try row.int64(0), url: try row.text(1))
     }
-    guard let known else { return }
+    guard let former else { return }
     try run(
-      "INSERT OR IGNORE INTO larder_setting(name, value) VALUES(?1, ?2)", .text(Self.formerQuery(known.id)),
-      .text(known.url))
+      "INSERT OR IGNORE INTO larder_setting(name, value) VALUES(?1, ?2)", .text(Self.formerQuery(former.id)),
+      .text(former.url))
   }
 
   /// Removes the stored former text, when the rows belong to the current text.

@@ -21,7 +21,7 @@ extension Replica {
       return try await write { (connection, _, plan) throws(StorageError) in
         guard let index = try SearchIndex.begin(table, plan, connection) else { return true }
         var last: Int64? = 0
-        while let from = last { last = try index.fill(behind: from, connection) }
+        while let from = last { last = try index.fill(after: from, connection) }
         return try index.end(table, plan, connection)
       }
     }
@@ -35,7 +35,7 @@ extension Replica {
         guard try connection.hasTable(index.name, index.name) else { return nil }
         let begin = connection.environment.uptime()
         var next = from
-        while let to = try index.fill(behind: next, connection) {
+        while let to = try index.fill(after: next, connection) {
           next = to
           if connection.environment.uptime() - begin > Replica.slice { return next }
         }
@@ -98,7 +98,7 @@ private struct SearchIndex: Sendable {
   }
 
   /// Adds the next rows. Returns the identity of the last one; nil after the end.
-  func fill(behind last: Int64, _ connection: Connection) throws(StorageError) -> Int64? {
+  func fill(after last: Int64, _ connection: Connection) throws(StorageError) -> Int64? {
     let to = try connection.first(
       "SELECT max(id) FROM (SELECT \"@id\" AS id FROM \(table) WHERE \"@id\" > ?1 ORDER BY \"@id\" LIMIT 100)",
       .integer(last)

@@ -51,22 +51,22 @@ extension Replica {
     _ body: (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
   ) -> Result<Value, StorageError>? {
     let begin = database.environment.uptime()
-    var (isKnown, isBegun) = (true, false)
+    var (isCached, isBegun) = (true, false)
     do throws(StorageError) {
       let (value, last) = try turn.write { (connection) throws(StorageError) in
         isBegun = true
         // Reading a large model takes seconds.
-        guard let (state, plan) = try turn.waits ? current(connection) : known(numbers(connection)) else {
-          isKnown = false
+        guard let (state, plan) = try turn.waits ? current(connection) : cachedState(numbers(connection)) else {
+          isCached = false
           throw .givenUp(database.path)
         }
         return (try body(connection, state, plan), try connection.lastChange())
       }
       pace.withLock { $0.note(database.environment.uptime() - begin, changes: 1) }
-      changes.tell(last)
+      changes.announce(last)
       return .success(value)
     } catch {
-      if !isKnown || !isBegun && !turn.waits && error.category == .busy { return nil }
+      if !isCached || !isBegun && !turn.waits && error.category == .busy { return nil }
       return .failure(error)
     }
   }

@@ -36,7 +36,7 @@ final class Replica: Sendable {
     path: String, key: StorageKey? = nil, synchronous: DatabaseOptions.Synchronous = .full, readers: Int = 4,
     protection: FileProtection = .completeUntilFirstUserAuthentication, environment: LarderEnvironment = .system
   ) async throws(StorageError) -> Replica {
-    guard !DatabaseFile(path).hasLostContent else { throw .damaged(path, "The file is empty, and was not") }
+    guard !DatabaseFile(path).hasLostContent else { throw .damaged(path, "The file is empty, but had content before") }
     var options = options
     (options.synchronous, options.readers, options.protection) = (synchronous, readers, protection)
     options.environment = environment
@@ -103,7 +103,7 @@ final class Replica: Sendable {
     within limit: Duration, _ body: (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
   ) throws(StorageError) -> Value? {
     try database.readHere(within: limit) { (connection) throws(StorageError) -> Value? in
-      guard let (state, plan) = known(try numbers(connection)) else { return nil }
+      guard let (state, plan) = cachedState(try numbers(connection)) else { return nil }
       return try body(connection, state, plan)
     } ?? nil
   }
@@ -116,7 +116,7 @@ final class Replica: Sendable {
       let (state, plan) = try current(connection)
       return (try body(connection, state, plan), try connection.lastChange())
     }
-    changes.tell(last)
+    changes.announce(last)
     return value
   }
 
@@ -133,29 +133,29 @@ final class Replica: Sendable {
   /// The state and plan that a transaction sees before it has changed anything. Its own changes may still be rolled
   /// back, and must not be cached.
   func current(_ connection: Connection) throws(StorageError) -> (ReplicaState, ReplicaPlan) {
-    let found = try numbers(connection)
-    if let known = known(found) { return known }
-    let plan = try plan(of: found.model, connection)
-    let state = try ReplicaRegistry(plan, connection).state(version: found.version)
-    cache.withLock { $0 = Cache(model: found.model, version: found.version, plan: plan, state: state) }
+    let numbers = try numbers(connection)
+    if let cached = cachedState(numbers) { return cached }
+    let plan = try plan(of: numbers.model, connection)
+    let state = try ReplicaRegistry(plan, connection).state(version: numbers.version)
+    cache.withLock { $0 = Cache(model: numbers.model, version: numbers.version, plan: plan, state: state) }
     return (state, plan)
   }
 
   /// The version numbers of the state and of the model that a transaction sees.
   func numbers(_ connection: Connection) throws(StorageError) -> (version: Int64, model: Int64) {
-    let found = try connection.first("SELECT version, model FROM larder_state") { (row) throws(StorageError) in
+    let numbers = try connection.first("SELECT version, model FROM larder_state") { (row) throws(StorageError) in
       (version: try row.int64(0), model: try row.int64(1))
     }
-    guard let found else { throw .damaged(database.path, "The store's state is missing") }
-    return found
+    guard let numbers else { throw .damaged(database.path, "The store's state is missing") }
+    return numbers
   }
 
-  func known(_ numbers: (version: Int64, model: Int64)) -> (ReplicaState, ReplicaPlan)? {
+  func cachedState(_ numbers: (version: Int64, model: Int64)) -> (ReplicaState, ReplicaPlan)? {
     cache.withLock { $0.model == numbers.model && $0.version == numbers.version ? ($0.state, $0.plan) : nil }
   }
 
   private func plan(of model: Int64, _ connection: Connection) throws(StorageError) -> ReplicaPlan {
-    if let known = cache.withLock({ $0.model == model ? $0.plan : nil }) { return known }
+    if let cached = cache.withLock({ $0.model == model ? $0.plan : nil }) { return cached }
     let bytes = try connection.first("SELECT metadata FROM larder_state") { (row) throws(StorageError) in
       row.isNull(0) ? nil : try row.bytes(0)
     }
@@ -181,7 +181,7 @@ final class Replica: Sendable {
     if inUse == true { return ReplicaMigration() }
     let plan = ReplicaPlan(model: try EdmModel.read(metadata))
     guard mayBeEmpty || !plan.tables.isEmpty || self.plan.tables.isEmpty else {
-      throw OfflineODataError(.malformedMetadata, "the document declares no entity sets any more")
+      throw OfflineODataError(.malformedMetadata, "the new document declares no entity sets")
     }
     return try await write { (connection, _, old) throws(StorageError) in
       let migration = try ReplicaMigration.run(from: old, to: plan, connection)
@@ -193,12 +193,12 @@ final class Replica: Sendable {
 
   /// The metadata document in use; nil before the first one.
   func metadata() async throws(StorageError) -> [UInt8]? {
-    let found = try await database.read { (connection) throws(StorageError) in
+    let bytes = try await database.read { (connection) throws(StorageError) in
       try connection.first("SELECT metadata FROM larder_state") { (row) throws(StorageError) in
         row.isNull(0) ? nil : try row.bytes(0)
       }
     }
-    return found ?? nil
+    return bytes ?? nil
   }
 }
 

@@ -28,17 +28,17 @@ struct ReplicaMigration: Sendable, Hashable {
     var stale: Set<String> = []
     for table in old.tables {
       guard let entry = before.entities[table.number] else { continue }
-      guard let wanted = plan.table(table.name), wanted.isContained == table.isContained else {
+      guard let newTable = plan.table(table.name), newTable.isContained == table.isContained else {
         try connection.discard(ReplicaRegistry.name("e", entry))
         try connection.run("DELETE FROM larder_table WHERE id = ?1", .integer(entry.id))
         migration.removed.append(table.name)
         stale.insert(table.name)
         continue
       }
-      var change = TableMigration(entry, wanted, plan)
+      var change = TableMigration(entry, newTable, plan)
       try change.run(connection)
       if change.isChanged { migration.changed.append(table.name) }
-      if change.isStale || !haveSameNavigations(table, old, wanted, plan) { stale.insert(table.name) }
+      if change.isStale || !haveSameNavigations(table, old, newTable, plan) { stale.insert(table.name) }
     }
     try migration.forgetDownloads(of: stale, connection)
     for name in migration.removed {
@@ -72,7 +72,7 @@ struct ReplicaMigration: Sendable, Hashable {
 
   /// Whether all navigation properties lead to the same tables, joined in the same way. If not, links are missing.
   private static func haveSameNavigations(
-    _ one: EntityTable, _ plan: ReplicaPlan, _ other: EntityTable, _ otherPlan: ReplicaPlan
+    _ first: EntityTable, _ plan: ReplicaPlan, _ second: EntityTable, _ otherPlan: ReplicaPlan
   ) -> Bool {
     func outline(_ table: EntityTable, _ plan: ReplicaPlan) -> Set<String> {
       Set(
@@ -87,19 +87,19 @@ struct ReplicaMigration: Sendable, Hashable {
           return "\(navigation.path.joined(separator: "/")) \(plan.tables[navigation.target].name) \(relation)"
         })
     }
-    return outline(other, otherPlan).isSubset(of: outline(one, plan))
+    return outline(second, otherPlan).isSubset(of: outline(first, plan))
   }
 
   private mutating func forgetDownloads(of names: Set<String>, _ connection: Connection) throws(StorageError) {
     for name in names.sorted() {
       let concerned = "id IN (SELECT query FROM larder_membership WHERE name = ?1)"
-      let found = try connection.rows("SELECT name FROM larder_query WHERE \(concerned)", .text(name)) {
+      let affectedQueries = try connection.rows("SELECT name FROM larder_query WHERE \(concerned)", .text(name)) {
         (row) throws(StorageError) in try row.text(0)
       }
       try connection.run(
         "UPDATE larder_query SET delta_link = NULL, etag = NULL, last_modified = NULL, facts = NULL WHERE \(concerned)",
         .text(name))
-      for query in found where !queries.contains(query) { queries.append(query) }
+      for query in affectedQueries where !queries.contains(query) { queries.append(query) }
     }
   }
 }
@@ -139,19 +139,19 @@ private struct TableMigration {
 
   private mutating func changeColumns(_ old: TableShape, _ connection: Connection) throws(StorageError) {
     let before = Dictionary(old.columns.map { ($0.name, $0.storage) }, uniquingKeysWith: { first, _ in first })
-    var gone = 0
-    let kept = try connection.rows("SELECT name FROM pragma_table_info(?1)", .text(name)) {
+    var suffix = 0
+    let columnNames = try connection.rows("SELECT name FROM pragma_table_info(?1)", .text(name)) {
       (row) throws(StorageError) in
       try row.text(0)
     }
     func putAside(_ column: String) throws(StorageError) -> String {
-      repeat { gone += 1 } while kept.contains("@gone\(gone)")
+      repeat { suffix += 1 } while columnNames.contains("@gone\(suffix)")
       // Removing a column would rewrite every row. The next generation no longer has it.
-      try connection.run("ALTER TABLE \(sql) RENAME COLUMN \(TableDDL.quoted(column)) TO \"@gone\(gone)\"")
-      return "@gone\(gone)"
+      try connection.run("ALTER TABLE \(sql) RENAME COLUMN \(TableDDL.quoted(column)) TO \"@gone\(suffix)\"")
+      return "@gone\(suffix)"
     }
-    let wanted = Set(table.columns.map(\.name))
-    for column in old.columns where !wanted.contains(column.name) { _ = try putAside(column.name) }
+    let newNames = Set(table.columns.map(\.name))
+    for column in old.columns where !newNames.contains(column.name) { _ = try putAside(column.name) }
     for column in table.columns {
       let quoted = TableDDL.quoted(column.name)
       guard let storage = before[column.name] else {
@@ -162,8 +162,8 @@ private struct TableMigration {
       guard storage != "\(column.storage)" else { continue }
       let aside = try putAside(column.name)
       try connection.run("ALTER TABLE \(sql) ADD COLUMN \(quoted) \(column.storage.sqlDeclaration)")
-      if let made = Self.conversion(TableDDL.quoted(aside), from: storage, to: column.storage) {
-        try connection.run("UPDATE \(sql) SET \(quoted) = \(made)")
+      if let converted = Self.conversion(TableDDL.quoted(aside), from: storage, to: column.storage) {
+        try connection.run("UPDATE \(sql) SET \(quoted) = \(converted)")
       }
       isStale = true
     }
@@ -183,7 +183,7 @@ private struct TableMigration {
   private mutating func rebuild(_ old: TableShape, _ connection: Connection) throws(StorageError) {
     isStale = true
     let old = Set(old.columns)
-    let generation = try ReplicaRegistry.freeGeneration(of: entry.id, behind: entry.generation, connection)
+    let generation = try ReplicaRegistry.freeGeneration(of: entry.id, after: entry.generation, connection)
     let next = "e\(entry.id)_\(generation)"
     for statement in TableDDL.make(next, table, in: plan) { try connection.run(statement) }
     let shared = table.columns.filter { old.contains(.init(name: $0.name, storage: "\($0.storage)")) }

@@ -69,7 +69,8 @@ struct ReplicaRegistry: Sendable {
     let shape = TableDDL.shape(table, in: plan)
     let entry = try insert(kind: 0, table.name, shape, connection)
     entities[number] = entry
-    for sql in TableDDL.make(Self.name("e", entry), table, in: plan, asked: try asked(table, connection)) {
+    for sql in TableDDL.make(Self.name("e", entry), table, in: plan, requested: try requestedIndexes(table, connection))
+    {
       try connection.run(sql)
     }
     try ReplicaViews.make(table, in: plan, Self.name("e", entry), connection)
@@ -93,7 +94,7 @@ struct ReplicaRegistry: Sendable {
       .text(JSONSettings.encode(shape)))
     let id = connection.lastInsertedRow
     // The number may be that of a dropped table, whose rows may not have been removed yet.
-    let generation = try Self.freeGeneration(of: id, behind: 0, connection)
+    let generation = try Self.freeGeneration(of: id, after: 0, connection)
     try connection.run("UPDATE larder_table SET generation = ?1 WHERE id = ?2", .integer(generation), .integer(id))
     return Entry(id: id, generation: generation, shape: shape)
   }
@@ -108,7 +109,9 @@ struct ReplicaRegistry: Sendable {
     let entry = try next(of: entities[number], reader, connection)
     entities[number] = entry
     let name = Self.nextName("e", entry) ?? ""
-    for sql in TableDDL.make(name, table, in: plan, asked: try asked(table, connection)) { try connection.run(sql) }
+    for sql in TableDDL.make(name, table, in: plan, requested: try requestedIndexes(table, connection)) {
+      try connection.run(sql)
+    }
     return name
   }
 
@@ -136,7 +139,7 @@ struct ReplicaRegistry: Sendable {
     if let other = entry.reader, other != reader {
       throw .inUse(connection.file ?? "")
     }
-    entry.next = try Self.freeGeneration(of: entry.id, behind: entry.generation, connection)
+    entry.next = try Self.freeGeneration(of: entry.id, after: entry.generation, connection)
     entry.reader = reader
     try connection.run(
       "UPDATE larder_table SET next = ?1, reader = ?2 WHERE id = ?3", .integer(entry.next), .integer(reader),
@@ -146,7 +149,7 @@ struct ReplicaRegistry: Sendable {
 
   /// The next generation number without a table: a dropped table may not have been emptied yet.
   static func freeGeneration(
-    of id: Int64, behind generation: Int64, _ connection: Connection
+    of id: Int64, after generation: Int64, _ connection: Connection
   ) throws(StorageError) -> Int64 {
     var next = generation + 1
     while try connection.hasTable("e\(id)_\(next)", "l\(id)_\(next)") { next += 1 }
@@ -154,7 +157,7 @@ struct ReplicaRegistry: Sendable {
   }
 
   /// The indexes that the application asked for.
-  func asked(_ table: EntityTable, _ connection: Connection) throws(StorageError) -> [[Int]] {
+  func requestedIndexes(_ table: EntityTable, _ connection: Connection) throws(StorageError) -> [[Int]] {
     let texts = try connection.rows("SELECT paths FROM larder_index WHERE name = ?1", .text(table.name)) {
       (row) throws(StorageError) in try row.text(0)
     }

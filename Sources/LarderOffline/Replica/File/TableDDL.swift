@@ -12,7 +12,7 @@ enum TableDDL {
 
   /// Creates the physical table of entities and its indexes.
   static func make(
-    _ name: String, _ table: EntityTable, in plan: ReplicaPlan, asked: [[Int]] = []
+    _ name: String, _ table: EntityTable, in plan: ReplicaPlan, requested: [[Int]] = []
   ) -> [String] {
     var parts = SystemColumn.allCases.map { "\(quoted($0.rawValue)) \($0.declaration)" }
     parts += table.columns.map { "\(quoted($0.name)) \($0.storage.sqlDeclaration)" }
@@ -21,7 +21,7 @@ enum TableDDL {
     if !identity.isEmpty {
       all.append("CREATE UNIQUE INDEX \(quoted(name + "_key")) ON \(quoted(name))(\(list(identity)))")
     }
-    for (number, columns) in indexes(of: table, in: plan, asked: asked).enumerated() {
+    for (number, columns) in indexes(of: table, in: plan, requested: requested).enumerated() {
       let names = columns.map { table.columns[$0].name }
       all.append("CREATE INDEX \(quoted("\(name)_x\(number)")) ON \(quoted(name))(\(list(names)))")
     }
@@ -36,12 +36,12 @@ enum TableDDL {
   }
 
   /// The columns that rows are looked up by: ends of navigation properties, and those that the application asked for.
-  static func indexes(of table: EntityTable, in plan: ReplicaPlan, asked: [[Int]]) -> [[Int]] {
-    var found: [[Int]] = []
+  static func indexes(of table: EntityTable, in plan: ReplicaPlan, requested: [[Int]]) -> [[Int]] {
+    var indexes: [[Int]] = []
     func add(_ columns: [Int]) {
       let isOfKey = !table.isContained && Array(table.key.prefix(columns.count)) == columns
-      let isKnown = found.contains { Array($0.prefix(columns.count)) == columns }
-      if !isOfKey, !isKnown { found.append(columns) }
+      let isDuplicate = indexes.contains { Array($0.prefix(columns.count)) == columns }
+      if !isOfKey, !isDuplicate { indexes.append(columns) }
     }
     for other in plan.tables {
       for navigation in other.navigations where navigation.target == table.number {
@@ -52,8 +52,8 @@ enum TableDDL {
         add(columns)
       }
     }
-    asked.forEach(add)
-    return found
+    requested.forEach(add)
+    return indexes
   }
 
   /// Creates the physical table of links.

@@ -73,9 +73,9 @@ struct ReplicaPlanBuilder {
     _ bindings: [EdmNavigationPropertyBinding]
   ) {
     guard let structure = model.structure(type), structure.isEntityType else { return }
-    if let known = byName[name] {
+    if let existing = byName[name] {
       // A container extends another one, or a second container has a set with the same name.
-      if tables[known].types[0].name == structure.name { return }
+      if tables[existing].types[0].name == structure.name { return }
       let qualified = container.qualifiedName + "." + name
       guard byName[qualified] == nil else { return }
       return add(qualified, place, structure, root: qualified, steps: [], bindings)
@@ -124,7 +124,7 @@ struct ReplicaPlanBuilder {
       guard case .containment(let next, _) = tables[current].place else { break }
       above = next
     }
-    if tables.count >= ReplicaPlanBuilder.sharingBegins, let known = byNavigation[key] { return known }
+    if tables.count >= ReplicaPlanBuilder.sharingBegins, let existing = byNavigation[key] { return existing }
     let path = navigation.path.joined(separator: "/")
     let number = tables.count
     var name = tables[parent].name + "/" + path
@@ -141,10 +141,10 @@ struct ReplicaPlanBuilder {
   /// The table of entities that are not contained: the set that the model binds, the only set of the type, or a table
   /// for the type.
   private mutating func bound(_ number: Int, _ navigation: TableColumns.Navigation, _ type: EdmStructure) -> Int {
-    let wanted = tables[number].steps + navigation.path
-    let found = tables[number].bindings.filter { BindingPath.steps($0.path) == wanted }
+    let bindingPath = tables[number].steps + navigation.path
+    let bindings = tables[number].bindings.filter { BindingPath.steps($0.path) == bindingPath }
     let chain = Set(navigation.declaringType.chain.map(\.name))
-    let binding = found.first { BindingPath.cast($0.path).map { chain.contains($0) } ?? true } ?? found.first
+    let binding = bindings.first { BindingPath.cast($0.path).map { chain.contains($0) } ?? true } ?? bindings.first
     if let binding, let target = table(bindingTarget: binding.target),
       hierarchy.areRelated(tables[target].types[0].name, type.name)
     {
@@ -156,7 +156,7 @@ struct ReplicaPlanBuilder {
       if sets.count == 1 { return sets[0] }
       break
     }
-    if let known = byName[type.name] { return known }
+    if let existing = byName[type.name] { return existing }
     let next = tables.count
     add(type.name, .type(type.name), type, root: type.name, steps: [], [])
     return next
@@ -166,22 +166,22 @@ struct ReplicaPlanBuilder {
   private mutating func table(bindingTarget target: String) -> Int? {
     var steps = target.split(separator: "/").map(String.init)[...]
     if let first = steps.first, first.contains("."), steps.count > 1, byName[first] == nil { steps.removeFirst() }
-    guard let first = steps.popFirst(), var found = byName[first] else { return nil }
+    guard let first = steps.popFirst(), var number = byName[first] else { return nil }
     for step in steps where !step.contains(".") {
       // Contained tables are created in the order of the plan. Tables that others bind to may not exist yet.
-      let navigation = tables[found].columns.navigations.first {
+      let navigation = tables[number].columns.navigations.first {
         $0.path == [step] && $0.property.containsTarget
       }
       guard let navigation, let name = navigation.property.type.name, let type = model.structure(name) else {
         return nil
       }
       let key = navigation.declaringType.name + "/" + step
-      let known = tables.first { table in
-        table.containmentKey == key && table.place == .containment(parent: found, path: navigation.path)
+      let existing = tables.first { table in
+        table.containmentKey == key && table.place == .containment(parent: number, path: navigation.path)
       }
-      found = known?.number ?? contained(in: found, navigation, type)
+      number = existing?.number ?? contained(in: number, navigation, type)
     }
-    return found
+    return number
   }
 }
 

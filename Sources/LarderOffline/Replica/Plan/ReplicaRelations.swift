@@ -57,11 +57,11 @@ struct ReplicaRelations {
   }
 
   private mutating func link(_ place: Place, _ partner: Place?) -> Int {
-    if let known = linksOf[place] { return known }
-    if let partner, partner != place, let known = linksOf[partner],
+    if let existing = linksOf[place] { return existing }
+    if let partner, partner != place, let existing = linksOf[partner],
       tables[partner.table].navigations[partner.navigation].target == place.table
     {
-      return known
+      return existing
     }
     let navigation = tables[place.table].navigations[place.navigation]
     let number = links.count
@@ -104,8 +104,8 @@ struct ReplicaRelations {
     return identify(pairs.map(\.target), principal) ? pairs : nil
   }
 
-  private func areEqual(_ one: ReplicaColumn, _ other: ReplicaColumn) -> Bool {
-    one.storage == other.storage && one.storage.isComparable
+  private func areEqual(_ first: ReplicaColumn, _ second: ReplicaColumn) -> Bool {
+    first.storage == second.storage && first.storage.isComparable
   }
 
   /// Whether columns identify one entity. A constraint with fewer columns says what is equal, not what is related (CSDL
@@ -153,12 +153,12 @@ struct ReplicaRelations {
     return (leadsBack ?? candidates.first).map { Place(table: target.number, navigation: $0) }
   }
 
-  private func isPartner(_ one: TableDraft.Navigation, _ other: TableDraft.Navigation) -> Bool {
-    if let there = one.property.relationship, let back = other.property.relationship {
+  private func isPartner(_ first: TableDraft.Navigation, _ second: TableDraft.Navigation) -> Bool {
+    if let there = first.property.relationship, let back = second.property.relationship {
       return there.association == back.association && there.fromRole == back.toRole && there.toRole == back.fromRole
     }
-    if let partner = one.property.partner { return BindingPath.steps(partner) == other.path }
-    guard let partner = other.property.partner else { return false }
-    return BindingPath.steps(partner) == one.path
+    if let partner = first.property.partner { return BindingPath.steps(partner) == second.path }
+    guard let partner = second.property.partner else { return false }
+    return BindingPath.steps(partner) == first.path
   }
 }

@@ -50,28 +50,28 @@ struct TableColumns {
 
   /// The column with a path, as seen from a type that declares or inherits it; nil if there is none.
   func column(_ path: [String], on type: EdmStructure?) -> Int? {
-    let found = columns.filter { $0.path == path }
-    guard let type, found.count > 1 else { return found.first?.number }
+    let candidates = columns.filter { $0.path == path }
+    guard let type, candidates.count > 1 else { return candidates.first?.number }
     let chain = Set(type.chain.map(\.name))
-    return (found.first { chain.contains($0.declaringType.name) } ?? found.first)?.number
+    return (candidates.first { chain.contains($0.declaringType.name) } ?? candidates.first)?.number
   }
 
   // MARK: Adding
 
   private mutating func add(
-    _ property: EdmProperty, _ path: [String], _ declaring: EdmStructure, _ around: Set<String>
+    _ property: EdmProperty, _ path: [String], _ declaring: EdmStructure, _ enclosingTypes: Set<String>
   ) {
     let (type, _) = model.underlying(property.type)
     if let storage = ColumnStorage(type, model: model) {
       return add(path, declaring, property, type, storage)
     }
-    guard let name = type.name, let parts = parts(of: name, at: path, around) else {
+    guard let name = type.name, let parts = parts(of: name, at: path, enclosingTypes) else {
       return add(path, declaring, property, type, .json)
     }
     add(path, declaring, property, type, .complex)
     for part in parts {
       for inner in hierarchy.ownProperties(of: part) {
-        add(inner, path + [inner.name], declaring, around.union(parts.map(\.name)))
+        add(inner, path + [inner.name], declaring, enclosingTypes.union(parts.map(\.name)))
       }
       for inner in hierarchy.ownNavigationProperties(of: part) {
         navigations.append(Navigation(path: path + [inner.name], declaringType: declaring, property: inner))
@@ -82,15 +82,15 @@ struct TableColumns {
 
   /// The types whose properties become the columns of a complex property. Nil if the property is stored as JSON: it is
   /// nested too deeply or in itself, or its types declare one name differently.
-  private func parts(of name: String, at path: [String], _ around: Set<String>) -> [EdmStructure]? {
-    guard let type = model.structure(name), !type.isEntityType, !around.contains(type.name) else { return nil }
+  private func parts(of name: String, at path: [String], _ enclosingTypes: Set<String>) -> [EdmStructure]? {
+    guard let type = model.structure(name), !type.isEntityType, !enclosingTypes.contains(type.name) else { return nil }
     let isOfKey = keyPaths.contains(path)
     guard isOfKey || path.count < TableColumns.pathLimit && columns.count < TableColumns.flatLimit else { return nil }
     let below = hierarchy.types(from: name)
     let all = Array(type.chain.dropLast()) + below
-    var seen: Set<String> = []
+    var names: Set<String> = []
     for property in all.flatMap({ hierarchy.ownProperties(of: $0) }) {
-      guard seen.insert(TableColumns.folded(property.name)).inserted || isOfKey else { return nil }
+      guard names.insert(TableColumns.folded(property.name)).inserted || isOfKey else { return nil }
     }
     return all
   }
@@ -122,11 +122,11 @@ struct TableColumns {
   }
 
   /// Returns a name that is unique in the table: SQLite ignores the case of ASCII letters in names.
-  private mutating func name(_ wanted: String, _ declaring: EdmStructure) -> String {
-    var name = wanted.isEmpty ? "@" : wanted
+  private mutating func name(_ preferred: String, _ declaring: EdmStructure) -> String {
+    var name = preferred.isEmpty ? "@" : preferred
     var number = 1
     while !names.insert(TableColumns.folded(name)).inserted {
-      name = number == 1 ? declaring.name + "/" + wanted : "\(wanted)~\(number)"
+      name = number == 1 ? declaring.name + "/" + preferred : "\(preferred)~\(number)"
       number += 1
     }
     return name

@@ -37,11 +37,11 @@ struct TableDraft {
     let columns = TableColumns(types: types, hierarchy: hierarchy)
     self.columns = columns
     let parts = types.first?.key ?? []
-    let found = parts.compactMap { part in
+    let numbers = parts.compactMap { part in
       columns.column(part.path.split(separator: "/").map(String.init), on: types.first)
     }
     // A part of a key identifies nothing.
-    key = found.count == parts.count && found.allSatisfy { columns.columns[$0].storage.isComparable } ? found : []
+    key = numbers.count == parts.count && numbers.allSatisfy { columns.columns[$0].storage.isComparable } ? numbers : []
   }
 
   var isContained: Bool { if case .containment = place { true } else { false } }

@@ -19,14 +19,14 @@ struct TypeHierarchy {
 
   /// A type and all types derived from it, each after its base, in the order of the document.
   func types(from name: String) -> [EdmStructure] {
-    var found: [EdmStructure] = []
-    var waiting = [name]
-    while let next = waiting.popLast() {
+    var types: [EdmStructure] = []
+    var pending = [name]
+    while let next = pending.popLast() {
       guard let structure = model.structure(next) else { continue }
-      found.append(structure)
-      waiting += (derived[structure.name] ?? []).reversed()
+      types.append(structure)
+      pending += (derived[structure.name] ?? []).reversed()
     }
-    return found
+    return types
   }
 
   /// The properties that a type itself declares. A name that it declares twice is returned once.
@@ -42,12 +42,12 @@ struct TypeHierarchy {
   }
 
   private func unique<Item>(_ items: [Item], _ name: (Item) -> String) -> [Item] {
-    var seen: Set<String> = []
-    return items.filter { seen.insert(name($0)).inserted }
+    var names: Set<String> = []
+    return items.filter { names.insert(name($0)).inserted }
   }
 
   /// Whether the types are equal, or one derives from the other.
-  func areRelated(_ one: String, _ other: String) -> Bool {
-    model.isType(one, derivedFrom: other) || model.isType(other, derivedFrom: one)
+  func areRelated(_ first: String, _ second: String) -> Bool {
+    model.isType(first, derivedFrom: second) || model.isType(second, derivedFrom: first)
   }
 }

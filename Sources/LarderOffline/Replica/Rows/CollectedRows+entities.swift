@@ -24,7 +24,7 @@ extension CollectedRows {
     case .editLink, .readLink: if frames[top].id == nil, !scalar.isNull { frames[top].id = scalar.string }
     default:
       var media = frames[top].media ?? MediaInfo()
-      if media.take(information, scalar) { frames[top].media = media }
+      if media.consume(information, scalar) { frames[top].media = media }
     }
   }
 
@@ -44,7 +44,7 @@ extension CollectedRows {
         RowChunk.Inline(link: scalar.string, parent: frames[entity].place, navigation: Int(member.index)))
     case .stream:
       var media = frames[entity].streams[Int(member.index)] ?? MediaInfo()
-      if media.take(information, scalar) { frames[entity].streams[Int(member.index)] = media }
+      if media.consume(information, scalar) { frames[entity].streams[Int(member.index)] = media }
     default: break
     }
   }
@@ -72,10 +72,12 @@ extension CollectedRows {
     let place = frames[top].place
     let slot = Int(place.slot)
     guard chunk.slots[slot].rowCount == Int(place.row) + 1, chunk.order.last == place else { return }
-    let kept = [SystemColumn.etag, .uri, .media].map { ($0, chunk.slots[slot].batch.value(Int(place.row), $0.place)) }
+    let savedColumns = [SystemColumn.etag, .uri, .media].map {
+      ($0, chunk.slots[slot].batch.value(Int(place.row), $0.place))
+    }
     chunk.slots[slot].removeLastRow()
     chunk.order.removeLast()
-    var frame = EntityFrame(table: table, navigation: -1, around: -1)
+    var frame = EntityFrame(table: table, navigation: -1, enclosing: -1)
     frame.flags = frames[top].flags
     frame.id = frames[top].id
     frame.media = frames[top].media
@@ -84,7 +86,7 @@ extension CollectedRows {
     let type = context.path.last { $0.name.contains(".") }.flatMap { table.typeNumber(model.resolve($0.name)) }
     open(&frame, type ?? 0)
     frames.append(frame)
-    for (column, value) in kept where value != .null { setSystem(column, value, frames.count - 1) }
+    for (column, value) in savedColumns where value != .null { setSystem(column, value, frames.count - 1) }
   }
 
   /// The table of an entity whose context names another place than the payload's; nil if the entity stays where it is.
@@ -102,7 +104,8 @@ extension CollectedRows {
     guard isRelated(table) else {
       guard content != nil else { return table }
       throw RowCollectorError.otherKind(
-        expected: "an entity of \(plan.tables[rootTable].name)", found: "one of \(table.name) by its context")
+        expected: "an entity of \(plan.tables[rootTable].name)",
+        found: "an entity of \(table.name), according to the context URL")
     }
     // A singleton stays in its own table, even if its entity is also in a set.
     if case .singleton = plan.tables[rootTable].place { return nil }
@@ -164,35 +167,36 @@ extension CollectedRows {
         set(frame.place, column, value)
       }
     }
-    if !hadProperties, frame.flags.isEmpty, frame.around >= 0 { frame.flags.insert(.reference) }
-    if !frame.flags.isEmpty || table.isContained && frame.around < 0 { chunk.slots[slot].ids[row] = id }
+    if !hadProperties, frame.flags.isEmpty, frame.enclosing >= 0 { frame.flags.insert(.reference) }
+    if !frame.flags.isEmpty || table.isContained && frame.enclosing < 0 { chunk.slots[slot].ids[row] = id }
     guard table.key.isEmpty || !EntityID.isConventional(id, in: table) else { return }
     chunk.slots[slot].batch.set(row, SystemColumn.uri.place, .text(id))
   }
 
   /// Joins an inline entity to the enclosing one.
   mutating func join(_ frame: EntityFrame) {
-    let around = frames[frame.around]
+    let enclosing = frames[frame.enclosing]
     let isDelta = frames.last?.isDelta ?? false
     let isAdded = !(isDelta && !frame.flags.isDisjoint(with: [.deleted, .left]))
-    if frames.last?.isCollection != true { noteTold(frame.navigation, of: around.place) }
-    noteMember(frame.navigation, of: around.place, frame.place, isAdded: isAdded)
-    switch around.table.navigations[frame.navigation].relation {
+    if frames.last?.isCollection != true { noteComplete(frame.navigation, of: enclosing.place) }
+    noteMember(frame.navigation, of: enclosing.place, frame.place, isAdded: isAdded)
+    switch enclosing.table.navigations[frame.navigation].relation {
     case .columns(let pairs):
-      ties.append(Tie(source: around.place, target: frame.place, pairs: pairs, navigation: frame.navigation))
+      ties.append(Tie(source: enclosing.place, target: frame.place, pairs: pairs, navigation: frame.navigation))
     case .links(let link, let isForward):
       if frames.last?.isCollection != true {
-        chunk.told.append(RowChunk.Told(link: link, row: around.place, isSource: isForward))
+        chunk.completeLinks.append(RowChunk.CompleteLinks(link: link, row: enclosing.place, isSource: isForward))
       }
       chunk.links.append(
         RowChunk.Link(
-          link: link, source: isForward ? around.place : frame.place, target: isForward ? frame.place : around.place,
+          link: link, source: isForward ? enclosing.place : frame.place,
+          target: isForward ? frame.place : enclosing.place,
           isAdded: isAdded))
     case .containment, .container: break
     }
     // The entity has left the collection, not the store.
     if isDelta, frame.flags.contains(.left) {
-      let isContained = around.table.navigations[frame.navigation].relation == .containment
+      let isContained = enclosing.table.navigations[frame.navigation].relation == .containment
       chunk.slots[Int(frame.place.slot)].flags[Int(frame.place.row)] = isContained ? .deleted : .reference
     }
   }

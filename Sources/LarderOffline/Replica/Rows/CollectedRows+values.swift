@@ -53,8 +53,8 @@ extension CollectedRows {
       treeMember = (top, name.text, member)
       return tree.beginComplex(name.text)
     }
-    let around = frames[top].entity(top)
-    var frame = EntityFrame(table: frames[top].table, navigation: -1, around: around)
+    let enclosing = frames[top].entity(top)
+    var frame = EntityFrame(table: frames[top].table, navigation: -1, enclosing: enclosing)
     frame.marker = Int(member.index)
     frame.place = frames[top].place
     let column = frame.table.columns[frame.marker]

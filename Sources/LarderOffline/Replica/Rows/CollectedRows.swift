@@ -76,11 +76,11 @@ struct CollectedRows {
 
   /// Returns the rows since the last call. Call it only between rows.
   mutating func take() -> RowChunk {
-    let taken = chunk
+    let collected = chunk
     chunk = RowChunk()
     slotOf = [:]
     // The maps stay: they contain names, not rows.
-    return taken
+    return collected
   }
 
   /// Moves the rows of a plain chunk to the packed rows of their tables, by table number. Call it only between rows.
@@ -110,22 +110,23 @@ struct CollectedRows {
   /// Throws for a payload of another kind than requested: rows that such a payload omits have not been deleted.
   private func check(_ kind: PayloadKind) throws(RowCollectorError) {
     guard let content else { return }
-    let found: String
+    let received: String
     switch (content, kind) {
     case (.entity, .entity), (.collection, .collection), (.changes, .collection), (.changes, .delta): return
-    case (_, .entity): found = PageForm.Content.entity.rawValue
-    case (_, .collection): found = PageForm.Content.collection.rawValue
-    case (_, .delta): found = PageForm.Content.changes.rawValue
+    case (_, .entity): received = PageForm.Content.entity.rawValue
+    case (_, .collection): received = PageForm.Content.collection.rawValue
+    case (_, .delta): received = PageForm.Content.changes.rawValue
     case (_, .property), (_, .reference), (_, .references), (_, .serviceDocument), (_, .error): return
     }
-    throw .otherKind(expected: content.rawValue, found: found)
+    throw .otherKind(expected: content.rawValue, found: received)
   }
 
   /// Throws for a context of entities that cannot be the payload's own.
   private func check(_ context: ContextURL) throws(RowCollectorError) {
     guard content != nil, let named = table(of: context), !isRelated(named) else { return }
     throw .otherKind(
-      expected: "entities of \(plan.tables[rootTable].name)", found: "those of \(named.name) by their context")
+      expected: "entities of \(plan.tables[rootTable].name)",
+      found: "entities of \(named.name), according to the context URL")
   }
 
   /// Whether entities of a table may be the payload's own.
@@ -152,9 +153,9 @@ struct CollectedRows {
 
   mutating func beginEntity(_ name: PayloadName?, role: PayloadEntityRole, typeName: String?) throws {
     var navigation = -1
-    var around = -1
+    var enclosing = -1
     if let top = frames.indices.last {
-      around = frames[top].entity(top)
+      enclosing = frames[top].entity(top)
       if frames[top].isCollection {
         navigation = frames[top].navigation
       } else if let name {
@@ -162,13 +163,13 @@ struct CollectedRows {
         navigation = member.kind == .navigation ? Int(member.index) : -1
       }
       // The entity belongs to a navigation property without a table: it is skipped with all its content.
-      guard navigation >= 0, !frames[top].isIgnored, around >= 0 else {
+      guard navigation >= 0, !frames[top].isIgnored, enclosing >= 0 else {
         return frames.append(.ignored(frames[top].table))
       }
     }
-    let isRoot = around < 0
-    let table = isRoot ? plan.tables[rootTable] : plan.tables[frames[around].table.navigations[navigation].target]
-    var frame = EntityFrame(table: table, navigation: navigation, around: around)
+    let isRoot = enclosing < 0
+    let table = isRoot ? plan.tables[rootTable] : plan.tables[frames[enclosing].table.navigations[navigation].target]
+    var frame = EntityFrame(table: table, navigation: navigation, enclosing: enclosing)
     if case .deleted(let removal) = role { frame.flags = removal == .deleted ? .deleted : .left }
     open(&frame, table.hasTypes ? typeName.flatMap { table.typeNumber($0) } ?? 0 : 0)
     frames.append(frame)
@@ -179,8 +180,8 @@ struct CollectedRows {
     let table = frame.table
     let slot = slot(of: table)
     let parent: RowChunk.Place? =
-      frame.around >= 0 && frames[frame.around].table.navigations[frame.navigation].relation == .containment
-      ? frames[frame.around].place : nil
+      frame.enclosing >= 0 && frames[frame.enclosing].table.navigations[frame.navigation].relation == .containment
+      ? frames[frame.enclosing].place : nil
     let row = chunk.slots[slot].appendRow(type: typeNumber, queries: 0, parent: parent)
     frame.place = RowChunk.Place(slot: Int32(slot), row: Int32(row))
     frame.map = map(table, typeNumber, [])
@@ -189,17 +190,17 @@ struct CollectedRows {
 
   mutating func slot(of table: EntityTable) -> Int {
     if let last = chunk.slots.indices.last, chunk.slots[last].table === table { return last }
-    if let known = slotOf[table.number] { return known }
+    if let existing = slotOf[table.number] { return existing }
     chunk.slots.append(RowSlot(table))
     slotOf[table.number] = chunk.slots.count - 1
     return chunk.slots.count - 1
   }
 
   mutating func map(_ table: EntityTable, _ typeNumber: Int, _ prefix: [String]) -> Int {
-    if let known = maps.firstIndex(where: {
+    if let existing = maps.firstIndex(where: {
       $0.table === table && $0.typeNumber == typeNumber && $0.prefix == prefix
     }) {
-      return known
+      return existing
     }
     maps.append(MemberMap(table: table, typeNumber: typeNumber, prefix: prefix))
     return maps.count - 1
@@ -242,10 +243,10 @@ struct CollectedRows {
     let member = member(name)
     guard member.kind == .navigation, let top = frames.indices.last else { return }
     let frame = frames[top]
-    noteTold(Int(member.index), of: frame.place)
+    noteComplete(Int(member.index), of: frame.place)
     switch frame.table.navigations[Int(member.index)].relation {
     case .links(let link, let isForward):
-      chunk.told.append(RowChunk.Told(link: link, row: frame.place, isSource: isForward))
+      chunk.completeLinks.append(RowChunk.CompleteLinks(link: link, row: frame.place, isSource: isForward))
     case .columns(let pairs):
       let target = plan.tables[frame.table.navigations[Int(member.index)].target]
       guard !target.key.isEmpty, Set(target.key).isSubset(of: pairs.map(\.target)) else { return }
@@ -259,8 +260,8 @@ struct CollectedRows {
   }
 
   /// Records that the payload contains a navigation property completely.
-  mutating func noteTold(_ navigation: Int, of source: RowChunk.Place) {
-    if notesMembers { chunk.toldMembers.append(RowChunk.Navigation(source: source, navigation: navigation)) }
+  mutating func noteComplete(_ navigation: Int, of source: RowChunk.Place) {
+    if notesMembers { chunk.completeNavigations.append(RowChunk.Navigation(source: source, navigation: navigation)) }
   }
 
   /// Records that a navigation property has an entity as a member, or no longer has it.
@@ -277,20 +278,20 @@ struct CollectedRows {
       if let last = frames.last { frames.append(.ignored(last.table, isCollection: true)) }
       return
     }
-    let around = frames[top].entity(top)
-    var frame = EntityFrame(table: frames[around].table, navigation: Int(member.index), around: around)
+    let enclosing = frames[top].entity(top)
+    var frame = EntityFrame(table: frames[enclosing].table, navigation: Int(member.index), enclosing: enclosing)
     frame.isCollection = true
     frame.isDelta = isDelta
-    frame.place = frames[around].place
+    frame.place = frames[enclosing].place
     frames.append(frame)
-    if !isDelta { tell(frame) }
+    if !isDelta { noteCompleteCollection(frame) }
   }
 
   mutating func endCollection() { if frames.last?.isCollection == true { frames.removeLast() } }
 
-  private mutating func tell(_ frame: EntityFrame) {
-    noteTold(frame.navigation, of: frame.place)
+  private mutating func noteCompleteCollection(_ frame: EntityFrame) {
+    noteComplete(frame.navigation, of: frame.place)
     guard case .links(let link, let isForward) = frame.table.navigations[frame.navigation].relation else { return }
-    chunk.told.append(RowChunk.Told(link: link, row: frame.place, isSource: isForward))
+    chunk.completeLinks.append(RowChunk.CompleteLinks(link: link, row: frame.place, isSource: isForward))
   }
 }

@@ -6,7 +6,7 @@ struct EntityFrame {
   /// The navigation property of the enclosing entity that led here; -1 for the payload's own entities.
   let navigation: Int
   /// The frame of the enclosing entity; -1 for none.
-  var around: Int
+  var enclosing: Int
   var place = RowChunk.Place(slot: -1, row: -1)
   /// The map of members; -1 if no names are looked up.
   var map = -1
@@ -22,18 +22,18 @@ struct EntityFrame {
   /// Undeclared properties by the number of their column.
   var dynamic: [Int: ODataComplexValue] = [:]
 
-  init(table: EntityTable, navigation: Int, around: Int) {
+  init(table: EntityTable, navigation: Int, enclosing: Int) {
     self.table = table
     self.navigation = navigation
-    self.around = around
+    self.enclosing = enclosing
   }
 
   /// The frame of the entity that a frame belongs to.
-  func entity(_ own: Int) -> Int { marker >= 0 || isCollection ? around : own }
+  func entity(_ index: Int) -> Int { marker >= 0 || isCollection ? enclosing : index }
 
   /// A frame whose content is skipped; `table` is that of the enclosing entity.
   static func ignored(_ table: EntityTable, isCollection: Bool = false) -> EntityFrame {
-    var frame = EntityFrame(table: table, navigation: -1, around: -1)
+    var frame = EntityFrame(table: table, navigation: -1, enclosing: -1)
     frame.isIgnored = true
     frame.isCollection = isCollection
     return frame

@@ -10,14 +10,14 @@ enum EntityID {
     var path = id.utf8[...]
     if path.last == UInt8(ascii: ")") {
       // A key in quotes may contain slashes. Therefore the code searches for the name, not for the last slash.
-      let wanted = Array((name + "(").utf8)
-      while let found = path.firstRange(of: wanted) {
-        if found.lowerBound == id.utf8.startIndex
-          || id.utf8[id.utf8.index(before: found.lowerBound)] == UInt8(ascii: "/")
+      let prefix = Array((name + "(").utf8)
+      while let range = path.firstRange(of: prefix) {
+        if range.lowerBound == id.utf8.startIndex
+          || id.utf8[id.utf8.index(before: range.lowerBound)] == UInt8(ascii: "/")
         {
           return true
         }
-        path = path[found.upperBound...]
+        path = path[range.upperBound...]
       }
       return false
     }

@@ -24,7 +24,7 @@ extension CollectedRows {
   func naming(_ error: ColumnValueError, _ top: Int) -> ColumnValueError {
     var error = error
     let place = frames[frames[top].entity(top)].place
-    error.entity = name(place) ?? "\(chunk.slots[Int(place.slot)].table.name), entity \(rootCount + 1) of the answer"
+    error.entity = name(place) ?? "\(chunk.slots[Int(place.slot)].table.name), entity \(rootCount + 1) of the response"
     return error
   }
 

@@ -8,7 +8,7 @@ struct MediaInfo {
   var editLink: String?
 
   /// Takes control information about media. Returns false for other information.
-  mutating func take(_ information: ControlInformation, _ scalar: PayloadScalar) -> Bool {
+  mutating func consume(_ information: ControlInformation, _ scalar: PayloadScalar) -> Bool {
     let text = scalar.isNull ? nil : scalar.string
     switch information {
     case .mediaContentType: contentType = text

@@ -58,8 +58,8 @@ struct MemberMap {
   }
 
   private func navigation(_ path: [String], _ type: EdmStructure) -> Int? {
-    let found = table.navigations.indices.filter { table.navigations[$0].path == path }
-    return found.first { isOf(type, table.navigations[$0].declaringType) }
+    let numbers = table.navigations.indices.filter { table.navigations[$0].path == path }
+    return numbers.first { isOf(type, table.navigations[$0].declaringType) }
   }
 
   private func isOf(_ type: EdmStructure, _ declaring: EdmStructure) -> Bool {

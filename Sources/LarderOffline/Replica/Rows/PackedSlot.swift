@@ -55,7 +55,9 @@ extension RowChunk {
   /// Whether the chunk contains only rows that need no special handling: their columns contain everything that joins
   /// them.
   var isPlain: Bool {
-    guard links.isEmpty, outerLinks.isEmpty, told.isEmpty, inlines.isEmpty, deltaLinks.isEmpty else { return false }
+    guard links.isEmpty, outerLinks.isEmpty, completeLinks.isEmpty, inlines.isEmpty, deltaLinks.isEmpty else {
+      return false
+    }
     return slots.allSatisfy { !$0.hasFlags && !$0.table.isContained && !$0.table.key.isEmpty }
   }
 }

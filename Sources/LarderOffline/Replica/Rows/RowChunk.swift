@@ -19,7 +19,7 @@ struct RowChunk: Sendable {
   }
 
   /// A row whose links in a link table the payload contains completely. The row is their source or their target.
-  struct Told: Sendable {
+  struct CompleteLinks: Sendable {
     let link: Int
     let row: Place
     let isSource: Bool
@@ -60,10 +60,10 @@ struct RowChunk: Sendable {
   var order: [Place] = []
   var links: [Link] = []
   var outerLinks: [OuterLink] = []
-  var told: [Told] = []
+  var completeLinks: [CompleteLinks] = []
   /// For changes: the navigation properties that the payload contains completely, and the inline entities of all
   /// navigation properties.
-  var toldMembers: [Navigation] = []
+  var completeNavigations: [Navigation] = []
   var members: [Member] = []
   var inlines: [Inline] = []
   /// The links of a delta, by entity-ids.

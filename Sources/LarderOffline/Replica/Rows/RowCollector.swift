@@ -14,10 +14,12 @@ enum RowCollectorError: Error, Sendable, CustomStringConvertible {
 
   var description: String {
     switch self {
-    case .noEntities(let kind): "The answer holds no entities: it is a \(kind)."
-    case .otherKind(let expected, let found): "The answer is of another kind: expected \(expected), found \(found)."
-    case .noKey(let table): "An entity of \(table) comes without its key; where the query selects, select the key too."
-    case .service(let error): "The service answers with an error: \(error.message) (\(error.code))"
+    case .noEntities(let kind): "The response contains no entities: it is a \(kind)."
+    case .otherKind(let expected, let found):
+      "The response has another kind of content: expected \(expected), found \(found)."
+    case .noKey(let table):
+      "An entity of \(table) has no key in the response; if the query has $select, add the key to it."
+    case .service(let error): "The service responded with an error: \(error.message) (\(error.code))"
     }
   }
 }

@@ -20,7 +20,7 @@ extension DeltaWriter {
   }
 
   /// Whether a query still has a row.
-  private enum Hold { case held, lost, unknown }
+  private enum Membership { case member, left, unknown }
 
   // MARK: Releasing
 
@@ -42,15 +42,15 @@ extension DeltaWriter {
   ///
   /// - Parameter own: the query that loses the row; nil for all queries, if the row is deleted or its relations change.
   mutating func release(
-    below table: Int, _ id: Int64, of own: Int64? = nil, along navigation: Int? = nil, _ connection: Connection
+    below table: Int, _ id: Int64, of losingQuery: Int64? = nil, along navigation: Int? = nil, _ connection: Connection
   ) throws(StorageError) {
-    for (query, places) in places where own == nil || own == query {
+    for (query, places) in places where losingQuery == nil || losingQuery == query {
       let navigations = places.navigations(from: plan.tables[table])
       // The store does not know which rows these links lead to.
       if places.isContradicted, !navigations.isEmpty { try doubt(query, connection) }
       for number in navigations where navigation == nil || navigation == number {
         let target = plan.tables[table].navigations[number].target
-        for row in try held(by: id, of: table, number, query, connection) {
+        for row in try reachedRows(from: id, of: table, number, query, connection) {
           release(Released(query: query, table: target, row: row))
         }
       }
@@ -61,9 +61,11 @@ extension DeltaWriter {
   mutating func release(endsOf link: Int, _ source: Int64, _ target: Int64) {
     for (query, places) in places {
       for place in places.all {
-        guard let around = place.around,
-          case .links(link, let isForward) = plan.tables[places.all[around.place].table].navigations[around.navigation]
-            .relation
+        guard let enclosing = place.enclosing,
+          case .links(link, let isForward) = plan.tables[places.all[enclosing.place].table].navigations[
+            enclosing.navigation
+          ]
+          .relation
         else { continue }
         release(Released(query: query, table: place.table, row: isForward ? target : source))
       }
@@ -97,22 +99,22 @@ extension DeltaWriter {
   }
 
   /// Releases the rows that are no longer members of a navigation property that the delta contains inline.
-  mutating func release(untoldIn chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection)
+  mutating func release(omittedFrom chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection)
     throws(StorageError)
   {
     func identity(_ place: RowChunk.Place) -> Int64 { identities[Int(place.slot)][Int(place.row)] }
     let members = Dictionary(grouping: chunk.members) { $0.navigation }
-    for told in chunk.toldMembers {
-      let table = chunk.slots[Int(told.source.slot)].table
-      let source = identity(told.source)
+    for complete in chunk.completeNavigations {
+      let table = chunk.slots[Int(complete.source.slot)].table
+      let source = identity(complete.source)
       guard source != 0 else { continue }
       // The other members are behind a link.
-      if chunk.inlines.contains(where: { $0.parent == told.source && $0.navigation == told.navigation }) {
+      if chunk.inlines.contains(where: { $0.parent == complete.source && $0.navigation == complete.navigation }) {
         try doubt(query, connection)
         continue
       }
-      let kept = Set((members[told] ?? []).filter(\.isAdded).map { identity($0.target) })
-      try release(untold: kept, of: table, told.navigation, source, connection)
+      let remaining = Set((members[complete] ?? []).filter(\.isAdded).map { identity($0.target) })
+      try release(except: remaining, of: table, complete.navigation, source, connection)
     }
     for member in chunk.members {
       let (source, target) = (identity(member.navigation.source), identity(member.target))
@@ -126,14 +128,15 @@ extension DeltaWriter {
   }
 
   private mutating func release(
-    untold kept: Set<Int64>, of table: EntityTable, _ navigation: Int, _ source: Int64, _ connection: Connection
+    except remaining: Set<Int64>, of table: EntityTable, _ navigation: Int, _ source: Int64, _ connection: Connection
   ) throws(StorageError) {
     if places[query]?.isContradicted == true { try doubt(query, connection) }
     let target = table.navigations[navigation].target
     if table.navigations[navigation].relation == .containment {
-      return try removeContained(except: kept, in: target, below: source, connection)
+      return try removeContained(except: remaining, in: target, below: source, connection)
     }
-    for row in try held(by: source, of: table.number, navigation, query, connection) where !kept.contains(row) {
+    for row in try reachedRows(from: source, of: table.number, navigation, query, connection)
+    where !remaining.contains(row) {
       deny(table, navigation, source, row)
     }
   }
@@ -170,92 +173,95 @@ extension DeltaWriter {
 
   /// Removes from their queries the released rows that their results no longer contain. Rows without a query are
   /// deleted.
-  mutating func settleReleased(_ connection: Connection) throws(StorageError) {
-    var held: Set<Released> = []
+  mutating func resolveReleased(_ connection: Connection) throws(StorageError) {
+    var reexamined: Set<Released> = []
     while let row = released.popLast() {
       isReleased.remove(row)
       guard let bit = try bit(row.query, row.table, connection), try isMember(row, bit, connection) else { continue }
-      switch try hold(row, connection) {
-      case .held:
+      switch try membership(row, connection) {
+      case .member:
         // The row is still at one place, but may no longer hold others at another place.
-        guard (places[row.query]?.places(in: row.table).count ?? 0) > 1, held.insert(row).inserted else { continue }
+        guard (places[row.query]?.places(in: row.table).count ?? 0) > 1, reexamined.insert(row).inserted else {
+          continue
+        }
         try release(below: row.table, row.row, of: row.query, connection)
       case .unknown: try doubt(row.query, connection)
-      case .lost: try leave(row, bit, connection)
+      case .left: try leave(row, bit, connection)
       }
     }
   }
 
   private func isMember(_ row: Released, _ bit: Int64, _ connection: Connection) throws(StorageError) -> Bool {
     try connection.first(
-      "SELECT 1 FROM \(name(row.table)) AS f WHERE \"@id\" = ?1 AND \(isHeld(row.query, row.table))",
+      "SELECT 1 FROM \(name(row.table)) AS f WHERE \"@id\" = ?1 AND \(membershipCondition(row.query, row.table))",
       .integer(row.row), .integer(bit)
     ) { (_) throws(StorageError) in true } ?? false
   }
 
   /// The condition that a query has row `f`. A row created in the store belongs to this query if no other one reads its
   /// table.
-  private func isHeld(_ query: Int64, _ table: Int) -> String {
-    let isMine = query == self.query && !places.contains { $0.key != query && $0.value.tables.contains(table) }
-    return isMine ? "(f.\"@queries\" & ?2 <> 0 OR f.\"@queries\" = 0)" : "f.\"@queries\" & ?2 <> 0"
+  private func membershipCondition(_ query: Int64, _ table: Int) -> String {
+    let includesLocalRows =
+      query == self.query && !places.contains { $0.key != query && $0.value.tables.contains(table) }
+    return includesLocalRows ? "(f.\"@queries\" & ?2 <> 0 OR f.\"@queries\" = 0)" : "f.\"@queries\" & ?2 <> 0"
   }
 
-  private func hold(_ row: Released, _ connection: Connection) throws(StorageError) -> Hold {
-    guard let places = places[row.query] else { return .held }
+  private func membership(_ row: Released, _ connection: Connection) throws(StorageError) -> Membership {
+    guard let places = places[row.query] else { return .member }
     guard places.isComplete else { return .unknown }
     var isUnknown = false
     for place in places.places(in: row.table) {
-      switch try hold(row.row, at: place, places, row.query, connection) {
-      case .held: return .held
+      switch try membership(row.row, at: place, places, row.query, connection) {
+      case .member: return .member
       case .unknown: isUnknown = true
-      case .lost: continue
+      case .left: continue
       }
     }
-    return isUnknown ? .unknown : .lost
+    return isUnknown ? .unknown : .left
   }
 
-  private func hold(
+  private func membership(
     _ id: Int64, at number: Int, _ places: QueryPlaces, _ query: Int64, _ connection: Connection
-  ) throws(StorageError) -> Hold {
+  ) throws(StorageError) -> Membership {
     let place = places.all[number]
-    guard let around = place.around else {
-      if query == self.query, left.contains(id) { return .lost }
+    guard let enclosing = place.enclosing else {
+      if query == self.query, left.contains(id) { return .left }
       // If the query has rows of the table at one place only, their bit decides.
-      return places.hasAll || places.places(in: place.table).count == 1 ? .held : .unknown
+      return places.hasAll || places.places(in: place.table).count == 1 ? .member : .unknown
     }
-    let source = places.all[around.place].table
+    let source = places.all[enclosing.place].table
     let isOnlyPlace = places.places(in: source).count == 1
-    guard let bit = try bit(query, source, connection) else { return .lost }
-    var result = Hold.lost
-    let sql = related(source, around.navigation, isForward: false, "f.\"@queries\" & ?2 <> 0")
+    guard let bit = try bit(query, source, connection) else { return .left }
+    var result = Membership.left
+    let sql = related(source, enclosing.navigation, isForward: false, "f.\"@queries\" & ?2 <> 0")
     let ids = try connection.integers(sql, .integer(id), .integer(bit))
     for other in ids {
-      let link = DeniedLink(table: source, navigation: around.navigation, source: other, target: id)
+      let link = DeniedLink(table: source, navigation: enclosing.navigation, source: other, target: id)
       if query == self.query, denied.contains(link) { continue }
-      let hold = isOnlyPlace ? .held : try hold(other, at: around.place, places, query, connection)
-      if hold == .held { return place.isExact ? .held : .unknown }
-      if hold == .unknown { result = .unknown }
+      let membership = isOnlyPlace ? .member : try membership(other, at: enclosing.place, places, query, connection)
+      if membership == .member { return place.isExact ? .member : .unknown }
+      if membership == .unknown { result = .unknown }
     }
     return result
   }
 
   /// The rows of a query that a row leads to.
-  private func held(
-    by id: Int64, of table: Int, _ navigation: Int, _ query: Int64, _ connection: Connection
+  private func reachedRows(
+    from id: Int64, of table: Int, _ navigation: Int, _ query: Int64, _ connection: Connection
   ) throws(StorageError) -> [Int64] {
     let target = plan.tables[table].navigations[navigation].target
     guard let bit = try bit(query, target, connection) else { return [] }
-    let sql = related(table, navigation, isForward: true, isHeld(query, target))
+    let sql = related(table, navigation, isForward: true, membershipCondition(query, target))
     return try connection.integers(sql, .integer(id), .integer(bit))
   }
 
   /// Selects the rows `f` at the other end of a navigation property, in either direction.
-  private func related(_ table: Int, _ navigation: Int, isForward: Bool, _ isHeld: String) -> String {
+  private func related(_ table: Int, _ navigation: Int, isForward: Bool, _ membershipCondition: String) -> String {
     let property = plan.tables[table].navigations[navigation]
     let (source, target) = (name(table), name(property.target))
     let (near, far) = isForward ? (source, target) : (target, source)
     func joined(_ on: String) -> String {
-      "SELECT f.\"@id\" FROM \(near) AS n CROSS JOIN \(far) AS f ON \(on) WHERE n.\"@id\" = ?1 AND \(isHeld)"
+      "SELECT f.\"@id\" FROM \(near) AS n CROSS JOIN \(far) AS f ON \(on) WHERE n.\"@id\" = ?1 AND \(membershipCondition)"
     }
     switch property.relation {
     case .columns(let pairs):
@@ -271,7 +277,7 @@ extension DeltaWriter {
       let (here, there) = isForward == isFromSource ? ("source", "target") : ("target", "source")
       return """
         SELECT f."@id" FROM \(linkName(link)) AS l CROSS JOIN \(far) AS f ON f."@id" = l.\(there)
-        WHERE l.\(here) = ?1 AND \(isHeld)
+        WHERE l.\(here) = ?1 AND \(membershipCondition)
         """
     }
   }

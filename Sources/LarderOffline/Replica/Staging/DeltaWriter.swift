@@ -61,13 +61,13 @@ struct DeltaWriter {
       let slot = Int(place.slot)
       let row = Int(place.row)
       try prepare(chunk.slots[slot].table, connection)
-      let around = chunk.slots[slot].parents[row]
-      let parent = around.map { identities[Int($0.slot)][Int($0.row)] }
-      let isOwn = chunk.slots[slot].table.number == root && around == nil
+      let parentPlace = chunk.slots[slot].parents[row]
+      let parent = parentPlace.map { identities[Int($0.slot)][Int($0.row)] }
+      let isRoot = chunk.slots[slot].table.number == root && parentPlace == nil
       identities[slot][row] = try apply(&chunk.slots[slot], row, parent, connection)
-      if isOwn { outcome.rows += 1 }
+      if isRoot { outcome.rows += 1 }
     }
-    try release(untoldIn: chunk, identities, connection)
+    try release(omittedFrom: chunk, identities, connection)
     try applyLinks(chunk, identities, connection)
   }
 
@@ -75,7 +75,7 @@ struct DeltaWriter {
   /// delta.
   mutating func finish(_ connection: Connection) throws(StorageError) -> StagedOutcome {
     for (link, isDeleted) in deltaLinks { try apply(link, isDeleted, connection) }
-    try settleReleased(connection)
+    try resolveReleased(connection)
     try deleteKept(connection)
     for table in outcome.changed { try registry.forgetSearch(table: table, connection) }
     if hasNewTables || !outcome.changed.isEmpty { try connection.countVersionUp() }
@@ -95,7 +95,7 @@ struct DeltaWriter {
     let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ",")
     inserts[table.number] =
       "INSERT INTO \(name(table.number))(\(TableDDL.list(columns))) VALUES(\(places))"
-    let indexes = TableDDL.indexes(of: table, in: plan, asked: try registry.asked(table, connection))
+    let indexes = TableDDL.indexes(of: table, in: plan, requested: try registry.requestedIndexes(table, connection))
     indexed[table.number] = Set(indexes.flatMap(\.self))
   }
 
@@ -115,7 +115,7 @@ struct DeltaWriter {
   private mutating func apply(
     _ slot: inout RowSlot, _ row: Int, _ parent: Int64?, _ connection: Connection
   ) throws(StorageError) -> Int64 {
-    let around = parent
+    let givenParent = parent
     var parent = parent
     if parent == nil, slot.table.isContained, let url = slot.ids[row] {
       parent = try finder.findContainer(of: url, connection)?.id
@@ -124,8 +124,8 @@ struct DeltaWriter {
     var id: Int64?
     if let arguments { id = try find(slot.table.number, arguments, connection) }
     if id == nil, let url = slot.ids[row] {
-      let found = try finder.find(url, connection)
-      if found?.table == slot.table.number { id = found?.id }
+      let entity = try finder.find(url, connection)
+      if entity?.table == slot.table.number { id = entity?.id }
     }
     let flags = slot.flags[row]
     if flags.contains(.reference) { return id ?? 0 }
@@ -141,7 +141,7 @@ struct DeltaWriter {
       return table == slot.table.number ? id : 0
     }
     if let id {
-      if around == nil, slot.table.number == root { left.remove(id) }
+      if givenParent == nil, slot.table.number == root { left.remove(id) }
       try release(changed: slot, row, id, connection)
       try update(slot, row, id, connection)
       return id
@@ -158,12 +158,12 @@ struct DeltaWriter {
     _ table: Int, _ arguments: [SQLValue], _ connection: Connection
   ) throws(StorageError) -> Int64? {
     guard let sql = finds[table] else { return nil }
-    var found: Int64?
+    var id: Int64?
     try connection.forEachRow(sql, arguments) { (row) throws(StorageError) in
-      found = row.integer(0)
+      id = row.integer(0)
       return false
     }
-    return found
+    return id
   }
 
   /// Updates the properties of an entity that the payload had. Writes nothing if they are equal.
@@ -176,9 +176,10 @@ struct DeltaWriter {
         shape, slot.table, name: name(shape.table), indexed: indexed[shape.table] ?? [])
     }
     let bit: Int64 = 1 << (bits[shape.table] ?? 0)
-    guard let found = try changes[shape]?.apply(slot, row, id: id, bit: bit, connection), found != .same else { return }
+    guard let rowOutcome = try changes[shape]?.apply(slot, row, id: id, bit: bit, connection), rowOutcome != .same
+    else { return }
     outcome.changed.insert(shape.table)
-    if found == .upserted { upserted[shape.table, default: []].append(id) }
+    if rowOutcome == .upserted { upserted[shape.table, default: []].append(id) }
   }
 
   private mutating func insert(
@@ -187,7 +188,8 @@ struct DeltaWriter {
     let table = slot.table
     // Without its container, the place of a contained entity is unknown.
     if table.isContained, parent == nil || parent == 0 {
-      throw .notSupported(connection.file ?? "", "An entity of \(table.name) came without the one that contains it")
+      throw .notSupported(
+        connection.file ?? "", "An entity of \(table.name) was received without the entity that contains it")
     }
     if free.isEmpty {
       let first = try connection.takeIdentities(Self.reserve)
@@ -253,8 +255,8 @@ struct DeltaWriter {
 
   /// Deletes an entity with its links and contained entities, and releases the rows that it holds for any query.
   private mutating func delete(_ table: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
-    var waiting = [(table: table, id: id)]
-    while let next = waiting.popLast() {
+    var pending = [(table: table, id: id)]
+    while let next = pending.popLast() {
       try release(below: next.table, next.id, connection)
       try connection.run("DELETE FROM \(name(next.table)) WHERE \"@id\" = ?1", .integer(next.id))
       if connection.changes > 0 { outcome.changed.insert(next.table) }
@@ -268,7 +270,7 @@ struct DeltaWriter {
         let children = try connection.integers(
           "SELECT \"@id\" FROM \(name(navigation.target)) WHERE \"@parent\" = ?1", .integer(next.id)
         )
-        waiting += children.map { (navigation.target, $0) }
+        pending += children.map { (navigation.target, $0) }
       }
     }
   }
@@ -278,9 +280,9 @@ struct DeltaWriter {
   private mutating func applyLinks(
     _ chunk: RowChunk, _ identities: [[Int64]], _ connection: Connection
   ) throws(StorageError) {
-    for told in chunk.told {
-      let id = identities[Int(told.row.slot)][Int(told.row.row)]
-      try removeLinks(told.link, of: id, isSource: told.isSource, connection)
+    for complete in chunk.completeLinks {
+      let id = identities[Int(complete.row.slot)][Int(complete.row.row)]
+      try removeLinks(complete.link, of: id, isSource: complete.isSource, connection)
     }
     for link in chunk.links {
       let source = identities[Int(link.source.slot)][Int(link.source.row)]
@@ -324,13 +326,13 @@ struct DeltaWriter {
 
   /// Deletes contained entities that are missing from a complete inline collection. Those of other queries stay.
   mutating func removeContained(
-    except kept: Set<Int64>, in table: Int, below parent: Int64, _ connection: Connection
+    except keptIDs: Set<Int64>, in table: Int, below parent: Int64, _ connection: Connection
   ) throws(StorageError) {
     guard registry.entities[table] != nil else { return }
     let bit = try connection.bit(of: query, in: plan.tables[table].name).map { Int64(1) << $0 } ?? 0
     let there = try connection.integers(
       "SELECT \"@id\" FROM \(name(table)) WHERE \"@parent\" = ?1", .integer(parent))
-    for id in there where !kept.contains(id) {
+    for id in there where !keptIDs.contains(id) {
       try leave(Released(query: query, table: table, row: id), bit, connection)
     }
   }
@@ -370,5 +372,5 @@ struct DeltaWriter {
     try finder.find(url, connection)
   }
 
-  private var finder: EntityFinder { EntityFinder(plan: plan, registry: registry, near: root) }
+  private var finder: EntityFinder { EntityFinder(plan: plan, registry: registry, preferredTable: root) }
 }

@@ -24,8 +24,8 @@ struct DownloadMarks: Sendable {
 
   /// Makes the download the last one, unless it already is.
   func begin(_ replica: Replica) async throws(StorageError) {
-    let isKnown = try await replica.database.read { (connection) throws(StorageError) in try isLast(connection) }
-    guard !isKnown else { return }
+    let isAlreadyLast = try await replica.database.read { (connection) throws(StorageError) in try isLast(connection) }
+    guard !isAlreadyLast else { return }
     try await replica.write { (connection, _, _) throws(StorageError) in try begin(connection) }
   }
 
@@ -112,9 +112,9 @@ struct DownloadMarks: Sendable {
     let number = try connection.first("SELECT coalesce(min(number), 0) - 1 FROM larder_marked") {
       (row) throws(StorageError) in try row.int64(0)
     }
-    let given = number ?? -1
-    try connection.run("INSERT INTO larder_marked(number, query) VALUES(?1, ?2)", .integer(given), .integer(query))
-    return given
+    let markNumber = number ?? -1
+    try connection.run("INSERT INTO larder_marked(number, query) VALUES(?1, ?2)", .integer(markNumber), .integer(query))
+    return markNumber
   }
 
   /// Gives up the staged marks of downloads that will not be resumed.

@@ -5,15 +5,15 @@ struct EntityFinder {
   let plan: ReplicaPlan
   let registry: ReplicaRegistry
   /// The table in which ids without a conventional form are looked up.
-  let near: Int
+  let preferredTable: Int
 
   func find(_ url: String, _ connection: Connection) throws(StorageError) -> (table: Int, id: Int64)? {
-    if let found = try find(EntityID.segments(url)[...], connection) { return found }
-    guard registry.entities[near] != nil else { return nil }
-    let found = try connection.first("SELECT \"@id\" FROM \(name(near)) WHERE \"@uri\" = ?1", .text(url)) {
+    if let entity = try find(EntityID.segments(url)[...], connection) { return entity }
+    guard registry.entities[preferredTable] != nil else { return nil }
+    let id = try connection.first("SELECT \"@id\" FROM \(name(preferredTable)) WHERE \"@uri\" = ?1", .text(url)) {
       (row) throws(StorageError) in try row.int64(0)
     }
-    return found.map { (near, $0) }
+    return id.map { (preferredTable, $0) }
   }
 
   /// Finds the entity that contains the one with an id.
@@ -29,7 +29,7 @@ struct EntityFinder {
   ) throws(StorageError) -> (table: Int, id: Int64)? {
     for start in segments.indices {
       guard let table = plan.table(segments[start].name), !table.isContained else { continue }
-      if let found = try walk(segments[start...], from: table, connection) { return found }
+      if let entity = try walk(segments[start...], from: table, connection) { return entity }
     }
     return nil
   }
@@ -44,16 +44,16 @@ struct EntityFinder {
   ) throws(StorageError) -> (table: Int, id: Int64)? {
     var table = table
     var parent: Int64?
-    var found: Int64?
+    var current: Int64?
     for (place, segment) in zip(segments.indices, segments) {
-      if segment.name.contains("."), segment.key == nil, found != nil || place > segments.startIndex { continue }
+      if segment.name.contains("."), segment.key == nil, current != nil || place > segments.startIndex { continue }
       var key = segment.key
       if place > segments.startIndex {
-        if let id = found, let next = table.navigation([segment.name]), next.relation == .containment {
+        if let id = current, let next = table.navigation([segment.name]), next.relation == .containment {
           parent = id
-          found = nil
+          current = nil
           table = plan.tables[next.target]
-        } else if found == nil {
+        } else if current == nil {
           // The key is a separate segment.
           key = segment.name
         } else {
@@ -61,15 +61,15 @@ struct EntityFinder {
         }
       }
       if key == nil, !table.key.isEmpty, case .singleton = table.place {
-        found = try first(table, connection)
+        current = try first(table, connection)
       } else if key != nil || table.key.isEmpty {
         let cells = key.flatMap { EntityID.cells($0, in: table, model: plan.model) } ?? []
         guard cells.count == table.key.count else { return nil }
-        found = try row(table, cells, parent, connection)
-        if found == nil { return nil }
+        current = try row(table, cells, parent, connection)
+        if current == nil { return nil }
       }
     }
-    return found.map { (table.number, $0) }
+    return current.map { (table.number, $0) }
   }
 
   private func first(_ table: EntityTable, _ connection: Connection) throws(StorageError) -> Int64? {
@@ -84,12 +84,12 @@ struct EntityFinder {
     guard !table.key.isEmpty else { return try first(table, connection) }
     let condition = TableTarget.condition(table)
     let arguments = (table.isContained ? [.integer(parent)] : []) + cells
-    var found: Int64?
+    var id: Int64?
     let sql = "SELECT \"@id\" FROM \(name(table.number)) WHERE \(condition)"
     try connection.forEachRow(sql, arguments) { (row) throws(StorageError) in
-      found = row.integer(0)
+      id = row.integer(0)
       return false
     }
-    return found
+    return id
   }
 }

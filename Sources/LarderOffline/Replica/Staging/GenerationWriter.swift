@@ -21,13 +21,13 @@ struct GenerationWriter: Sendable {
 
   struct LinkTarget: Sendable {
     let insert: String
-    let told: String
+    let noteComplete: String
   }
 
   /// Writes a chunk. Returns the number of rows and links that no earlier page had.
   mutating func write(_ chunk: RowChunk, _ connection: Connection) throws(StorageError) -> Int {
     for slot in chunk.slots { try prepare(table: slot.table.number, connection) }
-    for link in chunk.links.map(\.link) + chunk.told.map(\.link) + chunk.outerLinks.map(\.link) {
+    for link in chunk.links.map(\.link) + chunk.completeLinks.map(\.link) + chunk.outerLinks.map(\.link) {
       try prepare(links: link, connection)
     }
     // A row that occurs twice is detected when it is written. Its table is then written row by row.
@@ -98,7 +98,8 @@ struct GenerationWriter: Sendable {
       // An entity-id may name the parent, but a whole read of one parent's entities would remove those of the others.
       guard let parent else {
         throw .notSupported(
-          connection.file ?? "", "\(target.table.name) is read by expanding it from the entities that contain it")
+          connection.file ?? "",
+          "Entities of \(target.table.name) can only be downloaded by expanding the entities that contain them")
       }
       slot.batch.set(row, SystemColumn.parent.place, integer: parent)
     }
@@ -131,9 +132,9 @@ struct GenerationWriter: Sendable {
     var new = 0
     func identity(_ place: RowChunk.Place) -> SQLValue { .integer(identities[Int(place.slot)][Int(place.row)]) }
     let none = SQLValue.integer(0)
-    for told in chunk.told {
-      guard let target = links[told.link], identity(told.row) != none else { continue }
-      try connection.run(target.told, .integer(told.isSource ? 0 : 1), identity(told.row))
+    for complete in chunk.completeLinks {
+      guard let target = links[complete.link], identity(complete.row) != none else { continue }
+      try connection.run(target.noteComplete, .integer(complete.isSource ? 0 : 1), identity(complete.row))
     }
     for link in chunk.links {
       let ends = (identity(link.source), identity(link.target))
@@ -171,7 +172,7 @@ struct GenerationWriter: Sendable {
       plan.tables[number], name: name, current: hasRows == nil ? nil : current, bit: bit,
       others: try connection.bits(in: plan.tables[number].name) & ~(1 << bit),
       index: TableDDL.indexes(
-        of: plan.tables[number], in: plan, asked: try registry.asked(plan.tables[number], connection)
+        of: plan.tables[number], in: plan, requested: try registry.requestedIndexes(plan.tables[number], connection)
       )
       .first ?? [])
   }
@@ -213,6 +214,6 @@ struct GenerationWriter: Sendable {
     if !isResumed { try connection.countVersionUp() }
     links[number] = LinkTarget(
       insert: "INSERT OR IGNORE INTO \(TableDDL.quoted(name))(source, target) VALUES(?1, ?2)",
-      told: "INSERT OR IGNORE INTO \(TableDDL.quoted(name + "_told"))(side, id) VALUES(?1, ?2)")
+      noteComplete: "INSERT OR IGNORE INTO \(TableDDL.quoted(name + "_told"))(side, id) VALUES(?1, ?2)")
   }
 }

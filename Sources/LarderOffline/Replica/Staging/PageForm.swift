@@ -122,10 +122,10 @@ struct PageReader {
   }
 
   var end: PageEnd {
-    let told = collector.rows
+    let collected = collector.rows
     return PageEnd(
-      nextLink: told.nextLink, deltaLink: told.deltaLink, count: told.count, rows: told.rootCount,
-      context: told.context,
-      contradictedLinks: told.contradictedLinks, fineValues: told.fineValues)
+      nextLink: collected.nextLink, deltaLink: collected.deltaLink, count: collected.count, rows: collected.rootCount,
+      context: collected.context,
+      contradictedLinks: collected.contradictedLinks, fineValues: collected.fineValues)
   }
 }

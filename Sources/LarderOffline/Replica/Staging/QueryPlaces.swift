@@ -9,7 +9,7 @@ struct QueryPlaces: Sendable {
   struct Place: Sendable {
     let table: Int
     /// The place of the enclosing entity, and its navigation property; nil for the query's own entities.
-    let around: (place: Int, navigation: Int)?
+    let enclosing: (place: Int, navigation: Int)?
     /// Whether all members of the navigation property are at this place: false with `$top` and `$skip`.
     let isExact: Bool
   }
@@ -29,14 +29,14 @@ struct QueryPlaces: Sendable {
   init(_ bound: BoundDefiningQuery, _ plan: ReplicaPlan) {
     let options = bound.url.options
     selected = Coverage.selected(by: bound, plan: plan)
-    all = [Place(table: bound.table.number, around: nil, isExact: true)]
+    all = [Place(table: bound.table.number, enclosing: nil, isExact: true)]
     hasAll = bound.isWholeSet && options.filter == nil && options.search == nil
-    add(options.expand, around: 0, plan)
+    add(options.expand, enclosing: 0, plan)
     // If all places are in the set's own table, each of their entities is also one of the query's own entities.
     if hasAll, all.allSatisfy({ $0.table == bound.table.number }) { isComplete = true }
   }
 
-  private mutating func add(_ items: [ODataBoundExpandItem], around place: Int, _ plan: ReplicaPlan) {
+  private mutating func add(_ items: [ODataBoundExpandItem], enclosing place: Int, _ plan: ReplicaPlan) {
     let table = plan.tables[all[place].table]
     for item in items where item.content == .entities {
       let path = QueryPlaces.names(item.path)
@@ -45,8 +45,8 @@ struct QueryPlaces: Sendable {
       let isExact = item.options?.top == nil && item.options?.skip == nil
       for (number, navigation) in table.navigations.enumerated()
       where path?.isEmpty == true || navigation.path == path {
-        all.append(Place(table: navigation.target, around: (place, number), isExact: isExact))
-        if let inner = item.options?.expand { add(inner, around: all.count - 1, plan) }
+        all.append(Place(table: navigation.target, enclosing: (place, number), isExact: isExact))
+        if let inner = item.options?.expand { add(inner, enclosing: all.count - 1, plan) }
       }
     }
   }
@@ -74,19 +74,19 @@ struct QueryPlaces: Sendable {
   /// The navigation properties by which rows of a table hold others; all of them if not all places are known.
   func navigations(from table: EntityTable) -> [Int] {
     guard isComplete else { return Array(table.navigations.indices) }
-    let found = all.compactMap { place in
-      place.around.flatMap { all[$0.place].table == table.number ? $0.navigation : nil }
+    let numbers = all.compactMap { place in
+      place.enclosing.flatMap { all[$0.place].table == table.number ? $0.navigation : nil }
     }
-    return Set(found).sorted()
+    return Set(numbers).sorted()
   }
 
   /// The columns of a table, without the key, that join its rows to others at either end. When they change, a row may
   /// leave its place.
   func joiningColumns(of table: EntityTable, _ plan: ReplicaPlan) -> Set<Int> {
     var columns: Set<Int> = []
-    for case let (place, around?) in all.map({ ($0, $0.around) }) {
-      let source = plan.tables[all[around.place].table]
-      guard case .columns(let pairs) = source.navigations[around.navigation].relation else { continue }
+    for case let (place, enclosing?) in all.map({ ($0, $0.enclosing) }) {
+      let source = plan.tables[all[enclosing.place].table]
+      guard case .columns(let pairs) = source.navigations[enclosing.navigation].relation else { continue }
       if source === table { columns.formUnion(pairs.map(\.source)) }
       if place.table == table.number { columns.formUnion(pairs.map(\.target)) }
     }
@@ -96,8 +96,8 @@ struct QueryPlaces: Sendable {
   /// Whether a link table joins the rows of two places.
   func isJoined(by link: Int, _ plan: ReplicaPlan) -> Bool {
     all.contains { place in
-      guard let around = place.around,
-        case .links(link, _) = plan.tables[all[around.place].table].navigations[around.navigation].relation
+      guard let enclosing = place.enclosing,
+        case .links(link, _) = plan.tables[all[enclosing.place].table].navigations[enclosing.navigation].relation
       else { return false }
       return true
     }

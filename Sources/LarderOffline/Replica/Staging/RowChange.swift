@@ -42,9 +42,9 @@ struct RowChange {
     var places: [Int] = []
     var names: [String] = []
     /// The SQL before and after the value that is written.
-    var texts: [(before: String, behind: String)] = []
+    var texts: [(prefix: String, suffix: String)] = []
 
-    func differs(behind count: Int) -> String {
+    func differs(after count: Int) -> String {
       guard !names.isEmpty else { return "0" }
       let old = names.map { "\($0) COLLATE BINARY" }.joined(separator: ",")
       let new = names.indices.map { "?\(count + $0 + 1)" }.joined(separator: ",")
@@ -55,8 +55,8 @@ struct RowChange {
   private let name: String
   /// The columns of the key, those of other indexes, and the others.
   private let parts: [Part]
-  private let look: String
-  private let lookPlaces: [Int]
+  private let comparison: String
+  private let comparisonPlaces: [Int]
   /// The statements by the parts that they write, one bit for each part.
   private var updates: [Int: (sql: String, places: [Int])] = [:]
 
@@ -75,14 +75,14 @@ struct RowChange {
       parts[part].texts.append(isOpen ? ("json_patch(coalesce(\(name), '{}'), ", ")") : ("", ""))
     }
     self.parts = parts
-    lookPlaces = parts.flatMap(\.places)
+    comparisonPlaces = parts.flatMap(\.places)
     var count = 0
     var terms: [String] = []
     for part in parts {
-      terms.append(part.differs(behind: count))
+      terms.append(part.differs(after: count))
       count += part.places.count
     }
-    look = """
+    comparison = """
       SELECT "@queries" & ?\(count + 2) = 0, \(terms.joined(separator: ", ")), "@state" & \(LocalState.made) <> 0 FROM \(name) WHERE "@id" = ?\(count + 1)
       """
   }
@@ -100,24 +100,25 @@ struct RowChange {
   mutating func apply(
     _ slot: RowSlot, _ row: Int, id: Int64, bit: Int64, _ connection: Connection
   ) throws(StorageError) -> Outcome {
-    var (isNew, wasMade) = (false, false)
+    var (isNew, wasLocal) = (false, false)
     var differing = 0
-    try connection.forEachRow(look, of: slot.batch, row, lookPlaces, [id, bit]) { (found) throws(StorageError) in
-      isNew = found.integer(0) != 0
-      for part in 0..<3 where found.integer(Int32(part + 1)) != 0 { differing |= 1 << part }
-      wasMade = found.integer(4) != 0
+    try connection.forEachRow(comparison, of: slot.batch, row, comparisonPlaces, [id, bit]) {
+      (result) throws(StorageError) in
+      isNew = result.integer(0) != 0
+      for part in 0..<3 where result.integer(Int32(part + 1)) != 0 { differing |= 1 << part }
+      wasLocal = result.integer(4) != 0
       return false
     }
     guard isNew || differing != 0 else { return .same }
     let update: (sql: String, places: [Int])
-    if let known = updates[differing] {
-      update = known
+    if let existing = updates[differing] {
+      update = existing
     } else {
       update = self.update(differing)
       updates[differing] = update
     }
     try connection.forEachRow(update.sql, of: slot.batch, row, update.places, [id, bit])
-    return differing != 0 || wasMade ? .upserted : .joined
+    return differing != 0 || wasLocal ? .upserted : .joined
   }
 
   private func update(_ differing: Int) -> (sql: String, places: [Int]) {
@@ -126,7 +127,7 @@ struct RowChange {
     for (number, part) in parts.enumerated() where differing & 1 << number != 0 {
       for (place, (name, text)) in zip(part.places, zip(part.names, part.texts)) {
         places.append(place)
-        sets.append("\(name) = \(text.before)?\(places.count)\(text.behind)")
+        sets.append("\(name) = \(text.prefix)?\(places.count)\(text.suffix)")
       }
     }
     sets.append("\"@queries\" = \"@queries\" | ?\(places.count + 2)")

@@ -56,7 +56,7 @@ final class RowQueue: Sendable {
     var spares: [Int: PackedSlot] = [:]
     /// The columns that rows are ordered by, for each table of which rows have been written.
     var orders: [Int: [Int]] = [:]
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waiters: [CheckedContinuation<Void, Never>] = []
   }
 
   /// The number of bytes of rows in the queue above which the reader waits.
@@ -74,10 +74,10 @@ final class RowQueue: Sendable {
   /// Returns an empty run for rows of a table.
   func empty(_ table: EntityTable, bytes: Int) -> PackedSlot {
     if let spare = state.withLock({ $0.spares.removeValue(forKey: table.number) }) { return spare }
-    var made = PackedSlot(table)
+    var packed = PackedSlot(table)
     // A run is passed on when a piece of the payload has made it large enough.
-    made.reserve(bytes: bytes + bytes / 8)
-    return made
+    packed.reserve(bytes: bytes + bytes / 8)
+    return packed
   }
 
   /// Adds rows to the queue. Returns when there is space for more.
@@ -167,7 +167,7 @@ final class RowQueue: Sendable {
       await withCheckedContinuation { (waiter: CheckedContinuation<Void, Never>) in
         let isOver = state.withLock { state in
           if isDone(state) || state.failure != nil && !state.isRunning { return true }
-          state.waiting.append(waiter)
+          state.waiters.append(waiter)
           return false
         }
         if isOver { waiter.resume() }
@@ -247,11 +247,11 @@ final class RowQueue: Sendable {
   }
 
   private func wake() {
-    let waiting = state.withLock { state in
-      defer { state.waiting = [] }
-      return state.waiting
+    let waiters = state.withLock { state in
+      defer { state.waiters = [] }
+      return state.waiters
     }
-    for waiter in waiting { waiter.resume() }
+    for waiter in waiters { waiter.resume() }
   }
 }
 

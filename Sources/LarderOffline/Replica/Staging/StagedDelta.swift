@@ -43,13 +43,13 @@ final class StagedDelta: Sendable {
   static func resume(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
   ) async throws(StorageError) -> StagedDelta? {
-    let found = try await replica.database.read { (connection) throws(StorageError) in
+    let stored = try await replica.database.read { (connection) throws(StorageError) in
       try connection.first(
         "SELECT position, pages FROM larder_download WHERE query = ?1 AND way = 1", .integer(query)
       ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1)) }
     }
-    guard let found, found.1 > 0 else { return nil }
-    return StagedDelta(replica, query, table, places, position: found.0, pages: Int(clamping: found.1))
+    guard let stored, stored.1 > 0 else { return nil }
+    return StagedDelta(replica, query, table, places, position: stored.0, pages: Int(clamping: stored.1))
   }
 
   /// Begins to store a page.

@@ -41,7 +41,7 @@ extension StagedRead {
     var marked: Int64?
     /// Rows of each table that had pending changes when the others were marked. These changes may be undone before the
     /// end.
-    fileprivate var waiting: [Int: Set<Int64>] = [:]
+    fileprivate var pendingRows: [Int: Set<Int64>] = [:]
     /// Queries that may have lost rows because of what the read has changed of other rows.
     fileprivate var doubtful: Set<Int64> = []
 
@@ -109,7 +109,7 @@ extension StagedRead {
         (row) throws(StorageError) in try row.text(0)
       }
       try writer.prepare(table: table, connection)
-      for name in names { if let known = plan.table(name) { try writer.prepare(table: known.number, connection) } }
+      for name in names { if let table = plan.table(name) { try writer.prepare(table: table.number, connection) } }
       let registry = try ReplicaRegistry(plan, connection)
       let state = registry.state(version: 0)
       var work = Work()
@@ -162,11 +162,11 @@ extension StagedRead {
   /// Copies links that the payload did not contain, if the rows at both ends exist.
   private func copyLinks(_ work: Work.Links) async throws(StorageError) {
     let next = TableDDL.quoted(work.next)
-    let told = TableDDL.quoted(work.next + "_told")
+    let completeTable = TableDDL.quoted(work.next + "_told")
     let copy = """
       INSERT OR IGNORE INTO \(next)(source, target) SELECT source, target FROM \(work.current) AS l
-      WHERE source > ?1 AND source <= ?2 AND NOT EXISTS(SELECT 1 FROM \(told) WHERE side = 0 AND id = l.source)
-      AND NOT EXISTS(SELECT 1 FROM \(told) WHERE side = 1 AND id = l.target)
+      WHERE source > ?1 AND source <= ?2 AND NOT EXISTS(SELECT 1 FROM \(completeTable) WHERE side = 0 AND id = l.source)
+      AND NOT EXISTS(SELECT 1 FROM \(completeTable) WHERE side = 1 AND id = l.target)
       AND EXISTS(SELECT 1 FROM \(work.source) WHERE "@id" = l.source)
       AND EXISTS(SELECT 1 FROM \(work.target) WHERE "@id" = l.target)
       """
@@ -233,8 +233,8 @@ extension StagedRead {
     let hasNone = try await replica.database.read { (connection) throws(StorageError) in
       // A table that another query of this download has filled is marked completely.
       if try marks.hasMarkedAll(of: table, connection) { return true }
-      let known = "SELECT 1 FROM \(work.current) WHERE \"@state\" & \(LocalState.made) = 0 LIMIT 1"
-      return try connection.first(known) { (_) throws(StorageError) in false } ?? true
+      let downloadedRow = "SELECT 1 FROM \(work.current) WHERE \"@state\" & \(LocalState.made) = 0 LIMIT 1"
+      return try connection.first(downloadedRow) { (_) throws(StorageError) in false } ?? true
     }
     if hasNone { return .all }
     let number: Int64
@@ -252,15 +252,15 @@ extension StagedRead {
       \(differing(work, without: [.id, .queries])) AND n."@id" > ?3 AND n."@id" <= ?4
       AND NOT EXISTS(SELECT 1 FROM larder_base WHERE row = n."@id")
       """
-    let waiting = Locked<Set<Int64>>([])
+    let pendingRows = Locked<Set<Int64>>([])
     try await inSlices(of: work.next) { (connection, from, to) throws(StorageError) in
       try connection.run(sql, .integer(number), .text(name), .integer(from), .integer(to))
       let rows = try connection.integers(
         "SELECT row FROM larder_base WHERE name = ?1 AND row > ?2 AND row <= ?3", .text(name), .integer(from),
         .integer(to))
-      waiting.withLock { $0.formUnion(rows) }
+      pendingRows.withLock { $0.formUnion(rows) }
     }
-    compared.waiting[work.number] = waiting.withLock { $0 }
+    compared.pendingRows[work.number] = pendingRows.withLock { $0 }
     return .marked
   }
 
@@ -274,7 +274,7 @@ extension StagedRead {
         \(differing(work, without: [.id, .queries])) AND n."@id" = ?3
         AND NOT EXISTS(SELECT 1 FROM larder_base WHERE row = ?3)
         """
-      for row in compared.waiting[work.number] ?? [] {
+      for row in compared.pendingRows[work.number] ?? [] {
         try connection.run(sql, .integer(marks.download), .text(plan.tables[work.number].name), .integer(row))
       }
     }
@@ -297,34 +297,34 @@ extension StagedRead {
   private func moves(
     rowsOf other: Int64, _ places: QueryPlaces, _ compared: Compared
   ) async throws(StorageError) -> Bool {
-    var questions: [(table: String?, sql: String)] = []
+    var checks: [(table: String?, sql: String)] = []
     for work in compared.work.tables where work.isShared && compared.changed[work.number] != nil {
       let table = plan.tables[work.number]
       let columns = places.joiningColumns(of: table, plan).sorted().map { TableDDL.quoted(table.columns[$0].name) }
       guard !columns.isEmpty else { continue }
       let differ = columns.map { "n.\($0) IS NOT c.\($0)" }.joined(separator: " OR ")
       let rows = "\(work.next) AS n JOIN \(work.current) AS c ON c.\"@id\" = n.\"@id\""
-      questions.append((table.name, "SELECT 1 FROM \(rows) WHERE c.\"@queries\" & ?1 <> 0 AND (\(differ)) LIMIT 1"))
+      checks.append((table.name, "SELECT 1 FROM \(rows) WHERE c.\"@queries\" & ?1 <> 0 AND (\(differ)) LIMIT 1"))
     }
     for work in compared.work.links where compared.changedLinks.contains(work.number) {
       guard places.isJoined(by: work.number, plan) else { continue }
       let next = "SELECT 1 FROM \(TableDDL.quoted(work.next)) AS n WHERE n.source = c.source AND n.target = c.target"
-      questions.append((nil, "SELECT 1 FROM \(work.current) AS c WHERE NOT EXISTS(\(next)) LIMIT 1"))
+      checks.append((nil, "SELECT 1 FROM \(work.current) AS c WHERE NOT EXISTS(\(next)) LIMIT 1"))
     }
-    let asked = questions
+    let finalChecks = checks
     return try await replica.database.read { (connection) throws(StorageError) in
-      for question in asked {
+      for check in finalChecks {
         var values: [SQLValue] = []
-        if let table = question.table {
+        if let table = check.table {
           guard let bit = try connection.bit(of: other, in: table) else { continue }
           values = [.integer(1 << bit)]
         }
-        var isFound = false
-        try connection.forEachRow(question.sql, values) { (_) throws(StorageError) in
-          isFound = true
+        var hasRow = false
+        try connection.forEachRow(check.sql, values) { (_) throws(StorageError) in
+          hasRow = true
           return false
         }
-        if isFound { return true }
+        if hasRow { return true }
       }
       return false
     }

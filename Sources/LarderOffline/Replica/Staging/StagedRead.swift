@@ -67,14 +67,14 @@ final class StagedRead: Sendable {
   static func resume(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
   ) async throws(StorageError) -> StagedRead? {
-    let found = try await replica.read { (connection, _, plan) throws(StorageError) in
+    let stored = try await replica.read { (connection, _, plan) throws(StorageError) in
       try connection.first(
         "SELECT position, pages, rows FROM larder_download WHERE query = ?1 AND way = 0", .integer(query)
       ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1), try row.int64(2), plan) }
     }
-    guard let found, found.0 != nil || found.1 > 0 else { return nil }
+    guard let stored, stored.0 != nil || stored.1 > 0 else { return nil }
     return StagedRead(
-      replica, query, table, found.3, position: found.0, pages: Int(clamping: found.1), rows: found.2,
+      replica, query, table, stored.3, position: stored.0, pages: Int(clamping: stored.1), rows: stored.2,
       places: places)
   }
 
@@ -146,9 +146,9 @@ final class StagedPage: Sendable {
     self.read = read
     self.inline = inline
     let isFit = inline.map { read.plan.tables.indices.contains($0.table) && $0.navigation >= 0 } ?? false
-    let around = isFit ? inline.map { (navigation: $0.navigation, table: $0.table, id: $0.parent) } : nil
+    let inlineParent = isFit ? inline.map { (navigation: $0.navigation, table: $0.table, id: $0.parent) } : nil
     let container = read.container.map { (navigation: $0.navigation, table: $0.table, id: $0.row) }
-    let parent = inline == nil ? container : around
+    let parent = inline == nil ? container : inlineParent
     let table = parent.map { read.plan.tables[$0.table].navigations[$0.navigation].target } ?? read.table
     let collector = RowCollector(
       plan: read.plan, table: table, parent: parent, selected: read.places[read.query]?.selected ?? [:])
@@ -187,7 +187,7 @@ final class StagedPage: Sendable {
     let chunk = collector.rows.chunk
     let isChunkRipe =
       chunk.order.count >= Self.chunkRows || chunk.byteCount >= Self.chunkBytes
-      || isEnd && !(chunk.isEmpty && chunk.told.isEmpty)
+      || isEnd && !(chunk.isEmpty && chunk.completeLinks.isEmpty)
     let size = state.packed.values.reduce((rows: 0, bytes: 0)) { ($0.rows + $1.rowCount, $0.bytes + $1.byteCount) }
     if isChunkRipe || isEnd || size.rows >= Self.runRows || size.bytes >= Self.runBytes {
       for packed in state.packed.values.sorted(by: { $0.table.number < $1.table.number }) { ripe.append(.run(packed)) }

@@ -2,7 +2,7 @@ import LarderStorage
 
 /// The next generation of one table, and how rows are written to it.
 struct TableTarget: Sendable {
-  enum Mode: Sendable { case fresh, known, careful }
+  enum Mode: Sendable { case fresh, existing, careful }
 
   let table: EntityTable
   let name: String
@@ -37,7 +37,7 @@ struct TableTarget: Sendable {
     findCurrent = current.map {
       "SELECT \"@id\", \"@queries\" FROM \(TableDDL.quoted($0)) WHERE \(TableTarget.condition(table))"
     }
-    mode = current == nil ? .fresh : .known
+    mode = current == nil ? .fresh : .existing
   }
 
   /// Whether all rows are new and need no look-up.
@@ -74,12 +74,12 @@ struct TableTarget: Sendable {
   private func find(
     _ sql: String, _ arguments: [SQLValue], _ connection: Connection
   ) throws(StorageError) -> (id: Int64, queries: Int64)? {
-    var found: (Int64, Int64)?
+    var identity: (Int64, Int64)?
     try connection.forEachRow(sql, arguments) { (row) throws(StorageError) in
-      found = (row.integer(0), row.integer(1))
+      identity = (row.integer(0), row.integer(1))
       return false
     }
-    return found
+    return identity
   }
 
   /// Gives a row its identity, and writes it if rows are written one by one.
@@ -100,12 +100,12 @@ struct TableTarget: Sendable {
       if !isReference { try update(slot, row, next.id, connection) }
       return (next.id, false)
     }
-    if let arguments, let findCurrent, let known = try find(findCurrent, arguments, connection) {
-      id = known.id
-      let shared = known.queries & others
+    if let arguments, let findCurrent, let currentRow = try find(findCurrent, arguments, connection) {
+      id = currentRow.id
+      let shared = currentRow.queries & others
       if shared != 0, !isReference {
         slot.batch.set(row, SystemColumn.queries.place, integer: 1 << bit | shared)
-        try keepAbsent(&slot, row, known.id, connection)
+        try keepAbsent(&slot, row, currentRow.id, connection)
       }
     } else if isReference {
       // A link to an entity that the store does not have says nothing.
@@ -126,13 +126,13 @@ struct TableTarget: Sendable {
     let names = TableDDL.list(absent.map { table.columns[$0].name })
     var values: [SQLValue] = []
     try connection.forEachRow("SELECT \(names) FROM \(TableDDL.quoted(current)) WHERE \"@id\" = ?1", [.integer(id)]) {
-      (found) throws(StorageError) in
-      values = absent.indices.map { found.value(Int32($0)) }
+      (currentRow) throws(StorageError) in
+      values = absent.indices.map { currentRow.value(Int32($0)) }
       return false
     }
     // For a row with pending changes, the values are those that the server has.
     let base = try connection.first("SELECT cells FROM larder_base WHERE row = ?1", .integer(id)) {
-      (found) throws(StorageError) in try found.textOrNil(0).flatMap(EntityCells.init(json:))
+      (currentRow) throws(StorageError) in try currentRow.textOrNil(0).flatMap(EntityCells.init(json:))
     }
     if let cells = base ?? nil {
       values = absent.map { cells[table.columns[$0].name] ?? .null }

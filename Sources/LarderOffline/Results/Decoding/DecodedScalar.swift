@@ -21,7 +21,7 @@ enum DecodedScalar {
   case number(String)
   case text(String)
   /// A date, or a date with a time.
-  case moment(String)
+  case timestamp(String)
   case duration(String)
   case guid(String)
   /// The text of a type without a Swift counterpart: `Edm.TimeOfDay`.
@@ -99,7 +99,7 @@ enum DecodedScalar {
       case "NaN": self = .real(.nan)
       default: self = .number(text)
       }
-    case .date, .dateTimeOffset, .dateTime: self = .moment(text)
+    case .date, .dateTimeOffset, .dateTime: self = .timestamp(text)
     case .duration: self = .duration(text)
     case .guid: self = .guid(text)
     case .timeOfDay: self = .spelled(text)
@@ -114,7 +114,7 @@ enum DecodedScalar {
   /// The text of every value that JSON writes as a string, and the digits of a decimal.
   var string: String? {
     switch self {
-    case .text(let text), .moment(let text), .duration(let text), .guid(let text), .spelled(let text),
+    case .text(let text), .timestamp(let text), .duration(let text), .guid(let text), .spelled(let text),
       .decimal(let text), .member(_, let text):
       text
     case .null, .boolean, .integer, .real, .number, .bytes, .node, .compound: nil
@@ -156,7 +156,7 @@ enum DecodedScalar {
   /// The value as a Foundation type or a `Duration`; nil for other types.
   func foundation(_ type: Any.Type) -> Any? {
     switch (self, type) {
-    case (.moment(var text), is Date.Type): text.withUTF8 { unsafe ScalarText.date($0) }
+    case (.timestamp(var text), is Date.Type): text.withUTF8 { unsafe ScalarText.date($0) }
     case (.decimal(var digits), is Decimal.Type), (.number(var digits), is Decimal.Type):
       digits.withUTF8 { unsafe ScalarText.decimal($0) }
     case (.integer(let number), is Decimal.Type): Decimal(number)
@@ -181,7 +181,7 @@ enum DecodedScalar {
     case .decimal: "a decimal"
     case .number: "a number"
     case .text: "a text"
-    case .moment: "a date"
+    case .timestamp: "a date"
     case .duration: "a duration"
     case .guid: "a guid"
     case .spelled: "a time of day"

@@ -48,14 +48,14 @@ struct MemberPlace {
   func place<Key: CodingKey>(_ key: Key) -> MemberPlace {
     guard isByte else { return find(key) }
     // The key is one byte without pointers, so 256 positions are enough.
-    let known = unsafe byByte[Int(unsafeBitCast(key, to: UInt8.self))]
-    return known.number != MemberPlace.unknown.number ? known : find(key)
+    let cached = unsafe byByte[Int(unsafeBitCast(key, to: UInt8.self))]
+    return cached.number != MemberPlace.unknown.number ? cached : find(key)
   }
 
   @inline(never)
   private func find<Key: CodingKey>(_ key: Key) -> MemberPlace {
-    let found = scope.place(scope.number(key.stringValue))
-    if isByte { unsafe byByte[Int(unsafeBitCast(key, to: UInt8.self))] = found }
-    return found
+    let place = scope.place(scope.number(key.stringValue))
+    if isByte { unsafe byByte[Int(unsafeBitCast(key, to: UInt8.self))] = place }
+    return place
   }
 }

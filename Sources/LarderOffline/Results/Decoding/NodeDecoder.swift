@@ -25,7 +25,7 @@ struct NodeDecoder: Decoder {
   }
 
   var scalar: ScalarDecoder {
-    ScalarDecoder(DecodedScalar(node, type), .answer(type), codingPath: codingPath, types: types)
+    ScalarDecoder(DecodedScalar(node, type), .result(type), codingPath: codingPath, types: types)
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -91,11 +91,11 @@ struct NodeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
   private func decoder(_ key: Key) throws -> NodeDecoder {
-    guard let found = members.first(where: { $0.name == key.stringValue }) else {
+    guard let member = members.first(where: { $0.name == key.stringValue }) else {
       throw DecodingError.keyNotFound(
-        key, .init(codingPath: codingPath, debugDescription: "There is no '\(key.stringValue)'"))
+        key, .init(codingPath: codingPath, debugDescription: "The value has no member '\(key.stringValue)'"))
     }
-    return object.inner(found.value, object.types.type(of: key.stringValue, in: members, object.type), key)
+    return object.inner(member.value, object.types.type(of: key.stringValue, in: members, object.type), key)
   }
 }
 
@@ -150,7 +150,8 @@ struct NodeUnkeyedContainer: UnkeyedDecodingContainer {
     let key = ItemKey(intValue: currentIndex)
     guard !isAtEnd else {
       throw DecodingError.valueNotFound(
-        Any.self, .init(codingPath: codingPath + [key], debugDescription: "There are only \(items.count) items"))
+        Any.self,
+        .init(codingPath: codingPath + [key], debugDescription: "The collection has only \(items.count) items"))
     }
     var item = array.type
     if case .collection(let inner) = item { item = inner }
@@ -163,7 +164,9 @@ extension ResultTypes {
   fileprivate func type(of name: String, in members: [JSONNode.Member], _ type: ResultType) -> ResultType {
     var structure: EdmStructure?
     if case .structure(let declared) = type { structure = declared }
-    if let told = ResultTypes.typeName(members, on: "") { structure = model.structure(told) ?? structure }
+    if let annotatedType = ResultTypes.typeName(members, on: "") {
+      structure = model.structure(annotatedType) ?? structure
+    }
     if let property = structure?.property(name) { return self.type(property.type) }
     if let navigation = structure?.navigationProperty(name) { return self.type(navigation.type) }
     return dynamicType(of: name, in: members)

@@ -21,7 +21,7 @@ extension ResultRun {
       case is DecodingError, is OfflineODataError, is StorageError, is CancellationError: throw error
       default:
         throw DecodingError.dataCorrupted(
-          .init(codingPath: [], debugDescription: "\(type) does not take what it was given", underlyingError: error))
+          .init(codingPath: [], debugDescription: "\(type) cannot be decoded from the result", underlyingError: error))
       }
     }
   }
@@ -34,7 +34,8 @@ extension ResultRun {
     case .count:
       guard let count = try count(writer) else { return nil }
       return try ScalarDecoder.make(type, ScalarDecoder(.integer(count), .none, codingPath: [], types: types))
-    case .media: throw OfflineODataError(.unsupportedQuery, "Media as a value of a type; read the bytes")
+    case .media:
+      throw OfflineODataError(.unsupportedQuery, "media decoded as a Swift value; read its bytes with readMedia(_:)")
     }
   }
 
@@ -48,28 +49,28 @@ extension ResultRun {
     defer { decoder.end() }
     let values = try ResultWriter.values(plan.parameters)
     guard !plan.isSingle else {
-      var found: Value?
+      var decoded: Value?
       try writer.forEachRow(plan.sql, values) { row in
-        found = try decoder.place.with(row) { try Value(from: decoder) }
+        decoded = try decoder.place.with(row) { try Value(from: decoder) }
         return false
       }
-      return found
+      return decoded
     }
     guard let rows = type as? any DecodableRows.Type else {
       throw DecodingError.typeMismatch(
-        type, .init(codingPath: [], debugDescription: "The question has many answers; ask for an array of a type"))
+        type, .init(codingPath: [], debugDescription: "The query returns several rows; decode an array"))
     }
     var paging = ResultPaging(plan.page)
-    let made = try rows.rows(
-      { take in
+    let decodedRows = try rows.rows(
+      { decodeNext in
         try writer.forEachRow(plan.sql, values) { row in
-          guard paging.takes(row) else { return false }
-          try decoder.place.with(row, take)
+          guard paging.accepts(row) else { return false }
+          try decoder.place.with(row, decodeNext)
           return true
         }
       }, from: decoder)
     if paging.count == 0, try hasOwner(writer) == false { return nil }
-    return made as? Value
+    return decodedRows as? Value
   }
 
   private func written<Value: Decodable>(
@@ -78,7 +79,7 @@ extension ResultRun {
     let form = ResultForm(version: .v4, serviceRoot: form.serviceRoot)
     let run = ResultRun(plan: plan, url: url, form: form, model: model)
     let (bytes, end) = try run.json(writer.connection)
-    guard end.found == .content else { return nil }
+    guard end.outcome == .content else { return nil }
     let node = try JSONNode(bytes)
     let item = shape.type.map { ResultType.structure($0) } ?? .untyped
     let decoder =
@@ -97,14 +98,14 @@ extension ResultRun {
     let decoder = RowDecoder(scope, RowPlace(writer: writer))
     defer { decoder.end() }
     let member = scope.place(0)
-    var found: Value?
+    var decoded: Value?
     try writer.forEachRow(plan.sql, ResultWriter.values(plan.parameters)) { row in
-      found = try decoder.place.with(row) {
+      decoded = try decoder.place.with(row) {
         try decoder.isMissing(member, key) ? nil : try decoder.value(type, member, key)
       }
       return false
     }
-    return found
+    return decoded
   }
 }
 

@@ -64,8 +64,8 @@ extension RowDecoder {
 
   @inline(__always)
   func integer<Number: FixedWidthInteger>(_ place: MemberPlace, _ key: some CodingKey) throws -> Number {
-    if place.isWhole, let found = unsafe try row().pointee.integerIfInteger(place.column),
-      let number = Number(exactly: found)
+    if place.isWhole, let stored = unsafe try row().pointee.integerIfInteger(place.column),
+      let number = Number(exactly: stored)
     {
       return number
     }
@@ -74,8 +74,8 @@ extension RowDecoder {
 
   @inline(__always)
   func integerIfPresent<Number: FixedWidthInteger>(_ place: MemberPlace, _ key: some CodingKey) throws -> Number? {
-    if place.isWhole, let found = unsafe try row().pointee.integerIfInteger(place.column),
-      let number = Number(exactly: found)
+    if place.isWhole, let stored = unsafe try row().pointee.integerIfInteger(place.column),
+      let number = Number(exactly: stored)
     {
       return number
     }
@@ -141,7 +141,7 @@ extension RowDecoder {
     }
     let types = place.writer.types
     let type = types.dynamicType(of: key.stringValue, in: members)
-    return NodeDecoder(node, type, codingPath: around + [key], types: types)
+    return NodeDecoder(node, type, codingPath: parentPath + [key], types: types)
   }
 
   // MARK: Errors
@@ -151,7 +151,8 @@ extension RowDecoder {
       key,
       .init(
         codingPath: codingPath,
-        debugDescription: "The answer has no '\(key.stringValue)'; select or expand it, or make it optional"))
+        debugDescription:
+          "The result has no '\(key.stringValue)'; select or expand it, or make the Swift property optional"))
   }
 
   /// A member as a separate value, for everything that is not read directly from a column.
@@ -161,7 +162,7 @@ extension RowDecoder {
     guard try has(number) else { throw missing(key) }
     let types = place.writer.types
     func decoder(_ scalar: DecodedScalar) -> ScalarDecoder {
-      ScalarDecoder(scalar, scope.members[number].declared, codingPath: around + [key], types: types)
+      ScalarDecoder(scalar, scope.members[number].declared, codingPath: parentPath + [key], types: types)
     }
     let row = unsafe try row()
     switch scope.members[number] {
@@ -172,9 +173,9 @@ extension RowDecoder {
       let type = column.map { unsafe Int(truncatingIfNeeded: row.pointee.integer($0)) } ?? 0
       return decoder(type >= 0 && type < names.count ? .text(names[type]) : .null)
     case .id(let identity):
-      let own = unsafe try identity.ownURL(row.pointee)
+      let serviceURL = unsafe try identity.serviceURL(row.pointee)
       let url = unsafe try identity.path(row.pointee, below: nil)
-      let id = own ?? url.map { String(decoding: $0, as: UTF8.self) }
+      let id = serviceURL ?? url.map { String(decoding: $0, as: UTF8.self) }
       return decoder(id.map { .text($0) } ?? .null)
     case .expand(let expand):
       guard key.stringValue != expand.name || expand.isCount else { return decoder(.compound) }

@@ -79,7 +79,8 @@ extension RowDecoder {
     guard unsafe row.pointee.storageClass(column) == .text else { return nil }
     let node = unsafe try ResultTypes.node(Array(row.pointee.utf8(column)))
     let types = place.writer.types
-    return NodeDecoder(node, storage == .geo ? .untyped : types.type(type), codingPath: around + [key], types: types)
+    return NodeDecoder(
+      node, storage == .geo ? .untyped : types.type(type), codingPath: parentPath + [key], types: types)
   }
 
   /// Decodes related entities: arrays and sets element by element, other types through JSON.
@@ -93,26 +94,26 @@ extension RowDecoder {
     unsafe try expand.plan.check(place.writer.connection, at: row.pointee)
     let values = unsafe ResultWriter.values(expand.plan.parameters, at: row.pointee)
     let decoder = further(expand, inner, key)
-    defer { endUnlessKept(decoder, expand) }
+    defer { endUnlessCached(decoder, expand) }
     if !expand.isCollection {
-      var found: Value?
+      var decoded: Value?
       try place.writer.forEachRow(expand.sql, values) { row in
-        found = try decoder.place.with(row) { try Value(from: decoder) }
+        decoded = try decoder.place.with(row) { try Value(from: decoder) }
         return false
       }
-      return found
+      return decoded
     }
     guard let rows = type as? any DecodableRows.Type else { return try written(type, expand, key) }
-    let made = try rows.rows({ take in try decoder.eachRow(expand, values, take) }, from: decoder)
-    return made as? Value
+    let decodedRows = try rows.rows({ decodeNext in try decoder.eachRow(expand, values, decodeNext) }, from: decoder)
+    return decodedRows as? Value
   }
 
   /// Calls `take` for every row of a page.
-  private func eachRow(_ expand: RowExpand, _ values: [SQLValue], _ take: () throws -> Void) throws {
+  private func eachRow(_ expand: RowExpand, _ values: [SQLValue], _ decodeNext: () throws -> Void) throws {
     var paging = ResultPaging(expand.plan.page)
     try place.writer.forEachRow(expand.sql, values) { row in
-      guard paging.takes(row) else { return false }
-      try place.with(row, take)
+      guard paging.accepts(row) else { return false }
+      try place.with(row, decodeNext)
       return true
     }
   }
@@ -132,13 +133,13 @@ extension RowDecoder {
     out.close(UInt8(ascii: "}"))
     let node = try ResultTypes.node(out.takeAll())
     return NodeDecoder(
-      node[expand.written.name] ?? .null, expand.type, codingPath: around + [key], types: expand.types)
+      node[expand.written.name] ?? .null, expand.type, codingPath: parentPath + [key], types: expand.types)
   }
 
   private func null<Value>(_ type: Value.Type, _ key: any CodingKey) -> DecodingError {
     let number = scope.number(key.stringValue) ?? -1
     let declared = number < 0 ? .none : scope.members[number].declared
-    return .mismatch(type, holds: DecodedScalar.null.kind, declared, at: around + [key])
+    return .mismatch(type, holds: DecodedScalar.null.kind, declared, at: parentPath + [key])
   }
 
   /// The decoder of a member, for types that request containers explicitly.

@@ -25,18 +25,18 @@ import LarderStorage
 final class RowDecoder: Decoder {
   let scope: RowScope
   let place: RowPlace
-  let around: [any CodingKey]
+  let parentPath: [any CodingKey]
   private var inner: [Int: RowDecoder] = [:]
   private var further: [ObjectIdentifier: RowDecoder] = [:]
   // The container that was requested last. It has no state and therefore serves all rows. It holds the decoder until
   // ``end()``.
-  @exclusivity(unchecked) private var latest: KeptContainer?
+  @exclusivity(unchecked) private var latest: CachedContainer?
 
-  init(_ scope: RowScope, _ place: RowPlace, around: [any CodingKey] = []) {
-    (self.scope, self.place, self.around) = (scope, place, around)
+  init(_ scope: RowScope, _ place: RowPlace, parentPath: [any CodingKey] = []) {
+    (self.scope, self.place, self.parentPath) = (scope, place, parentPath)
   }
 
-  var codingPath: [any CodingKey] { around }
+  var codingPath: [any CodingKey] { parentPath }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -44,14 +44,14 @@ final class RowDecoder: Decoder {
       // A container with other keys has another identifier.
       return unsafe unsafeDowncast(latest, to: ContainerOfKeys<Key>.self).container
     }
-    let made = ContainerOfKeys(KeyedDecodingContainer(RowKeyedContainer<Key>(self, scope.places(of: type))))
+    let cached = ContainerOfKeys(KeyedDecodingContainer(RowKeyedContainer<Key>(self, scope.places(of: type))))
     // A container that is requested after the last row is not kept.
-    if unsafe place.row != nil { unsafe latest = made }
-    return made.container
+    if unsafe place.row != nil { unsafe latest = cached }
+    return cached.container
   }
 
   /// Ends a decoder of related entities that is not kept, because the kept decoder was positioned on a row.
-  func endUnlessKept(_ decoder: RowDecoder, _ expand: RowExpand) {
+  func endUnlessCached(_ decoder: RowDecoder, _ expand: RowExpand) {
     if further[ObjectIdentifier(expand)] !== decoder { decoder.end() }
   }
 
@@ -77,40 +77,40 @@ final class RowDecoder: Decoder {
   /// The current row. Throws for decoders that were kept beyond their call.
   @inline(__always)
   func row() throws -> UnsafePointer<Row> {
-    guard let row = unsafe place.row else { throw gone() }
+    guard let row = unsafe place.row else { throw rowEndedError() }
     return unsafe row
   }
 
   @inline(never)
-  private func gone() -> DecodingError {
-    .dataCorrupted(.init(codingPath: codingPath, debugDescription: "The decoder was used after its row had gone"))
+  private func rowEndedError() -> DecodingError {
+    .dataCorrupted(.init(codingPath: codingPath, debugDescription: "The decoder was used after the end of its row"))
   }
 
   /// The decoder of a complex member. One decoder serves all rows.
   func inner(_ number: Int, _ scope: RowScope, _ key: any CodingKey) -> RowDecoder {
-    if let known = inner[number] { return known }
-    let made = RowDecoder(scope, place, around: around + [key])
-    inner[number] = made
-    return made
+    if let existing = inner[number] { return existing }
+    let decoder = RowDecoder(scope, place, parentPath: parentPath + [key])
+    inner[number] = decoder
+    return decoder
   }
 
   /// The decoder of related entities. One decoder, with a row position of its own, serves all rows.
   func further(_ expand: RowExpand, _ scope: RowScope, _ key: any CodingKey) -> RowDecoder {
-    if let known = further[ObjectIdentifier(expand)], unsafe known.place.row == nil { return known }
-    let made = RowDecoder(scope, RowPlace(writer: place.writer), around: around + [key])
-    if further[ObjectIdentifier(expand)] == nil { further[ObjectIdentifier(expand)] = made }
-    return made
+    if let existing = further[ObjectIdentifier(expand)], unsafe existing.place.row == nil { return existing }
+    let decoder = RowDecoder(scope, RowPlace(writer: place.writer), parentPath: parentPath + [key])
+    if further[ObjectIdentifier(expand)] == nil { further[ObjectIdentifier(expand)] = decoder }
+    return decoder
   }
 }
 
 /// A container that is kept for later rows, with the type of its keys.
-class KeptContainer {
+class CachedContainer {
   let key: ObjectIdentifier
   fileprivate init(_ key: ObjectIdentifier) { self.key = key }
 }
 
 /// A kept container for the keys of one type.
-final class ContainerOfKeys<Key: CodingKey>: KeptContainer {
+final class ContainerOfKeys<Key: CodingKey>: CachedContainer {
   let container: KeyedDecodingContainer<Key>
 
   init(_ container: KeyedDecodingContainer<Key>) {
@@ -121,11 +121,13 @@ final class ContainerOfKeys<Key: CodingKey>: KeptContainer {
 
 /// A collection that is filled from rows, element by element.
 protocol DecodableRows {
-  static func rows(_ next: (_ take: () throws -> Void) throws -> Void, from decoder: RowDecoder) throws -> Self
+  static func rows(_ next: (_ decodeNext: () throws -> Void) throws -> Void, from decoder: RowDecoder) throws -> Self
 }
 
 extension Array: DecodableRows where Element: Decodable {
-  static func rows(_ next: (_ take: () throws -> Void) throws -> Void, from decoder: RowDecoder) throws -> [Element] {
+  static func rows(_ next: (_ decodeNext: () throws -> Void) throws -> Void, from decoder: RowDecoder) throws
+    -> [Element]
+  {
     var all: [Element] = []
     try next { all.append(try Element(from: decoder)) }
     return all
@@ -133,8 +135,9 @@ extension Array: DecodableRows where Element: Decodable {
 }
 
 extension Set: DecodableRows where Element: Decodable {
-  static func rows(_ next: (_ take: () throws -> Void) throws -> Void, from decoder: RowDecoder) throws -> Set<Element>
-  {
+  static func rows(_ next: (_ decodeNext: () throws -> Void) throws -> Void, from decoder: RowDecoder) throws -> Set<
+    Element
+  > {
     var all: Set<Element> = []
     try next { all.insert(try Element(from: decoder)) }
     return all

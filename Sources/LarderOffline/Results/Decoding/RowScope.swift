@@ -29,7 +29,7 @@ import LarderStorage
       switch self {
       case .column(_, _, let type): .bound(type)
       case .complex(_, let scope): .bound(scope.type)
-      case .expand(let expand): .answer(expand.type)
+      case .expand(let expand): .result(expand.type)
       case .text, .id, .typeName: .none
       }
     }
@@ -53,7 +53,7 @@ import LarderStorage
     let identity = ResultIdentity(shape, place: place, form: types.form, types: types)
     for prefix in ["@odata.", "@"] {
       if let etag = shape.etag { all.append((prefix + "etag", .text(etag), [])) }
-      if identity.isKnown { all.append((prefix + "id", .id(identity), [])) }
+      if identity.canBuildURLs { all.append((prefix + "id", .id(identity), [])) }
       if let table = shape.table {
         all.append((prefix + "type", .typeName(shape.typeNumber, table.types.map { "#" + $0.name }), []))
       }
@@ -148,10 +148,10 @@ import LarderStorage
 
   @inline(never)
   private func makePlaces<Key: CodingKey>(_ type: Key.Type) -> KeyPlaces {
-    let found = places[ObjectIdentifier(type)] ?? KeyPlaces(self, type)
-    places[ObjectIdentifier(type)] = found
-    unsafe latest = (ObjectIdentifier(type), found)
-    return found
+    let keyPlaces = places[ObjectIdentifier(type)] ?? KeyPlaces(self, type)
+    places[ObjectIdentifier(type)] = keyPlaces
+    unsafe latest = (ObjectIdentifier(type), keyPlaces)
+    return keyPlaces
   }
 }
 

@@ -62,13 +62,13 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
   func decode(_ type: UInt128.Type) throws -> UInt128 { try integer() }
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try ScalarDecoder.make(type, self) }
 
-  func boolean() throws -> Bool { try held(scalar.boolean) }
-  func string() throws -> String { try held(scalar.string) }
-  func integer<Number: FixedWidthInteger>() throws -> Number { try held(scalar.integer()) }
-  func double() throws -> Double { try held(scalar.double) }
-  func float() throws -> Float { try held(scalar.float) }
+  func boolean() throws -> Bool { try required(scalar.boolean) }
+  func string() throws -> String { try required(scalar.string) }
+  func integer<Number: FixedWidthInteger>() throws -> Number { try required(scalar.integer()) }
+  func double() throws -> Double { try required(scalar.double) }
+  func float() throws -> Float { try required(scalar.float) }
 
-  private func held<Value>(_ value: Value?) throws -> Value {
+  private func required<Value>(_ value: Value?) throws -> Value {
     guard let value else { throw mismatch(Value.self) }
     return value
   }
@@ -78,7 +78,7 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
     if type == Date.self || type == Decimal.self || type == UUID.self || type == Data.self || type == URL.self
       || type == Duration.self
     {
-      return try decoder.held(decoder.scalar.foundation(type) as? Value)
+      return try decoder.required(decoder.scalar.foundation(type) as? Value)
     }
     if let node = decoder.node { return try node.value(type) }
     do { return try Value(from: decoder) } catch DecodingError.dataCorrupted(let context)
@@ -97,7 +97,7 @@ struct ScalarDecoder: Decoder, SingleValueDecodingContainer {
 /// The declared type of a value, for messages.
 enum DeclaredType {
   case bound(ODataBoundType)
-  case answer(ResultType)
+  case result(ResultType)
   /// Control information, and values that the query computes.
   case none
 
@@ -105,7 +105,7 @@ enum DeclaredType {
   var name: String? {
     switch self {
     case .bound(let type): type.item == .untyped ? nil : type.description
-    case .answer(let type): type.declaredName
+    case .result(let type): type.declaredName
     case .none: nil
     }
   }
@@ -134,7 +134,7 @@ extension DecodingError {
     let context = Context(
       codingPath: path,
       debugDescription:
-        "\(path.isEmpty ? "It " : "")\(declaration) and holds \(kind), which \(type) does not hold\(cure)")
+        "\(path.isEmpty ? "It " : "")\(declaration) and has \(kind), which cannot be decoded as \(type)\(cure)")
     return isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
   }
 }

@@ -60,7 +60,7 @@ enum ScalarText {
 
   private static func slowDate(_ bytes: UnsafeBufferPointer<UInt8>) -> Date? {
     let text = unsafe String(decoding: bytes, as: UTF8.self)
-    if let moment = ODataDateTimeOffset(text) { return Date(moment) }
+    if let timestamp = ODataDateTimeOffset(text) { return Date(timestamp) }
     if let clock = ODataDateTime(text) { return Date(utc: clock) }
     return ODataDate(text).map { Date(utc: $0) }
   }
@@ -72,7 +72,7 @@ enum ScalarText {
     var significand: UInt64 = 0
     var exponent = 0
     var index = 0
-    var isBehindPoint = false
+    var isAfterPoint = false
     let isNegative = unsafe bytes.first == 0x2D
     if isNegative { index = 1 }
     // Nineteen digits fit.
@@ -81,9 +81,9 @@ enum ScalarText {
       let byte = unsafe bytes[index]
       if byte &- 0x30 <= 9 {
         significand = significand * 10 + UInt64(byte &- 0x30)
-        if isBehindPoint { exponent -= 1 }
-      } else if byte == 0x2E, !isBehindPoint {
-        isBehindPoint = true
+        if isAfterPoint { exponent -= 1 }
+      } else if byte == 0x2E, !isAfterPoint {
+        isAfterPoint = true
       } else {
         return unsafe slowDecimal(bytes)
       }

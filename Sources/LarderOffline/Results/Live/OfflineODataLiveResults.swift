@@ -45,7 +45,7 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
   /// Delivers the results.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let results: OfflineODataLiveResults
-    private var seen: Seen?
+    private var last: LastRead?
     /// The store's file that was read last.
     private var replica: Replica?
     private var isEnded = false
@@ -60,13 +60,13 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
       guard !isEnded else { return nil }
       while !Task.isCancelled, let source = await results.source() {
         // The file may be another one, whose log has other numbers.
-        if source.replica !== replica { seen?.change = 0 }
+        if source.replica !== replica { last?.change = 0 }
         replica = source.replica
         do {
           let mark = source.replica.changes.mark
-          if let look = try await results.lookWhereDownloaded(seen, source) {
-            seen = look.seen
-            if let value = look.value { return value }
+          if let read = try await results.readIfDownloaded(last, source) {
+            last = read.last
+            if let value = read.value { return value }
           }
           await source.replica.changes.wait(after: mark)
           // Changes in quick succession lead to one read.
@@ -84,47 +84,49 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
   }
 
   /// The last change and the tables that a result was read from, and its digest.
-  fileprivate struct Seen: Sendable {
+  fileprivate struct LastRead: Sendable {
     var change: Int64
     var tables: Set<Int>
     var digest: [UInt8]
   }
 
   /// Returns nil if a defining query has not been downloaded yet.
-  private func lookWhereDownloaded(_ seen: Seen?, _ source: LiveSource) async throws -> (seen: Seen, value: Value?)? {
-    do { return try await look(seen, source) } catch let error as OfflineODataError where error.name == .neverDownloaded
+  private func readIfDownloaded(_ last: LastRead?, _ source: LiveSource) async throws -> (
+    last: LastRead, value: Value?
+  )? {
+    do { return try await read(last, source) } catch let error as OfflineODataError where error.name == .neverDownloaded
     {
       return nil
     }
   }
 
   /// Checks in one transaction whether the result has changed, and returns the new one if so.
-  private func look(_ seen: Seen?, _ source: LiveSource) async throws -> (seen: Seen, value: Value?) {
+  private func read(_ last: LastRead?, _ source: LiveSource) async throws -> (last: LastRead, value: Value?) {
     let replica = source.replica
     // A search creates its index, as a single query does. If a download has removed the index, it is created again.
-    let wanted = try await replica.read { (connection, state, plan) throws(StorageError) in
-      Result { try source.question(connection, state, plan).plan.unindexed }
+    let unindexed = try await replica.read { (connection, state, plan) throws(StorageError) in
+      Result { try source.run(connection, state, plan).plan.unindexed }
     }.get()
-    if !wanted.isEmpty { try await replica.prepareSearch(wanted) }
+    if !unindexed.isEmpty { try await replica.prepareSearch(unindexed) }
     return try await replica.read { (connection, state, plan) throws(StorageError) in
-      Result { try look(seen, source, connection, state, plan) }
+      Result { try read(last, source, connection, state, plan) }
     }.get()
   }
 
-  private func look(
-    _ seen: Seen?, _ source: LiveSource, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
-  ) throws -> (seen: Seen, value: Value?) {
-    let changes = try connection.changes(since: seen?.change ?? 0)
-    if var seen, let tables = changes.tables, tables.isDisjoint(with: seen.tables) {
-      seen.change = changes.last
-      return (seen, nil)
+  private func read(
+    _ last: LastRead?, _ source: LiveSource, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
+  ) throws -> (last: LastRead, value: Value?) {
+    let changes = try connection.changes(since: last?.change ?? 0)
+    if var last, let tables = changes.tables, tables.isDisjoint(with: last.tables) {
+      last.change = changes.last
+      return (last, nil)
     }
-    let run = try source.question(connection, state, plan)
+    let run = try source.run(connection, state, plan)
     var digest: [UInt8] = []
     let end = try run.json(connection) { digest = Digest.sha256(digest + $0) }
-    digest.append(end.found == .content ? 1 : 0)
-    let now = Seen(change: changes.last, tables: run.plan.tables(state, plan).union(run.alsoReads), digest: digest)
-    if let seen, seen.digest == now.digest { return (now, nil) }
+    digest.append(end.outcome == .content ? 1 : 0)
+    let now = LastRead(change: changes.last, tables: run.plan.tables(state, plan).union(run.alsoReads), digest: digest)
+    if let last, last.digest == now.digest { return (now, nil) }
     return (now, try value(run, connection))
   }
 }
@@ -133,5 +135,5 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
 struct LiveSource: Sendable {
   let replica: Replica
   /// Plans the query for the tables of the file.
-  let question: @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> ResultRun
+  let run: @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> ResultRun
 }

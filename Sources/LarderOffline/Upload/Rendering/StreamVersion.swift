@@ -113,7 +113,7 @@ extension LocalRows {
   func streamETag(_ column: String, of entity: RowReference, _ server: EntityCells?) throws(StorageError) -> String? {
     if let etag = server?.streamETag(column) { return etag }
     let property = plan.table(entity.table)?.columns.first { $0.name == column && $0.storage == .stream }?.path.last
-    return try StoredStreams.brought(.init(entity: entity.row, property: property ?? ""), connection)?.etag
+    return try StoredStreams.downloadedHead(.init(entity: entity.row, property: property ?? ""), connection)?.etag
   }
 }
 

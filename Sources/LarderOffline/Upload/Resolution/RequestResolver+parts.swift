@@ -106,7 +106,7 @@ extension RequestResolver {
     let last = uncertain.entry.request.target.path.split(separator: "/").last.map(String.init)
     let property = last == nil || last == "$value" ? "" : last ?? ""
     return try await store.read { connection, _, _ in
-      try StoredStreams.brought(StoredStreams.Name(entity: entity.row, property: property), connection)
+      try StoredStreams.downloadedHead(StoredStreams.Name(entity: entity.row, property: property), connection)
     }
   }
 

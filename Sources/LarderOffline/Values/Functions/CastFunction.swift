@@ -22,12 +22,14 @@ private final class CastTypes: Sendable {
   let target: EdmPrimitiveType
 
   init(from source: String, to target: String) throws(SQLFunctionError) {
-    guard let one = EdmPrimitiveType(qualifiedName: source), let other = EdmPrimitiveType(qualifiedName: target) else {
-      throw SQLFunctionError("cast: from \(source) to \(target)")
+    guard let sourceType = EdmPrimitiveType(qualifiedName: source),
+      let targetType = EdmPrimitiveType(qualifiedName: target)
+    else {
+      throw SQLFunctionError("cast from \(source) to \(target)")
     }
     names = [source, target]
-    self.source = one
-    self.target = other
+    self.source = sourceType
+    self.target = targetType
   }
 
   func cast(_ arguments: borrowing SQLArguments) -> SQLValue? {
@@ -92,8 +94,8 @@ private final class CastTypes: Sendable {
       return real(Double(single))
     case .decimal: return .text(number.decimal.description)
     default:
-      guard case .decimal(let whole) = SQLNumber.decimal(number.decimal).rounded(.halfAwayFromZero),
-        let value = Int64(exactly: whole), target.integerRange.contains(value)
+      guard case .decimal(let integer) = SQLNumber.decimal(number.decimal).rounded(.halfAwayFromZero),
+        let value = Int64(exactly: integer), target.integerRange.contains(value)
       else { return nil }
       return .integer(value)
     }

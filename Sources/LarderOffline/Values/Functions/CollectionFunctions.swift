@@ -47,7 +47,7 @@ extension ReplicaSQL {
   private static func node(_ arguments: borrowing SQLArguments, _ index: Int) throws(SQLFunctionError) -> JSONNode? {
     guard !arguments.isNull(index) else { return nil }
     do { return try JSONNode(unsafe Array(arguments.utf8(index))) } catch {
-      throw SQLFunctionError("a collection is no JSON: \(error)")
+      throw SQLFunctionError("a collection is not valid JSON: \(error)")
     }
   }
 

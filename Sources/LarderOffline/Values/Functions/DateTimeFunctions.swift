@@ -3,7 +3,7 @@ import LarderStorage
 
 extension ReplicaSQL {
   /// Arithmetic of dates, timestamps and durations, and their parts.
-  static let moments: [SQLFunction] = [
+  static let timestamps: [SQLFunction] = [
     moved("larder_moment_add", 1), moved("larder_moment_sub", -1),
     SQLFunction("larder_moment_diff", 2) { (arguments, result) throws(SQLFunctionError) in
       guard let left = SQLTimestamp(arguments, 0), let right = SQLTimestamp(arguments, 1), let gap = left.since(right)
@@ -43,12 +43,12 @@ extension ReplicaSQL {
       SQLNumber.decimal(ODataDecimal(Int128(time.picosecond), exponent: -12).withoutZeros).set(result)
     },
     SQLFunction("larder_totaloffsetminutes", 1) { (arguments, result) throws(SQLFunctionError) in
-      guard case .dateTimeOffset(let moment)? = SQLTimestamp(arguments, 0) else { return }
-      result.integer(Int64(moment.offsetMinutes))
+      guard case .dateTimeOffset(let timestamp)? = SQLTimestamp(arguments, 0) else { return }
+      result.integer(Int64(timestamp.offsetMinutes))
     },
     SQLFunction("larder_date", 1) { (arguments, result) throws(SQLFunctionError) in
-      guard let moment = SQLTimestamp(arguments, 0) else { return }
-      SQLTimestamp.date(moment.date).set(result)
+      guard let timestamp = SQLTimestamp(arguments, 0) else { return }
+      SQLTimestamp.date(timestamp.date).set(result)
     },
     SQLFunction("larder_time", 1) { (arguments, result) throws(SQLFunctionError) in
       guard let time = clock(arguments) else { return }
@@ -60,15 +60,15 @@ extension ReplicaSQL {
 
   private static func moved(_ name: String, _ sign: Int128) -> SQLFunction {
     SQLFunction(name, 2) { (arguments, result) throws(SQLFunctionError) in
-      guard let moment = SQLTimestamp(arguments, 0), let duration = SQLDuration(arguments, 1) else { return }
-      try moment.adding(sign * duration.picoseconds).set(result)
+      guard let timestamp = SQLTimestamp(arguments, 0), let duration = SQLDuration(arguments, 1) else { return }
+      try timestamp.adding(sign * duration.picoseconds).set(result)
     }
   }
 
   private static func date(_ name: String, _ part: @escaping @Sendable (ODataDate) -> Int) -> SQLFunction {
     SQLFunction(name, 1) { (arguments, result) throws(SQLFunctionError) in
-      guard let moment = SQLTimestamp(arguments, 0) else { return }
-      result.integer(Int64(part(moment.date)))
+      guard let timestamp = SQLTimestamp(arguments, 0) else { return }
+      result.integer(Int64(part(timestamp.date)))
     }
   }
 

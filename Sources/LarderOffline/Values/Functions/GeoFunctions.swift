@@ -56,7 +56,7 @@ enum GeoSpace: String {
 
   init(_ arguments: borrowing SQLArguments, _ index: Int) throws(SQLFunctionError) {
     guard let space = GeoSpace(rawValue: arguments.text(index)) else {
-      throw SQLFunctionError("a geo function of '\(arguments.text(index))'; geography or geometry")
+      throw SQLFunctionError("a geo function on '\(arguments.text(index))': use geography or geometry")
     }
     self = space
   }

@@ -26,8 +26,8 @@ extension ReplicaSQL {
     SQLFunction("larder_bounded", 3) { (arguments, result) throws(SQLFunctionError) in
       let number = arguments.int64(0)
       guard number <= arguments.int64(1) else {
-        let what = unsafe String(decoding: arguments.utf8(2), as: UTF8.self)
-        throw SQLFunctionError("\(what): the store takes at most \(arguments.int64(1))")
+        let message = unsafe String(decoding: arguments.utf8(2), as: UTF8.self)
+        throw SQLFunctionError("\(message): the limit is \(arguments.int64(1))")
       }
       result.integer(number)
     },
@@ -66,7 +66,7 @@ extension ReplicaSQL {
 private final class NumberSum: SQLAggregateState {
   private let isAverage: Bool
   private var count: Int64 = 0
-  private var whole: Int128 = 0
+  private var integerSum: Int128 = 0
   private var decimal: ODataDecimal?
   private var real: Double?
   private var lost = 0.0
@@ -77,7 +77,7 @@ private final class NumberSum: SQLAggregateState {
     guard let number = SQLNumber(arguments, 0) else { return }
     count += 1
     switch number {
-    case .integer(let number): whole += Int128(number)
+    case .integer(let number): integerSum += Int128(number)
     case .decimal(let number):
       guard let sum = decimal else {
         decimal = number
@@ -106,7 +106,7 @@ private final class NumberSum: SQLAggregateState {
   }
 
   private func sum() throws(SQLFunctionError) -> SQLNumber {
-    let exact = ODataDecimal(whole, exponent: 0)
+    let exact = ODataDecimal(integerSum, exponent: 0)
     if let real {
       let rest = try SQLNumber.decimal { () throws(ODataArithmeticError) in try exact.adding(decimal ?? 0) }
       return .real(real + lost + rest.real)
@@ -115,7 +115,7 @@ private final class NumberSum: SQLAggregateState {
       return try SQLNumber.decimal { () throws(ODataArithmeticError) in try decimal.adding(exact) }
     }
     if isAverage { return .decimal(exact) }
-    guard let number = Int64(exactly: whole) else {
+    guard let number = Int64(exactly: integerSum) else {
       throw SQLFunctionError("integer overflow: the sum is beyond 64 bits")
     }
     return .integer(number)

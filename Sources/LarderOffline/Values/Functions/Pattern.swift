@@ -7,7 +7,7 @@ final class Pattern: Sendable {
   /// A step of the program: what a path through the pattern does next.
   enum Step: Sendable {
     /// Consumes a character of a set and continues at the next step.
-    case take(CharacterSet)
+    case consume(CharacterSet)
     /// Continues at both steps.
     case fork(Int, Int)
     case jump(Int)
@@ -30,8 +30,8 @@ final class Pattern: Sendable {
 
   /// Whether some part of a text matches.
   func matches(_ text: ByteText) -> Bool {
-    var now = Ways(count: steps.count)
-    var next = Ways(count: steps.count)
+    var now = StateSet(count: steps.count)
+    var next = StateSet(count: steps.count)
     var index = 0
     var before: Unicode.Scalar?
     while true {
@@ -42,7 +42,7 @@ final class Pattern: Sendable {
       let after = text.scalar(index + length)?.0
       next.removeAll()
       for place in now.places {
-        if case .take(let set) = steps[place], set.contains(scalar),
+        if case .consume(let set) = steps[place], set.contains(scalar),
           follow(place + 1, in: &next, scalar, after)
         {
           return true
@@ -56,16 +56,16 @@ final class Pattern: Sendable {
 
   /// Adds a step, and all steps that it leads to without consuming a character; true if the end is among them.
   private func follow(
-    _ place: Int, in ways: inout Ways, _ before: Unicode.Scalar?, _ after: Unicode.Scalar?
+    _ place: Int, in states: inout StateSet, _ before: Unicode.Scalar?, _ after: Unicode.Scalar?
   ) -> Bool {
     var open = [place]
     while let place = open.popLast() {
-      guard ways.insert(place) else { continue }
+      guard states.insert(place) else { continue }
       switch steps[place] {
-      case .take: break
-      case .fork(let one, let other):
-        open.append(other)
-        open.append(one)
+      case .consume: break
+      case .fork(let first, let second):
+        open.append(second)
+        open.append(first)
       case .jump(let target): open.append(target)
       case .assert(let assertion): if assertion.holds(before, after) { open.append(place + 1) }
       case .match: return true
@@ -75,7 +75,7 @@ final class Pattern: Sendable {
   }
 
   /// The steps that the paths through the pattern have reached, each once.
-  private struct Ways {
+  private struct StateSet {
     private(set) var places: [Int] = []
     private var isThere: [Bool]
 
@@ -118,7 +118,7 @@ extension Pattern {
       ranges.contains { $0.contains(scalar.value) } != isNegated
     }
 
-    static func one(_ scalar: Unicode.Scalar) -> CharacterSet { CharacterSet(ranges: [scalar.value...scalar.value]) }
+    static func single(_ scalar: Unicode.Scalar) -> CharacterSet { CharacterSet(ranges: [scalar.value...scalar.value]) }
 
     static let digit = CharacterSet(ranges: [0x30...0x39])
     static let word = CharacterSet(ranges: [0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A])

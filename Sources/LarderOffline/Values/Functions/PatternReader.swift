@@ -17,18 +17,18 @@ struct PatternReader {
   mutating func program() throws(SQLFunctionError) -> [Pattern.Step] {
     guard text.count <= PatternReader.lengthLimit else { throw error("the pattern is too long") }
     try alternatives(depth: 0)
-    guard index == text.count else { throw error("a ')' too many") }
+    guard index == text.count else { throw error("unmatched ')'") }
     steps.append(.match)
     return steps
   }
 
-  private func error(_ what: String) -> SQLFunctionError {
-    SQLFunctionError("matchesPattern: \(what) (character \(index + 1) of the pattern)")
+  private func error(_ message: String) -> SQLFunctionError {
+    SQLFunctionError("matchesPattern: \(message) (character \(index + 1) of the pattern)")
   }
 
   private var next: Unicode.Scalar? { index < text.count ? text[index] : nil }
 
-  private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+  private mutating func consume(_ scalar: Unicode.Scalar) -> Bool {
     guard next == scalar else { return false }
     index += 1
     return true
@@ -42,12 +42,12 @@ struct PatternReader {
   // MARK: Structure
 
   private mutating func alternatives(depth: Int) throws(SQLFunctionError) {
-    guard depth < PatternReader.depthLimit else { throw error("groups nest too deep") }
+    guard depth < PatternReader.depthLimit else { throw error("the groups are nested too deeply") }
     var ends: [Int] = []
     while true {
       let start = steps.count
       try sequence(depth: depth)
-      guard take("|") else { break }
+      guard consume("|") else { break }
       // The path forks before this alternative; a jump after it skips the others.
       insert(.fork(start + 1, steps.count + 2), at: start)
       ends.append(steps.count)
@@ -68,7 +68,7 @@ struct PatternReader {
       let canRepeat = try atom(depth: depth)
       guard let (least, most) = try quantifier() else { continue }
       guard canRepeat else { throw error("nothing to repeat") }
-      _ = take("?")
+      _ = consume("?")
       try repeatSteps(from: start, least, most)
     }
   }
@@ -104,15 +104,15 @@ struct PatternReader {
   }
 
   private mutating func quantifier() throws(SQLFunctionError) -> (Int, Int?)? {
-    if take("*") { return (0, nil) }
-    if take("+") { return (1, nil) }
-    if take("?") { return (0, 1) }
-    guard take("{") else { return nil }
-    guard let least = number() else { throw error("a '{' that begins no repetition; write \\{") }
+    if consume("*") { return (0, nil) }
+    if consume("+") { return (1, nil) }
+    if consume("?") { return (0, 1) }
+    guard consume("{") else { return nil }
+    guard let least = number() else { throw error("'{' does not start a repetition; write \\{") }
     var most: Int? = least
-    if take(",") { most = number() }
-    guard take("}") else { throw error("a repetition without '}'") }
-    if let most, most < least { throw error("a repetition from \(least) to \(most)") }
+    if consume(",") { most = number() }
+    guard consume("}") else { throw error("the repetition has no '}'") }
+    if let most, most < least { throw error("the repetition's minimum \(least) is above its maximum \(most)") }
     return (least, most)
   }
 
@@ -135,39 +135,39 @@ struct PatternReader {
     case "^": try append(.assert(.start))
     case "$": try append(.assert(.end))
     case ".":
-      try append(.take(.dot))
+      try append(.consume(.dot))
       return true
     case "(":
       try group(depth: depth)
       return true
     case "[":
-      try append(.take(try characterClass()))
+      try append(.consume(try characterClass()))
       return true
     case "\\": return try escape()
     case "*", "+", "?", "{": throw error("nothing to repeat")
-    case "}", "]": throw error("a '\(scalar)' that closes nothing; write \\\(scalar)")
+    case "}", "]": throw error("unmatched '\(scalar)'; write \\\(scalar)")
     default:
-      try append(.take(.one(scalar)))
+      try append(.consume(.single(scalar)))
       return true
     }
     return false
   }
 
   private mutating func group(depth: Int) throws(SQLFunctionError) {
-    if take("?") {
-      if take("<"), next != "=", next != "!" {
+    if consume("?") {
+      if consume("<"), next != "=", next != "!" {
         while let scalar = next, scalar != ">" { index += scalar == ")" ? text.count : 1 }
-        guard take(">") else { throw error("a group's name without '>'") }
-      } else if !take(":") {
+        guard consume(">") else { throw error("the group's name has no '>'") }
+      } else if !consume(":") {
         throw error("look-around is not supported")
       }
     }
     try alternatives(depth: depth + 1)
-    guard take(")") else { throw error("a group without ')'") }
+    guard consume(")") else { throw error("the group has no ')'") }
   }
 
   private mutating func escape() throws(SQLFunctionError) -> Bool {
-    guard let scalar = next else { throw error("a '\\' at the end") }
+    guard let scalar = next else { throw error("the pattern ends with '\\'") }
     switch scalar {
     case "b", "B":
       index += 1
@@ -177,9 +177,9 @@ struct PatternReader {
     default:
       if let set = Pattern.CharacterSet.named(scalar) {
         index += 1
-        try append(.take(set))
+        try append(.consume(set))
       } else {
-        try append(.take(.one(try character())))
+        try append(.consume(.single(try character())))
       }
       return true
     }
@@ -187,7 +187,7 @@ struct PatternReader {
 
   /// Reads the character of an escape, after its backslash.
   private mutating func character() throws(SQLFunctionError) -> Unicode.Scalar {
-    guard let scalar = next else { throw error("a '\\' at the end") }
+    guard let scalar = next else { throw error("the pattern ends with '\\'") }
     index += 1
     switch scalar {
     case "t": return "\t"
@@ -198,15 +198,15 @@ struct PatternReader {
     case "0": return "\0"
     case "x": return try hexadecimal(2)
     case "u":
-      if take("{") {
-        let found = try hexadecimal(nil)
-        guard take("}") else { throw error("\\u{ without '}'") }
-        return found
+      if consume("{") {
+        let code = try hexadecimal(nil)
+        guard consume("}") else { throw error("\\u{ has no '}'") }
+        return code
       }
       return try surrogates()
     case "c":
       guard let letter = next, letter.properties.isAlphabetic, letter.isASCII else {
-        throw error("\\c without a letter")
+        throw error("\\c has no letter")
       }
       index += 1
       return Unicode.Scalar(UInt8(letter.value % 32))
@@ -214,7 +214,7 @@ struct PatternReader {
     case "^", "$", "\\", ".", "*", "+", "?", "(", ")", "[", "]", "{", "}", "|", "/", "-": return scalar
     default:
       guard !scalar.properties.isAlphabetic || !scalar.isASCII else {
-        throw error("the escape \\\(scalar) means nothing")
+        throw error("the escape \\\(scalar) is not defined")
       }
       return scalar
     }
@@ -224,19 +224,19 @@ struct PatternReader {
   private mutating func surrogates() throws(SQLFunctionError) -> Unicode.Scalar {
     let high = try code(4)
     guard high & 0xFC00 == 0xD800, index + 1 < text.count, text[index] == "\\", text[index + 1] == "u" else {
-      guard let scalar = Unicode.Scalar(high) else { throw error("half of a surrogate pair") }
+      guard let scalar = Unicode.Scalar(high) else { throw error("an incomplete surrogate pair") }
       return scalar
     }
     index += 2
     let low = try code(4)
     guard low & 0xFC00 == 0xDC00, let scalar = Unicode.Scalar(0x10000 + ((high & 0x3FF) << 10 | (low & 0x3FF))) else {
-      throw error("half of a surrogate pair")
+      throw error("an incomplete surrogate pair")
     }
     return scalar
   }
 
   private mutating func hexadecimal(_ count: Int?) throws(SQLFunctionError) -> Unicode.Scalar {
-    guard let scalar = Unicode.Scalar(try code(count)) else { throw error("no character has this code") }
+    guard let scalar = Unicode.Scalar(try code(count)) else { throw error("there is no character with this code") }
     return scalar
   }
 
@@ -253,7 +253,7 @@ struct PatternReader {
   }
 
   private mutating func characterClass() throws(SQLFunctionError) -> Pattern.CharacterSet {
-    var set = Pattern.CharacterSet(ranges: [], isNegated: take("^"))
+    var set = Pattern.CharacterSet(ranges: [], isNegated: consume("^"))
     while let scalar = next, scalar != "]" {
       guard let first = try member(of: &set) else { continue }
       guard next == "-", index + 1 < text.count, text[index + 1] != "]" else {
@@ -261,20 +261,20 @@ struct PatternReader {
         continue
       }
       index += 1
-      guard let last = try member(of: &set) else { throw error("a range with a set at its end") }
-      guard first.value <= last.value else { throw error("a range whose end comes before its beginning") }
+      guard let last = try member(of: &set) else { throw error("the range ends with a set") }
+      guard first.value <= last.value else { throw error("the range's end is before its start") }
       set.ranges.append(first.value...last.value)
     }
-    guard take("]") else { throw error("a class without ']'") }
+    guard consume("]") else { throw error("the character class has no ']'") }
     return set
   }
 
   /// Reads one character of a class; nil if it was a set, whose characters have been added.
   private mutating func member(of set: inout Pattern.CharacterSet) throws(SQLFunctionError) -> Unicode.Scalar? {
-    guard let scalar = next else { throw error("a class without ']'") }
+    guard let scalar = next else { throw error("the character class has no ']'") }
     index += 1
     guard scalar == "\\" else { return scalar }
-    if take("b") { return "\u{08}" }
+    if consume("b") { return "\u{08}" }
     if let letter = next, let named = Pattern.CharacterSet.named(letter) {
       index += 1
       set.ranges.append(contentsOf: named.positive)
@@ -290,7 +290,7 @@ extension Pattern.Step {
     switch self {
     case .fork(let one, let other): .fork(one >= place ? one + shift : one, other >= place ? other + shift : other)
     case .jump(let target): .jump(target >= place ? target + shift : target)
-    case .take, .assert, .match: self
+    case .consume, .assert, .match: self
     }
   }
 }

@@ -64,7 +64,7 @@ enum SQLNumber {
     do throws(ODataArithmeticError) { return .decimal(try body()) } catch {
       switch error {
       case .divisionByZero: throw SQLFunctionError("division by zero")
-      case .outOfRange: throw SQLFunctionError("a decimal number is beyond the digits that are calculated with")
+      case .outOfRange: throw SQLFunctionError("a decimal number has too many digits")
       }
     }
   }
@@ -168,8 +168,8 @@ enum SQLNumber {
     case (.real(let one), .real(let two)): return one < two ? -1 : one == two ? 0 : one > two ? 1 : nil
     default:
       // Rounding keeps the order, so the nearest floating-point numbers decide if they differ.
-      let (near, other) = (left.real, right.real)
-      if near != other, !near.isNaN, !other.isNaN { return near < other ? -1 : 1 }
+      let (leftReal, rightReal) = (left.real, right.real)
+      if leftReal != rightReal, !leftReal.isNaN, !rightReal.isNaN { return leftReal < rightReal ? -1 : 1 }
       let (one, two) = (left.whollyExact, right.whollyExact)
       if one.isNaN || two.isNaN { return nil }
       return one < two ? -1 : one == two ? 0 : 1

@@ -24,7 +24,8 @@ struct SQLDuration {
 
   func set(_ result: borrowing SQLResult) throws(SQLFunctionError) {
     let (seconds, rest) = picoseconds.quotientAndRemainder(dividingBy: SQLDuration.second)
-    guard let whole = Int64(exactly: seconds), let value = ODataDuration(seconds: whole, picoseconds: Int64(rest))
+    guard let wholeSeconds = Int64(exactly: seconds),
+      let value = ODataDuration(seconds: wholeSeconds, picoseconds: Int64(rest))
     else {
       throw SQLFunctionError("a duration is out of range")
     }
@@ -82,12 +83,12 @@ enum SQLTimestamp {
   init?(_ arguments: borrowing SQLArguments, _ index: Int) {
     guard arguments.storageClass(index) == .text else { return nil }
     let bytes = unsafe arguments.utf8(index)
-    if let moment = unsafe ODataDateTimeOffset(utf8: bytes) {
-      self = .dateTimeOffset(moment)
+    if let timestamp = unsafe ODataDateTimeOffset(utf8: bytes) {
+      self = .dateTimeOffset(timestamp)
     } else if let date = unsafe ODataDate(utf8: bytes) {
       self = .date(date)
-    } else if let moment = unsafe ODataDateTime(utf8: bytes) {
-      self = .dateTime(moment)
+    } else if let timestamp = unsafe ODataDateTime(utf8: bytes) {
+      self = .dateTime(timestamp)
     } else {
       return nil
     }
@@ -96,16 +97,16 @@ enum SQLTimestamp {
   var date: ODataDate {
     switch self {
     case .date(let date): date
-    case .dateTime(let moment): moment.date
-    case .dateTimeOffset(let moment): moment.date
+    case .dateTime(let timestamp): timestamp.date
+    case .dateTimeOffset(let timestamp): timestamp.date
     }
   }
 
   var time: ODataTimeOfDay {
     switch self {
     case .date: .midnight
-    case .dateTime(let moment): moment.time
-    case .dateTimeOffset(let moment): moment.time
+    case .dateTime(let timestamp): timestamp.time
+    case .dateTimeOffset(let timestamp): timestamp.time
     }
   }
 
@@ -114,8 +115,8 @@ enum SQLTimestamp {
     let seconds: Int64 =
       switch self {
       case .date(let date): date.daysSince1970 * 86_400
-      case .dateTime(let moment): moment.secondsSince1970
-      case .dateTimeOffset(let moment): moment.secondsSince1970
+      case .dateTime(let timestamp): timestamp.secondsSince1970
+      case .dateTimeOffset(let timestamp): timestamp.secondsSince1970
       }
     return Int128(seconds) * SQLDuration.second + Int128(time.picosecond)
   }
@@ -144,20 +145,20 @@ enum SQLTimestamp {
       guard let date = ODataDate(daysSince1970: days) else { throw SQLTimestamp.outOfRange }
       return .date(date)
     case .dateTime:
-      guard let moment = ODataDateTime(secondsSince1970: seconds, picosecond: UInt64(rest)) else {
+      guard let timestamp = ODataDateTime(secondsSince1970: seconds, picosecond: UInt64(rest)) else {
         throw SQLTimestamp.outOfRange
       }
-      return .dateTime(moment)
+      return .dateTime(timestamp)
     case .dateTimeOffset(let old):
       guard
-        let moment = ODataDateTimeOffset(
+        let timestamp = ODataDateTimeOffset(
           secondsSince1970: seconds, picosecond: UInt64(rest), offsetMinutes: old.offsetMinutes)
       else { throw SQLTimestamp.outOfRange }
-      return .dateTimeOffset(moment)
+      return .dateTimeOffset(timestamp)
     }
   }
 
-  private static let outOfRange = SQLFunctionError("a date or moment is out of range")
+  private static let outOfRange = SQLFunctionError("a date or timestamp is out of range")
 
   /// The difference from another value of the same kind; nil for another kind.
   func since(_ other: SQLTimestamp) -> SQLDuration? {
@@ -168,8 +169,8 @@ enum SQLTimestamp {
     var bytes: [UInt8] = []
     switch self {
     case .date(let date): date.write(into: &bytes)
-    case .dateTime(let moment): moment.write(into: &bytes)
-    case .dateTimeOffset(let moment): moment.write(into: &bytes)
+    case .dateTime(let timestamp): timestamp.write(into: &bytes)
+    case .dateTimeOffset(let timestamp): timestamp.write(into: &bytes)
     }
     result.text(bytes)
   }

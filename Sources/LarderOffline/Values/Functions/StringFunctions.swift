@@ -102,15 +102,15 @@ struct CharacterText {
 
   /// The part from a character on. A negative `start` counts from the end; if that is too far, the part starts at the
   /// beginning.
-  func part(from start: Int64, count wanted: Int64?) -> ByteText {
+  func part(from start: Int64, count: Int64?) -> ByteText {
     var start = start
     if start < 0 {
       // The sum of a length and a negative number cannot overflow.
       start = max(0, Int64(self.count) + start)
     }
     let first = place(start, from: 0)
-    guard let wanted else { return text.part(first..<text.count) }
-    return text.part(first..<place(wanted, from: first))
+    guard let count else { return text.part(first..<text.count) }
+    return text.part(first..<place(count, from: first))
   }
 
   /// The index of the byte at which a character begins, a number of characters after another one.

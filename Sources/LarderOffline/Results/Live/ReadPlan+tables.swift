@@ -6,31 +6,31 @@ extension ReadPlan {
   func tables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> { tables(of: statements, state, plan) }
 
   /// The numbers of the tables that the plan's own statements read, without those that only nested plans read.
-  func ownTables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> { tables(of: ownStatements, state, plan) }
+  func directTables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> { tables(of: directStatements, state, plan) }
 
   private func tables(of statements: [String], _ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> {
-    var found: Set<Int> = []
+    var numbers: Set<Int> = []
     for sql in statements {
-      if DownloadMarks.isRead(by: sql) { found.insert(ReplicaChanges.downloads) }
-      for (number, name) in state.tables.enumerated() where sql.contains(name) { found.insert(number) }
+      if DownloadMarks.isRead(by: sql) { numbers.insert(ReplicaChanges.downloads) }
+      for (number, name) in state.tables.enumerated() where sql.contains(name) { numbers.insert(number) }
       for (number, name) in state.search.enumerated() {
-        if let name, sql.contains(name) { found.insert(number) }
+        if let name, sql.contains(name) { numbers.insert(number) }
       }
       for link in plan.links where link.number < state.links.count && sql.contains(state.links[link.number]) {
-        found.formUnion([link.source, link.target])
+        numbers.formUnion([link.source, link.target])
       }
     }
-    return found
+    return numbers
   }
 
   /// The SQL of all statements of the plan and of its nested plans.
   private var statements: [String] {
-    var all = ownStatements
+    var all = directStatements
     for expand in shape?.expands ?? [] { all += expand.plan.statements }
     return all
   }
 
-  private var ownStatements: [String] { [sql] + [count?.sql, owner?.sql].compactMap(\.self) }
+  private var directStatements: [String] { [sql] + [count?.sql, owner?.sql].compactMap(\.self) }
 
   /// The shape of the plan's rows; nil for values and numbers.
   var shape: ReadShape? {
