@@ -76,7 +76,7 @@ extension MultipartBatchReader {
     var reader = try MultipartBatchReader(contentType: contentType, limits: limits)
     let (collector, error) = collect(body, with: &reader, limits: limits)
     guard collector.requests.flatMap(\.requests).isEmpty else {
-      throw BatchError(.malformedLine("a request among answers"))
+      throw BatchError(.malformedLine("a request among responses"))
     }
     // An empty change set contains neither requests nor responses; it is read as a response to one.
     return (collector.responses, error, error == nil && reader.isClosed)
@@ -90,7 +90,7 @@ extension MultipartBatchReader {
     let (collector, error) = collect(body, with: &reader, limits: limits)
     if let error { throw error }
     guard collector.responses.flatMap(\.responses).isEmpty else {
-      throw BatchError(.malformedLine("an answer among requests"))
+      throw BatchError(.malformedLine("a response among requests"))
     }
     return collector.requests
   }

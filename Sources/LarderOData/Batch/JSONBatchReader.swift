@@ -94,7 +94,7 @@ public struct JSONBatchReader {
     let (items, error) = items(body, limits: limits)
     var responses: [BatchResponse] = []
     for item in items {
-      guard case .response(let response) = item else { throw BatchError(.malformedJSON("it holds requests")) }
+      guard case .response(let response) = item else { throw BatchError(.malformedJSON("it contains requests")) }
       responses.append(response)
     }
     return (responses, error)
@@ -109,7 +109,9 @@ public struct JSONBatchReader {
     let (items, error) = items(body, limits: limits)
     if let error { throw error }
     for item in items {
-      guard case .request(let request, let group) = item else { throw BatchError(.malformedJSON("it holds answers")) }
+      guard case .request(let request, let group) = item else {
+        throw BatchError(.malformedJSON("it contains responses"))
+      }
       if let group, group == openGroup, case .changeSet(let members) = parts.last {
         parts[parts.count - 1] = .changeSet(members + [request])
       } else {
@@ -157,7 +159,7 @@ extension JSONBatchReader {
   private mutating func step(_ token: JSONToken) throws(BatchError) -> Item? {
     switch place {
     case .start:
-      guard token.kind == .beginObject else { throw malformed("it is no object") }
+      guard token.kind == .beginObject else { throw malformed("it is not an object") }
       place = .root
     case .root:
       member = scanner.string(token)
@@ -195,7 +197,7 @@ extension JSONBatchReader {
       skip(token, in: .root)
       return
     }
-    guard token.kind == .beginArray, !hasList else { throw malformed("'\(member)' is no array, or stands twice") }
+    guard token.kind == .beginArray, !hasList else { throw malformed("'\(member)' is not an array, or occurs twice") }
     hasList = true
     isResponse = member == "responses"
     place = .list
@@ -203,7 +205,7 @@ extension JSONBatchReader {
 
   private mutating func beginItem(_ token: JSONToken) throws(BatchError) {
     items += 1
-    guard token.kind == .beginObject else { throw malformed("an item is no object") }
+    guard token.kind == .beginObject else { throw malformed("an item is not an object") }
     guard items <= limits.parts else { throw BatchError(.tooLarge(what: "parts", limit: limits.parts)) }
     draft = JSONBatchDraft()
     place = .item
@@ -242,7 +244,7 @@ extension JSONBatchReader {
     switch token.kind {
     case .string, .number: return scanner.string(token)
     case .null: return nil
-    default: throw malformed("'\(member)' is no string")
+    default: throw malformed("'\(member)' is not a string")
     }
   }
 
@@ -282,11 +284,11 @@ extension JSONBatchReader {
       throw BatchError(error, part: "\(items)", offset: received)
     }
     if isResponse {
-      guard let status = draft.status, (100...999).contains(status) else { throw malformed("an answer has no status") }
+      guard let status = draft.status, (100...999).contains(status) else { throw malformed("a response has no status") }
       return .response(
         BatchResponse(id: draft.id, status: status, fields: draft.fields, body: body, atomicityGroup: draft.group))
     }
-    guard let method = draft.method, let url = draft.url else { throw malformed("a request has no method or no url") }
+    guard let method = draft.method, let url = draft.url else { throw malformed("a request has no method or no URL") }
     let request = BatchRequest(
       id: draft.id, method: HTTPMethod(rawValue: method.uppercased()), url: url, fields: draft.fields, body: body,
       dependsOn: draft.dependsOn, condition: draft.condition)

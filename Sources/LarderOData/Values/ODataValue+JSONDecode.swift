@@ -55,13 +55,13 @@ extension ODataValue {
     case .string(let bytes), .number(let bytes):
       guard let text = EnumerationText.read(bytes) else {
         throw ODataValueError(
-          .notSupported("an enumeration's value is names or numbers joined by commas"), type: nil,
+          .notSupported("an enumeration value must be names or numbers joined by commas"), type: nil,
           text: String(decoding: bytes.prefix(256), as: UTF8.self))
       }
       self = .enumeration(text)
     case .boolean:
       throw ODataValueError(
-        .notSupported("an enumeration's value is a string or a number"), type: nil, text: scalar.kind)
+        .notSupported("an enumeration value must be a string or a number"), type: nil, text: scalar.kind)
     }
   }
 

@@ -47,7 +47,7 @@ extension Binding {
         walk.next += 1
         counted = inner
         guard target?.type.isCollection == true else {
-          throw misplaced("$count", walk, "only collections have one", at: segment.position)
+          throw misplaced("$count", walk, "only collections can be counted", at: segment.position)
         }
       case .value:
         try value(&walk, at: segment.position)

@@ -77,7 +77,7 @@ extension Binding {
     }
     guard rollupNodes.indices.contains(number - 1) else {
       throw misplaced(
-        "\(name)(Position=\(number))", walk, "groupby with so many rolluprecursive alone has such a node", at: position)
+        "\(name)(Position=\(number))", walk, "no such rolluprecursive in the groupby", at: position)
     }
     walk.next += 1
     walk.append(.rollupNode(number), rollupNodes[number - 1], at: position)

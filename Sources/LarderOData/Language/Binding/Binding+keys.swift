@@ -105,7 +105,9 @@ extension Binding {
     if let structure = instance.type.structure, structure.isEntityType, options.isKeyAsSegment {
       return try keySegment(text, structure, &walk, instance, at: position)
     }
-    guard let ordinal = Int(text) else { throw misplaced("'\(text)'", walk, "expected a place in it", at: position) }
+    guard let ordinal = Int(text) else {
+      throw misplaced("'\(text)'", walk, "expected a position in the collection", at: position)
+    }
     walk.append(.ordinal(ordinal), instance.single, at: position)
   }
 

@@ -64,7 +64,7 @@ extension Binding {
   ) throws(ODataBindingError) -> ODataBoundExpression {
     guard value.type?.isInteger == true, case .int64(let number)? = value.exactly(.int64) else { return expression }
     guard type.members(of: number) != nil else {
-      throw error(.invalidLiteral("\(type.name) has no member of the value \(number)"), at: expression.position)
+      throw error(.invalidLiteral("\(type.name) has no member with the value \(number)"), at: expression.position)
     }
     return ODataBoundExpression(
       .enumeration(type, number), ODataBoundType(.enumeration(type)), at: expression.position)
@@ -135,7 +135,8 @@ extension Binding {
     case (.string(let text), .duration), (.string(let text), .time):
       guard let duration = ODataDuration(text) else {
         throw error(
-          .invalidLiteral("'\(text)' is no \(type.qualifiedName); expected a duration such as 'PT5M'"), at: position)
+          .invalidLiteral("'\(text)' is not a valid \(type.qualifiedName); expected a duration such as 'PT5M'"),
+          at: position)
       }
       return .duration(duration)
     case (.duration, .time): return value

@@ -48,7 +48,7 @@ extension Binding {
       candidates = []
     }
     guard !candidates.isEmpty else {
-      throw misplaced("\(name)", walk, "no overload of it is bound to that", at: position)
+      throw misplaced("\(name)", walk, "no overload of it has this binding type", at: position)
     }
     let given = takeArguments(segments, &walk)
     let operation = try overload(candidates, name, given, &walk, at: position)
@@ -99,7 +99,7 @@ extension Binding {
     let many = ODataBoundType(instance.type.item, isCollection: true)
     let candidates = bound(overloads, to: instance.type.single) + bound(overloads, to: many)
     guard let first = candidates.first else {
-      throw misplaced(name, walk, "no overload of it is bound to that", at: position)
+      throw misplaced(name, walk, "no overload of it has this binding type", at: position)
     }
     guard walk.next < segments.count, case .arguments(let arguments) = segments[walk.next].kind else {
       return walk.append(.operations(first.name), nil, at: position)

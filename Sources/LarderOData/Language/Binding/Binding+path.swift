@@ -150,7 +150,8 @@ extension Binding {
           name, what: "variable", place: "in scope", among: variables.map(\.name), at: position)
       }
       return Walk(place, root: .variable(name), variable.instance)
-    case .alias, .expression: throw error(.notSupported("an alias or a function cannot begin this path"), at: position)
+    case .alias, .expression:
+      throw error(.notSupported("this path cannot start with an alias or a function"), at: position)
     }
   }
 

@@ -32,7 +32,7 @@ extension Binding {
     _ step: String, _ walk: Walk, _ reason: String = "", at position: SourcePosition
   ) -> ODataBindingError {
     let behind =
-      walk.instance.map { "\($0.type)" } ?? (walk.path.segments.isEmpty ? "the service's root" : "what has no type")
+      walk.instance.map { "\($0.type)" } ?? (walk.path.segments.isEmpty ? "the service's root" : "a step without a type")
     return error(.misplacedStep(step, behind: behind, reason: reason), at: position)
   }
 
@@ -177,7 +177,7 @@ extension Binding {
       return try qualifiedName(name, segments, &walk, at: position)
     }
     guard walk.place == .resource else {
-      throw misplaced("'\(name)'", walk, "ask of its items with any(…) or all(…)", at: position)
+      throw misplaced("'\(name)'", walk, "test its items with any(…) or all(…)", at: position)
     }
     try text(name, &walk, at: position)
   }

@@ -45,7 +45,7 @@ extension Binding {
   }
 
   private func noInstance(at position: SourcePosition) -> ODataBindingError {
-    error(.wrongType(expected: "an instance that the expression stands on", found: "none"), at: position)
+    error(.wrongType(expected: "an instance to evaluate the expression on", found: "none"), at: position)
   }
 
   /// Whether a cast can ever have a value; if not, the expression is an error.

@@ -45,7 +45,7 @@ extension Binding {
 
   private func bind(_ path: ODataPath, _ url: ODataURL) throws(ODataBindingError) -> ODataBoundURL {
     guard path.root == .implicit || path.root == .root else {
-      throw error(.notSupported("a URL begins at the service's root"), at: path.position)
+      throw error(.notSupported("a URL must start at the service's root"), at: path.position)
     }
     var walk = Walk(.resource, root: .implicit, nil)
     try first(path.segments, &walk)
@@ -114,7 +114,7 @@ extension Binding {
     case .count: "$count"
     case .value: "$value"
     case .ref: "$ref"
-    default: walk.instance.map { "\($0.type)" } ?? "what has no result"
+    default: walk.instance.map { "\($0.type)" } ?? "an operation without a result"
     }
   }
 }

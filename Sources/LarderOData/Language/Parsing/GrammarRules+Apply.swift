@@ -123,7 +123,7 @@ extension GrammarRules {
     rules.add(["entitySet"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       let fragment = try reader.contextFragment()
       guard fragment.item == nil, fragment.selectList == nil, fragment.collectionOf == nil else {
-        throw reader.unexpected("a set alone")
+        throw reader.unexpected("only a set")
       }
       return .path(fragment.path)
     }

@@ -32,7 +32,7 @@ extension GrammarRules {
     }
     rules.add(["customName"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       let option = try reader.customQueryOption()
-      guard option.value == nil else { throw reader.unexpected("a name alone") }
+      guard option.value == nil else { throw reader.unexpected("only a name") }
       return .text(option.name)
     }
     rules.add(

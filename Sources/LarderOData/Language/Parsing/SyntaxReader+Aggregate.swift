@@ -20,7 +20,7 @@ extension SyntaxReader {
     if kind != .count(isAlone: true), try takeKeyword("with") {
       result.method = try aggregateMethod()
       if kind == .cast(isAlone: true), let method = result.method, method != "countdistinct", !method.contains(".") {
-        throw unexpected("'.' (instances can be counted with countdistinct, or a method of the service)")
+        throw unexpected("'.' (to count instances, use countdistinct or a method of the service)")
       }
     } else if kind == .expression || kind == .cast(isAlone: true) || kind == .cast(isAlone: false) {
       skipSpace()
@@ -58,7 +58,7 @@ extension SyntaxReader {
   private mutating func aggregateMethod() throws(ODataSyntaxError) -> String {
     let (name, isQualified) = try qualifiedName("sum, min, max, average, countdistinct or the name of a method")
     guard isQualified || ["sum", "min", "max", "average", "countdistinct"].contains(name) else {
-      throw unexpected("'.' ('\(name)' is none of sum, min, max, average and countdistinct)")
+      throw unexpected("'.' ('\(name)' is not sum, min, max, average or countdistinct)")
     }
     return name
   }
@@ -94,7 +94,7 @@ extension SyntaxReader {
       segments.last?.kind != .name("aggregate")
     {
       index += 1
-      throw unexpected("a key ('$count' stands behind its path and a '/')")
+      throw unexpected("a key ('$count' must follow its path and a '/')")
     }
     guard isAtEndOfAggregated else {
       if kind == .cast(isAlone: true), takeSpace() { throw unexpected("'with' and a method") }

@@ -7,7 +7,7 @@ extension SyntaxReader {
     index += 4
     if peek | 0x20 == UInt8(ascii: "s") { index += 1 }
     guard !(start..<index).contains(where: isEncoded) else {
-      throw error(.unexpected(expected: ["http:// or https:// as they are; a scheme is not encoded"]), at: start)
+      throw error(.unexpected(expected: ["http:// or https:// (a scheme cannot be percent-encoded)"]), at: start)
     }
     let last = index
     guard take(exact: "://"), !(last..<index).contains(where: isEncoded) else {

@@ -231,7 +231,9 @@ extension SyntaxReader {
     let first = try expression()
     skipSpace()
     guard first.isLiteral else {
-      guard take(UInt8(ascii: ")")) else { throw unexpected("')' (a list of several holds literals alone)") }
+      guard take(UInt8(ascii: ")")) else {
+        throw unexpected("')' (a list of several values can contain only literals)")
+      }
       return try operation(minimum: Operator.membership.precedence + 1, behind: first)
     }
     var items = [first]

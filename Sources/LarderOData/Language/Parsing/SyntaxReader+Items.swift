@@ -97,7 +97,7 @@ extension SyntaxReader {
     let position = position
     let (name, isQualified) = try qualifiedName(expected)
     if isQualified, case .qualifiedName(let before)? = segments.last?.kind, before == name || segments.count > 1 {
-      throw unexpected("a property (no type stands behind another)")
+      throw unexpected("a property (a type cannot follow another type)")
     }
     return ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: position)
   }

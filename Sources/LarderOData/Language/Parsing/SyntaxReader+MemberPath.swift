@@ -80,7 +80,7 @@ extension SyntaxReader {
     }
     let last = endOfNames(from: name)
     guard last < end, bytes[last] == UInt8(ascii: "(") else {
-      throw error(.unexpected(expected: ["'('; behind $these stand $count, aggregate( and functions"]), at: last)
+      throw error(.unexpected(expected: ["'(' (only $count, aggregate( and functions can follow $these)"]), at: last)
     }
   }
 

@@ -84,8 +84,8 @@ extension SyntaxReader {
       index += 3
       return .max
     }
-    guard peek != UInt8(ascii: "0") else { throw unexpected("a number from 1 on", "max") }
-    return .count(try digits("a number from 1 on, or max"))
+    guard peek != UInt8(ascii: "0") else { throw unexpected("a number of at least 1", "max") }
+    return .count(try digits("a number of at least 1, or max"))
   }
 
   private mutating func signedDigits() throws(ODataSyntaxError) -> Int {

@@ -132,10 +132,10 @@ extension SyntaxReader {
     var name: String { "$" + option.rawValue }
     if dialect == .v2, !option.isInV2 {
       throw error(
-        .notInDialect(option == .count ? "$count as an option (it is $inlinecount=allpages)" : name), at: start)
+        .notInDialect(option == .count ? "$count as an option (use $inlinecount=allpages)" : name), at: start)
     }
     if dialect == .v4, option == .inlinecount {
-      throw error(.notInDialect("$inlinecount (it is $count=true)"), at: start)
+      throw error(.notInDialect("$inlinecount (use $count=true)"), at: start)
     }
     guard place.allows(option, dialect: dialect) else {
       throw error(.misplacedOption(name, allowed: expected(at: place)), at: start)

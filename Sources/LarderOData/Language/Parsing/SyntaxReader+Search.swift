@@ -105,7 +105,7 @@ extension SyntaxReader {
       guard isQueryCharacter(at: index) else { throw unexpected("'\"'") }
       index += 1
     }
-    guard index > start else { throw unexpected("a text") }
+    guard index > start else { throw unexpected("text") }
     let text = string(start..<index)
     try demand(UInt8(ascii: "\""))
     return .phrase(text)

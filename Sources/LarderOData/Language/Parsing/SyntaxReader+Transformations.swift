@@ -25,7 +25,7 @@ extension SyntaxReader {
     }
     guard let kind = TransformationName(rawValue: name), !onlyPreserving || kind.isPreserving else {
       index = last
-      throw unexpected("'.' and the name of a function ('\(name)' is no transformation that can stand here)")
+      throw unexpected("'.' and the name of a function ('\(name)' is not a transformation that is allowed here)")
     }
     index = last
     try demand(UInt8(ascii: "("))

@@ -87,7 +87,7 @@ extension SyntaxWriter {
 
   private mutating func asAlias(_ alias: String) throws(ODataPrintingError) {
     word("as")
-    try name(alias, "name behind as")
+    try name(alias, "name after as")
   }
 
   private mutating func nestedSequences(_ sequences: [ODataNestedSequence]) throws(ODataPrintingError) {
@@ -136,7 +136,7 @@ extension SyntaxWriter {
       try method(step.method)
     }
     guard let alias = aggregate.alias else { return }
-    guard hasAlias else { throw error(.misplaced("an alias", expected: "no alias where aggregate is part of a path")) }
+    guard hasAlias else { throw error(.misplaced("an alias", expected: "no alias if aggregate is part of a path")) }
     try asAlias(alias)
   }
 
