@@ -32,7 +32,8 @@ extension Binding {
     _ step: String, _ walk: Walk, _ reason: String = "", at position: SourcePosition
   ) -> ODataBindingError {
     let behind =
-      walk.instance.map { "\($0.type)" } ?? (walk.path.segments.isEmpty ? "the service's root" : "a step without a type")
+      walk.instance.map { "\($0.type)" }
+      ?? (walk.path.segments.isEmpty ? "the service's root" : "a step without a type")
     return error(.misplacedStep(step, behind: behind, reason: reason), at: position)
   }
 
