@@ -30,10 +30,10 @@ struct BatchCollector {
   }
 
   /// Keeps the complete members of a truncated change set.
-  mutating func endCutOff() {
-    guard let cut = changeSet, !cut.responses.isEmpty else { return }
+  mutating func keepTruncatedChangeSet() {
+    guard let truncated = changeSet, !truncated.responses.isEmpty else { return }
     changeSet = nil
-    responses.append(.changeSet(cut.responses))
+    responses.append(.changeSet(truncated.responses))
   }
 
   private var place: String {
@@ -63,9 +63,9 @@ extension MultipartBatchReader {
   public static func responses(
     _ body: [UInt8], contentType: String, limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchResponsePart] {
-    let found = try wholeResponses(body, contentType: contentType, limits: limits)
-    if let error = found.error { throw error }
-    return found.parts
+    let parsed = try wholeResponses(body, contentType: contentType, limits: limits)
+    if let error = parsed.error { throw error }
+    return parsed.parts
   }
 
   /// Reads the complete parts of a batch response, the error that ended it early, and whether its last boundary was
@@ -108,7 +108,7 @@ extension MultipartBatchReader {
       do throws(BatchError) { for event in reader.completed() { try collector.take(event) } } catch {
         return (collector, error)
       }
-      collector.endCutOff()
+      collector.keepTruncatedChangeSet()
       return (collector, error)
     }
   }

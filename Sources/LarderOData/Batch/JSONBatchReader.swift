@@ -30,15 +30,15 @@ public struct JSONBatchReader {
   private var member = ""
   private var isResponse = false
   private var hasList = false
-  private var items = 0
+  private var itemCount = 0
   /// The text from `rawBase` on that may still be needed for a content.
   private var raw: [UInt8] = []
   private var rawBase = 0
   private var received = 0
   /// The end of the last token: the beginning of a content may follow it.
-  private var taken = 0
+  private var tokenEnd = 0
   private var bodyStart: Int?
-  private var found: [Item] = []
+  private var completedItems: [Item] = []
 
   /// Creates a reader.
   public init(limits: BatchLimits = BatchLimits()) {
@@ -56,9 +56,9 @@ public struct JSONBatchReader {
     scanner.feed(chunk)
     try run()
     if let bodyStart, received - bodyStart > limits.bodyBytes {
-      throw BatchError(.tooLarge(what: "bytes in a part's content", limit: limits.bodyBytes), part: "\(items)")
+      throw BatchError(.tooLarge(what: "bytes in a part's content", limit: limits.bodyBytes), part: "\(itemCount)")
     }
-    let needed = bodyStart ?? taken
+    let needed = bodyStart ?? tokenEnd
     raw.removeFirst(max(0, min(raw.count, needed - rawBase)))
     rawBase = needed
     return completed()
@@ -66,8 +66,8 @@ public struct JSONBatchReader {
 
   /// Returns the items that were read before an error and not returned yet; empty without an error.
   public mutating func completed() -> [Item] {
-    defer { found = [] }
-    return found
+    defer { completedItems = [] }
+    return completedItems
   }
 
   /// Ends the text: no chunk follows.
@@ -136,8 +136,8 @@ public struct JSONBatchReader {
 
   private mutating func run() throws(BatchError) {
     while let token = try nextToken() {
-      taken = end(of: token)
-      if let item = try step(token) { found.append(item) }
+      tokenEnd = end(of: token)
+      if let item = try step(token) { completedItems.append(item) }
     }
   }
 
@@ -146,12 +146,12 @@ public struct JSONBatchReader {
       return try scanner.next()
     } catch {
       let problem: BatchError.Problem = error.problem == .unexpectedEnd ? .truncated : .malformedJSON("\(error)")
-      throw BatchError(problem, part: items > 0 ? "\(items)" : nil, offset: error.offset)
+      throw BatchError(problem, part: itemCount > 0 ? "\(itemCount)" : nil, offset: error.offset)
     }
   }
 
   private func malformed(_ what: String) -> BatchError {
-    BatchError(.malformedJSON(what), part: items > 0 ? "\(items)" : nil, offset: received)
+    BatchError(.malformedJSON(what), part: itemCount > 0 ? "\(itemCount)" : nil, offset: received)
   }
 }
 
@@ -204,9 +204,9 @@ extension JSONBatchReader {
   }
 
   private mutating func beginItem(_ token: JSONToken) throws(BatchError) {
-    items += 1
+    itemCount += 1
     guard token.kind == .beginObject else { throw malformed("an item is not an object") }
-    guard items <= limits.parts else { throw BatchError(.tooLarge(what: "parts", limit: limits.parts)) }
+    guard itemCount <= limits.parts else { throw BatchError(.tooLarge(what: "parts", limit: limits.parts)) }
     draft = JSONBatchDraft()
     place = .item
   }
@@ -281,7 +281,7 @@ extension JSONBatchReader {
     do throws(BatchError.Problem) {
       body = try draft.content()
     } catch {
-      throw BatchError(error, part: "\(items)", offset: received)
+      throw BatchError(error, part: "\(itemCount)", offset: received)
     }
     if isResponse {
       guard let status = draft.status, (100...999).contains(status) else { throw malformed("a response has no status") }

@@ -88,8 +88,8 @@ public enum JSONBatchWriter {
     if !request.fields.isEmpty {
       writer.name("headers")
       writer.beginObject()
-      var seen: Set<String> = []
-      for field in request.fields where seen.insert(field.name.canonicalName).inserted {
+      var names: Set<String> = []
+      for field in request.fields where names.insert(field.name.canonicalName).inserted {
         writer.name(field.name.canonicalName)
         writer.string(request.fields[field.name] ?? field.value)
       }
