@@ -75,11 +75,11 @@ extension Binding {
   private func bound(_ overloads: [ODataDeclaredOperation], to type: ODataBoundType) -> [ODataDeclaredOperation] {
     func distance(_ operation: ODataDeclaredOperation) -> Int? {
       guard let binding = operation.bindingType, binding.isCollection == type.isCollection else { return nil }
-      guard let wanted = binding.structure, var current = type.structure else {
+      guard let bindingStructure = binding.structure, var current = type.structure else {
         return ODataBoundType.promoted(binding.single, type.single) == nil ? nil : binding.item == type.item ? 0 : 1
       }
       var steps = 0
-      while current != wanted {
+      while current != bindingStructure {
         guard let base = current.base else { return nil }
         current = base
         steps += 1

@@ -75,7 +75,7 @@ extension Binding {
     else { return nil }
     try enter(position)
     leave()
-    let (kind, next) = landing(member, current)
+    let (kind, next) = destination(member, current)
     let type = next.type
     let source = type.structure?.isEntityType == true ? next.source : nil
     let step = ODataBoundSegment(kind, type, source: source, at: path.segments[0].position)

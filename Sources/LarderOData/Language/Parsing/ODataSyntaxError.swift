@@ -118,8 +118,8 @@ extension ODataSyntaxError: CustomStringConvertible {
   }
 
   static func choice(_ words: [String]) -> String {
-    var seen: Set<String> = []
-    let words = words.filter { seen.insert($0).inserted }
+    var distinctWords: Set<String> = []
+    let words = words.filter { distinctWords.insert($0).inserted }
     guard words.count > 1, let last = words.last else { return words.first ?? "the end" }
     return words.dropLast().joined(separator: ", ") + " or " + last
   }

@@ -90,7 +90,7 @@ extension SyntaxReader {
       segments.append(ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: place))
       kind = isQualified ? .cast(isAlone: segments.count == 1) : .path
     } while take(UInt8(ascii: "/"))
-    if peek == UInt8(ascii: "("), stands("$count", at: index + 1, anyCase: false),
+    if peek == UInt8(ascii: "("), hasWord("$count", at: index + 1, anyCase: false),
       segments.last?.kind != .name("aggregate")
     {
       index += 1
@@ -115,19 +115,20 @@ extension SyntaxReader {
   }
 
   private var isMethodAhead: Bool {
-    var look = self
-    look.skipSpace()
-    return look.stands("with", at: look.index, anyCase: false)
+    var lookahead = self
+    lookahead.skipSpace()
+    return lookahead.hasWord("with", at: lookahead.index, anyCase: false)
   }
 
   private var isAtEndOfAggregated: Bool {
-    var look = self
-    look.skipSpace()
-    if look.isAtEnd || look.peek == UInt8(ascii: ",") || look.peek == UInt8(ascii: ")") { return true }
-    guard look.index > index else { return false }
-    for word in ["with", "from", "as"] as [StaticString] where look.stands(word, at: look.index, anyCase: false) {
+    var lookahead = self
+    lookahead.skipSpace()
+    if lookahead.isAtEnd || lookahead.peek == UInt8(ascii: ",") || lookahead.peek == UInt8(ascii: ")") { return true }
+    guard lookahead.index > index else { return false }
+    for word in ["with", "from", "as"] as [StaticString]
+    where lookahead.hasWord(word, at: lookahead.index, anyCase: false) {
       // If the name continues after the word, it is another name.
-      switch look.peek(ahead: word.utf8CodeUnitCount) {
+      switch lookahead.peek(ahead: word.utf8CodeUnitCount) {
       case 0, 0x20, 0x09, UInt8(ascii: ","), UInt8(ascii: ")"): return true
       default: return false
       }

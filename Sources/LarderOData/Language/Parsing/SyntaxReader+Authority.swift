@@ -3,7 +3,7 @@ extension SyntaxReader {
   /// Reads `http://host:port` or `https://…`, before the first `/`.
   mutating func authority() throws(ODataSyntaxError) {
     let start = index
-    guard stands("http", at: index, anyCase: true) else { throw unexpected("http://", "https://") }
+    guard hasWord("http", at: index, anyCase: true) else { throw unexpected("http://", "https://") }
     index += 4
     if peek | 0x20 == UInt8(ascii: "s") { index += 1 }
     guard !(start..<index).contains(where: isEncoded) else {
@@ -50,7 +50,7 @@ extension SyntaxReader {
   mutating func addressOfVersion6() throws(ODataSyntaxError) {
     var groups = 0
     var isShortened = false
-    if stands("::", at: index, anyCase: false) {
+    if hasWord("::", at: index, anyCase: false) {
       index += 2
       isShortened = true
     }

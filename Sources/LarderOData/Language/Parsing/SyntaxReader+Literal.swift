@@ -7,8 +7,8 @@ extension SyntaxReader {
     switch peek {
     case UInt8(ascii: "'"): return ODataExpression(.literal(.string(try quotedString())), at: position)
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"):
-      if let value = try guidOrMoment() {
-        if continuesMoment(index) { noteMoment(from: start) }
+      if let value = try guidOrTimestamp() {
+        if continuesTimestamp(index) { notePossibleTimestamp(from: start) }
         return ODataExpression(.literal(value), at: position)
       }
       return ODataExpression(.literal(try number()), at: position)
@@ -23,7 +23,7 @@ extension SyntaxReader {
     guard !isQualified, let value = word(name) else {
       let last = index
       index = start
-      lookedInVain(to: last)
+      noteFailedLookahead(to: last)
       throw unexpected("a literal ('\(name)' is not one; a string needs quotes)")
     }
     return ODataExpression(.literal(value), at: position)
@@ -92,7 +92,7 @@ extension SyntaxReader {
       }
       defer { index += 1 }
       if isPlain { return string(first..<index) }
-      return undoubled(first..<index)
+      return withoutDoubledQuotes(first..<index)
     }
     // If the closing quote is missing, the text extends as far as characters are allowed unencoded.
     index = first
@@ -100,7 +100,7 @@ extension SyntaxReader {
     throw error(.unexpected(expected: ["a quote to end the string that starts at character \(offset(of: start) + 1)"]))
   }
 
-  private func undoubled(_ range: Range<Int>) -> String {
+  private func withoutDoubledQuotes(_ range: Range<Int>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(range.count)
     var place = range.lowerBound

@@ -54,7 +54,7 @@ extension SyntaxReader {
       self.followers = followers
     }
 
-    var isBehindLinks: Bool { if case .links? = segments.last?.kind { true } else { false } }
+    var isAfterLinks: Bool { if case .links? = segments.last?.kind { true } else { false } }
   }
 
   /// `$crossjoin(…)` or `$all`
@@ -135,7 +135,7 @@ extension SyntaxReader {
     } else if isQualified {
       try qualifiedStep(name, at: position, of: &path)
     } else {
-      path.add(.name(name), at: position, then: path.isBehindLinks ? .afterLinkedName : .afterName)
+      path.add(.name(name), at: position, then: path.isAfterLinks ? .afterLinkedName : .afterName)
     }
   }
 
@@ -186,7 +186,7 @@ extension SyntaxReader {
     let position = position
     let allowed = path.followers.subtracting(dialect == .v2 ? [.filter, .each, .query, .ref] : .links)
     for (word, follower) in PathFollowers.reserved
-    where allowed.contains(follower) && stands(word, at: index, anyCase: false) {
+    where allowed.contains(follower) && hasWord(word, at: index, anyCase: false) {
       let last = index + word.utf8CodeUnitCount
       switch follower {
       case .filter:

@@ -185,7 +185,7 @@ extension SyntaxReader {
 
   /// `booleanValue`, and `boolean` in any case.
   mutating func booleanValue(anyCase: Bool) throws(ODataSyntaxError) -> ODataValue {
-    guard anyCase || stands("true", at: index, anyCase: false) || stands("false", at: index, anyCase: false) else {
+    guard anyCase || hasWord("true", at: index, anyCase: false) || hasWord("false", at: index, anyCase: false) else {
       throw unexpected("true", "false")
     }
     return .boolean(try booleanWord())

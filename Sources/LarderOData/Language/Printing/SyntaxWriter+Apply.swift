@@ -39,7 +39,7 @@ extension SyntaxWriter {
     case .join(let path, let alias, _, let sequence):
       try listPath(path, in: .apply)
       try asAlias(alias)
-      try behindComma(sequence)
+      try afterComma(sequence)
     case .nest(let sequences): try nestedSequences(sequences)
     case .addNested(let path, let sequences):
       try listPath(path, in: .apply)
@@ -73,13 +73,13 @@ extension SyntaxWriter {
     case .traverse(let hierarchy, let isPostorder, let sequence, let order):
       try hierarchyReference(hierarchy)
       raw(isPostorder ? ",postorder" : ",preorder")
-      try behindComma(sequence)
+      try afterComma(sequence)
       if !order.isEmpty { try traversalOrder(order, isFirst: sequence.isEmpty) }
     default: break
     }
   }
 
-  private mutating func behindComma(_ sequence: [ODataTransformation]) throws(ODataPrintingError) {
+  private mutating func afterComma(_ sequence: [ODataTransformation]) throws(ODataPrintingError) {
     guard !sequence.isEmpty else { return }
     raw(",")
     try apply(sequence)
@@ -157,7 +157,7 @@ extension SyntaxWriter {
     raw("(")
     try list(elements) { (writer, element) throws(ODataPrintingError) in try writer.groupingElement(element) }
     raw(")")
-    try behindComma(sequence)
+    try afterComma(sequence)
   }
 
   private mutating func groupingElement(_ element: ODataGroupingElement) throws(ODataPrintingError) {
@@ -178,7 +178,7 @@ extension SyntaxWriter {
     case .rollupRecursive(let hierarchy, let sequence):
       raw("rolluprecursive(")
       try hierarchyReference(hierarchy)
-      try behindComma(sequence)
+      try afterComma(sequence)
       raw(")")
     }
   }

@@ -18,9 +18,9 @@ extension SyntaxWriter {
     case .complex, .collection:
       throw error(
         .invalidValue("\(value.kind) cannot be a literal; create an object or array with ODataExpression(value:)"))
-    case .dateTime(let moment) where dialect == .v4:
+    case .dateTime(let dateTime) where dialect == .v4:
       // Clients send it and parsers read it, although the standard requires an offset.
-      try encoded(moment.description)
+      try encoded(dateTime.description)
     default:
       let text: String
       do { text = try value.literal(dialect: dialect) } catch { throw self.error(.invalidValue("\(error)")) }

@@ -190,7 +190,7 @@ extension SyntaxWriter {
   private mutating func customOption(
     _ option: ODataCustomOption, beside options: ODataQueryOptions, in place: OptionPlace
   ) throws(ODataPrintingError) {
-    guard !isTaken(option, beside: options, in: place) else {
+    guard !isReserved(option, beside: options, in: place) else {
       throw error(
         .invalidName(option.name, expected: "name of a custom option; it is empty, or OData reserves it"))
     }
@@ -206,7 +206,7 @@ extension SyntaxWriter {
   }
 
   /// Whether a name would not be read as that of a custom option.
-  private func isTaken(
+  private func isReserved(
     _ option: ODataCustomOption, beside options: ODataQueryOptions, in place: OptionPlace
   ) -> Bool {
     let name = option.name

@@ -96,11 +96,11 @@ extension SyntaxWriter {
   private func checkFirst(_ name: String, _ segments: [ODataPathSegment]) throws(ODataPrintingError) {
     let arguments: [ODataArgument]? =
       if segments.count > 1, case .arguments(let all) = segments[1].kind { all } else { nil }
-    func refuse(_ other: String) -> ODataPrintingError {
+    func ambiguousName(_ other: String) -> ODataPrintingError {
       error(.ambiguousName(name, readsAs: other, cure: "start the path with $it"))
     }
     guard let arguments else {
-      if variables.contains(name) { throw refuse("the variable") }
+      if variables.contains(name) { throw ambiguousName("the variable") }
       return
     }
     guard arguments.first?.name == nil else { return }
@@ -153,8 +153,8 @@ extension SyntaxWriter {
       throw error(.misplaced("a step after \(before.label)", expected: "the end of the path"))
     }
     if segment.isArguments {
-      let isBehindCall = index > 1 && before.map(\.isCall) ?? false && path.segments[index - 2].isName
-      guard let before, before.takesArguments || isBehindCall else {
+      let isAfterCall = index > 1 && before.map(\.isCall) ?? false && path.segments[index - 2].isName
+      guard let before, before.takesArguments || isAfterCall else {
         throw error(.misplaced("arguments", expected: "arguments after a name or a $filter step"))
       }
       return false
@@ -163,7 +163,7 @@ extension SyntaxWriter {
     if !isFirst { raw("/") }
     switch segment.kind {
     case .name(let name):
-      if !isFirst { try checkOperator(name, behind: path.segments.dropFirst(index + 1).first) }
+      if !isFirst { try checkOperator(name, followedBy: path.segments.dropFirst(index + 1).first) }
       try self.name(name)
     case .qualifiedName(let name): try qualifiedName(name, least: 2)
     case .annotation(let term, let qualifier): try annotation(term, qualifier)
@@ -181,7 +181,7 @@ extension SyntaxWriter {
 
   /// Throws for a function of the service that has the name of an operator on collections, unless its arguments have
   /// names.
-  private func checkOperator(_ name: String, behind next: ODataPathSegment?) throws(ODataPrintingError) {
+  private func checkOperator(_ name: String, followedBy next: ODataPathSegment?) throws(ODataPrintingError) {
     guard case .arguments(let arguments)? = next?.kind, arguments.first?.name == nil else { return }
     let word = isRelaxed ? name.lowercased() : name
     guard word == "any" || word == "all" || name == "aggregate" else { return }
