@@ -34,21 +34,21 @@ package enum BatchAnswers: Sendable, Hashable {
     match.stopsAtError = stopsAtError
     match.takesPrefix = isForShow
     if type.isMultipart {
-      let found = try MultipartBatchReader.wholeResponses(body, contentType: text, limits: limits)
-      match.isWhole = found.isClosed
-      return try answers(match.slots(of: found.parts), found.parts.flatMap(\.responses), found.error, match)
+      let parsed = try MultipartBatchReader.wholeResponses(body, contentType: text, limits: limits)
+      match.isWhole = parsed.isClosed
+      return try outcome(match.slots(of: parsed.parts), parsed.parts.flatMap(\.responses), parsed.error, match)
     }
     if status >= 400 { return .refused(BatchResponse(status: status, fields: fields, body: body)) }
     guard type.isJSON else { throw BatchError(.notABatch(contentType: type.mediaType)) }
-    let (found, error) = try JSONBatchReader.wholeResponses(body, limits: limits)
+    let (responses, error) = try JSONBatchReader.wholeResponses(body, limits: limits)
     match.isWhole = error == nil
-    return try answers(match.slots(of: found), found, error, match)
+    return try outcome(match.slots(of: responses), responses, error, match)
   }
 
-  private static func answers(
-    _ slots: [BatchAnswer?], _ found: [BatchResponse], _ error: BatchError?, _ match: BatchMatch
+  private static func outcome(
+    _ slots: [BatchAnswer?], _ responses: [BatchResponse], _ error: BatchError?, _ match: BatchMatch
   ) throws(BatchError) -> BatchAnswers {
-    guard let problem = error ?? match.problem(slots, found) else { return .parts(slots.compactMap { $0 }) }
+    guard let problem = error ?? match.problem(slots, responses) else { return .parts(slots.compactMap { $0 }) }
     guard slots.contains(where: { $0 != nil }) else { throw problem }
     return .incomplete(slots, problem)
   }

@@ -30,10 +30,10 @@ struct BatchCollector {
   }
 
   /// Keeps the complete members of a truncated change set.
-  mutating func endCutOff() {
-    guard let cut = changeSet, !cut.responses.isEmpty else { return }
+  mutating func keepTruncatedChangeSet() {
+    guard let truncated = changeSet, !truncated.responses.isEmpty else { return }
     changeSet = nil
-    responses.append(.changeSet(cut.responses))
+    responses.append(.changeSet(truncated.responses))
   }
 
   private var place: String {
@@ -63,9 +63,9 @@ extension MultipartBatchReader {
   package static func responses(
     _ body: [UInt8], contentType: String, limits: BatchLimits = BatchLimits()
   ) throws(BatchError) -> [BatchResponsePart] {
-    let found = try wholeResponses(body, contentType: contentType, limits: limits)
-    if let error = found.error { throw error }
-    return found.parts
+    let parsed = try wholeResponses(body, contentType: contentType, limits: limits)
+    if let error = parsed.error { throw error }
+    return parsed.parts
   }
 
   /// Reads the complete parts of a batch response, the error that ended it early, and whether its last boundary was
@@ -76,7 +76,7 @@ extension MultipartBatchReader {
     var reader = try MultipartBatchReader(contentType: contentType, limits: limits)
     let (collector, error) = collect(body, with: &reader, limits: limits)
     guard collector.requests.flatMap(\.requests).isEmpty else {
-      throw BatchError(.malformedLine("a request among answers"))
+      throw BatchError(.malformedLine("a request among responses"))
     }
     // An empty change set contains neither requests nor responses; it is read as a response to one.
     return (collector.responses, error, error == nil && reader.isClosed)
@@ -90,7 +90,7 @@ extension MultipartBatchReader {
     let (collector, error) = collect(body, with: &reader, limits: limits)
     if let error { throw error }
     guard collector.responses.flatMap(\.responses).isEmpty else {
-      throw BatchError(.malformedLine("an answer among requests"))
+      throw BatchError(.malformedLine("a response among requests"))
     }
     return collector.requests
   }
@@ -108,7 +108,7 @@ extension MultipartBatchReader {
       do throws(BatchError) { for event in reader.completed() { try collector.take(event) } } catch {
         return (collector, error)
       }
-      collector.endCutOff()
+      collector.keepTruncatedChangeSet()
       return (collector, error)
     }
   }

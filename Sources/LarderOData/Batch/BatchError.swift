@@ -53,16 +53,16 @@ extension BatchError.Problem: CustomStringConvertible {
   /// What is wrong, in words.
   package var description: String {
     switch self {
-    case .notABatch(let type): "The content is no batch but '\(type)'; read it as one answer"
-    case .badBoundary(let text): "The boundary '\(text)' is missing or not allowed; it takes 1 to 70 letters and digits"
-    case .truncated: "The batch ends inside a part; what it changes may be done: look before sending it again"
-    case .malformedLine(let line): "No header field or start line: '\(line)'"
-    case .unexpectedPart(let type): "A part is '\(type)'; expected application/http or multipart/mixed"
-    case .tooLarge(let what, let limit): "More \(what) than the \(limit) allowed"
+    case .notABatch(let type): "The content is '\(type)', not a batch; read it as a single response"
+    case .badBoundary(let text): "The boundary '\(text)' is missing or invalid; use 1 to 70 letters and digits"
+    case .truncated: "The batch ends inside a part; its changes may have been applied: check before you send it again"
+    case .malformedLine(let line): "Not a header field or start line: '\(line)'"
+    case .unexpectedPart(let type): "A part has the type '\(type)'; expected application/http or multipart/mixed"
+    case .tooLarge(let what, let limit): "More than \(limit) \(what)"
     case .invalidRequest(let what): "The request cannot be written: \(what)"
-    case .malformedJSON(let what): "The JSON is no batch: \(what)"
-    case .countMismatch(let expected, let found): "The batch has \(expected) answers to come, \(found) came"
-    case .unknownID(let id): "An answer's id '\(id)' is not that of exactly one request"
+    case .malformedJSON(let what): "The JSON is not a batch: \(what)"
+    case .countMismatch(let expected, let found): "Expected \(expected) responses, found \(found)"
+    case .unknownID(let id): "The id '\(id)' of a response does not match exactly one request"
     }
   }
 }
@@ -112,7 +112,7 @@ extension BatchError.Problem: LarderError {
     let cure =
       switch self {
       case .notABatch: "Check the address: it must be the service's $batch."
-      case .truncated: "Read what was changed before you send it again."
+      case .truncated: "Check what was changed before you send it again."
       case .tooLarge: "Send smaller batches, or raise the limit."
       case .invalidRequest: "Correct the request."
       case .badBoundary, .malformedLine, .unexpectedPart, .malformedJSON, .countMismatch, .unknownID:

@@ -41,41 +41,41 @@ struct BatchMatch {
   private func orderedSlots(of parts: [BatchResponsePart]) -> [BatchAnswer?] {
     requests.enumerated().map { place, request in
       guard place < parts.count else { return .notProcessed }
-      let found = parts[place].responses
-      return slot(found, to: request, without: repeatedIDs(found), takesOrder: true)
+      let partResponses = parts[place].responses
+      return slot(partResponses, to: request, without: repeatedIDs(partResponses), takesOrder: true)
     }
   }
 
   /// The result of the part at the same position as its request, in a truncated response.
   private func prefixSlot(_ part: BatchResponsePart, at place: Int) -> BatchAnswer? {
-    let found = part.responses
-    let fits = found.allSatisfy { BatchMatch.id($0.id).map { places[$0]?.contains(place) ?? false } ?? true }
-    guard fits, let first = found.first else { return nil }
+    let partResponses = part.responses
+    let fits = partResponses.allSatisfy { BatchMatch.id($0.id).map { places[$0]?.contains(place) ?? false } ?? true }
+    guard fits, let first = partResponses.first else { return nil }
     switch requests[place] {
-    case .single: return found.count == 1 ? .single(first) : nil
+    case .single: return partResponses.count == 1 ? .single(first) : nil
     case .changeSet(let members):
-      guard found.count <= members.count else { return nil }
-      if found.count == 1, first.isError { return .changeSetFailed(first) }
-      if found.count == members.count { return .changeSet(found) }
-      return .changeSetPartly(found + Array(repeating: nil, count: members.count - found.count))
+      guard partResponses.count <= members.count else { return nil }
+      if partResponses.count == 1, first.isError { return .changeSetFailed(first) }
+      if partResponses.count == members.count { return .changeSet(partResponses) }
+      return .changeSetPartly(partResponses + Array(repeating: nil, count: members.count - partResponses.count))
     }
   }
 
   /// Returns the responses matched by their ids alone, in any order.
   func slots(of responses: [BatchResponse]) -> [BatchAnswer?] {
     let unclear = repeatedIDs(responses)
-    var found: [Int: [BatchResponse]] = [:]
+    var responsesByPlace: [Int: [BatchResponse]] = [:]
     for response in responses {
       guard let named = BatchMatch.id(response.id).flatMap({ places[$0] }), named.count == 1, let place = named.first
       else { continue }
-      found[place, default: []].append(response)
+      responsesByPlace[place, default: []].append(response)
     }
     var slots = requests.enumerated().map { place, request in
-      slot(found[place] ?? [], to: request, without: unclear, takesOrder: false)
+      slot(responsesByPlace[place] ?? [], to: request, without: unclear, takesOrder: false)
     }
     // Exactly the parts up to the first error have responses: the service stopped there.
     let answered = slots.prefix { $0 != nil && $0?.isPartly == false }.count
-    let isProven = isWhole && stopsAtError && found.values.reduce(0) { $0 + $1.count } == responses.count
+    let isProven = isWhole && stopsAtError && responsesByPlace.values.reduce(0) { $0 + $1.count } == responses.count
     if isProven, unclear.isEmpty, answered > 0, slots[answered...].allSatisfy({ $0 == nil }),
       slots.prefix(answered).firstIndex(where: { $0?.isError == true }) == answered - 1
     {
@@ -104,14 +104,14 @@ struct BatchMatch {
   }
 
   private func slot(
-    _ found: [BatchResponse], to request: BatchRequestPart, without unclear: Set<String>, takesOrder: Bool
+    _ responses: [BatchResponse], to request: BatchRequestPart, without unclear: Set<String>, takesOrder: Bool
   ) -> BatchAnswer? {
-    let clear = found.filter { BatchMatch.id($0.id).map { !unclear.contains($0) } ?? true }
+    let clear = responses.filter { BatchMatch.id($0.id).map { !unclear.contains($0) } ?? true }
     switch request {
     case .single: return clear.first.map(BatchAnswer.single)
     case .changeSet(let members):
       // A change set that failed has one response: instead of the multipart, or alone inside it.
-      if isWhole || takesOrder, found.count == 1, let only = clear.first, only.isError { return .changeSetFailed(only) }
+      if isWhole || takesOrder, responses.count == 1, let only = clear.first, only.isError { return .changeSetFailed(only) }
       if takesOrder, clear.count == members.count, clear.allSatisfy({ $0.id == nil }) { return .changeSet(clear) }
       var byID: [String: BatchResponse] = [:]
       for response in clear { if let id = BatchMatch.id(response.id) { byID[id] = response } }
@@ -123,8 +123,8 @@ struct BatchMatch {
   }
 
   private func repeatedIDs(_ responses: [BatchResponse]) -> Set<String> {
-    var seen: Set<String> = []
-    return Set(responses.compactMap { BatchMatch.id($0.id) }.filter { !seen.insert($0).inserted })
+    var ids: Set<String> = []
+    return Set(responses.compactMap { BatchMatch.id($0.id) }.filter { !ids.insert($0).inserted })
   }
 
   /// Normalizes an id for comparison: some services write it in the angle brackets of mail (RFC 2045 §7).
@@ -139,10 +139,10 @@ extension BatchMatch {
   func problem(_ slots: [BatchAnswer?], _ responses: [BatchResponse]) -> BatchError? {
     guard let place = slots.firstIndex(where: { $0 == nil || $0?.isPartly == true }) else { return nil }
     let unclear = repeatedIDs(responses)
-    let stranger = responses.lazy.compactMap { BatchMatch.id($0.id) }.first {
+    let unmatchedID = responses.lazy.compactMap { BatchMatch.id($0.id) }.first {
       places[$0] == nil || unclear.contains($0)
     }
-    if let stranger { return BatchError(.unknownID(stranger), part: "\(place + 1)") }
+    if let unmatchedID { return BatchError(.unknownID(unmatchedID), part: "\(place + 1)") }
     let expected = requests.reduce(0) { $0 + $1.requests.count }
     var part = "\(place + 1)"
     if case .changeSetPartly(let members)? = slots[place], let member = members.firstIndex(of: nil) {

@@ -24,7 +24,7 @@ struct JSONBatchDraft {
     guard let text = bodyText, !type.isJSON else { return body }
     if type.mediaType.hasPrefix("text/") { return text }
     guard let bytes = text.withUnsafeBufferPointer({ Base64.decode($0) }) else {
-      throw .malformedJSON("a content of '\(type.mediaType)' is no base64url")
+      throw .malformedJSON("the content of type '\(type.mediaType)' is not base64url")
     }
     return bytes
   }

@@ -30,15 +30,15 @@ package struct JSONBatchReader {
   private var member = ""
   private var isResponse = false
   private var hasList = false
-  private var items = 0
+  private var itemCount = 0
   /// The text from `rawBase` on that may still be needed for a content.
   private var raw: [UInt8] = []
   private var rawBase = 0
   private var received = 0
   /// The end of the last token: the beginning of a content may follow it.
-  private var taken = 0
+  private var tokenEnd = 0
   private var bodyStart: Int?
-  private var found: [Item] = []
+  private var completedItems: [Item] = []
 
   /// Creates a reader.
   package init(limits: BatchLimits = BatchLimits()) {
@@ -56,9 +56,9 @@ package struct JSONBatchReader {
     scanner.feed(chunk)
     try run()
     if let bodyStart, received - bodyStart > limits.bodyBytes {
-      throw BatchError(.tooLarge(what: "bytes in a part's content", limit: limits.bodyBytes), part: "\(items)")
+      throw BatchError(.tooLarge(what: "bytes in a part's content", limit: limits.bodyBytes), part: "\(itemCount)")
     }
-    let needed = bodyStart ?? taken
+    let needed = bodyStart ?? tokenEnd
     raw.removeFirst(max(0, min(raw.count, needed - rawBase)))
     rawBase = needed
     return completed()
@@ -66,8 +66,8 @@ package struct JSONBatchReader {
 
   /// Returns the items that were read before an error and not returned yet; empty without an error.
   package mutating func completed() -> [Item] {
-    defer { found = [] }
-    return found
+    defer { completedItems = [] }
+    return completedItems
   }
 
   /// Ends the text: no chunk follows.
@@ -94,7 +94,7 @@ package struct JSONBatchReader {
     let (items, error) = items(body, limits: limits)
     var responses: [BatchResponse] = []
     for item in items {
-      guard case .response(let response) = item else { throw BatchError(.malformedJSON("it holds requests")) }
+      guard case .response(let response) = item else { throw BatchError(.malformedJSON("it contains requests")) }
       responses.append(response)
     }
     return (responses, error)
@@ -109,7 +109,9 @@ package struct JSONBatchReader {
     let (items, error) = items(body, limits: limits)
     if let error { throw error }
     for item in items {
-      guard case .request(let request, let group) = item else { throw BatchError(.malformedJSON("it holds answers")) }
+      guard case .request(let request, let group) = item else {
+        throw BatchError(.malformedJSON("it contains responses"))
+      }
       if let group, group == openGroup, case .changeSet(let members) = parts.last {
         parts[parts.count - 1] = .changeSet(members + [request])
       } else {
@@ -134,8 +136,8 @@ package struct JSONBatchReader {
 
   private mutating func run() throws(BatchError) {
     while let token = try nextToken() {
-      taken = end(of: token)
-      if let item = try step(token) { found.append(item) }
+      tokenEnd = end(of: token)
+      if let item = try step(token) { completedItems.append(item) }
     }
   }
 
@@ -144,12 +146,12 @@ package struct JSONBatchReader {
       return try scanner.next()
     } catch {
       let problem: BatchError.Problem = error.problem == .unexpectedEnd ? .truncated : .malformedJSON("\(error)")
-      throw BatchError(problem, part: items > 0 ? "\(items)" : nil, offset: error.offset)
+      throw BatchError(problem, part: itemCount > 0 ? "\(itemCount)" : nil, offset: error.offset)
     }
   }
 
   private func malformed(_ what: String) -> BatchError {
-    BatchError(.malformedJSON(what), part: items > 0 ? "\(items)" : nil, offset: received)
+    BatchError(.malformedJSON(what), part: itemCount > 0 ? "\(itemCount)" : nil, offset: received)
   }
 }
 
@@ -157,7 +159,7 @@ extension JSONBatchReader {
   private mutating func step(_ token: JSONToken) throws(BatchError) -> Item? {
     switch place {
     case .start:
-      guard token.kind == .beginObject else { throw malformed("it is no object") }
+      guard token.kind == .beginObject else { throw malformed("it is not an object") }
       place = .root
     case .root:
       member = scanner.string(token)
@@ -195,16 +197,16 @@ extension JSONBatchReader {
       skip(token, in: .root)
       return
     }
-    guard token.kind == .beginArray, !hasList else { throw malformed("'\(member)' is no array, or stands twice") }
+    guard token.kind == .beginArray, !hasList else { throw malformed("'\(member)' is not an array, or occurs twice") }
     hasList = true
     isResponse = member == "responses"
     place = .list
   }
 
   private mutating func beginItem(_ token: JSONToken) throws(BatchError) {
-    items += 1
-    guard token.kind == .beginObject else { throw malformed("an item is no object") }
-    guard items <= limits.parts else { throw BatchError(.tooLarge(what: "parts", limit: limits.parts)) }
+    itemCount += 1
+    guard token.kind == .beginObject else { throw malformed("an item is not an object") }
+    guard itemCount <= limits.parts else { throw BatchError(.tooLarge(what: "parts", limit: limits.parts)) }
     draft = JSONBatchDraft()
     place = .item
   }
@@ -242,7 +244,7 @@ extension JSONBatchReader {
     switch token.kind {
     case .string, .number: return scanner.string(token)
     case .null: return nil
-    default: throw malformed("'\(member)' is no string")
+    default: throw malformed("'\(member)' is not a string")
     }
   }
 
@@ -279,14 +281,14 @@ extension JSONBatchReader {
     do throws(BatchError.Problem) {
       body = try draft.content()
     } catch {
-      throw BatchError(error, part: "\(items)", offset: received)
+      throw BatchError(error, part: "\(itemCount)", offset: received)
     }
     if isResponse {
-      guard let status = draft.status, (100...999).contains(status) else { throw malformed("an answer has no status") }
+      guard let status = draft.status, (100...999).contains(status) else { throw malformed("a response has no status") }
       return .response(
         BatchResponse(id: draft.id, status: status, fields: draft.fields, body: body, atomicityGroup: draft.group))
     }
-    guard let method = draft.method, let url = draft.url else { throw malformed("a request has no method or no url") }
+    guard let method = draft.method, let url = draft.url else { throw malformed("a request has no method or no URL") }
     let request = BatchRequest(
       id: draft.id, method: HTTPMethod(rawValue: method.uppercased()), url: url, fields: draft.fields, body: body,
       dependsOn: draft.dependsOn, condition: draft.condition)

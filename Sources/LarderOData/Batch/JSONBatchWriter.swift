@@ -37,7 +37,7 @@ package enum JSONBatchWriter {
     for (index, part) in parts.enumerated() {
       for request in part.requests {
         if let id = request.id, !used.insert(id).inserted {
-          throw BatchError(.invalidRequest("its id '\(id)' is taken"), part: "\(index + 1)")
+          throw BatchError(.invalidRequest("its id '\(id)' is already used"), part: "\(index + 1)")
         }
       }
     }
@@ -62,7 +62,7 @@ package enum JSONBatchWriter {
     _ request: BatchRequest, group: String?, place: String, to writer: inout JSONWriter
   ) throws(BatchError) {
     guard !request.url.isEmpty, HTTPFieldName(request.method.rawValue).isValid else {
-      throw BatchError(.invalidRequest("it has no URL or its method is no token"), part: place)
+      throw BatchError(.invalidRequest("it has no URL or its method is not a token"), part: place)
     }
     writer.beginObject()
     writer.name("id")
@@ -88,8 +88,8 @@ package enum JSONBatchWriter {
     if !request.fields.isEmpty {
       writer.name("headers")
       writer.beginObject()
-      var seen: Set<String> = []
-      for field in request.fields where seen.insert(field.name.canonicalName).inserted {
+      var names: Set<String> = []
+      for field in request.fields where names.insert(field.name.canonicalName).inserted {
         writer.name(field.name.canonicalName)
         writer.string(request.fields[field.name] ?? field.value)
       }
@@ -111,7 +111,7 @@ package enum JSONBatchWriter {
         var scanner = JSONScanner(body)
         while try scanner.next() != nil {}
       } catch {
-        throw BatchError(.invalidRequest("its content is no JSON: \(error)"), part: place)
+        throw BatchError(.invalidRequest("its content is not JSON: \(error)"), part: place)
       }
       // A byte order mark is allowed at the beginning of a JSON text, but not inside one.
       writer.raw(body.starts(with: [0xEF, 0xBB, 0xBF]) ? body[3...] : body[...])

@@ -180,8 +180,8 @@ extension MultipartBatchReader {
       isAtLineStart = false
     }
     guard let end = buffer[position...].firstIndex(of: 0x0A) else {
-      let isHeld = buffer.last == 0x0D && !isFinished
-      let upTo = max(position, buffer.count - (isHeld ? 1 : 0))
+      let endsWithReturn = buffer.last == 0x0D && !isFinished
+      let upTo = max(position, buffer.count - (endsWithReturn ? 1 : 0))
       give(buffer[position..<upTo])
       position = upTo
       return false

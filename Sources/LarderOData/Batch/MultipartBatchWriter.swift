@@ -54,7 +54,8 @@ package struct MultipartBatchWriter: Sendable {
       for (index, request) in requests.enumerated() {
         let place = "\(parts).\(index + 1)"
         guard request.method != .get, request.method != .head else {
-          throw BatchError(.invalidRequest("a change set takes no reads; put it beside the change set"), part: place)
+          throw BatchError(
+            .invalidRequest("a change set cannot contain reads; put it outside the change set"), part: place)
         }
         bytes.append(line: "--" + inner)
         try write(request, place: place, into: &bytes)
@@ -93,27 +94,27 @@ package struct MultipartBatchWriter: Sendable {
 
   /// Returns the fields to write, after checking that the request cannot break out of its lines and its part.
   private func fields(of request: BatchRequest, place: String) throws(BatchError) -> HTTPFields {
-    func refuse(_ what: String) -> BatchError { BatchError(.invalidRequest(what), part: place) }
-    guard HTTPFieldName(request.method.rawValue).isValid else { throw refuse("its method is no token") }
+    func invalidRequest(_ what: String) -> BatchError { BatchError(.invalidRequest(what), part: place) }
+    guard HTTPFieldName(request.method.rawValue).isValid else { throw invalidRequest("its method is not a token") }
     guard !request.url.isEmpty, request.url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw refuse("its URL is empty or not percent-encoded")
+      throw invalidRequest("its URL is empty or not percent-encoded")
     }
     if let id = request.id, !HTTPField(name: .contentID, value: id).isValid || id.isEmpty {
-      throw refuse("its id is empty or holds a line end")
+      throw invalidRequest("its id is empty or contains a line break")
     }
     if let field = request.fields.first(where: { !$0.isValid }) {
-      throw refuse("the header field '\(field.name)' has a name or value that breaks its line")
+      throw invalidRequest("the header field '\(field.name)' has a name or value that breaks its line")
     }
     guard !request.body.contains(text: "--" + boundary), !request.body.contains(text: "_\(boundary)") else {
-      throw refuse("its content holds the boundary; choose another one")
+      throw invalidRequest("its content contains the boundary; choose another boundary")
     }
     guard request.dependsOn.isEmpty, request.condition == nil else {
-      throw refuse("dependsOn and if exist in the JSON format only")
+      throw invalidRequest("dependsOn and if exist in the JSON format only")
     }
     var fields = request.fields
     if let id = request.id, placement != .part { fields[.contentID] = id } else { fields[.contentID] = nil }
     if request.url.hasPrefix("/"), !fields.contains("Host") {
-      guard let host else { throw refuse("a host-relative URL needs a Host field") }
+      guard let host else { throw invalidRequest("a host-relative URL needs a Host field") }
       fields["Host"] = host
     }
     if !request.body.isEmpty { fields[.contentLength] = String(request.body.count) }

@@ -58,18 +58,18 @@ extension JSONError.Problem: CustomStringConvertible {
   package var description: String {
     switch self {
     case .unexpectedEnd: "the JSON text ends too early"
-    case .unexpectedByte(let byte, let expected): "\(JSONError.spell(byte)) where \(expected) should stand"
-    case .trailingContent: "something follows the JSON value"
+    case .unexpectedByte(let byte, let expected): "\(JSONError.spell(byte)) instead of \(expected)"
+    case .trailingContent: "unexpected text after the JSON value"
     case .tooDeep(let limit): "brackets are nested deeper than \(limit)"
     case .tokenTooLong(let limit): "a string or number is longer than \(limit) bytes"
-    case .invalidUTF8: "a string holds bytes that are not UTF-8"
+    case .invalidUTF8: "a string contains bytes that are not UTF-8"
     case .notUTF8: "the text is not in UTF-8"
     case .controlCharacter(let byte): "\(JSONError.spell(byte)) must be escaped in a string"
-    case .invalidEscape: "no such escape in a JSON string"
-    case .loneSurrogate: "half of a surrogate pair"
-    case .invalidNumber: "no JSON number"
+    case .invalidEscape: "invalid escape in a JSON string"
+    case .loneSurrogate: "an unpaired surrogate"
+    case .invalidNumber: "not a JSON number"
     case .invalidLiteral: "a word other than true, false and null"
-    case .duplicateName(let name): "the name '\(name)' stands twice in one object"
+    case .duplicateName(let name): "the name '\(name)' occurs twice in one object"
     }
   }
 }

@@ -67,10 +67,10 @@ extension JSONLexer {
     guard high & 0xFC00 == 0xD800 else { return 6 }
     guard index + 12 <= bytes.count else {
       // The available bytes may already show that no second escape follows.
-      let isCut =
+      let isUnpaired =
         index + 6 < bytes.count && bytes[index + 6] != UInt8(ascii: "\\")
         || index + 7 < bytes.count && bytes[index + 7] != UInt8(ascii: "u")
-      if isCut { throw error(.loneSurrogate, at: index) }
+      if isUnpaired { throw error(.loneSurrogate, at: index) }
       return 0
     }
     guard bytes[index + 6] == UInt8(ascii: "\\"), bytes[index + 7] == UInt8(ascii: "u"),

@@ -71,10 +71,10 @@ package indirect enum JSONNode: Sendable, Hashable {
     _ scanner: inout JSONScanner, depth: Int, _ keepsRepeatedNames: Bool
   ) throws(JSONError) -> [Member] {
     var members: [Member] = []
-    var seen: Set<String> = []
+    var names: Set<String> = []
     while let token = try scanner.next(), token.kind == .name {
       let name = scanner.string(token)
-      if !seen.insert(name).inserted, !keepsRepeatedNames { throw scanner.error(.duplicateName(name), at: token) }
+      if !names.insert(name).inserted, !keepsRepeatedNames { throw scanner.error(.duplicateName(name), at: token) }
       guard let value = try scanner.next() else { throw scanner.error(.unexpectedEnd, at: token) }
       members.append(Member(name, try JSONNode(value, &scanner, depth: depth + 1, keepsRepeatedNames)))
     }

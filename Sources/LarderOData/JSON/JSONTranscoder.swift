@@ -6,7 +6,7 @@
 /// first character beyond ASCII is not UTF-8. A byte sequence that is no character becomes a byte that UTF-8 does not
 /// have, so that the parser rejects it at its position.
 struct JSONTranscoder {
-  private enum Form: Equatable {
+  private enum Encoding: Equatable {
     /// Fewer than four bytes have been seen.
     case unknown
     case utf8
@@ -16,33 +16,33 @@ struct JSONTranscoder {
     case wide(bytes: Int, isBigEndian: Bool)
   }
 
-  private var form = Form.unknown
+  private var encoding = Encoding.unknown
   private let charset: SingleByteCharset?
   /// The bytes of an incomplete character.
-  private var held: [UInt8] = []
+  private var incompleteBytes: [UInt8] = []
   /// A byte that never occurs in UTF-8.
-  private static let none: UInt8 = 0xFF
+  private static let invalidByte: UInt8 = 0xFF
 
   /// Creates a transcoder for a text whose media type names `charset`; nil for none.
   init(charset: String? = nil) { self.charset = charset.flatMap(SingleByteCharset.init(_:)) }
 
   /// Converts the next bytes to UTF-8. An incomplete character is held back until its remaining bytes arrive.
-  mutating func read(_ chunk: [UInt8]) -> [UInt8] { form == .utf8 ? chunk : convert(chunk, isFinal: false) }
+  mutating func read(_ chunk: [UInt8]) -> [UInt8] { encoding == .utf8 ? chunk : convert(chunk, isFinal: false) }
 
   /// Returns the bytes that were held back when the text ended.
-  mutating func finish() -> [UInt8] { form == .utf8 ? [] : convert([], isFinal: true) }
+  mutating func finish() -> [UInt8] { encoding == .utf8 ? [] : convert([], isFinal: true) }
 
   private mutating func convert(_ chunk: [UInt8], isFinal: Bool) -> [UInt8] {
-    let bytes = held.isEmpty ? chunk : held + chunk
-    held = []
-    if form == .unknown {
+    let bytes = incompleteBytes.isEmpty ? chunk : incompleteBytes + chunk
+    incompleteBytes = []
+    if encoding == .unknown {
       guard bytes.count >= 4 || isFinal else {
-        held = bytes
+        incompleteBytes = bytes
         return []
       }
-      form = form(of: bytes)
+      encoding = encoding(of: bytes)
     }
-    switch form {
+    switch encoding {
     case .unknown, .utf8: return bytes
     case .ascii(let charset): return undecided(bytes, charset, isFinal: isFinal)
     case .single(let charset): return charset.utf8(bytes)
@@ -51,16 +51,16 @@ struct JSONTranscoder {
   }
 
   /// Detects the encoding by a text's first bytes.
-  private func form(of bytes: [UInt8]) -> Form {
-    func begins(_ start: UInt8...) -> Bool { bytes.starts(with: start) }
-    if begins(0, 0, 0xFE, 0xFF) || begins(0, 0, 0) { return .wide(bytes: 4, isBigEndian: true) }
-    if begins(0xFF, 0xFE, 0, 0) { return .wide(bytes: 4, isBigEndian: false) }
-    if begins(0xFE, 0xFF) || begins(0) { return .wide(bytes: 2, isBigEndian: true) }
-    if begins(0xFF, 0xFE) { return .wide(bytes: 2, isBigEndian: false) }
+  private func encoding(of bytes: [UInt8]) -> Encoding {
+    func startsWith(_ start: UInt8...) -> Bool { bytes.starts(with: start) }
+    if startsWith(0, 0, 0xFE, 0xFF) || startsWith(0, 0, 0) { return .wide(bytes: 4, isBigEndian: true) }
+    if startsWith(0xFF, 0xFE, 0, 0) { return .wide(bytes: 4, isBigEndian: false) }
+    if startsWith(0xFE, 0xFF) || startsWith(0) { return .wide(bytes: 2, isBigEndian: true) }
+    if startsWith(0xFF, 0xFE) { return .wide(bytes: 2, isBigEndian: false) }
     if bytes.count > 1, bytes[1] == 0 {
       return .wide(bytes: bytes.count > 3 && bytes[2] == 0 && bytes[3] == 0 ? 4 : 2, isBigEndian: false)
     }
-    guard let charset, !begins(0xEF, 0xBB, 0xBF) else { return .utf8 }
+    guard let charset, !startsWith(0xEF, 0xBB, 0xBF) else { return .utf8 }
     return .ascii(charset)
   }
 
@@ -76,14 +76,14 @@ struct JSONTranscoder {
     }
     let character = bytes[place...].prefix(length)
     if character.count < length, !isFinal, character.dropFirst().allSatisfy({ (0x80...0xBF).contains($0) }) {
-      held = Array(character)
+      incompleteBytes = Array(character)
       return Array(bytes[..<place])
     }
     guard length > 1, String(validating: character, as: UTF8.self) != nil else {
-      form = .single(charset)
+      encoding = .single(charset)
       return charset.utf8(bytes)
     }
-    form = .utf8
+    encoding = .utf8
     return bytes
   }
 
@@ -111,11 +111,11 @@ struct JSONTranscoder {
       } else if let scalar = Unicode.Scalar(value), let units = UTF8.encode(scalar) {
         text.append(contentsOf: units)
       } else {
-        text.append(Self.none)
+        text.append(Self.invalidByte)
       }
       index = next
     }
-    if index < bytes.count { if isFinal { text.append(Self.none) } else { held = Array(bytes[index...]) } }
+    if index < bytes.count { if isFinal { text.append(Self.invalidByte) } else { incompleteBytes = Array(bytes[index...]) } }
     return text
   }
 }

@@ -10,15 +10,15 @@ package enum NearestName {
   /// Returns the nearest of the candidates; nil if none is near: more than a third of the name's letters differ, or
   /// more than 4.
   package static func find(_ name: String, among candidates: some Sequence<String>) -> String? {
-    let wanted = fold(name)
-    guard !wanted.isEmpty, wanted.count <= 128 else { return nil }
+    let target = fold(name)
+    guard !target.isEmpty, target.count <= 128 else { return nil }
     var best: (name: String, distance: Int)?
-    var limit = min(4, max(1, wanted.count / 3))
+    var limit = min(4, max(1, target.count / 3))
     for candidate in candidates.prefix(mostCandidates) {
-      guard abs(candidate.utf8.count - wanted.count) <= limit + 8 else { continue }
+      guard abs(candidate.utf8.count - target.count) <= limit + 8 else { continue }
       let letters = fold(candidate)
-      guard abs(letters.count - wanted.count) <= limit,
-        let distance = distance(wanted, letters, limit: limit)
+      guard abs(letters.count - target.count) <= limit,
+        let distance = distance(target, letters, limit: limit)
       else { continue }
       // Of equally near names, the first in alphabetical order: the result does not depend on the order of a
       // dictionary.

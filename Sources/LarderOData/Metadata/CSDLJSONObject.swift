@@ -64,7 +64,7 @@ struct CSDLJSONObject {
   mutating func string(_ name: String, _ reading: inout CSDLJSONReading) -> String? {
     guard let value = take(name) else { return nil }
     if let text = value.text { return text }
-    reading.complain(.invalidValue, "\(name) is no text", at: path)
+    reading.complain(.invalidValue, "\(name) is not a string", at: path)
     return nil
   }
 
@@ -80,7 +80,7 @@ struct CSDLJSONObject {
   mutating func number(_ name: String, _ reading: inout CSDLJSONReading) -> Int? {
     guard let value = take(name) else { return nil }
     if let number = value.text.flatMap({ Int($0) }), number >= 0 { return number }
-    reading.complain(.invalidValue, "\(name) is no number that can be used", at: path)
+    reading.complain(.invalidValue, "\(name) is not a usable number", at: path)
     return nil
   }
 

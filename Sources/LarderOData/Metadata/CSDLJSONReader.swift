@@ -11,7 +11,7 @@ package enum CSDLJSONReader {
     guard bytes.count <= limits.documentLength else {
       throw MetadataError(
         .tooLarge, "the document is longer than \(limits.documentLength) bytes",
-        cure: "Raise the limits if the document is trusted", at: MetadataLocation(path: ""))
+        cure: "Raise the limits if you trust the document", at: MetadataLocation(path: ""))
     }
     let root: JSONNode
     do {
@@ -44,7 +44,7 @@ package enum CSDLJSONReader {
     }
     return MetadataError(
       .notMetadata, "the document is \(kind)",
-      cure: "Check that the URL ends in $metadata and the service answered 200",
+      cure: "Check that the URL ends in $metadata and the service responded with 200",
       at: MetadataLocation(line: 1, column: 1, path: ""))
   }
 
@@ -52,16 +52,16 @@ package enum CSDLJSONReader {
     let location = MetadataLocation(line: error.line, column: error.column, path: "")
     if isEmpty {
       return MetadataError(
-        .empty, "there is no content", cure: "Check that the URL ends in $metadata and the service answered 200",
+        .empty, "there is no content", cure: "Check that the URL ends in $metadata and the service responded with 200",
         at: location)
     }
     let (reason, cure): (MetadataError.Reason, String)
     switch error.problem {
-    case .unexpectedEnd: (reason, cure) = (.truncated, "Read it again: the answer was cut off")
-    case .tooDeep: (reason, cure) = (.tooDeep, "Raise the limit on depth if the document is trusted")
-    case .tokenTooLong: (reason, cure) = (.tooLarge, "Raise the limits if the document is trusted")
+    case .unexpectedEnd: (reason, cure) = (.truncated, "Read it again: the response was truncated")
+    case .tooDeep: (reason, cure) = (.tooDeep, "Raise the limit on depth if you trust the document")
+    case .tokenTooLong: (reason, cure) = (.tooLarge, "Raise the limits if you trust the document")
     case .notUTF8: (reason, cure) = (.notSupported, "Ask the service for UTF-8")
-    default: (reason, cure) = (.malformed, "Report it to the service: the document is not JSON as RFC 8259 has it")
+    default: (reason, cure) = (.malformed, "Report it to the service: the document is not valid JSON (RFC 8259)")
     }
     return MetadataError(reason, error.problem.description, cure: cure, at: location)
   }

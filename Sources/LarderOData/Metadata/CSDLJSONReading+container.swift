@@ -23,7 +23,7 @@ extension CSDLJSONReading {
       action.foreignAttributes = object.rest(&self)
       schema.actions.append(action)
     case let kind:
-      complain(.unknownElement, "$Kind \(kind ?? "") is no operation; it was passed over", at: path)
+      complain(.unknownElement, "$Kind \(kind ?? "") is not an operation; it was ignored", at: path)
     }
   }
 
@@ -96,7 +96,7 @@ extension CSDLJSONReading {
       return container.functionImports.append(item)
     }
     guard let type = object.string("$Type", &self) else {
-      complain(.missingAttribute, "\(child.name) has no $Type; it was passed over", at: object.path)
+      complain(.missingAttribute, "\(child.name) has no $Type; it was ignored", at: object.path)
       return
     }
     let bindings = bindings(&object)
@@ -128,7 +128,8 @@ extension CSDLJSONReading {
   private mutating func check(_ kind: String?, is found: String, _ object: CSDLJSONObject) {
     guard let kind, kind != found else { return }
     complain(
-      .invalidValue, "$Kind is \(kind), the other members are those of \(found): it was read as that", at: object.path)
+      .invalidValue, "$Kind is \(kind), but the other members are those of \(found): it was read as \(found)",
+      at: object.path)
   }
 
   private mutating func bindings(_ object: inout CSDLJSONObject) -> [EdmNavigationPropertyBinding] {
@@ -136,7 +137,7 @@ extension CSDLJSONReading {
     let members = object.take("$NavigationPropertyBinding")?.members ?? []
     for binding in distinct(members, at: object.path + "/$NavigationPropertyBinding") {
       guard let target = binding.value.string else {
-        complain(.invalidValue, "the binding of \(binding.name) names no target; it was left out", at: object.path)
+        complain(.invalidValue, "the binding of \(binding.name) has no target; it was left out", at: object.path)
         continue
       }
       bindings.append(EdmNavigationPropertyBinding(path: binding.name, target: target))

@@ -11,7 +11,7 @@ struct CSDLJSONReading {
     var seen: Set<String> = []
     return members.filter { member in
       if seen.insert(member.name).inserted { return true }
-      complain(.duplicateName, "\(member.name) stands twice in this object; the first one counts", at: path)
+      complain(.duplicateName, "\(member.name) occurs twice in this object; the first one is used", at: path)
       return false
     }
   }
@@ -19,7 +19,7 @@ struct CSDLJSONReading {
   /// The members of a value that must be an object; nil, with a complaint, where it is none.
   mutating func object(_ value: JSONNode, at path: String) -> CSDLJSONObject? {
     if let members = value.members { return CSDLJSONObject(members, path: path, &self) }
-    complain(.invalidValue, "an object should stand here; it was passed over", at: path)
+    complain(.invalidValue, "expected an object; the value was ignored", at: path)
     return nil
   }
 
@@ -27,7 +27,7 @@ struct CSDLJSONReading {
     var object = CSDLJSONObject(members, path: "", &self)
     let text = object.string("$Version", &self)
     if text != "4.0", text != "4.01" {
-      complain(.unusualForm, "$Version \"\(text ?? "")\" is not known; 4.01 is taken", at: "/$Version")
+      complain(.unusualForm, "$Version \"\(text ?? "")\" is not known; 4.01 is used", at: "/$Version")
     }
     let container = object.string("$EntityContainer", &self)
     let references = object.take("$Reference").map { self.references($0) } ?? []
@@ -61,7 +61,7 @@ struct CSDLJSONReading {
 
   private mutating func references(_ value: JSONNode) -> [EdmReference] {
     guard let members = value.members else {
-      complain(.invalidValue, "an object should stand here; it was passed over", at: "/$Reference")
+      complain(.invalidValue, "expected an object; the value was ignored", at: "/$Reference")
       return []
     }
     // Names are URIs here, which may hold an @: they are not split.
@@ -134,8 +134,8 @@ struct CSDLJSONReading {
     case "TypeDefinition": schema.typeDefinitions.append(typeDefinition(name, object, in: schema.namespace))
     case "Term": schema.terms.append(term(name, object, in: schema.namespace))
     case "EntityContainer": schema.containers.append(container(name, object, in: schema.namespace))
-    case nil: complain(.missingAttribute, "\(name) has no $Kind; it was passed over", at: object.path)
-    case let kind?: complain(.unknownElement, "$Kind \(kind) is not known; it was passed over", at: object.path)
+    case nil: complain(.missingAttribute, "\(name) has no $Kind; it was ignored", at: object.path)
+    case let kind?: complain(.unknownElement, "$Kind \(kind) is not known; it was ignored", at: object.path)
     }
   }
 }

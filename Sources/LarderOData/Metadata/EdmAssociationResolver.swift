@@ -116,7 +116,7 @@ struct EdmAssociationResolver {
           for navigation in navigations[relationship] ?? [] {
             tries += 1
             if tries > EdmAssociationResolver.triesBound {
-              return complain("too many association sets: the rest is not followed", at: path)
+              return complain("too many association sets: the rest is ignored", at: path)
             }
             bind(&container.entitySets[place], navigation, to: to.set)
           }

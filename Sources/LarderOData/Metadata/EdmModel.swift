@@ -42,7 +42,8 @@ public struct EdmModel: Sendable, Hashable {
     guard let found = diagnostics.first(where: { $0.kind == .tooManyBaseTypes }) else { return }
     throw MetadataError(
       .tooDeep, found.message,
-      cure: "Report it to the service: a type may derive from at most 100 others here", at: found.location)
+      cure: "Report it to the service: types that derive from more than 100 others are not supported",
+      at: found.location)
   }
 
   /// Equal where the documents say the same (diagnostics aside).

@@ -62,7 +62,7 @@ extension JSONPayloadReader {
     case .none, .verbose, .light: break
     }
     throw .unexpected(
-      expected: version < .v4 ? "an object with 'd', as V2 has it" : "an object, its rows in 'value', as V4 has it")
+      expected: version < .v4 ? "an object with 'd', as in V2" : "an object with its rows in 'value', as in V4")
   }
 
   /// Rows may be told at once where their type is known or cannot matter; else the payload is read whole first.

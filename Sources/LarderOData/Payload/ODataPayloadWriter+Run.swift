@@ -145,7 +145,7 @@ extension ODataPayloadWriter {
     private mutating func stream(_ stream: ODataStreamProperty) throws(ODataPayloadWritingError) {
       if writer.version < .v401 {
         path.append(stream.name)
-        throw failure(.notSupported("a stream in line before 4.01; send its bytes to its edit link"))
+        throw failure(.notSupported("an inline stream before 4.01; send its bytes to its edit link"))
       }
       if let type = stream.link.contentType { member(control("mediaContentType", on: stream.name), type) }
       json.name(stream.name)
@@ -170,7 +170,7 @@ extension ODataPayloadWriter {
         json.null()
       case .entity(let entity)?:
         guard !isInline || link.bindings.isEmpty else {
-          throw failure(.notSupported("a binding and an entity in line for one to-one navigation property"))
+          throw failure(.notSupported("a binding and an inline entity for one to-one navigation property"))
         }
         json.name(link.name)
         try self.entity(entity, type: type, isNested: true)

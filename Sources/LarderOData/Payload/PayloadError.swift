@@ -45,10 +45,10 @@ extension PayloadError.Problem: CustomStringConvertible {
     case .json(let problem): problem.description
     case .unexpected(let expected): "expected \(expected)"
     case .invalidValue(let reason): reason
-    case .duplicateName(let name): "the name '\(name)' stands twice in one object"
+    case .duplicateName(let name): "the name '\(name)' occurs twice in one object"
     case .objectTooLarge(let limit): "one object is larger than \(limit) bytes; raise the limit to read it"
     case .tooManyNames(let limit): "more than \(limit) different names"
-    case .inStreamError(let error): "the service broke off its answer: \(error)"
+    case .inStreamError(let error): "the service aborted its response: \(error)"
     }
   }
 }
@@ -84,9 +84,9 @@ extension PayloadError.Problem: LarderError {
     let cure =
       switch self {
       case .json, .unexpected, .invalidValue, .duplicateName: "Report it to the service."
-      case .objectTooLarge, .tooManyNames: "Raise the limit if the service is trusted, or ask for less."
+      case .objectTooLarge, .tooManyNames: "Raise the limit if you trust the service, or request less data."
       case .inStreamError: "Send the request again."
       }
-    return ErrorExplanation("The answer cannot be read: \(self)", cure: cure)
+    return ErrorExplanation("The response cannot be read: \(self)", cure: cure)
   }
 }

@@ -17,36 +17,36 @@ enum Base64 {
     guard end % 4 != 1 else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(end / 4 * 3 + 2)
-    var held: UInt32 = 0
+    var accumulator: UInt32 = 0
     var bits = 0
     for index in 0..<end {
       let digit = values[Int(text[index])]
       guard digit < 64 else { return nil }
-      held = held << 6 | UInt32(digit)
+      accumulator = accumulator << 6 | UInt32(digit)
       bits += 6
       if bits >= 8 {
         bits -= 8
-        bytes.append(UInt8(truncatingIfNeeded: held >> UInt32(bits)))
+        bytes.append(UInt8(truncatingIfNeeded: accumulator >> UInt32(bits)))
       }
     }
-    return held & (1 << UInt32(bits) - 1) == 0 ? bytes : nil
+    return accumulator & (1 << UInt32(bits) - 1) == 0 ? bytes : nil
   }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
   static func encode(_ bytes: [UInt8], isURLSafe: Bool, into text: inout [UInt8]) {
-    var held: UInt32 = 0
+    var accumulator: UInt32 = 0
     var bits: UInt32 = 0
     for byte in bytes {
-      held = held << 8 | UInt32(byte)
+      accumulator = accumulator << 8 | UInt32(byte)
       bits += 8
       while bits >= 6 {
         bits -= 6
-        text.append(digit(held >> bits & 0x3F, isURLSafe))
+        text.append(digit(accumulator >> bits & 0x3F, isURLSafe))
       }
-      held &= (1 << bits) - 1
+      accumulator &= (1 << bits) - 1
     }
-    if bits > 0 { text.append(digit(held << (6 - bits) & 0x3F, isURLSafe)) }
+    if bits > 0 { text.append(digit(accumulator << (6 - bits) & 0x3F, isURLSafe)) }
     if !isURLSafe { for _ in 0..<(3 - bytes.count % 3) % 3 { text.append(UInt8(ascii: "=")) } }
   }
 

@@ -63,8 +63,8 @@ struct ByteCursor {
     while index < bytes.count {
       let digit = bytes[index] &- 0x30
       guard digit < 10 else { break }
-      if let held = value {
-        let (tens, tooBig) = held.multipliedReportingOverflow(by: 10)
+      if let number = value {
+        let (tens, tooBig) = number.multipliedReportingOverflow(by: 10)
         let (sum, overflow) = tens.addingReportingOverflow(UInt64(digit))
         value = tooBig || overflow ? nil : sum
       }

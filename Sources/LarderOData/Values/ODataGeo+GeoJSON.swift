@@ -137,7 +137,8 @@ extension ODataGeo {
     var items: [JSONNode] = []
     for number in numbers {
       guard number?.isFinite != false else {
-        throw ODataValueError(.notSupported("a coordinate that is no number has no JSON"), type: type, text: "")
+        throw ODataValueError(
+          .notSupported("a coordinate that is not a number cannot be written as JSON"), type: type, text: "")
       }
       items.append(number.map { .number($0.description) } ?? .null)
     }

@@ -55,13 +55,13 @@ extension ODataValue {
     case .string(let bytes), .number(let bytes):
       guard let text = EnumerationText.read(bytes) else {
         throw ODataValueError(
-          .notSupported("an enumeration's value is names or numbers joined by commas"), type: nil,
+          .notSupported("an enumeration value must be names or numbers joined by commas"), type: nil,
           text: String(decoding: bytes.prefix(256), as: UTF8.self))
       }
       self = .enumeration(text)
     case .boolean:
       throw ODataValueError(
-        .notSupported("an enumeration's value is a string or a number"), type: nil, text: scalar.kind)
+        .notSupported("an enumeration value must be a string or a number"), type: nil, text: scalar.kind)
     }
   }
 
@@ -110,12 +110,12 @@ extension ODataValue {
     guard let magnitude = run.value, let milliseconds = Int64(exactly: magnitude) else { throw .outOfRange }
     var offset = 0
     if cursor.peek == UInt8(ascii: "+") || cursor.peek == UInt8(ascii: "-") {
-      let isBehind = cursor.take(UInt8(ascii: "-"))
-      if !isBehind { cursor.advance() }
+      let isNegativeOffset = cursor.take(UInt8(ascii: "-"))
+      if !isNegativeOffset { cursor.advance() }
       let minutes = cursor.digitRun()
       guard minutes.count > 0 else { throw .malformed }
       guard let minutes = minutes.value, minutes < 1440 else { throw .outOfRange }
-      offset = isBehind ? -Int(minutes) : Int(minutes)
+      offset = isNegativeOffset ? -Int(minutes) : Int(minutes)
     }
     guard cursor.take(UInt8(ascii: ")")), cursor.take(UInt8(ascii: "/")), cursor.isAtEnd else { throw .malformed }
     guard let local = ODataDateTime(millisecondsSince1970: isNegative ? -milliseconds : milliseconds) else {

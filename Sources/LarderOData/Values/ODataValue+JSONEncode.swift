@@ -32,14 +32,14 @@ extension ODataValue {
     case .single(let number): try writeFloating(number.isFinite, to: &writer, format: format)
     case .double(let number): try writeFloating(number.isFinite, to: &writer, format: format)
     case .dateTime(let moment):
-      if case .v4 = format { throw unsupported("Edm.DateTime is no type of V4; use Edm.DateTimeOffset") }
+      if case .v4 = format { throw unsupported("Edm.DateTime is not a type of V4; use Edm.DateTimeOffset") }
       let milliseconds = format == .verbose ? moment.millisecondsSince1970 : nil
       writeTicks(milliseconds, offset: nil, or: moment.description, to: &writer)
     case .dateTimeOffset(let moment):
       let milliseconds = format == .verbose ? moment.localMilliseconds : nil
       writeTicks(milliseconds, offset: moment.offsetMinutes, or: moment.description, to: &writer)
     case .date, .timeOfDay:
-      if format.dialect == .v2 { throw unsupported("\(kind) is no type of V2 and V3") }
+      if format.dialect == .v2 { throw unsupported("\(kind) is not a type of V2 and V3") }
       writer.string(String(decoding: try lexical(format), as: UTF8.self))
     case .guid, .binary, .duration: writer.string(String(decoding: try lexical(format), as: UTF8.self))
     case .geo(let geo): writer.node(try geo.geoJSON())
@@ -136,7 +136,7 @@ extension ODataValue {
     _ annotations: [ODataAnnotation], on name: String, to writer: inout JSONWriter, format: ODataJSONFormat, depth: Int
   ) throws(ODataValueError) {
     for annotation in annotations {
-      if format == .verbose { throw unsupported("an annotation has no place in V2 JSON: \(annotation.term)") }
+      if format == .verbose { throw unsupported("V2 JSON cannot represent the annotation: \(annotation.term)") }
       writer.name(format == .light && name.isEmpty ? annotation.term : "\(name)@\(annotation.term)")
       try annotation.value.write(to: &writer, format: format, depth: depth + 1)
     }

@@ -48,7 +48,7 @@ extension ODataValue {
     case .binary: "binary'\(try text())'"
     case .dateTime:
       throw ODataValueError(
-        .notSupported("Edm.DateTime is no type of V4; use Edm.DateTimeOffset"), type: type, text: try text())
+        .notSupported("Edm.DateTime is not a type of V4; use Edm.DateTimeOffset"), type: type, text: try text())
     case .complex, .collection: try json(.v4(ieee754Compatible: false))
     default: try text()
     }

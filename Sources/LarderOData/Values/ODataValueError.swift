@@ -45,13 +45,14 @@ public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertibl
   public var description: String {
     let name = type?.qualifiedName ?? "OData"
     return switch problem {
-    case .malformed: "'\(excerpt)' is no \(name) value; expected \(type?.lexicalForm ?? "a primitive value")"
+    case .malformed: "'\(excerpt)' is not a valid \(name) value; expected \(type?.lexicalForm ?? "a primitive value")"
     case .outOfRange: "'\(excerpt)' is out of the range of \(name); expected \(type?.lexicalForm ?? "a smaller value")"
-    case .fractional: "'\(excerpt)' has a fraction, \(name) holds whole numbers; declare it Edm.Decimal or Edm.Double"
-    case .wrongKind(let found): "\(found) is no \(name) value; expected \(type?.lexicalForm ?? "a primitive value")"
+    case .fractional: "'\(excerpt)' has a fraction, which \(name) does not allow; use Edm.Decimal or Edm.Double"
+    case .wrongKind(let found):
+      "\(found) is not a valid \(name) value; expected \(type?.lexicalForm ?? "a primitive value")"
     case .calendarDuration:
-      "'\(excerpt)' has years or months, which have no fixed length; \(name) takes days, hours, minutes and seconds"
-    case .tooLong(let limit): "'\(excerpt)' is longer than the \(limit) digits or bytes that are read"
+      "'\(excerpt)' has years or months, which have no fixed length; \(name) accepts days, hours, minutes and seconds"
+    case .tooLong(let limit): "'\(excerpt)' is longer than the limit of \(limit) digits or bytes"
     case .tooDeep(let limit): "'\(excerpt)' nests collections deeper than \(limit)"
     case .notSupported(let what): "\(what) ('\(excerpt)')"
     }
@@ -68,7 +69,7 @@ extension EdmPrimitiveType {
     case .sbyte: "a whole number from -128 to 127"
     case .int16: "a whole number from -32768 to 32767"
     case .int32: "a whole number from -2147483648 to 2147483647"
-    case .int64: "a whole number of 64 bits"
+    case .int64: "a 64-bit integer"
     case .date: "YYYY-MM-DD"
     case .dateTime: "YYYY-MM-DDThh:mm:ss without a zone, or /Date(milliseconds)/"
     case .dateTimeOffset: "YYYY-MM-DDThh:mm:ss with Z or ±hh:mm, or /Date(milliseconds+minutes)/"
@@ -114,7 +115,7 @@ extension ODataValueError.Problem: LarderError {
     case .malformed:
       ErrorExplanation("The text does not have the form of the type's values.", cure: "Correct the value.")
     case .outOfRange:
-      ErrorExplanation("The value is out of the type's range.", cure: "Use a value that the type holds.")
+      ErrorExplanation("The value is out of the type's range.", cure: "Use a value in the range.")
     case .fractional: ErrorExplanation("The value has a fraction.", cure: "Use a whole number, or another type.")
     case .wrongKind(let found):
       ErrorExplanation("The type has no values of this kind: \(found)", cure: "Correct the value.")

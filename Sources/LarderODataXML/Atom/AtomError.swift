@@ -49,13 +49,13 @@ extension AtomError.Problem {
   fileprivate var words: String {
     switch self {
     case .empty: "There is no content"
-    case .malformed(let text): "The answer is not well-formed XML: \(text)"
-    case .truncated: "The answer ends too early"
-    case .documentTypeRefused: "The answer has a document type declaration"
+    case .malformed(let text): "The response is not well-formed XML: \(text)"
+    case .truncated: "The response ends too early"
+    case .documentTypeRefused: "The response has a document type declaration"
     case .tooDeep(let limit): "Elements are nested more than \(limit) deep"
-    case .tooLarge(let limit): "The answer, or one tag of it, is longer than \(limit) bytes"
-    case .unsupportedEncoding: "The answer's encoding is not known"
-    case .notOData(let root): "The answer is no OData document, its root is \(root)"
+    case .tooLarge(let limit): "The response or one of its tags is longer than \(limit) bytes"
+    case .unsupportedEncoding: "The encoding of the response is not known"
+    case .notOData(let root): "The response is not an OData document; its root is \(root)"
     case .invalidValue(let reason): "A value cannot be read: \(reason)"
     }
   }
@@ -64,10 +64,10 @@ extension AtomError.Problem {
     switch self {
     case .empty, .truncated: "Send the request again."
     case .malformed, .invalidValue: "Report it to the service."
-    case .documentTypeRefused: "Check the URL and the credentials: a log-in page may have been sent."
-    case .tooDeep, .tooLarge: "Raise the limit if the service is trusted."
+    case .documentTypeRefused: "Check the URL and the credentials: the response may be a log-in page."
+    case .tooDeep, .tooLarge: "Raise the limit if you trust the service."
     case .unsupportedEncoding: "Ask the service for UTF-8."
-    case .notOData: "Check the URL and the request's Accept field."
+    case .notOData: "Check the URL and the Accept header field of the request."
     }
   }
 }

@@ -52,7 +52,9 @@ final class AtomFeedFrame: AtomFrame {
       link(element)
     case .metadata where local == "count":
       return TextAtomFrame(element, base: base) { text in
-        guard let count = Int64(text.trimmed) else { throw AtomValueFailure(reason: "m:count is no number: \(text)") }
+        guard let count = Int64(text.trimmed) else {
+          throw AtomValueFailure(reason: "m:count is not a number: \(text)")
+        }
         self.feed.count = count
       }
     case .metadata where local == "ref":

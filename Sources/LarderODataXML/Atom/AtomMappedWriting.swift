@@ -53,7 +53,7 @@ struct AtomMappedWriting {
     for (mapping, text) in custom {
       let steps = mapping.targetPath.split(separator: "/").map(String.init)
       guard let last = steps.last, steps.allSatisfy(XMLText.isName) else {
-        throw AtomWritingError(reason: "\(mapping.targetPath) is no path of elements")
+        throw AtomWritingError(reason: "\(mapping.targetPath) is not a path of elements")
       }
       let prefix = mapping.namespacePrefix.flatMap { XMLText.isName($0) ? $0 : nil } ?? "fc"
       for step in steps.dropLast() { try xml.begin("\(prefix):\(step)", ["xmlns:\(prefix)": mapping.namespaceURI]) }

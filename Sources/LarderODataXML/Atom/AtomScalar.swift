@@ -6,7 +6,7 @@ enum AtomScalar {
   static func value(_ text: String, _ type: EdmTypeReference?, _ types: AtomTypes) throws -> ODataValue {
     switch types.shape(type) {
     case .enumeration: return .enumeration(text.trimmed)
-    case .complex: throw AtomValueFailure(reason: "text stands where a complex value should")
+    case .complex: throw AtomValueFailure(reason: "found text instead of a complex value")
     case .primitive(let primitive): return try value(text, primitive)
     case .unknown:
       // The type is not in the model: an enumeration or a type definition, of which only the text is known.
@@ -51,7 +51,7 @@ enum AtomScalar {
         try shape.members.map { polygon in try polygon.members.map { try line($0, space) } })
     case "MultiGeometry", "GeometryCollection":
       return .collection(try shape.members.map { try convert($0, space) })
-    default: throw AtomValueFailure(reason: "gml:\(shape.kind) is no shape that OData has")
+    default: throw AtomValueFailure(reason: "gml:\(shape.kind) is not a shape of OData")
     }
   }
 

@@ -102,7 +102,7 @@ package struct AtomWriter {
     }
     switch link.content {
     case nil, .null?: break
-    case .delta?: throw AtomWritingError(reason: "\(link.name) has changes in line; send it as JSON of V4.01")
+    case .delta?: throw AtomWritingError(reason: "\(link.name) has inline changes; send it as JSON of V4.01")
     case .entity(let entity)?:
       isCollection = false
       try xml.begin("link", ["rel": rel, "type": mediaType(false), "title": link.name, "href": link.url])
@@ -127,7 +127,7 @@ package struct AtomWriter {
     _ property: ODataProperty, type: EdmTypeReference?, isRoot: Bool, depth: Int, _ xml: inout XMLText
   ) throws(AtomWritingError) {
     guard XMLText.isName(property.name) else {
-      throw AtomWritingError(reason: "\(property.name) can be no element's name")
+      throw AtomWritingError(reason: "\(property.name) cannot be the name of an element")
     }
     let name = isRoot && isV4 ? "m:value" : "d:" + property.name
     try write(property.value, as: name, type: type ?? said(property), isRoot: isRoot, depth: depth, &xml)

@@ -58,7 +58,7 @@ final class GMLFrame: AtomFrame {
 
   private static func numbers(_ text: String) throws -> [Double] {
     try text.split(whereSeparator: \.isWhitespace).map { part in
-      guard let number = Double(part) else { throw AtomValueFailure(reason: "\(part) is no coordinate") }
+      guard let number = Double(part) else { throw AtomValueFailure(reason: "\(part) is not a coordinate") }
       return number
     }
   }

@@ -8,10 +8,10 @@ enum CSDLDocumentGrammar {
     case "Edmx":
       return edmx(&element, reading)
     case "DataServices":
-      reading.complain(.unusualForm, "the document has no Edmx around it", at: element)
+      reading.complain(.unusualForm, "the document has no Edmx element", at: element)
       return dataServices(&element, reading)
     case "Schema":
-      reading.complain(.unusualForm, "the document has no Edmx around it", at: element)
+      reading.complain(.unusualForm, "the document has no Edmx element", at: element)
       return CSDLSchemaGrammar.schema(&element, reading)
     default:
       throw MetadataError(
@@ -27,15 +27,15 @@ enum CSDLDocumentGrammar {
     case "feed", "entry": "an Atom document with data"
     case "error": "an OData error"
     case "envelope": "a SOAP message"
-    default: "no metadata"
+    default: "not metadata"
     }
   }
 
   private static func cure(for element: CSDLElement) -> String {
     switch element.name.lowercased() {
-    case "html": "Check the URL and the credentials: a log-in page is often sent in place of an answer"
+    case "html": "Check the URL and the credentials: services often respond with a log-in page"
     case "service", "feed", "entry": "Read the URL of the service root followed by $metadata"
-    case "error": "Read the error for what the service objects to"
+    case "error": "Read the error message of the service"
     default: "Check that the URL ends in $metadata"
     }
   }

@@ -93,7 +93,7 @@ extension CSDLElement {
 
   private func number(_ text: String, _ name: String, _ reading: CSDLReading) -> Int? {
     if let number = Int(text.trimmed), number >= 0 { return number }
-    reading.complain(.invalidValue, "\(name)=\"\(text)\" is no number that can be used", at: self)
+    reading.complain(.invalidValue, "\(name)=\"\(text)\" is not a usable number", at: self)
     return nil
   }
 

@@ -56,21 +56,21 @@ package final class CSDLReader {
     let (reason, cure): (MetadataError.Reason, String)
     switch failure.reason {
     case .empty:
-      (reason, cure) = (.empty, "Check that the URL ends in $metadata and that the service answered 200")
+      (reason, cure) = (.empty, "Check that the URL ends in $metadata and that the service responded with 200")
     case .malformed:
       (reason, cure) = (.malformed, "Report it to the service: the document is not well-formed XML")
     case .truncated:
-      (reason, cure) = (.truncated, "Read it again: the answer was cut off")
+      (reason, cure) = (.truncated, "Read it again: the response was truncated")
     case .documentType(let name) where name.lowercased() == "html":
       return MetadataError(
         .notMetadata, "the document is an HTML page",
-        cure: "Check the URL and the credentials: a log-in page is often sent in place of an answer", at: location)
+        cure: "Check the URL and the credentials: services often respond with a log-in page", at: location)
     case .documentType:
       (reason, cure) = (.documentTypeRefused, "Ask for a document without DOCTYPE: CSDL needs none")
     case .tooDeep:
-      (reason, cure) = (.tooDeep, "Raise the limit on depth if the document is trusted")
+      (reason, cure) = (.tooDeep, "Raise the limit on depth if you trust the document")
     case .tooLong, .tokenTooLong:
-      (reason, cure) = (.tooLarge, "Raise the limits if the document is trusted")
+      (reason, cure) = (.tooLarge, "Raise the limits if you trust the document")
     case .encoding:
       (reason, cure) = (.notSupported, "Ask the service for UTF-8")
     }

@@ -20,12 +20,12 @@ final class CSDLReading: XMLContentHandler {
     guard let parent = stack.last else { return stack.append(try CSDLDocumentGrammar.root(&element, self)) }
     if !isCSDL(element) {
       if !(parent is SkippedFrame) {
-        complain(.foreignElement, "\(element.qualifiedName) of \(element.namespace) is no element of CSDL", at: element)
+        complain(.foreignElement, "\(element.qualifiedName) of \(element.namespace) is not a CSDL element", at: element)
       }
       return stack.append(SkippedFrame(element.name))
     }
     if let frame = parent.child(&element, self) { return stack.append(frame) }
-    complain(.unknownElement, "\(parent.name) has no element \(element.name); it was passed over", at: element)
+    complain(.unknownElement, "\(parent.name) has no element \(element.name); it was ignored", at: element)
     stack.append(SkippedFrame(element.name))
   }
 
@@ -39,7 +39,7 @@ final class CSDLReading: XMLContentHandler {
     frame.hasStrayText = true
     let place = MetadataLocation(line: line, column: column, path: path)
     diagnostics.append(
-      EdmDiagnostic(.unexpectedText, "\(frame.name) has text, which has no meaning here; it was passed over", at: place)
+      EdmDiagnostic(.unexpectedText, "\(frame.name) has text, which is not allowed here; it was ignored", at: place)
     )
   }
 
@@ -69,7 +69,7 @@ final class CSDLReading: XMLContentHandler {
     schemaNamespace = element.namespace
     let version = CSDLNamespace.version(ofSchema: element.namespace)
     if version == nil {
-      complain(.unusualForm, "\"\(element.namespace)\" is no known namespace of CSDL", at: element)
+      complain(.unusualForm, "\"\(element.namespace)\" is not a known CSDL namespace", at: element)
     }
     if let version, let known = self.version {
       if known < .v4, version < .v4 { self.version = max(known, version) }

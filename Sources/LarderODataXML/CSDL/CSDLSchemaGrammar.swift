@@ -6,7 +6,7 @@ enum CSDLSchemaGrammar {
     reading.enterSchema(element)
     let namespace = element.take("Namespace")
     if namespace == nil {
-      reading.complain(.missingAttribute, "the schema has no Namespace; its names stand alone", at: element)
+      reading.complain(.missingAttribute, "the schema has no Namespace; its names are not qualified", at: element)
     }
     var schema = EdmSchema(namespace: namespace ?? "", alias: element.take("Alias"))
     schema.foreignAttributes = element.rest(reading)
@@ -66,7 +66,7 @@ enum CSDLSchemaGrammar {
         type.underlyingType = underlying
       } else {
         reading.complain(
-          .invalidValue, "UnderlyingType=\"\(text)\" is no integer type; Edm.Int32 is taken", at: element)
+          .invalidValue, "UnderlyingType=\"\(text)\" is not an integer type; Edm.Int32 is used", at: element)
       }
     }
     type.isFlags = element.takeBool("IsFlags", reading) ?? false
@@ -82,7 +82,7 @@ enum CSDLSchemaGrammar {
     let text = element.take("Value")
     let value = text.flatMap { Int64($0.trimmed) }
     if let text, value == nil {
-      reading.complain(.invalidValue, "Value=\"\(text)\" is no whole number of 64 bits", at: element)
+      reading.complain(.invalidValue, "Value=\"\(text)\" is not a 64-bit integer", at: element)
     }
     var member = EdmEnumMember(name: name, value: value ?? frame.element.nextMemberValue)
     member.foreignAttributes = element.rest(reading)
@@ -101,7 +101,7 @@ enum CSDLSchemaGrammar {
       definition.underlyingType = underlying
     } else {
       reading.complain(
-        .invalidValue, "UnderlyingType=\"\(text)\" is no primitive type; Edm.String is taken", at: element)
+        .invalidValue, "UnderlyingType=\"\(text)\" is not a primitive type; Edm.String is used", at: element)
     }
     definition.facets = element.takeFacets(reading)
     definition.foreignAttributes = element.rest(reading)

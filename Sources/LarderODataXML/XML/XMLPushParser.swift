@@ -45,7 +45,7 @@ import CLarderXML2
     unsafe sax.internalSubset = xmlDocumentType
     unsafe larder_xml_set_error_handler(&sax, xmlReport)
     guard let context = unsafe xmlCreatePushParserCtxt(&sax, nil, nil, 0, nil) else {
-      throw XMLFailure(reason: .tooLong(limit: 0), message: "libxml2 has no memory for a parser", line: 0, column: 0)
+      throw XMLFailure(reason: .tooLong(limit: 0), message: "libxml2 could not allocate a parser", line: 0, column: 0)
     }
     unsafe self.context = context
     unsafe xmlCtxtUseOptions(context, larder_xml_options())
@@ -145,7 +145,7 @@ import CLarderXML2
     guard let start = bytes[mark...].firstIndex(where: { !isSpace($0) }) else { return nil }
     guard start > mark else { return bytes[...] }
     skippedLines = bytes[..<start].reduce(0) { $1 == 0x0A ? $0 + 1 : $0 }
-    handler.oddity("white space stands before the document", line: 1, column: 1)
+    handler.oddity("there is white space before the document", line: 1, column: 1)
     return bytes[start...]
   }
 

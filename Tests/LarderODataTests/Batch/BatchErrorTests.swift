@@ -10,6 +10,6 @@ struct BatchErrorTests {
       try MultipartBatchReader.responses(Array(answer.utf8), contentType: "multipart/mixed; boundary=b")
     }
     #expect(error.problem == .truncated)
-    #expect(error.description.contains("what it changes may be done"))
+    #expect(error.description.contains("its changes may have been applied"))
   }
 }

@@ -81,7 +81,7 @@ struct JSONScannerTests {
     let error = Self.problem(Array("{\n  \"a\": 1,\n  \"b\" 2\n}".utf8))
     #expect(error?.line == 3)
     #expect(error?.column == 7)
-    #expect(error?.description == "'2' where ':' should stand at line 3, column 7 (byte 18)")
+    #expect(error?.description == "'2' instead of ':' at line 3, column 7 (byte 18)")
   }
 
   @Test("Brackets deeper than the limit are refused, whatever their number", arguments: ["[", "{\"a\":"])

@@ -108,7 +108,7 @@ struct CSDLJSONTests {
       repeated.map(\.location.path).sorted() == [
         "", "", "/$Reference", "/NS", "/NS/C/S/$NavigationPropertyBinding", "/NS/T", "/NS/T/@NS.A", "/NS/T/p",
       ])
-    #expect(repeated.contains { $0.message == "$Type stands twice in this object; the first one counts" })
+    #expect(repeated.contains { $0.message == "$Type occurs twice in this object; the first one is used" })
   }
 
   @Test(

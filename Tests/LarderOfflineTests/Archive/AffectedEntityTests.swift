@@ -112,7 +112,7 @@ struct AffectedEntityTests {
       ("AffectedEntity($select=Nmae)", "'Name'"), ("AffectedEntity($expand=Itmes)", "'Items'"),
       ("AffectedEntity($expand=Items($filter=Txt eq 'a'))", "'Text'"),
       ("AffectedEntity($expand=Items($filter=No eq 'a'))", "Edm.String"),
-      ("AffectedEntity($filter=Total gt 1)", "$filter has no meaning on Edm.EntityType: it needs a collection"),
+      ("AffectedEntity($filter=Total gt 1)", "$filter is not allowed on Edm.EntityType: it needs a collection"),
       ("AffectedEntity($orderby=Total)", "$orderby has no meaning"),
       ("AffectedEntity($top=1)", "$top has no meaning"), ("AffectedEntity($levels=2)", "options of $expand"),
       ("AffectedEntity/N.Ordr($select=Total)", "'N.Order'"),

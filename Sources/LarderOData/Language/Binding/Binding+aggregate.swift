@@ -52,7 +52,7 @@ extension Binding {
     switch method {
     case "sum", "average":
       guard !value.type.isCollection, primitive?.isNumeric ?? value.type.item.isOpen else {
-        throw error(.wrongType(expected: "a number to take the \(method) of", found: "\(value.type)"), at: position)
+        throw error(.wrongType(expected: "a number for \(method)", found: "\(value.type)"), at: position)
       }
       result = .primitive(primitive?.isFloating == true ? .double : .decimal, isNullable: true)
     case "min", "max":

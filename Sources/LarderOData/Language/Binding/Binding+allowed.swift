@@ -70,7 +70,7 @@ struct OptionKinds: OptionSet {
     switch OptionKinds(rawValue: 1 << UInt32(rawValue.trailingZeroBitCount)) {
     case .apply, .filter, .search, .orderBy, .skip, .top, .count, .index: "it needs a collection"
     case .compute, .select, .expand: "it needs an entity or a complex value"
-    case .levels: "it stands in $expand, on a navigation property"
+    case .levels: "it is allowed in $expand, on a navigation property"
     default: "it needs $entity or $ref"
     }
   }

@@ -14,13 +14,13 @@ extension Binding {
     at position: SourcePosition
   ) throws(ODataBindingError) -> ODataDeclaredOperation {
     var names: [String] = []
-    var known: Set<String> = []
+    var distinctNames: Set<String> = []
     for argument in given ?? [] {
       guard let name = argument.name else {
         throw error(
           .noOverload(name, found: ["a value without a name"], expected: signatures(candidates)), at: position)
       }
-      guard known.insert(name).inserted else { throw error(.duplicate("'\(name)'"), at: position) }
+      guard distinctNames.insert(name).inserted else { throw error(.duplicate("'\(name)'"), at: position) }
       names.append(name)
     }
     let implicit = given == nil ? implicitNames : []
@@ -38,13 +38,13 @@ extension Binding {
   private func isCallable(_ operation: ODataDeclaredOperation, _ names: [String], _ implicit: Set<String>) -> Bool {
     names.count <= operation.parameters.count
       && operation.parameters.allSatisfy {
-        names.contains($0.name) || implicit.contains($0.name) || $0.isOptional || isLenient($0)
+        names.contains($0.name) || implicit.contains($0.name) || $0.isOptional || canBeOmitted($0)
       }
       && names.allSatisfy { name in operation.parameters.contains { $0.name == name } }
   }
 
   /// V2 lets nullable parameters be omitted ([MS-ODATA] §2.2.3.3).
-  private func isLenient(_ parameter: ODataDeclaredOperation.Parameter) -> Bool {
+  private func canBeOmitted(_ parameter: ODataDeclaredOperation.Parameter) -> Bool {
     dialect == .v2 && parameter.type.isNullable && parameter.parameter.nullable == true
   }
 

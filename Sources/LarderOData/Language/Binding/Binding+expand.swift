@@ -6,10 +6,10 @@ extension Binding {
     var bound: [ODataBoundExpandItem] = []
     bound.reserveCapacity(items.count)
     // Few items are compared with each other; many are looked up in a set.
-    var seen: Set<ODataBoundPath> = []
+    var paths: Set<ODataBoundPath> = []
     for place in items.indices {
       let next = try expandItem(items[place])
-      let isNew = items.count > 8 ? seen.insert(next.path).inserted : !bound.contains { $0.path == next.path }
+      let isNew = items.count > 8 ? paths.insert(next.path).inserted : !bound.contains { $0.path == next.path }
       guard isNew else {
         throw error(.duplicate("'\(name(of: next.path))'"), at: items[place].path.position)
       }
@@ -47,7 +47,7 @@ extension Binding {
         walk.next += 1
         counted = inner
         guard target?.type.isCollection == true else {
-          throw misplaced("$count", walk, "only collections have one", at: segment.position)
+          throw misplaced("$count", walk, "only collections can be counted", at: segment.position)
         }
       case .value:
         try value(&walk, at: segment.position)
@@ -70,24 +70,24 @@ extension Binding {
     at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpandItem {
     if self.options.keepsOptionsOfAnyType, content == .entities, walk.instance?.isOfAnyType == true {
-      return try kept(walk, options, at: position)
+      return try keepingUnbound(walk, options, at: position)
     }
     guard !options.isBare else { return ODataBoundExpandItem(path: walk.path, content: content, options: nil) }
-    try allow(allowed(on: walk, content), options, on: "\(described(walk, content))", at: position)
+    try allow(allowed(on: walk, content), options, on: "\(describe(walk, content))", at: position)
     let bound = try nested(options, on: target, .expand, at: position)
     try checkLevels(options, walk, at: position)
     return ODataBoundExpandItem(path: walk.path, content: content, options: bound)
   }
 
   /// Keeps options on entities of any type unbound if they name properties; the other options are bound now.
-  private func kept(
+  private func keepingUnbound(
     _ walk: Walk, _ options: ODataQueryOptions, at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpandItem {
     var kept = ODataQueryOptions()
     (kept.compute, kept.expand, kept.select) = (options.compute, options.expand, options.select)
     var others = options
     (others.compute, others.expand, others.select) = ([], [], [])
-    try allow([.levels], others, on: described(walk, .entities), at: position)
+    try allow([.levels], others, on: describe(walk, .entities), at: position)
     var bound: ODataBoundOptions?
     if !others.isBare { bound = try nested(others, on: nil, .expand, at: position) }
     var item = ODataBoundExpandItem(path: walk.path, content: .entities, options: bound)
@@ -144,7 +144,7 @@ extension Binding {
     }
   }
 
-  private func described(_ walk: Walk, _ content: ODataBoundExpandItem.Content) -> String {
+  private func describe(_ walk: Walk, _ content: ODataBoundExpandItem.Content) -> String {
     switch content {
     case .count: "$count"
     case .references: "$ref"

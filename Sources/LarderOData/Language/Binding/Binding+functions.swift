@@ -12,7 +12,7 @@ extension Binding {
     }
     let arity = function.arity(dialect)
     guard arity.contains(bound.count) || function == .concat && bound.count > 1 else {
-      throw wrong(function, bound, at: position)
+      throw wrongArguments(function, bound, at: position)
     }
     let type: ODataBoundType?
     switch function {
@@ -21,7 +21,7 @@ extension Binding {
       type = try sequence(function, &bound)
     case .tolower, .toupper, .trim, .matchesPattern, .replace, .substringof:
       let result: EdmPrimitiveType = function == .matchesPattern ? .boolean : .string
-      type = strings(bound[...]) ? .primitive(result) : nil
+      type = areStrings(bound[...]) ? .primitive(result) : nil
     case .year, .month, .day, .hour, .minute, .second, .fractionalseconds, .date, .time, .totaloffsetminutes,
       .totalseconds:
       type = try temporal(function, &bound)
@@ -29,12 +29,12 @@ extension Binding {
     case .ceiling, .floor, .round: type = rounded(bound)
     case .geoDistance, .geoIntersects, .geoLength: type = geo(function, bound)
     }
-    guard let type else { throw wrong(function, bound, at: position) }
+    guard let type else { throw wrongArguments(function, bound, at: position) }
     let isNullable = bound.contains { $0.type.isNullable }
     return ODataBoundExpression(.call(function, bound), type.nullable(isNullable), at: position)
   }
 
-  private func wrong(
+  private func wrongArguments(
     _ function: ODataCanonicalFunction, _ arguments: [ODataBoundExpression], at position: SourcePosition
   ) -> ODataBindingError {
     error(
@@ -46,11 +46,11 @@ extension Binding {
     !argument.type.isCollection && (argument.type.item.primitive == .string || argument.type.item.isOpen)
   }
 
-  private func strings(_ arguments: ArraySlice<ODataBoundExpression>) -> Bool {
+  private func areStrings(_ arguments: ArraySlice<ODataBoundExpression>) -> Bool {
     arguments.allSatisfy { string($0) }
   }
 
-  private func whole(_ arguments: ArraySlice<ODataBoundExpression>) -> Bool {
+  private func areIntegers(_ arguments: ArraySlice<ODataBoundExpression>) -> Bool {
     arguments.allSatisfy {
       !$0.type.isCollection && ($0.type.item.primitive?.isInteger ?? $0.type.item.isOpen)
     }
@@ -61,7 +61,7 @@ extension Binding {
     _ arguments: [ODataBoundExpression], at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
     let isNullable = arguments.contains { $0.type.isNullable }
-    if strings(arguments[...]) {
+    if areStrings(arguments[...]) {
       var parts: [ODataBoundExpression] = []
       for argument in arguments {
         if case .call(.concat, let inner) = argument.kind, !argument.type.isCollection {
@@ -74,7 +74,7 @@ extension Binding {
     }
     var arguments = arguments
     guard arguments.count == 2, let item = try collections(&arguments) else {
-      throw wrong(.concat, arguments, at: position)
+      throw wrongArguments(.concat, arguments, at: position)
     }
     let type = ODataBoundType(item, isCollection: true, isNullable: isNullable)
     return ODataBoundExpression(.call(.concat, arguments), type, at: position)
@@ -101,12 +101,12 @@ extension Binding {
     switch function {
     case .length: return isCollection || string(arguments[0]) ? .primitive(.int32) : nil
     case .substring:
-      guard whole(arguments[1...]) else { return nil }
+      guard areIntegers(arguments[1...]) else { return nil }
       if isCollection { return arguments[0].type }
       return string(arguments[0]) ? .primitive(.string) : nil
     default:
       let result: ODataBoundType = function == .indexof ? .primitive(.int32) : .boolean
-      if !isSet, strings(arguments[...]) { return result }
+      if !isSet, areStrings(arguments[...]) { return result }
       guard isSet || isCollection else { return nil }
       return try collections(&arguments) == nil ? nil : result
     }
@@ -128,10 +128,10 @@ extension Binding {
     guard let primitive = type.item.primitive else { return type.item.isOpen ? result : nil }
     let isTaken =
       switch function {
-      case .year, .month, .day: primitive.isMoment || primitive == .date
-      case .hour, .minute, .second: primitive.isMoment || primitive == .timeOfDay || primitive.isDuration
-      case .fractionalseconds: primitive.isMoment || primitive == .timeOfDay || primitive == .time
-      case .date, .time: primitive.isMoment
+      case .year, .month, .day: primitive.isTimestamp || primitive == .date
+      case .hour, .minute, .second: primitive.isTimestamp || primitive == .timeOfDay || primitive.isDuration
+      case .fractionalseconds: primitive.isTimestamp || primitive == .timeOfDay || primitive == .time
+      case .date, .time: primitive.isTimestamp
       case .totaloffsetminutes: primitive == .dateTimeOffset
       default: primitive.isDuration
       }

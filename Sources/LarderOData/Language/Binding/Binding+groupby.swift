@@ -21,8 +21,8 @@ extension Binding {
     let (steps, result) = try apply(inner, on: instance)
     instance = result
     // Transformations that keep the instances also keep the grouping properties; to new instances they are added.
-    if case .shape(let made) = result.type.item, made.isClosed {
-      let members = grouped.members.filter { made.member($0.name) == nil } + made.members
+    if case .shape(let newShape) = result.type.item, newShape.isClosed {
+      let members = grouped.members.filter { newShape.member($0.name) == nil } + newShape.members
       let shape = ODataBoundShape(base: grouped.base, members: members, isClosed: grouped.isClosed)
       instance.type = ODataBoundType(.shape(shape), isCollection: true)
     }
@@ -88,11 +88,11 @@ extension Binding {
     for path in paths {
       // Casts in the path are not properties.
       let steps = path.drop { if case .cast = $0.kind { true } else { false } }
-      guard let first = steps.first, let name = first.memberName, let own = first.type else { continue }
+      guard let first = steps.first, let name = first.memberName, let firstType = first.type else { continue }
       let place = places[name] ?? groups.count
       if place == groups.count {
         places[name] = place
-        groups.append(GroupedSteps(name: name, type: own, isComputed: first.isUndeclared))
+        groups.append(GroupedSteps(name: name, type: firstType, isComputed: first.isUndeclared))
       }
       if steps.count == 1 { groups[place].isWhole = true } else { groups[place].rest.append(steps.dropFirst()) }
     }
@@ -181,7 +181,7 @@ extension Binding {
 /// The distinct paths that a `groupby` names.
 private struct GroupedPaths {
   private(set) var all: [ODataBoundPath] = []
-  private var known: Set<ODataBoundPath> = []
+  private var distinctPaths: Set<ODataBoundPath> = []
   /// The type of the nodes, if the input's instances are nodes: nodes with all their properties then replace the
   /// groups.
   private(set) var node: EdmStructure?
@@ -190,7 +190,7 @@ private struct GroupedPaths {
 
   /// Adds a path; returns whether it is new.
   mutating func insert(_ path: ODataBoundPath) -> Bool {
-    guard known.insert(path).inserted else { return false }
+    guard distinctPaths.insert(path).inserted else { return false }
     all.append(path)
     return true
   }

@@ -48,9 +48,9 @@ extension Binding {
         base: nodes.type.structure, members: shape.members.filter(\.isComputed), isClosed: false)
       return ODataBoundType(.shape(open), isCollection: type.isCollection, isNullable: type.isNullable)
     }
-    let own = last.type ?? nodes.type
-    let whole = ODataBoundType(nodes.type.item, isCollection: own.isCollection, isNullable: own.isNullable)
-    let member = ODataBoundShape.Member(name: name, type: whole, isComputed: last.isUndeclared)
+    let lastType = last.type ?? nodes.type
+    let nodeType = ODataBoundType(nodes.type.item, isCollection: lastType.isCollection, isNullable: lastType.isNullable)
+    let member = ODataBoundShape.Member(name: name, type: nodeType, isComputed: last.isUndeclared)
     return adding([member], to: type, along: steps.dropLast()[...])
   }
 
@@ -77,7 +77,7 @@ extension Binding {
     }
     guard rollupNodes.indices.contains(number - 1) else {
       throw misplaced(
-        "\(name)(Position=\(number))", walk, "groupby with so many rolluprecursive alone has such a node", at: position)
+        "\(name)(Position=\(number))", walk, "no such rolluprecursive in the groupby", at: position)
     }
     walk.next += 1
     walk.append(.rollupNode(number), rollupNodes[number - 1], at: position)

@@ -36,8 +36,8 @@ extension Binding {
     if given.count != parts.count || parts.count > 1 {
       key = []
       for part in parts {
-        if let found = given.first(where: { $0.part === part }) {
-          key.append(found)
+        if let givenPart = given.first(where: { $0.part === part }) {
+          key.append(givenPart)
         } else if let constraint = principal(of: part, walk) {
           key.append(ODataBoundKeyPart(part: part, value: constraint.value, isImplied: true))
         } else {
@@ -105,7 +105,9 @@ extension Binding {
     if let structure = instance.type.structure, structure.isEntityType, options.isKeyAsSegment {
       return try keySegment(text, structure, &walk, instance, at: position)
     }
-    guard let ordinal = Int(text) else { throw misplaced("'\(text)'", walk, "expected a place in it", at: position) }
+    guard let ordinal = Int(text) else {
+      throw misplaced("'\(text)'", walk, "expected a position in the collection", at: position)
+    }
     walk.append(.ordinal(ordinal), instance.single, at: position)
   }
 
@@ -113,8 +115,8 @@ extension Binding {
     _ text: String, _ structure: EdmStructure, _ walk: inout Walk, _ instance: Instance, at position: SourcePosition
   ) throws(ODataBindingError) {
     let parts = index.key(of: structure)
-    let wanted = parts.count == 1 ? parts : free(parts, walk)
-    guard wanted.count == 1, let part = wanted.first else {
+    let openParts = parts.count == 1 ? parts : free(parts, walk)
+    guard openParts.count == 1, let part = openParts.first else {
       throw error(
         .wrongKey(type: structure.name, expected: parts.map(\.name), found: ["'\(text)'"]), at: position)
     }

@@ -64,7 +64,7 @@ extension Binding {
   ) throws(ODataBindingError) -> ODataBoundExpression {
     guard value.type?.isInteger == true, case .int64(let number)? = value.exactly(.int64) else { return expression }
     guard type.members(of: number) != nil else {
-      throw error(.invalidLiteral("\(type.name) has no member of the value \(number)"), at: expression.position)
+      throw error(.invalidLiteral("\(type.name) has no member with the value \(number)"), at: expression.position)
     }
     return ODataBoundExpression(
       .enumeration(type, number), ODataBoundType(.enumeration(type)), at: expression.position)
@@ -135,15 +135,16 @@ extension Binding {
     case (.string(let text), .duration), (.string(let text), .time):
       guard let duration = ODataDuration(text) else {
         throw error(
-          .invalidLiteral("'\(text)' is no \(type.qualifiedName); expected a duration such as 'PT5M'"), at: position)
+          .invalidLiteral("'\(text)' is not a valid \(type.qualifiedName); expected a duration such as 'PT5M'"),
+          at: position)
       }
       return .duration(duration)
     case (.duration, .time): return value
     // V2 and V4 write timestamps with and without an offset. One without an offset is read as UTC.
-    case (.dateTime(let moment), .dateTimeOffset):
-      return ODataDateTimeOffset(date: moment.date, time: moment.time).map { .dateTimeOffset($0) }
-    case (.dateTimeOffset(let moment), .dateTime):
-      guard let universal = moment.with(offsetMinutes: 0) else { return nil }
+    case (.dateTime(let dateTime), .dateTimeOffset):
+      return ODataDateTimeOffset(date: dateTime.date, time: dateTime.time).map { .dateTimeOffset($0) }
+    case (.dateTimeOffset(let dateTime), .dateTime):
+      guard let universal = dateTime.with(offsetMinutes: 0) else { return nil }
       return .dateTime(ODataDateTime(date: universal.date, time: universal.time))
     // A date compared with a timestamp means midnight of that day in UTC, as in `cast` (§5.1.1.10.1). The standard does
     // not promote dates, but clients widely write this, and it can mean nothing else.
@@ -171,15 +172,15 @@ extension Binding {
     var converted: [ODataBoundMember] = []
     for var member in members {
       if !member.name.utf8.contains(UInt8(ascii: "@")) {
-        try look(up: &member, in: structure, at: expression.position)
+        try lookUp(&member, in: structure, at: expression.position)
       }
       converted.append(member)
     }
     return ODataBoundExpression(.object(converted), ODataBoundType(.structure(structure)), at: expression.position)
   }
 
-  private func look(
-    up member: inout ODataBoundMember, in structure: EdmStructure, at position: SourcePosition
+  private func lookUp(
+    _ member: inout ODataBoundMember, in structure: EdmStructure, at position: SourcePosition
   ) throws(ODataBindingError) {
     switch self.member(member.name, of: structure) {
     case .property(let property)?:
@@ -198,9 +199,9 @@ extension Binding {
 
   /// Whether a literal is not converted for keys and arguments, which have types of their own: conversions that only
   /// operators allow do not apply to them.
-  private func isTakenAsIs(_ expression: ODataBoundExpression, _ item: ODataBoundType.Item) -> Bool {
+  private func isUsedUnchanged(_ expression: ODataBoundExpression, _ item: ODataBoundType.Item) -> Bool {
     guard case .literal(let value) = expression.kind, value.type != nil else { return false }
-    if case .date = value { return item.primitive?.isMoment == true }
+    if case .date = value { return item.primitive?.isTimestamp == true }
     guard case .enumeration = item else { return false }
     return value.type?.isInteger == true
   }
@@ -212,13 +213,15 @@ extension Binding {
     _ expression: ODataBoundExpression, to type: ODataBoundType, of what: @autoclosure () -> String,
     at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpression {
-    let value = isTakenAsIs(expression, type.item) ? expression : try convert(expression, to: type.item)
+    let value = isUsedUnchanged(expression, type.item) ? expression : try convert(expression, to: type.item)
     let place = value.position.offset == nil ? position : value.position
     guard value.isNull || value.type.isCollection == type.isCollection || value.type.item == .untyped,
       let common = ODataBoundType.promoted(value.type.single, type.single)
     else { throw error(.wrongType(expected: "\(type) for \(what())", found: "\(value.type)"), at: place) }
     // A literal that the type does not hold, such as 300 for Edm.Byte, would be promoted to a wider type.
-    if value.isConstant, let wanted = type.item.primitive, let found = common.item.primitive, wanted != found {
+    if value.isConstant, let expectedType = type.item.primitive, let commonType = common.item.primitive,
+      expectedType != commonType
+    {
       throw error(.wrongType(expected: "\(type) for \(what())", found: "\(value.type)"), at: place)
     }
     return value

@@ -48,7 +48,7 @@ extension Binding {
       candidates = []
     }
     guard !candidates.isEmpty else {
-      throw misplaced("\(name)", walk, "no overload of it is bound to that", at: position)
+      throw misplaced("\(name)", walk, "no overload of it has this binding type", at: position)
     }
     let given = takeArguments(segments, &walk)
     let operation = try overload(candidates, name, given, &walk, at: position)
@@ -75,11 +75,11 @@ extension Binding {
   private func bound(_ overloads: [ODataDeclaredOperation], to type: ODataBoundType) -> [ODataDeclaredOperation] {
     func distance(_ operation: ODataDeclaredOperation) -> Int? {
       guard let binding = operation.bindingType, binding.isCollection == type.isCollection else { return nil }
-      guard let wanted = binding.structure, var current = type.structure else {
+      guard let bindingStructure = binding.structure, var current = type.structure else {
         return ODataBoundType.promoted(binding.single, type.single) == nil ? nil : binding.item == type.item ? 0 : 1
       }
       var steps = 0
-      while current != wanted {
+      while current != bindingStructure {
         guard let base = current.base else { return nil }
         current = base
         steps += 1
@@ -99,7 +99,7 @@ extension Binding {
     let many = ODataBoundType(instance.type.item, isCollection: true)
     let candidates = bound(overloads, to: instance.type.single) + bound(overloads, to: many)
     guard let first = candidates.first else {
-      throw misplaced(name, walk, "no overload of it is bound to that", at: position)
+      throw misplaced(name, walk, "no overload of it has this binding type", at: position)
     }
     guard walk.next < segments.count, case .arguments(let arguments) = segments[walk.next].kind else {
       return walk.append(.operations(first.name), nil, at: position)

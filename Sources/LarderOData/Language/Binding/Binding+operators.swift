@@ -17,7 +17,7 @@ extension Binding {
     return ODataBoundExpression(.binary(name, left, right), type, at: position)
   }
 
-  private func wrong(
+  private func wrongOperands(
     _ name: String, _ left: ODataBoundExpression, _ right: ODataBoundExpression, at position: SourcePosition
   ) -> ODataBindingError {
     // The literal was converted to the other operand's type.
@@ -50,7 +50,7 @@ extension Binding {
     let isEquality = name == .equal || name == .notEqual
     guard let common = ODataBoundType.promoted(left.type, right.type),
       isEquality ? isEquatable(common, left, right) : isOrdered(common)
-    else { throw wrong(name.rawValue, left, right, at: position) }
+    else { throw wrongOperands(name.rawValue, left, right, at: position) }
   }
 
   /// Whether two values can be compared for equality: streams and geo values only with null.
@@ -82,7 +82,7 @@ extension Binding {
       return type.item.isOpen
     }
     guard isEnumeration(left.type), isEnumeration(right.type), ODataBoundType.promoted(left.type, right.type) != nil
-    else { throw wrong("has", left, right, at: position) }
+    else { throw wrongOperands("has", left, right, at: position) }
     return .primitive(.boolean, isNullable: left.type.isNullable || right.type.isNullable)
   }
 
@@ -92,7 +92,7 @@ extension Binding {
     var left = try bind(left)
     var right = try bind(right)
     guard right.type.isCollection || right.type.item.isOpen && !right.isConstant || right.isNull else {
-      throw wrong("in", left, right, at: position)
+      throw wrongOperands("in", left, right, at: position)
     }
     if !left.isConstant { right = try convert(right, to: left.type.item) }
     if left.isConstant, !right.isConstant { left = try convert(left, to: right.type.item) }
@@ -103,13 +103,13 @@ extension Binding {
     }
     for item in items {
       guard let common = ODataBoundType.promoted(left.type, item.type), isEquatable(common, left, item) else {
-        throw wrong("in", left, item, at: item.position.offset == nil ? position : item.position)
+        throw wrongOperands("in", left, item, at: item.position.offset == nil ? position : item.position)
       }
     }
     if items.isEmpty, !right.isNull, right.type.item != .untyped {
       // A collection inside a collection has no type of its own: arrays are compared with arrays.
       guard left.type.isCollection || ODataBoundType.promoted(left.type, right.type.single) != nil else {
-        throw wrong("in", left, right, at: position)
+        throw wrongOperands("in", left, right, at: position)
       }
     }
     return ODataBoundExpression(.membership(left, right), .boolean, at: position)
@@ -122,21 +122,21 @@ extension Binding {
     _ name: ODataBinaryOperator, _ left: inout ODataBoundExpression, _ right: inout ODataBoundExpression,
     at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundType {
-    (left, right) = try calculable(left, right)
+    (left, right) = try promotingLiteral(left, right)
     guard !left.type.isCollection, !right.type.isCollection, let item = result(name, left.type.item, right.type.item)
-    else { throw wrong(name.rawValue, left, right, at: position) }
+    else { throw wrongOperands(name.rawValue, left, right, at: position) }
     return ODataBoundType(item, isNullable: left.type.isNullable || right.type.isNullable)
   }
 
   /// Converts a literal to the type that both operands are promoted to.
-  private func calculable(
+  private func promotingLiteral(
     _ left: ODataBoundExpression, _ right: ODataBoundExpression
   ) throws(ODataBindingError) -> (ODataBoundExpression, ODataBoundExpression) {
     guard left.isConstant != right.isConstant else { return (left, right) }
     let (literal, other) = left.isConstant ? (left, right) : (right, left)
     guard let type = other.type.item.primitive else { return (left, right) }
     var converted = literal
-    if case .literal(.string) = literal.kind, type.isDuration || type.isMoment || type == .date {
+    if case .literal(.string) = literal.kind, type.isDuration || type.isTimestamp || type == .date {
       converted = try convert(literal, to: .primitive(.duration))
     } else if let number = literal.type.item.primitive, let promoted = EdmPrimitiveType.promoted(number, type) {
       converted = try convert(literal, to: .primitive(promoted))
@@ -148,10 +148,12 @@ extension Binding {
     _ name: ODataBinaryOperator, _ left: ODataBoundType.Item, _ right: ODataBoundType.Item
   ) -> ODataBoundType.Item? {
     guard let one = left.primitive, let other = right.primitive else {
-      let known = left.primitive ?? right.primitive
+      let primitive = left.primitive ?? right.primitive
       guard left.isOpen || left.primitive != nil, right.isOpen || right.primitive != nil else { return nil }
-      if let known, !known.isNumeric, !known.isDuration, !known.isMoment, known != .date { return nil }
-      return left == .null && known != nil ? right : right == .null && known != nil ? left : .untyped
+      if let primitive, !primitive.isNumeric, !primitive.isDuration, !primitive.isTimestamp, primitive != .date {
+        return nil
+      }
+      return left == .null && primitive != nil ? right : right == .null && primitive != nil ? left : .untyped
     }
     if let number = EdmPrimitiveType.promoted(one, other) {
       if name == .divideBy, number.isInteger { return .primitive(.decimal) }
@@ -161,8 +163,8 @@ extension Binding {
     }
     switch (name, one, other) {
     case (.add, _, _) where other.isDuration, (.subtract, _, _) where other.isDuration:
-      return one.isMoment || one == .date ? .primitive(one) : one.isDuration ? .primitive(.duration) : nil
-    case (.subtract, _, _) where one == other && (one.isMoment || one == .date): return .primitive(.duration)
+      return one.isTimestamp || one == .date ? .primitive(one) : one.isDuration ? .primitive(.duration) : nil
+    case (.subtract, _, _) where one == other && (one.isTimestamp || one == .date): return .primitive(.duration)
     case (.multiply, _, _) where one.isDuration && other.isNumeric || one.isNumeric && other.isDuration,
       (.divide, _, _) where one.isDuration && other.isNumeric,
       (.divideBy, _, _) where one.isDuration && other.isNumeric:

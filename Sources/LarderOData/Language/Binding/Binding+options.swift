@@ -34,35 +34,35 @@ extension Binding {
   func content(
     _ given: ODataQueryOptions, on start: Instance?
   ) throws(ODataBindingError) -> ODataBoundOptions {
-    let made = ODataBoundOptions.Storage()
-    copySimple(given, &made.fields)
+    let storage = ODataBoundOptions.Storage()
+    copySimple(given, &storage.fields)
     try checkNumbers(given)
-    guard var instance = start else { return ODataBoundOptions(made) }
+    guard var instance = start else { return ODataBoundOptions(storage) }
     scope(instance)
     if let transformations = given.apply {
       let (steps, result) = try apply(transformations, on: instance)
-      made.fields.apply = steps
+      storage.fields.apply = steps
       instance = result
       scope(instance)
     }
     if !given.compute.isEmpty {
-      made.fields.compute = try compute(given.compute, &instance)
+      storage.fields.compute = try compute(given.compute, &instance)
       scope(instance)
     }
-    if let filter = given.filter { made.fields.filter = try condition(filter) }
-    made.fields.search = given.search
-    made.fields.orderBy = try orderBy(given.orderBy)
+    if let filter = given.filter { storage.fields.filter = try condition(filter) }
+    storage.fields.search = given.search
+    storage.fields.orderBy = try orderBy(given.orderBy)
     if dialect == .v2, !given.expand.isEmpty || !given.select.isEmpty {
       let nested = try nestedV2(given, on: instance)
-      made.fields.expand = try expand(nested.expand, on: instance)
-      made.fields.select = try select(nested.select, on: instance)
+      storage.fields.expand = try expand(nested.expand, on: instance)
+      storage.fields.select = try select(nested.select, on: instance)
     } else {
-      made.fields.expand = try expand(given.expand, on: instance)
-      made.fields.select = try select(given.select, on: instance)
+      storage.fields.expand = try expand(given.expand, on: instance)
+      storage.fields.select = try select(given.select, on: instance)
     }
-    made.fields.type = instance.type
-    if !usedCustom.isEmpty { made.fields.custom.removeAll { usedCustom.contains($0.name) } }
-    return ODataBoundOptions(made)
+    storage.fields.type = instance.type
+    if !usedCustom.isEmpty { storage.fields.custom.removeAll { usedCustom.contains($0.name) } }
+    return ODataBoundOptions(storage)
   }
 
   /// Makes an instance the scope in which names are looked up.
@@ -112,7 +112,7 @@ extension Binding {
     var members: [ODataBoundShape.Member] = []
     for item in items {
       let expression = try bind(item.expression)
-      guard !isTaken(item.alias, instance.type),
+      guard !isDeclared(item.alias, instance.type),
         computing?.types.updateValue(expression.type, forKey: item.alias) == nil
       else { throw error(.duplicate("'\(item.alias)'"), at: item.position) }
       bound.append(ODataBoundCompute(expression: expression, alias: item.alias))
@@ -123,7 +123,7 @@ extension Binding {
     return bound
   }
 
-  private func isTaken(_ name: String, _ type: ODataBoundType) -> Bool {
+  private func isDeclared(_ name: String, _ type: ODataBoundType) -> Bool {
     if case .shape(let shape) = type.item {
       if shape.member(name) != nil { return true }
       if shape.isClosed { return false }

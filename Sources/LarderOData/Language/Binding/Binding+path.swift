@@ -75,7 +75,7 @@ extension Binding {
     else { return nil }
     try enter(position)
     leave()
-    let (kind, next) = landing(member, current)
+    let (kind, next) = destination(member, current)
     let type = next.type
     let source = type.structure?.isEntityType == true ? next.source : nil
     let step = ODataBoundSegment(kind, type, source: source, at: path.segments[0].position)
@@ -150,7 +150,8 @@ extension Binding {
           name, what: "variable", place: "in scope", among: variables.map(\.name), at: position)
       }
       return Walk(place, root: .variable(name), variable.instance)
-    case .alias, .expression: throw error(.notSupported("an alias or a function cannot begin this path"), at: position)
+    case .alias, .expression:
+      throw error(.notSupported("this path cannot start with an alias or a function"), at: position)
     }
   }
 

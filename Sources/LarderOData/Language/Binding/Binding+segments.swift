@@ -13,7 +13,7 @@ extension Binding {
     let counted: Instance
     if let instance = walk.instance {
       guard instance.type.isCollection || instance.type.item.isOpen else {
-        throw misplaced("$count", walk, "only collections have one", at: position)
+        throw misplaced("$count", walk, "only collections can be counted", at: position)
       }
       counted = instance
     } else {
@@ -30,13 +30,14 @@ extension Binding {
 
   func value(_ walk: inout Walk, at position: SourcePosition) throws(ODataBindingError) {
     guard let instance = walk.instance, !instance.type.isCollection else {
-      throw misplaced("$value", walk, "only a single value has one", at: position)
+      throw misplaced("$value", walk, "only a single value has a $value", at: position)
     }
     walk.owner = instance
     switch instance.type.item {
     case .structure(let structure):
       guard structure.hasStream else {
-        let reason = structure.isEntityType ? "\(structure.name) is no media entity" : "a complex value has none"
+        let reason =
+          structure.isEntityType ? "\(structure.name) is not a media entity" : "a complex value has no $value"
         throw misplaced("$value", walk, reason, at: position)
       }
       walk.append(.value, Instance(.primitive(.stream)), at: position)
@@ -80,7 +81,7 @@ extension Binding {
     try step(segments, &walk)
     guard case .navigation? = walk.path.lastKind else {
       throw error(
-        .wrongType(expected: "a navigation property behind $links", found: "\(walk.path.type ?? .untyped)"),
+        .wrongType(expected: "a navigation property after $links", found: "\(walk.path.type ?? .untyped)"),
         at: next.position)
     }
     if walk.next < segments.count, case .arguments = segments[walk.next].kind { try step(segments, &walk) }

@@ -32,7 +32,8 @@ extension Binding {
     _ step: String, _ walk: Walk, _ reason: String = "", at position: SourcePosition
   ) -> ODataBindingError {
     let behind =
-      walk.instance.map { "\($0.type)" } ?? (walk.path.segments.isEmpty ? "the service's root" : "what has no type")
+      walk.instance.map { "\($0.type)" }
+      ?? (walk.path.segments.isEmpty ? "the service's root" : "a step without a type")
     return error(.misplacedStep(step, behind: behind, reason: reason), at: position)
   }
 
@@ -56,7 +57,7 @@ extension Binding {
     switch instance.type.item {
     case .structure(let structure):
       if let member = self.member(name, of: structure) {
-        let (kind, next) = landing(member, instance)
+        let (kind, next) = destination(member, instance)
         return walk.append(kind, next, at: position)
       }
     case .shape(let shape):
@@ -93,7 +94,7 @@ extension Binding {
     let declared = shape.base.flatMap { self.member(name, of: $0) }
     if let member = shape.member(name) {
       if let declared, !member.isComputed {
-        let (kind, next) = landing(declared, instance, as: member.type)
+        let (kind, next) = destination(declared, instance, as: member.type)
         walk.append(kind, next, at: position)
         return true
       }
@@ -105,13 +106,13 @@ extension Binding {
     }
     guard !shape.isClosed else { throw unknownMember(name, instance, at: position) }
     guard let declared else { return false }
-    let (kind, next) = landing(declared, instance)
+    let (kind, next) = destination(declared, instance)
     walk.append(kind, next, at: position)
     return true
   }
 
   /// The kind of a step to a declared property, and the instance it leads to.
-  func landing(
+  func destination(
     _ member: BindingIndex.Member, _ instance: Instance, as type: ODataBoundType? = nil
   ) -> (ODataBoundSegment.Kind, Instance) {
     let isNullable = instance.type.isNullable
@@ -161,7 +162,9 @@ extension Binding {
   private func container(
     _ property: ODataDeclaredNavigation, _ type: ODataBoundType, from instance: Instance
   ) -> Instance {
-    guard let source = instance.source, let way = source.containment.last, way.property.partner == property.name else {
+    guard let source = instance.source, let lastContainment = source.containment.last,
+      lastContainment.property.partner == property.name
+    else {
       return Instance(type)
     }
     let rest = Array(source.containment.dropLast())
@@ -177,7 +180,7 @@ extension Binding {
       return try qualifiedName(name, segments, &walk, at: position)
     }
     guard walk.place == .resource else {
-      throw misplaced("'\(name)'", walk, "ask of its items with any(…) or all(…)", at: position)
+      throw misplaced("'\(name)'", walk, "test its items with any(…) or all(…)", at: position)
     }
     try text(name, &walk, at: position)
   }

@@ -45,7 +45,7 @@ extension Binding {
   }
 
   private func noInstance(at position: SourcePosition) -> ODataBindingError {
-    error(.wrongType(expected: "an instance that the expression stands on", found: "none"), at: position)
+    error(.wrongType(expected: "an instance to evaluate the expression on", found: "none"), at: position)
   }
 
   /// Whether a cast can ever have a value; if not, the expression is an error.
@@ -72,8 +72,8 @@ extension Binding {
   private func isCastable(_ from: EdmPrimitiveType, to type: EdmPrimitiveType) -> Bool {
     if from == type || from == .string || type == .string { return from != .stream && type != .stream }
     if from.isNumeric, type.isNumeric { return true }
-    if from.isMoment { return type.isMoment || type == .date || type == .timeOfDay }
-    if from == .date { return type.isMoment }
+    if from.isTimestamp { return type.isTimestamp || type == .date || type == .timeOfDay }
+    if from == .date { return type.isTimestamp }
     if from.isDuration { return type.isDuration }
     guard let one = from.geoSpace, let other = type.geoSpace, one == other else { return false }
     return from == .geography || from == .geometry || type == .geography || type == .geometry

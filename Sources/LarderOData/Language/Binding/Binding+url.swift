@@ -45,14 +45,14 @@ extension Binding {
 
   private func bind(_ path: ODataPath, _ url: ODataURL) throws(ODataBindingError) -> ODataBoundURL {
     guard path.root == .implicit || path.root == .root else {
-      throw error(.notSupported("a URL begins at the service's root"), at: path.position)
+      throw error(.notSupported("a URL must start at the service's root"), at: path.position)
     }
     var walk = Walk(.resource, root: .implicit, nil)
     try first(path.segments, &walk)
     try finish(&walk, path.segments)
     let last = walk.path.lastKind
     let owner = walk.owner ?? walk.instance
-    try allow(allowed(on: walk, last), url.options, on: described(walk, last), at: .none)
+    try allow(allowed(on: walk, last), url.options, on: describe(walk, last), at: .none)
     let options = try top(url.options, on: owner)
     return ODataBoundURL(serviceRoot: url.serviceRoot, resource: .path(walk.path), options: options)
   }
@@ -68,7 +68,7 @@ extension Binding {
     case .crossjoin(let names):
       walk.next = 1
       var sources: [ODataNavigationSource] = []
-      var known: Set<ODataNavigationSource> = []
+      var distinctSources: Set<ODataNavigationSource> = []
       for name in names {
         guard let source = index.source(name), source.entitySet != nil else {
           let sets = index.roots.filter {
@@ -76,7 +76,9 @@ extension Binding {
           }
           throw unknown(name, what: "entity set", place: "in the service", among: sets.keys, at: segment.position)
         }
-        guard known.insert(source).inserted else { throw error(.duplicate("'\(name)'"), at: segment.position) }
+        guard distinctSources.insert(source).inserted else {
+          throw error(.duplicate("'\(name)'"), at: segment.position)
+        }
         sources.append(source)
       }
       let members = sources.map {
@@ -109,12 +111,12 @@ extension Binding {
     }
   }
 
-  private func described(_ walk: Walk, _ last: ODataBoundSegment.Kind?) -> String {
+  private func describe(_ walk: Walk, _ last: ODataBoundSegment.Kind?) -> String {
     switch last {
     case .count: "$count"
     case .value: "$value"
     case .ref: "$ref"
-    default: walk.instance.map { "\($0.type)" } ?? "what has no result"
+    default: walk.instance.map { "\($0.type)" } ?? "an operation without a result"
     }
   }
 }

@@ -75,11 +75,11 @@ extension ODataBindingError.Problem: CustomStringConvertible {
       "there is no \(what) '\(name)' \(place)" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
     case .wrongType(let expected, let found): "expected \(expected), found \(found)"
     case .wrongOperands(let name, let left, let right):
-      "'\(name)' cannot stand between \(left) and \(right)"
+      "'\(name)' cannot be applied to \(left) and \(right)"
         + ([left, right].contains("null") && [left, right].contains { $0.hasPrefix("Collection(") }
-          ? " (a collection is never null; ask for its '/$count' or '/any()')" : "")
+          ? " (a collection is never null; use its '/$count' or '/any()')" : "")
     case .wrongArguments(let name, let found, let expected):
-      "\(name) does not take (\(found.joined(separator: ","))); expected \(ODataSyntaxError.choice(expected))"
+      "\(name) does not accept (\(found.joined(separator: ","))); expected \(ODataSyntaxError.choice(expected))"
     case .invalidLiteral(let reason): reason
     case .wrongKey(let type, let expected, let found):
       "the key of \(type) is (\(expected.joined(separator: ",")))"
@@ -88,12 +88,12 @@ extension ODataBindingError.Problem: CustomStringConvertible {
       "\(name) cannot be called with (\(found.joined(separator: ",")))"
         + (expected.isEmpty ? "" : "; expected \(ODataSyntaxError.choice(expected))")
     case .misplacedStep(let step, let behind, let reason):
-      "\(step) cannot stand behind \(behind)" + (reason.isEmpty ? "" : ": \(reason)")
-    case .misplacedOption(let option, let place, let reason): "\(option) has no meaning on \(place): \(reason)"
-    case .duplicate(let what): "\(what) stands twice; give it once"
+      "\(step) cannot follow \(behind)" + (reason.isEmpty ? "" : ": \(reason)")
+    case .misplacedOption(let option, let place, let reason): "\(option) is not allowed on \(place): \(reason)"
+    case .duplicate(let what): "\(what) occurs twice; give it once"
     case .circularAlias(let name): "the value of @\(name) contains @\(name)"
-    case .tooDeep(let limit): "nested deeper than \(limit) levels; take the expression apart"
-    case .tooLarge(let limit): "more than \(limit) nodes, aliases replaced by their values"
+    case .tooDeep(let limit): "nested deeper than \(limit) levels; split the expression"
+    case .tooLarge(let limit): "more than \(limit) nodes after aliases are replaced by their values"
     case .notSupported(let what): what
     }
   }

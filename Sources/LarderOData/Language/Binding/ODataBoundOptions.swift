@@ -47,8 +47,8 @@ package struct ODataBoundOptions: Sendable, Hashable {
     init(_ fields: Fields = Fields()) { self.fields = fields }
   }
 
-  /// Returns the content after making it this value's own.
-  private mutating func own() -> Storage {
+  /// Returns the storage, copied first if another value shares it.
+  private mutating func uniqueStorage() -> Storage {
     if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.fields) }
     return storage
   }
@@ -59,152 +59,152 @@ extension ODataBoundOptions {
   package var apply: [ODataBoundTransformation]? {
     get { storage.fields.apply }
     _modify {
-      let own = own()
-      yield &own.fields.apply
+      let unique = uniqueStorage()
+      yield &unique.fields.apply
     }
   }
   /// `$compute`
   package var compute: [ODataBoundCompute] {
     get { storage.fields.compute }
     _modify {
-      let own = own()
-      yield &own.fields.compute
+      let unique = uniqueStorage()
+      yield &unique.fields.compute
     }
   }
   /// `$filter`
   package var filter: ODataBoundExpression? {
     get { storage.fields.filter }
     _modify {
-      let own = own()
-      yield &own.fields.filter
+      let unique = uniqueStorage()
+      yield &unique.fields.filter
     }
   }
   /// `$search`
   package var search: ODataSearchExpression? {
     get { storage.fields.search }
     _modify {
-      let own = own()
-      yield &own.fields.search
+      let unique = uniqueStorage()
+      yield &unique.fields.search
     }
   }
   /// `$orderby`
   package var orderBy: [ODataBoundOrderBy] {
     get { storage.fields.orderBy }
     _modify {
-      let own = own()
-      yield &own.fields.orderBy
+      let unique = uniqueStorage()
+      yield &unique.fields.orderBy
     }
   }
   /// `$select`; empty for all properties that the service sends by default.
   package var select: [ODataBoundSelectItem] {
     get { storage.fields.select }
     _modify {
-      let own = own()
-      yield &own.fields.select
+      let unique = uniqueStorage()
+      yield &unique.fields.select
     }
   }
   /// `$expand`
   package var expand: [ODataBoundExpandItem] {
     get { storage.fields.expand }
     _modify {
-      let own = own()
-      yield &own.fields.expand
+      let unique = uniqueStorage()
+      yield &unique.fields.expand
     }
   }
   /// `$skip`
   package var skip: Int? {
     get { storage.fields.skip }
     _modify {
-      let own = own()
-      yield &own.fields.skip
+      let unique = uniqueStorage()
+      yield &unique.fields.skip
     }
   }
   /// `$top`
   package var top: Int? {
     get { storage.fields.top }
     _modify {
-      let own = own()
-      yield &own.fields.top
+      let unique = uniqueStorage()
+      yield &unique.fields.top
     }
   }
   /// `$count`, in V2 `$inlinecount`.
   package var count: Bool? {
     get { storage.fields.count }
     _modify {
-      let own = own()
-      yield &own.fields.count
+      let unique = uniqueStorage()
+      yield &unique.fields.count
     }
   }
   /// `$levels`
   package var levels: ODataLevels? {
     get { storage.fields.levels }
     _modify {
-      let own = own()
-      yield &own.fields.levels
+      let unique = uniqueStorage()
+      yield &unique.fields.levels
     }
   }
   /// `$index`
   package var index: Int? {
     get { storage.fields.index }
     _modify {
-      let own = own()
-      yield &own.fields.index
+      let unique = uniqueStorage()
+      yield &unique.fields.index
     }
   }
   /// `$format`
   package var format: String? {
     get { storage.fields.format }
     _modify {
-      let own = own()
-      yield &own.fields.format
+      let unique = uniqueStorage()
+      yield &unique.fields.format
     }
   }
   /// `$schemaversion`
   package var schemaVersion: String? {
     get { storage.fields.schemaVersion }
     _modify {
-      let own = own()
-      yield &own.fields.schemaVersion
+      let unique = uniqueStorage()
+      yield &unique.fields.schemaVersion
     }
   }
   /// `$skiptoken`
   package var skipToken: String? {
     get { storage.fields.skipToken }
     _modify {
-      let own = own()
-      yield &own.fields.skipToken
+      let unique = uniqueStorage()
+      yield &unique.fields.skipToken
     }
   }
   /// `$deltatoken`
   package var deltaToken: String? {
     get { storage.fields.deltaToken }
     _modify {
-      let own = own()
-      yield &own.fields.deltaToken
+      let unique = uniqueStorage()
+      yield &unique.fields.deltaToken
     }
   }
   /// `$id`
   package var id: String? {
     get { storage.fields.id }
     _modify {
-      let own = own()
-      yield &own.fields.id
+      let unique = uniqueStorage()
+      yield &unique.fields.id
     }
   }
   /// Options that OData does not define, except those that were a function's parameters.
   package var custom: [ODataCustomOption] {
     get { storage.fields.custom }
     _modify {
-      let own = own()
-      yield &own.fields.custom
+      let unique = uniqueStorage()
+      yield &unique.fields.custom
     }
   }
   /// The type of the instances that the options select from, after `$apply` and `$compute`.
   package var type: ODataBoundType? {
     get { storage.fields.type }
     _modify {
-      let own = own()
-      yield &own.fields.type
+      let unique = uniqueStorage()
+      yield &unique.fields.type
     }
   }
 }

@@ -19,7 +19,7 @@ extension EdmPrimitiveType {
   /// Whether the type is a duration. V2's `Edm.Time` is a duration, and is written as one.
   var isDuration: Bool { self == .duration || self == .time }
   /// Whether the type is a date with a time, with or without an offset.
-  var isMoment: Bool { self == .dateTimeOffset || self == .dateTime }
+  var isTimestamp: Bool { self == .dateTimeOffset || self == .dateTime }
 
   /// The type that two numbers are promoted to (URL Conventions 4.01 §5.1.1.18): Double before Single before Decimal
   /// before the integers.

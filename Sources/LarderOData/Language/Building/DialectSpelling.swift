@@ -10,11 +10,11 @@ enum DialectSpelling {
     case .v4:
       var spelling = SpellingV4()
       let spelled = spelling.rewrite(expression)
-      return spelling.isCut ? expression : spelled
+      return spelling.isTooDeep ? expression : spelled
     case .v2:
       var spelling = SpellingV2()
       let spelled = spelling.rewrite(expression)
-      return spelling.isCut ? expression : spelled
+      return spelling.isTooDeep ? expression : spelled
     }
   }
 
@@ -28,11 +28,11 @@ enum DialectSpelling {
     case .v4:
       var spelling = SpellingV4()
       let spelled = spelling.rewrite(options)
-      return spelling.isCut ? options : spelled
+      return spelling.isTooDeep ? options : spelled
     case .v2:
       var spelling = SpellingV2()
       let spelled = spelling.rewrite(options)
-      return spelling.flattened(spelling.isCut ? options : spelled)
+      return spelling.flattened(spelling.isTooDeep ? options : spelled)
     }
   }
 }
@@ -40,7 +40,7 @@ enum DialectSpelling {
 /// Converts numbers to the types that V4's parser reads.
 struct SpellingV4: SyntaxRewriting {
   var level = 0
-  var isCut = false
+  var isTooDeep = false
 
   mutating func rewrite(_ expression: ODataExpression) -> ODataExpression {
     if case .literal(let value) = expression.kind {
@@ -52,8 +52,8 @@ struct SpellingV4: SyntaxRewriting {
     // decimals.
     case .binary(let kind, let left, let right) where kind.precedence <= ODataBinaryOperator.less.precedence:
       return ODataExpression(
-        .binary(kind, SpellingV4.whole(left), SpellingV4.whole(right)), at: expression.position)
-    case .list(let items): return ODataExpression(.list(items.map(SpellingV4.whole)), at: expression.position)
+        .binary(kind, SpellingV4.integerIfWhole(left), SpellingV4.integerIfWhole(right)), at: expression.position)
+    case .list(let items): return ODataExpression(.list(items.map(SpellingV4.integerIfWhole)), at: expression.position)
     default: return expression
     }
   }
@@ -80,7 +80,7 @@ struct SpellingV4: SyntaxRewriting {
   }
 
   /// Converts a whole decimal that fits into an integer type to an integer.
-  private static func whole(_ expression: ODataExpression) -> ODataExpression {
+  private static func integerIfWhole(_ expression: ODataExpression) -> ODataExpression {
     guard case .literal(.decimal(let number)) = expression.kind, number.isFinite,
       let integer = Int64(number.shortestText(keepsFraction: false))
     else { return expression }
@@ -90,7 +90,7 @@ struct SpellingV4: SyntaxRewriting {
 
 private struct SpellingV2: SyntaxRewriting {
   var level = 0
-  var isCut = false
+  var isTooDeep = false
 
   mutating func rewrite(_ expression: ODataExpression) -> ODataExpression {
     let expression = rewriteParts(of: expression)

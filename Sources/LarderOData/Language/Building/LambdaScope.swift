@@ -16,14 +16,14 @@ enum LambdaScope {
 /// predicates may have been built elsewhere, and a property may be called `x`.
 struct LambdaNaming: SyntaxRewriting {
   var level = 0
-  var isCut = false
+  var isTooDeep = false
   /// The variables in scope, by the names they were built with, the innermost last.
   private var names: [(built: String, given: String)] = []
 
   static func naming(_ expression: ODataExpression) -> ODataExpression {
     var naming = LambdaNaming()
     let named = naming.rewrite(expression)
-    return naming.isCut ? expression : named
+    return naming.isTooDeep ? expression : named
   }
 
   mutating func rewrite(_ path: ODataPath) -> ODataPath {
@@ -51,7 +51,7 @@ struct LambdaNaming: SyntaxRewriting {
 /// Collects the names that paths from the instance begin with.
 private struct FirstNames: SyntaxRewriting {
   var level = 0
-  var isCut = false
+  var isTooDeep = false
   var names: Set<String> = []
 
   mutating func rewrite(_ path: ODataPath) -> ODataPath {

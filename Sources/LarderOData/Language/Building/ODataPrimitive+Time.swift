@@ -46,14 +46,14 @@ extension Date: ODataDated, ODataTimed {
   /// The timestamp in UTC to the microsecond. Dates that no calendar has become the first or last timestamp that can be
   /// written, so comparisons with `.distantFuture` and beyond work as expected. NaN is null.
   public var odataExpression: ODataExpression {
-    if let moment = ODataDateTimeOffset(self) { return Self.literal(.dateTimeOffset(moment)) }
+    if let timestamp = ODataDateTimeOffset(self) { return Self.literal(.dateTimeOffset(timestamp)) }
     guard !timeIntervalSince1970.isNaN else { return Self.literal(.null) }
     let isPast = timeIntervalSince1970 < 0
     let year = isPast ? -ODataDate.maximumYear : ODataDate.maximumYear
     guard let day = ODataDate(year: year, month: isPast ? 1 : 12, day: isPast ? 1 : 31),
-      let moment = ODataDateTimeOffset(date: day, time: .midnight)
+      let timestamp = ODataDateTimeOffset(date: day, time: .midnight)
     else { return Self.literal(.null) }
-    return Self.literal(.dateTimeOffset(moment))
+    return Self.literal(.dateTimeOffset(timestamp))
   }
 }
 

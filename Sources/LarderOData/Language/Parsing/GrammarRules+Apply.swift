@@ -75,7 +75,7 @@ extension GrammarRules {
   private static func transformation(_ words: [StaticString]) -> Read {
     let read = sequence(onlyPreserving: false, single: true)
     return { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      guard words.contains(where: { reader.stands($0, at: reader.index, anyCase: false) }) else {
+      guard words.contains(where: { reader.hasWord($0, at: reader.index, anyCase: false) }) else {
         throw reader.error(.unexpected(expected: words.map { "\($0)" }))
       }
       return try read(&reader)
@@ -98,7 +98,7 @@ extension GrammarRules {
 
   private static func groupingElement(_ word: StaticString) -> Read {
     grouping { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      guard reader.stands(word, at: reader.index, anyCase: false) else { throw reader.unexpected("\(word)") }
+      guard reader.hasWord(word, at: reader.index, anyCase: false) else { throw reader.unexpected("\(word)") }
       return [try reader.groupingElement()]
     }
   }
@@ -123,7 +123,7 @@ extension GrammarRules {
     rules.add(["entitySet"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       let fragment = try reader.contextFragment()
       guard fragment.item == nil, fragment.selectList == nil, fragment.collectionOf == nil else {
-        throw reader.unexpected("a set alone")
+        throw reader.unexpected("only a set")
       }
       return .path(fragment.path)
     }

@@ -12,7 +12,7 @@ extension GrammarRules {
       guard path.segments.count > 1, case .arguments = path.segments[1].kind else { throw reader.unexpected("'('") }
       return .path(path)
     }
-    for name in stepsBehind { rules.add([name], steps(mayBeEmpty: mayBeEmpty.contains(name))) }
+    for name in stepsAfter { rules.add([name], steps(mayBeEmpty: mayBeEmpty.contains(name))) }
     rules.add(["rootExpr"], path(from: "$root/"))
     rules.add(["currCollectionExpr"], path(from: "$these"))
     rules.add(["implicitVariableExpr"], words(["$it", "$this"]))
@@ -64,7 +64,7 @@ extension GrammarRules {
 
   private static let memberPaths = ["firstMemberExpr", "memberExpr", "directMemberExpr", "propertyPathExpr"]
 
-  private static let stepsBehind = [
+  private static let stepsAfter = [
     "collectionNavigationExpr", "collectionNavNoCastExpr", "singleNavigationExpr", "filterExpr", "complexColPathExpr",
     "collectionPathExpr", "complexPathExpr", "primitivePathExpr",
   ]
@@ -80,7 +80,7 @@ extension GrammarRules {
       }
       var first: [ODataPathSegment] = []
       if reader.peek == UInt8(ascii: "(") { first = [try reader.arguments(inExpression: true)] }
-      let segments = try reader.steps(behind: first)
+      let segments = try reader.steps(after: first)
       guard !segments.isEmpty else { throw reader.unexpected("'/'") }
       return .path(ODataPath(segments, at: position))
     }
@@ -88,19 +88,19 @@ extension GrammarRules {
 
   private static let annotated: Read = { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
     let position = reader.position
-    return .path(ODataPath(try reader.steps(behind: [try reader.annotation()]), at: position))
+    return .path(ODataPath(try reader.steps(after: [try reader.annotation()]), at: position))
   }
 
   private static func path(from word: StaticString) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      guard reader.stands(word, at: reader.index, anyCase: false) else { throw reader.unexpected("\(word)") }
+      guard reader.hasWord(word, at: reader.index, anyCase: false) else { throw reader.unexpected("\(word)") }
       return .path(try reader.memberPath())
     }
   }
 
   private static func beginning(with words: [StaticString]) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      guard words.contains(where: { reader.stands($0, at: reader.index, anyCase: true) }) else {
+      guard words.contains(where: { reader.hasWord($0, at: reader.index, anyCase: true) }) else {
         throw reader.error(.unexpected(expected: words.map { "'\($0)'" }))
       }
       return .expression(try reader.expression())
@@ -109,7 +109,7 @@ extension GrammarRules {
 
   private static func lambda(_ word: StaticString) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      guard reader.stands(word, at: reader.index, anyCase: reader.isRelaxed),
+      guard reader.hasWord(word, at: reader.index, anyCase: reader.isRelaxed),
         let step = try reader.collectionStep(at: reader.position)
       else { throw reader.unexpected("\(word)") }
       return .segment(step)

@@ -47,7 +47,7 @@ extension GrammarRules {
   /// Reads an operand that begins with a word.
   private static func operand(_ word: StaticString) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      guard reader.stands(word, at: reader.index, anyCase: reader.isRelaxed) else {
+      guard reader.hasWord(word, at: reader.index, anyCase: reader.isRelaxed) else {
         throw reader.unexpected("\(word)")
       }
       return .expression(try reader.primary())

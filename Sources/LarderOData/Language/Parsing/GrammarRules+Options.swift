@@ -32,7 +32,7 @@ extension GrammarRules {
     }
     rules.add(["customName"]) { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       let option = try reader.customQueryOption()
-      guard option.value == nil else { throw reader.unexpected("a name alone") }
+      guard option.value == nil else { throw reader.unexpected("only a name") }
       return .text(option.name)
     }
     rules.add(
@@ -129,13 +129,13 @@ extension GrammarRules {
       .search(.word(try reader.searchWord()))
     }
     rules.add(["searchExpr-incomplete"], beginning(["'"]))
-    rules.add(["searchOrExpr"], behind("OR", isOptional: false))
-    rules.add(["searchAndExpr"], behind("AND", isOptional: true))
+    rules.add(["searchOrExpr"], operatorAndOperand("OR", isOptional: false))
+    rules.add(["searchAndExpr"], operatorAndOperand("AND", isOptional: true))
   }
 
   private static func beginning(_ words: [StaticString]) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      guard words.contains(where: { reader.stands($0, at: reader.index, anyCase: false) }) else {
+      guard words.contains(where: { reader.hasWord($0, at: reader.index, anyCase: false) }) else {
         throw reader.error(.unexpected(expected: words.map { "\($0)" }))
       }
       return .search(try reader.searchExpression())
@@ -143,7 +143,7 @@ extension GrammarRules {
   }
 
   /// Reads an operator with its right side.
-  private static func behind(_ word: StaticString, isOptional: Bool) -> Read {
+  private static func operatorAndOperand(_ word: StaticString, isOptional: Bool) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       guard reader.takeSpace() else { throw reader.unexpected("a space") }
       let start = reader.index

@@ -76,7 +76,7 @@ extension GrammarRules {
   /// Reads a resource path that begins with a word.
   private static func first(_ word: StaticString) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      guard reader.stands(word, at: reader.index, anyCase: false) else { throw reader.unexpected("\(word)") }
+      guard reader.hasWord(word, at: reader.index, anyCase: false) else { throw reader.unexpected("\(word)") }
       return .path(try reader.resourcePath())
     }
   }
@@ -102,12 +102,12 @@ extension SyntaxReader {
     do throws(ODataSyntaxError) {
       return try whole { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.absoluteURL() }
     } catch {
-      var look = self
-      look.index = start
-      guard (try? look.authority()) != nil, look.take(plain: UInt8(ascii: "/")) else { throw error }
-      repeat { look.skipPathCharacters() } while look.take(plain: UInt8(ascii: "/"))
-      guard error.offset < look.offset(of: look.index) else { throw error }
-      throw ODataSyntaxError(error.problem, offset: look.offset(of: look.index), in: text)
+      var lookahead = self
+      lookahead.index = start
+      guard (try? lookahead.authority()) != nil, lookahead.take(plain: UInt8(ascii: "/")) else { throw error }
+      repeat { lookahead.skipPathCharacters() } while lookahead.take(plain: UInt8(ascii: "/"))
+      guard error.offset < lookahead.offset(of: lookahead.index) else { throw error }
+      throw ODataSyntaxError(error.problem, offset: lookahead.offset(of: lookahead.index), in: text)
     }
   }
 

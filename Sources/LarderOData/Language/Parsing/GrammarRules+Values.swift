@@ -10,8 +10,8 @@ extension GrammarRules {
     }
     rules.add(["boolean"], boolean(anyCase: true))
     rules.add(["date"], value(.date, date))
-    rules.add(["dateTimeOffsetLiteral"], value(.dateTimeOffset, moment))
-    rules.add(["dateTimeOffsetValueInUrl"], value(.dateTimeOffset, moment))
+    rules.add(["dateTimeOffsetLiteral"], value(.dateTimeOffset, timestamp))
+    rules.add(["dateTimeOffsetValueInUrl"], value(.dateTimeOffset, timestamp))
     rules.add(["timeOfDayLiteral"], value(.timeOfDay, time))
     rules.add(["guid"], value(.guid, guid))
     rules.add(["decimalLiteral"], value(.decimal, decimal))
@@ -72,7 +72,7 @@ extension GrammarRules {
   static func addValues(to rules: inout Table) {
     rules.addOutside(["booleanValue"], boolean(anyCase: false))
     rules.addOutside(["dateValue"], value(.date, date))
-    rules.addOutside(["dateTimeOffsetValue"], value(.dateTimeOffset, moment))
+    rules.addOutside(["dateTimeOffsetValue"], value(.dateTimeOffset, timestamp))
     rules.addOutside(["timeOfDayValue"], value(.timeOfDay, time))
     rules.addOutside(["guidValue"], value(.guid, guid))
     rules.addOutside(["durationValue"], value(.duration, duration))
@@ -100,7 +100,7 @@ extension GrammarRules {
     }
     let reads =
       [
-        boolean(anyCase: false), value(.guid, guid), value(.duration, duration), value(.dateTimeOffset, moment),
+        boolean(anyCase: false), value(.guid, guid), value(.duration, duration), value(.dateTimeOffset, timestamp),
         value(.date, date), value(.timeOfDay, time), whole(.int32, 10), whole(.int64, 19), value(.decimal, decimal),
         members(single: false), geo, value(.binary, binary),
       ]
@@ -132,7 +132,7 @@ extension GrammarRules {
   private static let date: Scan = { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.scanDate() }
   private static let time: Scan = { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.scanTimeOfDay()
   }
-  private static let moment: Scan = { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
+  private static let timestamp: Scan = { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
     try reader.scanDateTimeOffset()
   }
   private static let guid: Scan = { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.scanGuid() }
@@ -170,7 +170,7 @@ extension GrammarRules {
     _ word: StaticString, isOptional: Bool, _ type: EdmPrimitiveType, _ scan: @escaping Scan
   ) -> Read {
     { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
-      if reader.stands(word, at: reader.index, anyCase: true) {
+      if reader.hasWord(word, at: reader.index, anyCase: true) {
         reader.index += word.utf8CodeUnitCount
       } else if !isOptional {
         throw reader.unexpected("\(word)")

@@ -88,19 +88,19 @@ extension ODataSyntaxError.Problem: CustomStringConvertible {
   public var description: String {
     switch self {
     case .unexpected(let expected):
-      expected.isEmpty ? "nothing more can stand here" : "expected \(ODataSyntaxError.choice(expected))"
-    case .tooDeep(let limit): "nested too deep: no more than \(limit) levels are read here; take the expression apart"
+      expected.isEmpty ? "nothing more is allowed here" : "expected \(ODataSyntaxError.choice(expected))"
+    case .tooDeep(let limit): "nested too deep: the limit is \(limit) levels; split the expression"
     case .invalidPercentEncoding: "'%' must be followed by two hexadecimal digits; write '%25' for the character"
     case .invalidUTF8: "the bytes are not UTF-8"
     case .invalidLiteral(let reason): reason
-    case .duplicateOption(let name): "\(name) stands twice; give it once"
+    case .duplicateOption(let name): "\(name) occurs twice; give it once"
     case .misplacedOption(let name, let allowed):
-      "\(name) has no meaning here; expected \(ODataSyntaxError.choice(allowed))"
+      "\(name) is not allowed here; expected \(ODataSyntaxError.choice(allowed))"
     case .unknownFunction(let name, let nearest):
       "there is no canonical function '\(name)'" + (nearest.map { "; did you mean '\($0)'?" } ?? "")
-        + " (functions of a service take named arguments: \(name)(name=value))"
+        + " (functions of a service need named arguments: \(name)(name=value))"
     case .wrongArgumentCount(let name, let expected, let found):
-      "\(name) takes \(expected), not \(found)"
+      "\(name) expects \(expected), not \(found)"
     case .numberTooLarge: "the number is too large"
     case .notInDialect(let what): "\(what) does not exist in this version of OData"
     }
@@ -118,8 +118,8 @@ extension ODataSyntaxError: CustomStringConvertible {
   }
 
   static func choice(_ words: [String]) -> String {
-    var seen: Set<String> = []
-    let words = words.filter { seen.insert($0).inserted }
+    var distinctWords: Set<String> = []
+    let words = words.filter { distinctWords.insert($0).inserted }
     guard words.count > 1, let last = words.last else { return words.first ?? "the end" }
     return words.dropLast().joined(separator: ", ") + " or " + last
   }

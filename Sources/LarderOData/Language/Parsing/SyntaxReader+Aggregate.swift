@@ -20,7 +20,7 @@ extension SyntaxReader {
     if kind != .count(isAlone: true), try takeKeyword("with") {
       result.method = try aggregateMethod()
       if kind == .cast(isAlone: true), let method = result.method, method != "countdistinct", !method.contains(".") {
-        throw unexpected("'.' (instances can be counted with countdistinct, or a method of the service)")
+        throw unexpected("'.' (to count instances, use countdistinct or a method of the service)")
       }
     } else if kind == .expression || kind == .cast(isAlone: true) || kind == .cast(isAlone: false) {
       skipSpace()
@@ -58,7 +58,7 @@ extension SyntaxReader {
   private mutating func aggregateMethod() throws(ODataSyntaxError) -> String {
     let (name, isQualified) = try qualifiedName("sum, min, max, average, countdistinct or the name of a method")
     guard isQualified || ["sum", "min", "max", "average", "countdistinct"].contains(name) else {
-      throw unexpected("'.' ('\(name)' is none of sum, min, max, average and countdistinct)")
+      throw unexpected("'.' ('\(name)' is not sum, min, max, average or countdistinct)")
     }
     return name
   }
@@ -90,11 +90,11 @@ extension SyntaxReader {
       segments.append(ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: place))
       kind = isQualified ? .cast(isAlone: segments.count == 1) : .path
     } while take(UInt8(ascii: "/"))
-    if peek == UInt8(ascii: "("), stands("$count", at: index + 1, anyCase: false),
+    if peek == UInt8(ascii: "("), hasWord("$count", at: index + 1, anyCase: false),
       segments.last?.kind != .name("aggregate")
     {
       index += 1
-      throw unexpected("a key ('$count' stands behind its path and a '/')")
+      throw unexpected("a key ('$count' must follow its path and a '/')")
     }
     guard isAtEndOfAggregated else {
       if kind == .cast(isAlone: true), takeSpace() { throw unexpected("'with' and a method") }
@@ -115,19 +115,20 @@ extension SyntaxReader {
   }
 
   private var isMethodAhead: Bool {
-    var look = self
-    look.skipSpace()
-    return look.stands("with", at: look.index, anyCase: false)
+    var lookahead = self
+    lookahead.skipSpace()
+    return lookahead.hasWord("with", at: lookahead.index, anyCase: false)
   }
 
   private var isAtEndOfAggregated: Bool {
-    var look = self
-    look.skipSpace()
-    if look.isAtEnd || look.peek == UInt8(ascii: ",") || look.peek == UInt8(ascii: ")") { return true }
-    guard look.index > index else { return false }
-    for word in ["with", "from", "as"] as [StaticString] where look.stands(word, at: look.index, anyCase: false) {
+    var lookahead = self
+    lookahead.skipSpace()
+    if lookahead.isAtEnd || lookahead.peek == UInt8(ascii: ",") || lookahead.peek == UInt8(ascii: ")") { return true }
+    guard lookahead.index > index else { return false }
+    for word in ["with", "from", "as"] as [StaticString]
+    where lookahead.hasWord(word, at: lookahead.index, anyCase: false) {
       // If the name continues after the word, it is another name.
-      switch look.peek(ahead: word.utf8CodeUnitCount) {
+      switch lookahead.peek(ahead: word.utf8CodeUnitCount) {
       case 0, 0x20, 0x09, UInt8(ascii: ","), UInt8(ascii: ")"): return true
       default: return false
       }

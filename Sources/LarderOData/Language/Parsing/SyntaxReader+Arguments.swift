@@ -68,14 +68,14 @@ extension SyntaxReader {
   }
 
   /// Whether a function with a namespace takes a path without a name: `sap.entityexists(path)` of offline stores.
-  static func takesPath(_ name: String) -> Bool {
+  static func acceptsPath(_ name: String) -> Bool {
     name.utf8.count == 16 && name.lowercased() == "sap.entityexists"
   }
 
   /// Reads arguments in an expression: named parameters, or a key, which is one literal or alias. V2 has no keys there,
   /// but functions of the service whose arguments have no names.
   mutating func checkedArguments(of name: String) throws(ODataSyntaxError) -> ODataPathSegment {
-    if dialect == .v4, !SyntaxReader.takesPath(name), let place = endOfBegunKey() {
+    if dialect == .v4, !SyntaxReader.acceptsPath(name), let place = endOfPartialKey() {
       throw error(.unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)), at: place)
     }
     return try arguments(inExpression: true)
@@ -83,24 +83,26 @@ extension SyntaxReader {
 
   /// Returns where the text stops being the beginning of a key or of named arguments, judged by the first item in the
   /// parentheses; nil if it may be either.
-  private func endOfBegunKey() -> Int? {
-    var look = self
-    look.index += 1
-    look.skipSpace()
-    guard look.peek != UInt8(ascii: ")"), !isNamedArgument(at: look.index) else { return nil }
-    if look.take(UInt8(ascii: "@")) {
-      guard (try? look.identifier()) != nil else { return nil }
+  private func endOfPartialKey() -> Int? {
+    var lookahead = self
+    lookahead.index += 1
+    lookahead.skipSpace()
+    guard lookahead.peek != UInt8(ascii: ")"), !isNamedArgument(at: lookahead.index) else { return nil }
+    if lookahead.take(UInt8(ascii: "@")) {
+      guard (try? lookahead.identifier()) != nil else { return nil }
     } else {
-      do throws(ODataSyntaxError) { _ = try look.primitiveLiteral() } catch { return look.endOfNoLiteral() }
+      do throws(ODataSyntaxError) { _ = try lookahead.primitiveLiteral() } catch {
+        return lookahead.endOfInvalidLiteral()
+      }
     }
-    let last = look.index
-    look.skipSpace()
-    return look.peek == UInt8(ascii: ")") && !look.isAtEnd ? nil : last
+    let last = lookahead.index
+    lookahead.skipSpace()
+    return lookahead.peek == UInt8(ascii: ")") && !lookahead.isAtEnd ? nil : last
   }
 
   /// Returns where the text stops being the beginning of a literal, if it is none; nil if it is a literal with an
   /// error.
-  private func endOfNoLiteral() -> Int? {
+  private func endOfInvalidLiteral() -> Int? {
     switch peek {
     case UInt8(ascii: "'"), UInt8(ascii: "0")...UInt8(ascii: "9"): return nil
     case UInt8(ascii: "-"), UInt8(ascii: "+"): return isNumber(at: index) ? nil : index + 1

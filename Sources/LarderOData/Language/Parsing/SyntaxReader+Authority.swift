@@ -3,11 +3,11 @@ extension SyntaxReader {
   /// Reads `http://host:port` or `https://…`, before the first `/`.
   mutating func authority() throws(ODataSyntaxError) {
     let start = index
-    guard stands("http", at: index, anyCase: true) else { throw unexpected("http://", "https://") }
+    guard hasWord("http", at: index, anyCase: true) else { throw unexpected("http://", "https://") }
     index += 4
     if peek | 0x20 == UInt8(ascii: "s") { index += 1 }
     guard !(start..<index).contains(where: isEncoded) else {
-      throw error(.unexpected(expected: ["http:// or https:// as they are; a scheme is not encoded"]), at: start)
+      throw error(.unexpected(expected: ["http:// or https:// (a scheme cannot be percent-encoded)"]), at: start)
     }
     let last = index
     guard take(exact: "://"), !(last..<index).contains(where: isEncoded) else {
@@ -50,7 +50,7 @@ extension SyntaxReader {
   mutating func addressOfVersion6() throws(ODataSyntaxError) {
     var groups = 0
     var isShortened = false
-    if stands("::", at: index, anyCase: false) {
+    if hasWord("::", at: index, anyCase: false) {
       index += 2
       isShortened = true
     }

@@ -15,8 +15,8 @@ extension SyntaxReader {
 
   func startOfCollectionStep() throws(ODataSyntaxError) -> CollectionStep? {
     guard peek | 0x20 == UInt8(ascii: "a") else { return nil }
-    if stands("any(", at: index, anyCase: isRelaxed), !isNamedArgument(at: index + 4) { return .any }
-    if stands("all(", at: index, anyCase: isRelaxed), !isNamedArgument(at: index + 4) {
+    if hasWord("any(", at: index, anyCase: isRelaxed), !isNamedArgument(at: index + 4) { return .any }
+    if hasWord("all(", at: index, anyCase: isRelaxed), !isNamedArgument(at: index + 4) {
       var place = index + 4
       while place < end, bytes[place] == 0x20 || bytes[place] == 0x09 { place += 1 }
       if place < end, bytes[place] == UInt8(ascii: ")") {
@@ -25,7 +25,7 @@ extension SyntaxReader {
       }
       return .all
     }
-    return stands("aggregate(", at: index, anyCase: false) && !isNamedArgument(at: index + 10) ? .aggregate : nil
+    return hasWord("aggregate(", at: index, anyCase: false) && !isNamedArgument(at: index + 10) ? .aggregate : nil
   }
 
   mutating func collectionStep(

@@ -11,7 +11,7 @@ extension SyntaxReader {
   mutating func contextFragment() throws(ODataSyntaxError) -> ODataContextFragment {
     let position = position
     if take(exact: "$ref") { return ODataContextFragment(path: ODataPath([], at: position), item: "$ref") }
-    if stands("Collection(", at: index, anyCase: false) { return try contextCollection() }
+    if hasWord("Collection(", at: index, anyCase: false) { return try contextCollection() }
     var fragment = ODataContextFragment(path: ODataPath([], at: position))
     let (name, isQualified) = try qualifiedName("the name of a set, singleton or type")
     fragment.path.segments.append(ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: position))
@@ -60,33 +60,33 @@ extension SyntaxReader {
         }
         fragment.path.segments.append(key)
       }
-      let isBehindKey = fragment.path.segments.last?.kind.isKeyOfContext ?? false
+      let isAfterKey = fragment.path.segments.last?.kind.isKeyOfContext ?? false
       guard take(plain: UInt8(ascii: "/")) else {
-        if isBehindKey { throw unexpected("'/' and a property") }
+        if isAfterKey { throw unexpected("'/' and a property") }
         return
       }
       if peek == UInt8(ascii: "$") {
-        if isBehindKey { throw unexpected("a property") }
+        if isAfterKey { throw unexpected("a property") }
         // A key may begin in the same way.
         let last = (index..<end).first { !isEncoded($0) && !isCharacterOfKey(bytes[$0]) } ?? end
         fragment.item = try contextItem(["$entity", "$delta", "$deletedEntity", "$link", "$deletedLink"], at: last)
         return
       }
-      fragment.path.segments.append(try contextStep(behind: fragment.path.segments.last))
+      fragment.path.segments.append(try contextStep(after: fragment.path.segments.last))
     }
   }
 
   /// Reads a property, a type, or a key as a segment.
-  private mutating func contextStep(behind last: ODataPathSegment?) throws(ODataSyntaxError) -> ODataPathSegment {
+  private mutating func contextStep(after last: ODataPathSegment?) throws(ODataSyntaxError) -> ODataPathSegment {
     let position = position
     let start = index
     if endOfIdentifier(at: index) > index {
-      let isBehindType = if case .qualifiedName? = last?.kind { true } else { false }
-      let (name, isQualified) = isBehindType ? (try identifier(), false) : try qualifiedName()
+      let isAfterType = if case .qualifiedName? = last?.kind { true } else { false }
+      let (name, isQualified) = isAfterType ? (try identifier(), false) : try qualifiedName()
       if isAtEnd || peek == UInt8(ascii: "/") || peek == UInt8(ascii: "(") {
         return ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: position)
       }
-      guard !isBehindType, !isQualified else { throw unexpected("'/'") }
+      guard !isAfterType, !isQualified else { throw unexpected("'/'") }
     }
     // ABNF `keyPathLiteral`: characters of a path's segment, a "/" only encoded.
     index = start
@@ -111,20 +111,22 @@ extension SyntaxReader {
   /// Whether the next parenthesis opens a key. A select list comes last, or before `/$entity` and `/$delta`. A list of
   /// one bare name or term could also be a key that is a keyword or an alias: the text behind it decides.
   private var isAtContextKey: Bool {
-    var look = self
-    look.index += 1
-    let isAlias = look.take(UInt8(ascii: "@"))
-    let last = look.endOfIdentifier(at: look.index)
-    guard last > look.index else { return isAlias || look.peek != UInt8(ascii: "*") && look.peek != UInt8(ascii: ")") }
-    look.index = last
-    while look.take(UInt8(ascii: ".")) { look.index = look.endOfIdentifier(at: look.index) }
-    switch look.peek {
+    var lookahead = self
+    lookahead.index += 1
+    let isAlias = lookahead.take(UInt8(ascii: "@"))
+    let last = lookahead.endOfIdentifier(at: lookahead.index)
+    guard last > lookahead.index else {
+      return isAlias || lookahead.peek != UInt8(ascii: "*") && lookahead.peek != UInt8(ascii: ")")
+    }
+    lookahead.index = last
+    while lookahead.take(UInt8(ascii: ".")) { lookahead.index = lookahead.endOfIdentifier(at: lookahead.index) }
+    switch lookahead.peek {
     case UInt8(ascii: "="), UInt8(ascii: "'"), UInt8(ascii: "-"): return true
     case UInt8(ascii: ")"):
-      let word = string(index + 1..<look.index)
+      let word = string(index + 1..<lookahead.index)
       let isKeyword = word == "INF" || word == "NaN" || ["true", "false"].contains(word.lowercased())
-      return (isAlias || isKeyword) && look.peek(ahead: 1) == UInt8(ascii: "/")
-        && look.peek(ahead: 2) != UInt8(ascii: "$")
+      return (isAlias || isKeyword) && lookahead.peek(ahead: 1) == UInt8(ascii: "/")
+        && lookahead.peek(ahead: 2) != UInt8(ascii: "$")
     default: return false
     }
   }
@@ -151,7 +153,7 @@ extension SyntaxReader {
     }
     var item = ODataSelectListItem(path: ODataPath([], at: position))
     repeat {
-      let (step, isLast) = try selectListStep(behind: item.path.segments)
+      let (step, isLast) = try selectListStep(after: item.path.segments)
       item.path.segments.append(step)
       if isLast { return item }
     } while take(plain: UInt8(ascii: "/"))
@@ -166,15 +168,15 @@ extension SyntaxReader {
 
   /// Reads a step of an item; returns whether nothing may follow it.
   private mutating func selectListStep(
-    behind before: [ODataPathSegment]
+    after before: [ODataPathSegment]
   ) throws(ODataSyntaxError) -> (ODataPathSegment, isLast: Bool) {
     let position = position
     if peek == UInt8(ascii: "@") { return (try annotationInFragment(), false) }
     // Two casts never follow each other; an operation may follow the cast at the beginning.
-    var isBehindType = false
-    if case .qualifiedName? = before.last?.kind, before.count > 1 { isBehindType = true }
+    var isAfterType = false
+    if case .qualifiedName? = before.last?.kind, before.count > 1 { isAfterType = true }
     let (name, isQualified) =
-      isBehindType ? (try identifier(), false) : try qualifiedName("a property, operation or annotation")
+      isAfterType ? (try identifier(), false) : try qualifiedName("a property, operation or annotation")
     if peek == UInt8(ascii: "."), peek(ahead: 1) == UInt8(ascii: "*"), before.isEmpty {
       index += 2
       return (ODataPathSegment(.allOperations(name), at: position), true)

@@ -23,12 +23,12 @@ extension SyntaxReader {
         segments.append(ODataPathSegment(.star, at: place))
         return try star(segments, at: position)
       }
-      if peek == UInt8(ascii: "$"), let last = try referenceStep(behind: segments) {
+      if peek == UInt8(ascii: "$"), let last = try referenceStep(after: segments) {
         segments.append(last.step)
         let options = peek == UInt8(ascii: "(") ? try parenthesizedOptions(last.place) : ODataQueryOptions()
         return ODataExpandItem(ODataPath(segments, at: position), options: options)
       }
-      segments.append(try listStep(behind: segments, segments.isEmpty ? "a navigation property" : "a property"))
+      segments.append(try listStep(after: segments, segments.isEmpty ? "a navigation property" : "a property"))
       if peek == UInt8(ascii: "("), dialect == .v4, endsWithProperty(segments) {
         return ODataExpandItem(ODataPath(segments, at: position), options: try parenthesizedOptions(.expand))
       }
@@ -55,7 +55,7 @@ extension SyntaxReader {
     if peek == UInt8(ascii: "(") {
       return ODataExpandItem(ODataPath(segments, at: position), options: try parenthesizedOptions(.expandStar))
     }
-    if stands("/$ref", at: index, anyCase: false) {
+    if hasWord("/$ref", at: index, anyCase: false) {
       index += 1
       let place = self.position
       index += 4
@@ -66,7 +66,7 @@ extension SyntaxReader {
 
   /// Reads `$ref` or `$count` after a navigation property.
   private mutating func referenceStep(
-    behind segments: [ODataPathSegment]
+    after segments: [ODataPathSegment]
   ) throws(ODataSyntaxError) -> (step: ODataPathSegment, place: OptionPlace)? {
     guard dialect == .v4, endsWithProperty(segments) else { return nil }
     let position = position

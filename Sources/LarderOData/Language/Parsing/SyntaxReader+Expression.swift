@@ -28,11 +28,11 @@ extension SyntaxReader {
 
   /// Reads operands joined by operators of at least a given precedence.
   private mutating func operation(minimum: Int) throws(ODataSyntaxError) -> ODataExpression {
-    try operation(minimum: minimum, behind: try operand())
+    try operation(minimum: minimum, after: try operand())
   }
 
   private mutating func operation(
-    minimum: Int, behind left: consuming ODataExpression
+    minimum: Int, after left: consuming ODataExpression
   ) throws(ODataSyntaxError) -> ODataExpression {
     var chain = 0
     while let (kind, position) = takeOperator(minimum: minimum) {
@@ -117,14 +117,14 @@ extension SyntaxReader {
     var start = index
     while start < end, bytes[start] == 0x20 || bytes[start] == 0x09 { start += 1 }
     guard start > index else { return nil }
-    lookedInVain(to: start)
+    noteFailedLookahead(to: start)
     guard start + 2 <= end else { return nil }
     var last = start
     while last < end, last - start < 6, bytes[last] | 0x20 >= 0x61, bytes[last] | 0x20 <= 0x7A { last += 1 }
     guard let kind = operatorWord(start..<last) else {
       // If a word only begins like an operator, the error is after that beginning.
       if let count = (2..<max(last - start, 2)).last(where: { operatorWord(start..<start + $0) != nil }) {
-        lookedInVain(to: start + count)
+        noteFailedLookahead(to: start + count)
       }
       return nil
     }
@@ -133,7 +133,7 @@ extension SyntaxReader {
     if after == last, last < end {
       // White space is required after an operator, but many clients omit it before a list.
       guard case .membership = kind, bytes[after] == UInt8(ascii: "(") else {
-        lookedInVain(to: last)
+        noteFailedLookahead(to: last)
         return nil
       }
     }
@@ -142,7 +142,7 @@ extension SyntaxReader {
 
   private func operatorWord(_ range: Range<Int>) -> Operator? {
     func `is`(_ word: StaticString) -> Bool {
-      range.count == word.utf8CodeUnitCount && stands(word, at: range.lowerBound, anyCase: isRelaxed)
+      range.count == word.utf8CodeUnitCount && hasWord(word, at: range.lowerBound, anyCase: isRelaxed)
     }
     switch bytes[range.lowerBound] | 0x20 {
     case UInt8(ascii: "a"): return `is`("and") ? .and : `is`("add") ? .binary(.add) : nil
@@ -181,7 +181,7 @@ extension SyntaxReader {
   }
 
   private mutating func takeUnaryOperator() -> UnaryOperator? {
-    if peek == UInt8(ascii: "-"), !isNumber(at: index) || isMoment(at: index + 1) {
+    if peek == UInt8(ascii: "-"), !isNumber(at: index) || isTimeOrGuid(at: index + 1) {
       index += 1
       skipSpace()
       return .minus
@@ -198,7 +198,7 @@ extension SyntaxReader {
 
   /// Returns where the operand of a `not` begins; nil if the text is not this operator.
   private func endOfNot() -> Int? {
-    guard stands("not", at: index, anyCase: isRelaxed) else { return nil }
+    guard hasWord("not", at: index, anyCase: isRelaxed) else { return nil }
     var after = index + 3
     while after < end, bytes[after] == 0x20 || bytes[after] == 0x09 { after += 1 }
     // White space is required after it, but many clients omit it before a parenthesis.
@@ -216,7 +216,7 @@ extension SyntaxReader {
 
   /// Reads the right side of `in` and the operators after it.
   mutating func membership() throws(ODataSyntaxError) -> ODataExpression {
-    try operation(minimum: 1, behind: try membershipOperand())
+    try operation(minimum: 1, after: try membershipOperand())
   }
 
   /// Reads the right side of `in`: a list in parentheses, or an expression.
@@ -231,8 +231,10 @@ extension SyntaxReader {
     let first = try expression()
     skipSpace()
     guard first.isLiteral else {
-      guard take(UInt8(ascii: ")")) else { throw unexpected("')' (a list of several holds literals alone)") }
-      return try operation(minimum: Operator.membership.precedence + 1, behind: first)
+      guard take(UInt8(ascii: ")")) else {
+        throw unexpected("')' (a list of several values can contain only literals)")
+      }
+      return try operation(minimum: Operator.membership.precedence + 1, after: first)
     }
     var items = [first]
     while take(UInt8(ascii: ",")) {

@@ -27,7 +27,7 @@ extension SyntaxReader {
   /// `geography'SRID=0;Point(1 2)'`
   mutating func geoLiteral(_ shape: GeoShape, isGeography: Bool) throws(ODataSyntaxError) -> ODataValue {
     let prefix: StaticString = isGeography ? "geography" : "geometry"
-    guard stands(prefix, at: index, anyCase: true) else { throw unexpected("\(prefix)") }
+    guard hasWord(prefix, at: index, anyCase: true) else { throw unexpected("\(prefix)") }
     index += prefix.utf8CodeUnitCount
     return try singleQuoted { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
       try reader.fullGeoLiteral([shape], isGeography: isGeography)
@@ -48,7 +48,7 @@ extension SyntaxReader {
 
   /// `sridLiteral`
   mutating func scanSRID() throws(ODataSyntaxError) {
-    guard stands("SRID", at: index, anyCase: true) else { throw unexpected("SRID") }
+    guard hasWord("SRID", at: index, anyCase: true) else { throw unexpected("SRID") }
     index += 4
     try demand(UInt8(ascii: "="))
     let start = index
@@ -60,7 +60,7 @@ extension SyntaxReader {
   /// Reads `geoLiteral` with one of the shapes.
   @discardableResult
   mutating func scanShape(_ shapes: [GeoShape]) throws(ODataSyntaxError) -> GeoShape {
-    for shape in shapes where stands(shape.word, at: index, anyCase: true) {
+    for shape in shapes where hasWord(shape.word, at: index, anyCase: true) {
       index += shape.word.utf8CodeUnitCount
       switch shape {
       case .point: try scanPoint()

@@ -53,15 +53,15 @@ extension SyntaxReader {
   mutating func aggregationPath(mayEndWithCast: Bool) throws(ODataSyntaxError) -> ODataPath {
     let position = position
     var segments: [ODataPathSegment] = []
-    var isBehindCast = false
+    var isAfterCast = false
     repeat {
       let place = self.position
       // A name must follow a cast: if a dot continues it, the error is at the dot.
-      let (name, isQualified) = isBehindCast ? (try identifier(), false) : try qualifiedName()
+      let (name, isQualified) = isAfterCast ? (try identifier(), false) : try qualifiedName()
       segments.append(ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: place))
-      isBehindCast = isQualified
+      isAfterCast = isQualified
     } while take(UInt8(ascii: "/"))
-    if isBehindCast, !mayEndWithCast || segments.count == 1 { throw unexpected("'/' and a property") }
+    if isAfterCast, !mayEndWithCast || segments.count == 1 { throw unexpected("'/' and a property") }
     return ODataPath(segments, at: position)
   }
 }

@@ -17,8 +17,8 @@ extension SyntaxReader {
   /// Reads one of the given headers.
   mutating func header(_ allowed: [HeaderName]) throws(ODataSyntaxError) -> ODataHeader {
     guard let name = takeName(of: allowed) else {
-      let isBegun = stands("OData-", at: index, anyCase: true)
-      throw error(.unexpected(expected: allowed.map { "'\($0.rawValue)'" }), at: isBegun ? index + 6 : index)
+      let hasPrefix = hasWord("OData-", at: index, anyCase: true)
+      throw error(.unexpected(expected: allowed.map { "'\($0.rawValue)'" }), at: hasPrefix ? index + 6 : index)
     }
     try demand(UInt8(ascii: ":"))
     skipSpace()
@@ -26,7 +26,7 @@ extension SyntaxReader {
     case .asyncResult: return .asyncResult(try statusCode())
     case .contentID: return .contentID(try requestID())
     case .isolation, .odataIsolation:
-      guard stands("snapshot", at: index, anyCase: true) else { throw unexpected("'snapshot'") }
+      guard hasWord("snapshot", at: index, anyCase: true) else { throw unexpected("'snapshot'") }
       index += 8
       return .isolation
     case .entityID: return .entityID(try visible("an IRI", orSpace: false))
@@ -50,9 +50,9 @@ extension SyntaxReader {
   /// Takes the longest of the allowed names that the text continues with, in any case.
   mutating func takeName<Name: RawRepresentable>(of allowed: [Name]) -> Name? where Name.RawValue == String {
     let longest = allowed.map(\.rawValue.utf8.count).max() ?? 0
-    let found = string(index..<min(index + longest, end)).lowercased()
-    let begun = allowed.filter { found.hasPrefix($0.rawValue.lowercased()) }
-    guard let name = begun.max(by: { $0.rawValue.utf8.count < $1.rawValue.utf8.count }) else { return nil }
+    let nextCharacters = string(index..<min(index + longest, end)).lowercased()
+    let matchingNames = allowed.filter { nextCharacters.hasPrefix($0.rawValue.lowercased()) }
+    guard let name = matchingNames.max(by: { $0.rawValue.utf8.count < $1.rawValue.utf8.count }) else { return nil }
     index += name.rawValue.utf8.count
     return name
   }

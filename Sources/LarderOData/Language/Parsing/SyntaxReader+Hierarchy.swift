@@ -2,7 +2,7 @@
 extension SyntaxReader {
   /// Reads `recHierReference`: the nodes, the hierarchy's qualifier, and the path of the nodes' identifier.
   mutating func hierarchyReference() throws(ODataSyntaxError) -> ODataHierarchyReference {
-    guard stands("$root/", at: index, anyCase: false) else { throw unexpected("'$root/' and a collection of nodes") }
+    guard hasWord("$root/", at: index, anyCase: false) else { throw unexpected("'$root/' and a collection of nodes") }
     let nodes = try memberPath()
     try comma()
     let qualifier = try identifier("the qualifier of a hierarchy")
@@ -47,18 +47,18 @@ extension SyntaxReader {
     if isAtPreservingTransformation { return true }
     let last = endOfIdentifier(at: index)
     guard last > index, last < end, bytes[last] == UInt8(ascii: ".") else { return false }
-    var look = self
-    guard (try? look.collectionFunction()) != nil else { return false }
-    if look.take(UInt8(ascii: "/")) {
-      return look.isAtPreservingTransformation || look.isAtFunctionOfService
+    var lookahead = self
+    guard (try? lookahead.collectionFunction()) != nil else { return false }
+    if lookahead.take(UInt8(ascii: "/")) {
+      return lookahead.isAtPreservingTransformation || lookahead.isAtFunctionOfService
     }
-    look.skipSpace()
-    return look.isAtEnd || look.peek == UInt8(ascii: ",") || look.peek == UInt8(ascii: ")")
+    lookahead.skipSpace()
+    return lookahead.isAtEnd || lookahead.peek == UInt8(ascii: ",") || lookahead.peek == UInt8(ascii: ")")
   }
 
   private var isAtFunctionOfService: Bool {
-    var look = self
-    guard let (_, isQualified) = try? look.qualifiedName() else { return false }
-    return isQualified && look.peek == UInt8(ascii: "(")
+    var lookahead = self
+    guard let (_, isQualified) = try? lookahead.qualifiedName() else { return false }
+    return isQualified && lookahead.peek == UInt8(ascii: "(")
   }
 }

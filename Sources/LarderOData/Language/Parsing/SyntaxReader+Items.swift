@@ -67,7 +67,7 @@ extension SyntaxReader {
         break
       }
       let start = index
-      let step = try listStep(behind: segments, "a property")
+      let step = try listStep(after: segments, "a property")
       segments.append(step)
       if peek == UInt8(ascii: "."), peek(ahead: 1) == UInt8(ascii: "*"), segments.count == 1,
         bytes[start] != UInt8(ascii: "@")
@@ -91,13 +91,13 @@ extension SyntaxReader {
   /// Reads a name, qualified or not, or an annotation: one step in `$select` and `$expand`. Two types may not follow
   /// each other, unless the second may be an operation that ends the path.
   mutating func listStep(
-    behind segments: [ODataPathSegment], _ expected: String
+    after segments: [ODataPathSegment], _ expected: String
   ) throws(ODataSyntaxError) -> ODataPathSegment {
     if peek == UInt8(ascii: "@"), dialect == .v4 { return try annotation() }
     let position = position
     let (name, isQualified) = try qualifiedName(expected)
     if isQualified, case .qualifiedName(let before)? = segments.last?.kind, before == name || segments.count > 1 {
-      throw unexpected("a property (no type stands behind another)")
+      throw unexpected("a property (a type cannot follow another type)")
     }
     return ODataPathSegment(isQualified ? .qualifiedName(name) : .name(name), at: position)
   }

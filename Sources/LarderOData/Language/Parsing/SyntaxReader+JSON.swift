@@ -54,7 +54,7 @@ extension SyntaxReader {
   /// A string in double quotes with JSON's escapes.
   mutating func jsonString() throws(ODataSyntaxError) -> String {
     let start = index
-    guard take(UInt8(ascii: "\"")) else { throw unexpected("a text in double quotes") }
+    guard take(UInt8(ascii: "\"")) else { throw unexpected("a string in double quotes") }
     var text: [UInt8] = []
     while index < end {
       let byte = bytes[index]
@@ -69,7 +69,7 @@ extension SyntaxReader {
       }
     }
     throw error(
-      .unexpected(expected: ["a double quote that ends the text begun at character \(offset(of: start) + 1)"]))
+      .unexpected(expected: ["a double quote to end the string that starts at character \(offset(of: start) + 1)"]))
   }
 
   private mutating func escape(into text: inout [UInt8]) throws(ODataSyntaxError) {
@@ -87,7 +87,7 @@ extension SyntaxReader {
     case UInt8(ascii: "u"):
       guard let scalar = escapedScalar() else {
         throw error(
-          .unexpected(expected: ["four hexadecimal digits that make a character"]),
+          .unexpected(expected: ["four hexadecimal digits that form a character"]),
           at: (index - start) % 6 == 0 ? start : index)
       }
       text.append(contentsOf: String(Character(scalar)).utf8)

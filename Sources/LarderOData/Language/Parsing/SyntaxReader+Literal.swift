@@ -7,8 +7,8 @@ extension SyntaxReader {
     switch peek {
     case UInt8(ascii: "'"): return ODataExpression(.literal(.string(try quotedString())), at: position)
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"):
-      if let value = try guidOrMoment() {
-        if continuesMoment(index) { noteMoment(from: start) }
+      if let value = try guidOrTimestamp() {
+        if continuesTimestamp(index) { notePossibleTimestamp(from: start) }
         return ODataExpression(.literal(value), at: position)
       }
       return ODataExpression(.literal(try number()), at: position)
@@ -23,8 +23,8 @@ extension SyntaxReader {
     guard !isQualified, let value = word(name) else {
       let last = index
       index = start
-      lookedInVain(to: last)
-      throw unexpected("a literal: '\(name)' is none, a text stands in quotes")
+      noteFailedLookahead(to: last)
+      throw unexpected("a literal ('\(name)' is not one; a string needs quotes)")
     }
     return ODataExpression(.literal(value), at: position)
   }
@@ -92,15 +92,15 @@ extension SyntaxReader {
       }
       defer { index += 1 }
       if isPlain { return string(first..<index) }
-      return undoubled(first..<index)
+      return withoutDoubledQuotes(first..<index)
     }
     // If the closing quote is missing, the text extends as far as characters are allowed unencoded.
     index = first
     while index < end, isPathCharacter(at: index) { index += 1 }
-    throw error(.unexpected(expected: ["a quote that ends the text begun at character \(offset(of: start) + 1)"]))
+    throw error(.unexpected(expected: ["a quote to end the string that starts at character \(offset(of: start) + 1)"]))
   }
 
-  private func undoubled(_ range: Range<Int>) -> String {
+  private func withoutDoubledQuotes(_ range: Range<Int>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(range.count)
     var place = range.lowerBound
@@ -181,10 +181,10 @@ private enum LiteralWords {
   static func cure(_ name: String, _ dialect: ODataDialect) -> String {
     switch (name.lowercased(), dialect) {
     case ("datetime", .v4), ("datetimeoffset", .v4): " (V4 writes 2012-09-03T13:52:00Z)"
-    case ("time", .v4): " (V4 writes 13:52:00, or duration'PT13H52M')"
-    case ("guid", .v4): " (V4 writes the GUID without quotes)"
-    case ("x", .v4): " (V4 writes binary'…' in base64)"
-    case ("duration", .v2): " (V2 writes time'PT…')"
+    case ("time", .v4): " (in V4, write 13:52:00 or duration'PT13H52M')"
+    case ("guid", .v4): " (in V4, write the GUID without quotes)"
+    case ("x", .v4): " (in V4, write binary'…' in base64)"
+    case ("duration", .v2): " (in V2, write time'PT…')"
     default: " (enumerations need the namespace before the type)"
     }
   }

@@ -14,10 +14,10 @@ extension SyntaxReader {
     if case .count? = segments.first?.kind { return ODataPath(segments, at: position) }
     if root == .these { try checkCollectionStep() }
     // An alias may be an annotation, which can be primitive.
-    if case .alias = root, peek == UInt8(ascii: "/"), index + 1 >= end || isBehindOperand(bytes[index + 1]) {
+    if case .alias = root, peek == UInt8(ascii: "/"), index + 1 >= end || canFollowOperand(bytes[index + 1]) {
       index += 1
     }
-    return ODataPath(root: root, try steps(behind: segments), at: position)
+    return ODataPath(root: root, try steps(after: segments), at: position)
   }
 
   /// Reads the root of the path; a first step that is no name is added to the segments.
@@ -61,7 +61,7 @@ extension SyntaxReader {
     // There is no collection before it from which a key could select.
     if case .qualifiedName(let name)? = segments.first?.kind, segments.count > 1, dialect == .v4,
       case .arguments(let arguments) = segments[1].kind, let first = arguments.first, first.name == nil,
-      !SyntaxReader.takesPath(name)
+      !SyntaxReader.acceptsPath(name)
     {
       throw ODataSyntaxError(
         .unknownFunction(name, nearest: ODataCanonicalFunction.nearest(to: name)),
@@ -80,14 +80,14 @@ extension SyntaxReader {
     }
     let last = endOfNames(from: name)
     guard last < end, bytes[last] == UInt8(ascii: "(") else {
-      throw error(.unexpected(expected: ["'('; behind $these stand $count, aggregate( and functions"]), at: last)
+      throw error(.unexpected(expected: ["'(' (only $count, aggregate( and functions can follow $these)"]), at: last)
     }
   }
 
   private mutating func implicitVariable() -> ODataPath.Root? {
     func takeWord(_ word: StaticString, in reader: inout SyntaxReader) -> Bool {
       let last = reader.index + word.utf8CodeUnitCount
-      guard reader.stands(word, at: reader.index, anyCase: false), reader.endOfIdentifier(at: reader.index + 1) == last
+      guard reader.hasWord(word, at: reader.index, anyCase: false), reader.endOfIdentifier(at: reader.index + 1) == last
       else { return false }
       reader.index = last
       return true
@@ -145,7 +145,7 @@ extension SyntaxReader {
   }
 
   /// Reads the following steps, each after a `/`.
-  mutating func steps(behind first: [ODataPathSegment]) throws(ODataSyntaxError) -> [ODataPathSegment] {
+  mutating func steps(after first: [ODataPathSegment]) throws(ODataSyntaxError) -> [ODataPathSegment] {
     var segments = first
     while try step(into: &segments) {}
     return segments
@@ -155,7 +155,7 @@ extension SyntaxReader {
   private mutating func step(into segments: inout [ODataPathSegment]) throws(ODataSyntaxError) -> Bool {
     guard !isAtEnd, take(UInt8(ascii: "/")) else { return false }
     // The `/` after a value that can be primitive need not be followed by anything (ABNF `primitivePathExpr`).
-    if dialect == .v4, isAtEnd || isBehindOperand(peek), segments.last?.mayBePrimitive ?? false { return false }
+    if dialect == .v4, isAtEnd || canFollowOperand(peek), segments.last?.mayBePrimitive ?? false { return false }
     let step = try startOfStep()
     let position = position
     switch step {
@@ -177,11 +177,11 @@ extension SyntaxReader {
   private mutating func startOfStep() throws(ODataSyntaxError) -> Step {
     switch peek {
     case UInt8(ascii: "$"):
-      if stands("$filter(", at: index, anyCase: false) {
+      if hasWord("$filter(", at: index, anyCase: false) {
         try demandV4("$filter as a step", at: position)
         return .filter
       }
-      guard stands("$count", at: index, anyCase: false) else { throw unexpected("$count", "$filter(", "a name") }
+      guard hasWord("$count", at: index, anyCase: false) else { throw unexpected("$count", "$filter(", "a name") }
       return .count
     case UInt8(ascii: "@"): return .annotation
     case UInt8(ascii: "0")...UInt8(ascii: "9"): return .key
@@ -232,7 +232,7 @@ extension SyntaxReader {
 }
 
 /// Whether a byte may directly follow an operand.
-private func isBehindOperand(_ byte: UInt8) -> Bool {
+private func canFollowOperand(_ byte: UInt8) -> Bool {
   switch byte {
   case 0x20, 0x09, UInt8(ascii: ")"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: ":"), UInt8(ascii: "]"),
     UInt8(ascii: "}"):

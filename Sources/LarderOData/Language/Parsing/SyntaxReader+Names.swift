@@ -56,7 +56,7 @@ extension SyntaxReader {
     while peek == UInt8(ascii: ".") {
       let last = endOfIdentifier(at: index + 1)
       guard last > index + 1 else {
-        lookedInVain(to: index + 1)
+        noteFailedLookahead(to: index + 1)
         break
       }
       isQualified = true
@@ -68,7 +68,7 @@ extension SyntaxReader {
   /// Reads a type's name, also `Collection(…)` (ABNF `optionallyQualifiedTypeName`).
   mutating func typeName() throws(ODataSyntaxError) -> ODataTypeName {
     let position = position
-    if stands("Collection", at: index, anyCase: false), peek(ahead: 10) == UInt8(ascii: "(") {
+    if hasWord("Collection", at: index, anyCase: false), peek(ahead: 10) == UInt8(ascii: "(") {
       index += 11
       let name = try qualifiedName("a type's name").name
       try demand(UInt8(ascii: ")"))

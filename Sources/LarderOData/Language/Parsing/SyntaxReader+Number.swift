@@ -13,7 +13,7 @@ extension SyntaxReader {
       }
     } catch {
       let last = endOfForm(of: type, from: range.lowerBound)
-      if last > range.lowerBound { noteMoment(from: range.lowerBound) }
+      if last > range.lowerBound { notePossibleTimestamp(from: range.lowerBound) }
       throw self.error(.invalidLiteral("\(error)"), at: last)
     }
     index = range.upperBound
@@ -32,21 +32,21 @@ extension SyntaxReader {
 
   /// Returns how far a timestamp or GUID extends that begins with digits like a number, continues past them, and does
   /// not reach its own end.
-  func endOfBegunMoment(from start: Int) -> Int {
-    let moment = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanDateTimeOffset() }
+  func endOfPartialTimestamp(from start: Int) -> Int {
+    let timestamp = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanDateTimeOffset() }
     let time = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanTimeOfDay() }
     let guid = reach(from: start) { (reader) throws(ODataSyntaxError) in try reader.scanGuid() }
-    return max(moment, time, guid)
+    return max(timestamp, time, guid)
   }
 
   /// Returns where a scan that begins at a position fails; the position itself if it does not fail.
   func reach(
     from start: Int, _ scan: (inout SyntaxReader) throws(ODataSyntaxError) -> Void
   ) -> Int {
-    var look = self
-    look.forgetVain()
-    look.index = start
-    do throws(ODataSyntaxError) { try scan(&look) } catch { return look.index }
+    var lookahead = self
+    lookahead.forgetFailedLookahead()
+    lookahead.index = start
+    do throws(ODataSyntaxError) { try scan(&lookahead) } catch { return lookahead.index }
     return start
   }
 
@@ -55,7 +55,7 @@ extension SyntaxReader {
   /// Whether a number, with its sign, begins here.
   func isNumber(at place: Int) -> Bool {
     if isDigit(place + 1) { return true }
-    guard dialect == .v4, stands("-INF", at: place, anyCase: false), endOfIdentifier(at: place + 1) == place + 4 else {
+    guard dialect == .v4, hasWord("-INF", at: place, anyCase: false), endOfIdentifier(at: place + 1) == place + 4 else {
       return false
     }
     // If the name continues, it is that of a path or a function.
@@ -66,7 +66,7 @@ extension SyntaxReader {
   }
 
   /// Whether a time of day or a GUID, which have no sign, begins here.
-  func isMoment(at place: Int) -> Bool {
+  func isTimeOrGuid(at place: Int) -> Bool {
     dialect == .v4 && (endOfTime(at: place) != nil || endOfGuid(at: place) != nil)
   }
 
@@ -84,7 +84,7 @@ extension SyntaxReader {
   }
 
   /// A GUID, date, timestamp or time of day; nil if the text has a number instead. V2 has none of these without quotes.
-  mutating func guidOrMoment() throws(ODataSyntaxError) -> ODataValue? {
+  mutating func guidOrTimestamp() throws(ODataSyntaxError) -> ODataValue? {
     guard dialect == .v4 else { return nil }
     if let last = endOfGuid(at: index) { return try value(index..<last, .guid) }
     if let last = endOfTime(at: index) {
@@ -143,7 +143,7 @@ extension SyntaxReader {
   }
 
   /// Whether the byte behind digits can occur there only in a timestamp or GUID.
-  func continuesMoment(_ place: Int) -> Bool {
+  func continuesTimestamp(_ place: Int) -> Bool {
     guard place < end, dialect == .v4 else { return false }
     switch bytes[place] {
     case UInt8(ascii: "-"), UInt8(ascii: ":"): return true
@@ -158,7 +158,7 @@ extension SyntaxReader {
     let start = index
     var place = start
     if bytes[place] == UInt8(ascii: "-") || bytes[place] == UInt8(ascii: "+") { place += 1 }
-    if bytes[start] == UInt8(ascii: "-"), stands("INF", at: place, anyCase: false),
+    if bytes[start] == UInt8(ascii: "-"), hasWord("INF", at: place, anyCase: false),
       endOfIdentifier(at: place) == place + 3
     {
       return try value(start..<place + 3, nil)
@@ -166,7 +166,7 @@ extension SyntaxReader {
     let digits = place
     while isDigit(place) { place += 1 }
     guard place > digits else { throw error(.unexpected(expected: ["a digit"]), at: place) }
-    if continuesMoment(place) { noteMoment(from: start) }
+    if continuesTimestamp(place) { notePossibleTimestamp(from: start) }
     if place < end, bytes[place] == UInt8(ascii: ".") {
       guard isDigit(place + 1) else { throw error(.unexpected(expected: ["a digit"]), at: place + 1) }
       place += 1

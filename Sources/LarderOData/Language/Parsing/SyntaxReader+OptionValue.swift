@@ -4,7 +4,7 @@ extension SyntaxReader {
   mutating func value(
     of option: SystemOption, _ place: OptionPlace, into options: inout ODataQueryOptions
   ) throws(ODataSyntaxError) {
-    mark(option, in: &options)
+    recordPosition(option, in: &options)
     switch option {
     case .filter: options.filter = try expression()
     case .orderby: options.orderBy = try orderByItems()
@@ -38,7 +38,7 @@ extension SyntaxReader {
   }
 
   /// Stores the position of an option whose value has none.
-  private func mark(_ option: SystemOption, in options: inout ODataQueryOptions) {
+  private func recordPosition(_ option: SystemOption, in options: inout ODataQueryOptions) {
     let kind: OptionKinds
     switch option {
     case .apply: kind = .apply
@@ -63,11 +63,11 @@ extension SyntaxReader {
 
   /// `true` or `false`, in any case.
   mutating func booleanWord() throws(ODataSyntaxError) -> Bool {
-    if stands("true", at: index, anyCase: true) {
+    if hasWord("true", at: index, anyCase: true) {
       index += 4
       return true
     }
-    guard stands("false", at: index, anyCase: true) else { throw unexpected("true", "false") }
+    guard hasWord("false", at: index, anyCase: true) else { throw unexpected("true", "false") }
     index += 5
     return false
   }
@@ -80,12 +80,12 @@ extension SyntaxReader {
 
   /// Reads `$levels`: a number from 1 on, or `max`.
   private mutating func levels() throws(ODataSyntaxError) -> ODataLevels {
-    if stands("max", at: index, anyCase: true) {
+    if hasWord("max", at: index, anyCase: true) {
       index += 3
       return .max
     }
-    guard peek != UInt8(ascii: "0") else { throw unexpected("a number from 1 on", "max") }
-    return .count(try digits("a number from 1 on, or max"))
+    guard peek != UInt8(ascii: "0") else { throw unexpected("a number of at least 1", "max") }
+    return .count(try digits("a number of at least 1, or max"))
   }
 
   private mutating func signedDigits() throws(ODataSyntaxError) -> Int {

@@ -61,7 +61,7 @@ extension SyntaxReader {
     guard let option = SystemOption.named(name, anyCase: isRelaxed), allowed.contains(option),
       hasDollar || isRelaxed && option.mayLackDollar
     else {
-      try checkEquals(behind: name, of: allowed)
+      try checkEquals(after: name, of: allowed)
       throw error(.unexpected(expected: allowed.map { "$" + $0.rawValue }), at: start)
     }
     var names = OptionNames()
@@ -87,7 +87,7 @@ extension SyntaxReader {
       index += 1
       let name = string(index..<endOfIdentifier(at: index))
       guard let option = SystemOption.named(name, anyCase: isRelaxed) else {
-        try checkEquals(behind: name, of: SystemOption.allCases.filter { place.allows($0, dialect: dialect) })
+        try checkEquals(after: name, of: SystemOption.allCases.filter { place.allows($0, dialect: dialect) })
         throw error(unknownOption(name, place), at: start)
       }
       try check(option, place, names: &names, at: start)
@@ -102,7 +102,7 @@ extension SyntaxReader {
         try value(of: option, place, into: &options)
       } else if place.isNested {
         let name = string(index..<endOfIdentifier(at: index))
-        if isRelaxed { try checkEquals(behind: name, of: SystemOption.allCases.filter { isBare($0, place) }) }
+        if isRelaxed { try checkEquals(after: name, of: SystemOption.allCases.filter { isBare($0, place) }) }
         throw error(.unexpected(expected: expected(at: place)), at: start)
       } else {
         try customOption(place, into: &options)
@@ -132,10 +132,10 @@ extension SyntaxReader {
     var name: String { "$" + option.rawValue }
     if dialect == .v2, !option.isInV2 {
       throw error(
-        .notInDialect(option == .count ? "$count as an option (it is $inlinecount=allpages)" : name), at: start)
+        .notInDialect(option == .count ? "$count as an option (use $inlinecount=allpages)" : name), at: start)
     }
     if dialect == .v4, option == .inlinecount {
-      throw error(.notInDialect("$inlinecount (it is $count=true)"), at: start)
+      throw error(.notInDialect("$inlinecount (use $count=true)"), at: start)
     }
     guard place.allows(option, dialect: dialect) else {
       throw error(.misplacedOption(name, allowed: expected(at: place)), at: start)
@@ -156,7 +156,7 @@ extension SyntaxReader {
   }
 
   /// Throws if an unknown name begins with the name of an option; the error is after that beginning.
-  private func checkEquals(behind name: String, of allowed: [SystemOption]) throws(ODataSyntaxError) {
+  private func checkEquals(after name: String, of allowed: [SystemOption]) throws(ODataSyntaxError) {
     let written = isRelaxed ? name.lowercased() : name
     let begun = allowed.filter { option in
       !option.isTemporal && written.hasPrefix(isRelaxed ? option.rawValue.lowercased() : option.rawValue)

@@ -26,7 +26,7 @@ extension SyntaxReader {
   /// Reads one of the given preferences.
   mutating func preference(_ allowed: [PreferenceName]) throws(ODataSyntaxError) -> ODataPreference {
     var allowed = allowed
-    if stands("odata.", at: index, anyCase: true) {
+    if hasWord("odata.", at: index, anyCase: true) {
       index += 6
       allowed.removeAll { !$0.takesPrefix }
     }
@@ -36,7 +36,7 @@ extension SyntaxReader {
     switch name {
     case .allowEntityReferences: return .allowEntityReferences
     case .callback: return .callback(url: try callbackURL())
-    case .continueOnError: return .continueOnError(takeEqual() ? try truth() : true)
+    case .continueOnError: return .continueOnError(takeEqual() ? try booleanPreference() : true)
     case .includeAnnotations:
       try demandEqual()
       return .includeAnnotations(try quoted { (reader) throws(ODataSyntaxError) in try reader.annotationPatterns() })
@@ -111,12 +111,12 @@ extension SyntaxReader {
   }
 
   private mutating func takeAnyCase(_ word: StaticString) -> Bool {
-    guard stands(word, at: index, anyCase: true) else { return false }
+    guard hasWord(word, at: index, anyCase: true) else { return false }
     index += word.utf8CodeUnitCount
     return true
   }
 
-  private mutating func truth() throws(ODataSyntaxError) -> Bool {
+  private mutating func booleanPreference() throws(ODataSyntaxError) -> Bool {
     if takeAnyCase("true") { return true }
     guard takeAnyCase("false") else { throw unexpected("'true'", "'false'") }
     return false

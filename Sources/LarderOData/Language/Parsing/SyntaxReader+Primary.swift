@@ -52,7 +52,7 @@ extension SyntaxReader {
       if peek == UInt8(ascii: "[") || peek == UInt8(ascii: "{") { return .arrayOrObject }
       let last = index
       index = start
-      lookedInVain(to: last)
+      noteFailedLookahead(to: last)
       throw expectedOperand
     case UInt8(ascii: "@"), UInt8(ascii: "$"): return .path
     case UInt8(ascii: "'"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"): return .literal
@@ -82,13 +82,13 @@ extension SyntaxReader {
   /// Recognizes a canonical function or an operator that is spelt as a function; nil if the name is none of these.
   private func startOfCall(nameEnds last: Int) throws(ODataSyntaxError) -> Start? {
     if bytes[last] == UInt8(ascii: ".") {
-      guard stands("geo.", at: index, anyCase: isRelaxed), case let next = endOfIdentifier(at: last + 1), next < end,
+      guard hasWord("geo.", at: index, anyCase: isRelaxed), case let next = endOfIdentifier(at: last + 1), next < end,
         bytes[next] == UInt8(ascii: "("), let function = canonicalFunction(index..<next)
       else { return nil }
       return .call(.function(function), nameEnds: next)
     }
     func `is`(_ word: StaticString) -> Bool {
-      last - index == word.utf8CodeUnitCount && stands(word, at: index, anyCase: isRelaxed)
+      last - index == word.utf8CodeUnitCount && hasWord(word, at: index, anyCase: isRelaxed)
     }
     // Named arguments are those of a service's function, even if it has the name of a canonical one.
     if isNamedArgument(at: last + 1) { return nil }
@@ -128,19 +128,19 @@ extension SyntaxReader {
     let arity = function.arity(dialect)
     var arguments: [ODataExpression] = []
     // The position of the first argument too many, or of a parenthesis that comes too early.
-    var wrong = index
+    var errorPosition = index
     if !take(UInt8(ascii: ")")) {
       repeat {
         skipSpace()
         arguments.append(try expression())
         skipSpace()
-        if arguments.count <= arity.upperBound { wrong = index }
+        if arguments.count <= arity.upperBound { errorPosition = index }
       } while take(UInt8(ascii: ","))
       guard take(UInt8(ascii: ")")) else { throw unexpected("an operator", "','", "')'") }
     }
     guard arity.contains(arguments.count) else {
       throw error(
-        .wrongArgumentCount(function.rawValue, expected: arity.inWords, found: arguments.count), at: wrong)
+        .wrongArgumentCount(function.rawValue, expected: arity.inWords, found: arguments.count), at: errorPosition)
     }
     return ODataExpression(.call(function, arguments), at: position)
   }
@@ -199,7 +199,7 @@ extension SyntaxReader {
     let (operand, type) = try typeArguments()
     let cast = ODataExpression(.cast(operand, type), at: position)
     guard peek == UInt8(ascii: "/") else { return cast }
-    let segments = try steps(behind: [])
+    let segments = try steps(after: [])
     return ODataExpression(.path(ODataPath(root: .expression(cast), segments, at: position)), at: position)
   }
 
@@ -212,7 +212,7 @@ extension SyntaxReader {
       let last = index
       skipSpace()
       if take(UInt8(ascii: ")")) { return (nil, type) }
-      lookedInVain(from: last, to: index)
+      noteFailedLookahead(from: last, to: index)
     }
     index = start
     let operand = try expression()

@@ -54,7 +54,7 @@ extension SyntaxReader {
       self.followers = followers
     }
 
-    var isBehindLinks: Bool { if case .links? = segments.last?.kind { true } else { false } }
+    var isAfterLinks: Bool { if case .links? = segments.last?.kind { true } else { false } }
   }
 
   /// `$crossjoin(…)` or `$all`
@@ -88,7 +88,7 @@ extension SyntaxReader {
     if arguments.count > 1 { try checkNames(arguments, from: start) }
     let isKey = !isCall || arguments.first.map { $0.name == nil } ?? false
     if isKey, arguments.contains(where: { $0.value.kind == .literal(.null) }) {
-      throw error(.unexpected(expected: ["a value (no part of a key is null)"]), at: index - 1)
+      throw error(.unexpected(expected: ["a value (a key cannot contain null)"]), at: index - 1)
     }
     let isLinked = path.followers == .afterLinkedName
     path.segments.append(segment)
@@ -104,7 +104,7 @@ extension SyntaxReader {
     index = start + 1
     skipSpace()
     if take(UInt8(ascii: "@")) { _ = try identifier() } else { _ = try primitiveLiteral() }
-    throw unexpected("')' (a key of several parts names them)")
+    throw unexpected("')' (a key with several parts needs their names)")
   }
 
   /// Reads the step after a `/`.
@@ -135,7 +135,7 @@ extension SyntaxReader {
     } else if isQualified {
       try qualifiedStep(name, at: position, of: &path)
     } else {
-      path.add(.name(name), at: position, then: path.isBehindLinks ? .afterLinkedName : .afterName)
+      path.add(.name(name), at: position, then: path.isAfterLinks ? .afterLinkedName : .afterName)
     }
   }
 
@@ -176,7 +176,7 @@ extension SyntaxReader {
     guard isAtEndOfSegment else { throw unexpected("'/'") }
     let text = string(start..<index)
     guard text != ".", text != ".." else {
-      throw error(.unexpected(expected: ["a name or a key (dots are resolved before a path is read)"]), at: start)
+      throw error(.unexpected(expected: ["a name or a key ('.' and '..' must be resolved first)"]), at: start)
     }
     path.add(.text(text), at: SourcePosition(offset: offset(of: start)), then: .afterText)
   }
@@ -186,7 +186,7 @@ extension SyntaxReader {
     let position = position
     let allowed = path.followers.subtracting(dialect == .v2 ? [.filter, .each, .query, .ref] : .links)
     for (word, follower) in PathFollowers.reserved
-    where allowed.contains(follower) && stands(word, at: index, anyCase: false) {
+    where allowed.contains(follower) && hasWord(word, at: index, anyCase: false) {
       let last = index + word.utf8CodeUnitCount
       switch follower {
       case .filter:

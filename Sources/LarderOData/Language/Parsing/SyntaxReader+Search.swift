@@ -53,7 +53,7 @@ extension SyntaxReader {
   /// because no right side can follow.
   private func searchOperator(_ word: StaticString) -> Int? {
     let start = endOfSpace(from: index)
-    guard start > index, stands(word, at: start, anyCase: false) else { return nil }
+    guard start > index, hasWord(word, at: start, anyCase: false) else { return nil }
     let last = start + word.utf8CodeUnitCount
     let after = endOfSpace(from: last)
     return after > last && beginsSearchTerm(at: after) ? after : nil
@@ -85,7 +85,7 @@ extension SyntaxReader {
     case UInt8(ascii: "\""): return try searchPhrase()
     default: break
     }
-    if stands("NOT", at: index, anyCase: false) {
+    if hasWord("NOT", at: index, anyCase: false) {
       let after = endOfSpace(from: index + 3)
       if after > index + 3, beginsSearchTerm(at: after) {
         return try nested { (reader: inout SyntaxReader) throws(ODataSyntaxError) in
@@ -105,7 +105,7 @@ extension SyntaxReader {
       guard isQueryCharacter(at: index) else { throw unexpected("'\"'") }
       index += 1
     }
-    guard index > start else { throw unexpected("a text") }
+    guard index > start else { throw unexpected("text") }
     let text = string(start..<index)
     try demand(UInt8(ascii: "\""))
     return .phrase(text)

@@ -25,7 +25,7 @@ extension SyntaxReader {
     }
     guard let kind = TransformationName(rawValue: name), !onlyPreserving || kind.isPreserving else {
       index = last
-      throw unexpected("'.' and the name of a function ('\(name)' is no transformation that can stand here)")
+      throw unexpected("'.' and the name of a function ('\(name)' is not a transformation that is allowed here)")
     }
     index = last
     try demand(UInt8(ascii: "("))
@@ -164,7 +164,7 @@ extension SyntaxReader {
   mutating func takeKeyword(_ word: StaticString) throws(ODataSyntaxError) -> Bool {
     let start = index
     skipSpace()
-    guard index > start || isBehindSpace, take(exact: word) else {
+    guard index > start || isAfterSpace, take(exact: word) else {
       index = start
       return false
     }
@@ -172,7 +172,7 @@ extension SyntaxReader {
     return true
   }
 
-  private var isBehindSpace: Bool {
+  private var isAfterSpace: Bool {
     index > 0 && (bytes[index - 1] == 0x20 || bytes[index - 1] == 0x09)
   }
 

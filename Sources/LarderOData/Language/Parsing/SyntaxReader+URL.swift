@@ -9,7 +9,7 @@ extension SyntaxReader {
       return url
     }
     guard
-      stands("http://", at: index, anyCase: true) || stands("https://", at: index, anyCase: true)
+      hasWord("http://", at: index, anyCase: true) || hasWord("https://", at: index, anyCase: true)
         || peek == UInt8(ascii: "/")
     else { return try relativeURL(isRootAllowed: true) }
     return try absoluteURL()
@@ -30,18 +30,18 @@ extension SyntaxReader {
   /// `odataRelativeUri`
   mutating func relativeURL(isRootAllowed: Bool = false) throws(ODataSyntaxError) -> ODataURL {
     if isRootAllowed, isAtEnd || peek == UInt8(ascii: "?") && !isEncoded(index) {
-      return ODataURL(.service, options: try optionsBehindMark(.metadata))
+      return ODataURL(.service, options: try optionsAfterMark(.metadata))
     }
-    if takeReserved("$batch") { return ODataURL(.batch, options: try optionsBehindMark(.batch, demandsOne: true)) }
+    if takeReserved("$batch") { return ODataURL(.batch, options: try optionsAfterMark(.batch, demandsOne: true)) }
     if takeReserved("$entity") { return try entityURL() }
     if takeReserved("$metadata") {
-      let options = try optionsBehindMark(.metadata, demandsOne: true)
+      let options = try optionsAfterMark(.metadata, demandsOne: true)
       var fragment: ODataContextFragment?
       if take(plain: UInt8(ascii: "#")) { fragment = try contextFragment() }
       return ODataURL(.metadata(fragment), options: options)
     }
     let path = try resourcePath()
-    return ODataURL(.path(path), options: try optionsBehindMark(.url))
+    return ODataURL(.path(path), options: try optionsAfterMark(.url))
   }
 
   private mutating func takeReserved(_ word: StaticString) -> Bool {
@@ -50,7 +50,7 @@ extension SyntaxReader {
   }
 
   /// Reads `?` and options, if there are any.
-  private mutating func optionsBehindMark(
+  private mutating func optionsAfterMark(
     _ place: OptionPlace, demandsOne: Bool = false
   ) throws(ODataSyntaxError) -> ODataQueryOptions {
     guard take(plain: UInt8(ascii: "?")) else { return ODataQueryOptions() }
@@ -111,10 +111,10 @@ extension SyntaxReader {
       if hasParenthesis, !isPlain("$", at: start) { return isOperation ? lastName ?? start : start }
       if isPlain("$", at: start) {
         let words: [StaticString] = ["$metadata", "$batch", "$entity", "$all", "$crossjoin"]
-        if words.contains(where: { stands($0, at: start, anyCase: false) }) { return start }
+        if words.contains(where: { hasWord($0, at: start, anyCase: false) }) { return start }
         return lastName ?? start
       }
-      if last - start > 4, stands(".svc", at: last - 4, anyCase: true) { return isLast ? last : last + 1 }
+      if last - start > 4, hasWord(".svc", at: last - 4, anyCase: true) { return isLast ? last : last + 1 }
       if endOfIdentifier(at: start) == last { lastName = start }
       if isLast { return lastName ?? start }
       start = last + 1

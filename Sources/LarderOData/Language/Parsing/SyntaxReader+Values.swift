@@ -171,7 +171,7 @@ extension SyntaxReader {
     guard rest > 1 else { throw unexpected("a character of base64url") }
     let last: StaticString = rest == 2 ? "AQgw" : "AEIMQUYcgkosw048"
     guard (0..<last.utf8CodeUnitCount).contains(where: { last.utf8Start[$0] == bytes[index - 1] }) else {
-      throw unexpected("a character of base64url (the last one has bits that belong to no byte)")
+      throw unexpected("a character of base64url (the unused bits of the last one must be zero)")
     }
     if rest == 2 { _ = take(exact: "==") } else { _ = take(UInt8(ascii: "=")) }
   }
@@ -185,7 +185,7 @@ extension SyntaxReader {
 
   /// `booleanValue`, and `boolean` in any case.
   mutating func booleanValue(anyCase: Bool) throws(ODataSyntaxError) -> ODataValue {
-    guard anyCase || stands("true", at: index, anyCase: false) || stands("false", at: index, anyCase: false) else {
+    guard anyCase || hasWord("true", at: index, anyCase: false) || hasWord("false", at: index, anyCase: false) else {
       throw unexpected("true", "false")
     }
     return .boolean(try booleanWord())

@@ -25,7 +25,7 @@ struct SyntaxReader {
   var conditionTimes: ConditionTimes?
   /// A range that was examined and does not belong to the parsed text, for example white space that no operator
   /// follows. If an error occurs in it, its position is the end of the range.
-  private var vain = (from: Int32(-1), to: Int32(-1))
+  private var failedLookahead = (from: Int32(-1), to: Int32(-1))
   /// Stops recursion before the end of the stack.
   private var stack = StackGuard()
 
@@ -34,15 +34,15 @@ struct SyntaxReader {
     self.text = text
     self.options = options
     var source = text
-    let undone = source.withUTF8 { SyntaxReader.decode($0, isPercentEncoded: options.isPercentEncoded) }
-    if let place = undone.invalid, !isLenient {
+    let decoded = source.withUTF8 { SyntaxReader.decode($0, isPercentEncoded: options.isPercentEncoded) }
+    if let place = decoded.invalid, !isLenient {
       throw ODataSyntaxError(.invalidPercentEncoding, offset: place, in: text)
     }
-    bytes = ReadBytes(undone.bytes)
-    origins = undone.origins
-    end = undone.bytes.count
-    if undone.origins != nil, String(validating: undone.bytes, as: UTF8.self) == nil {
-      throw ODataSyntaxError(.invalidUTF8, offset: offset(of: undone.firstInvalidUTF8), in: text)
+    bytes = ReadBytes(decoded.bytes)
+    origins = decoded.origins
+    end = decoded.bytes.count
+    if decoded.origins != nil, String(validating: decoded.bytes, as: UTF8.self) == nil {
+      throw ODataSyntaxError(.invalidUTF8, offset: offset(of: decoded.firstInvalidUTF8), in: text)
     }
   }
 
@@ -53,7 +53,7 @@ struct SyntaxReader {
 
 // Percent-decoding.
 extension SyntaxReader {
-  private struct Undone {
+  private struct DecodedText {
     var bytes: [UInt8] = []
     var origins: [Int32]?
     /// The position of a byte that is no digit where the first `%` needs one.
@@ -73,12 +73,12 @@ extension SyntaxReader {
     }
   }
 
-  private static func decode(_ source: UnsafeBufferPointer<UInt8>, isPercentEncoded: Bool) -> Undone {
+  private static func decode(_ source: UnsafeBufferPointer<UInt8>, isPercentEncoded: Bool) -> DecodedText {
     guard isPercentEncoded, source.contains(UInt8(ascii: "%")), source.count < Int32.max else {
-      return Undone(bytes: Array(source))
+      return DecodedText(bytes: Array(source))
     }
-    var undone = Undone()
-    undone.bytes.reserveCapacity(source.count)
+    var decoded = DecodedText()
+    decoded.bytes.reserveCapacity(source.count)
     var origins: [Int32] = []
     origins.reserveCapacity(source.count + 1)
     var place = 0
@@ -88,19 +88,19 @@ extension SyntaxReader {
         if place + 2 < source.count, let high = Hexadecimal.value(source[place + 1]),
           let low = Hexadecimal.value(source[place + 2])
         {
-          undone.bytes.append(high << 4 | low)
+          decoded.bytes.append(high << 4 | low)
           place += 3
           continue
         }
         let isHalf = place + 1 < source.count && Hexadecimal.value(source[place + 1]) != nil
-        undone.invalid = undone.invalid ?? place + (isHalf ? 2 : 1)
+        decoded.invalid = decoded.invalid ?? place + (isHalf ? 2 : 1)
       }
-      undone.bytes.append(source[place])
+      decoded.bytes.append(source[place])
       place += 1
     }
     origins.append(Int32(truncatingIfNeeded: source.count))
-    undone.origins = origins
-    return undone
+    decoded.origins = origins
+    return decoded
   }
 
   /// The original position of a byte.
@@ -142,20 +142,20 @@ extension SyntaxReader {
 
   /// Takes a text exactly.
   mutating func take(exact word: StaticString) -> Bool {
-    guard stands(word, at: index, anyCase: false) else { return false }
+    guard hasWord(word, at: index, anyCase: false) else { return false }
     index += word.utf8CodeUnitCount
     return true
   }
 
   /// Takes a word, in any case if the version allows that.
   mutating func take(word: StaticString) -> Bool {
-    guard stands(word, at: index, anyCase: isRelaxed) else { return false }
+    guard hasWord(word, at: index, anyCase: isRelaxed) else { return false }
     index += word.utf8CodeUnitCount
     return true
   }
 
   /// Whether the text at a position is an ASCII word.
-  func stands(_ word: StaticString, at place: Int, anyCase: Bool) -> Bool {
+  func hasWord(_ word: StaticString, at place: Int, anyCase: Bool) -> Bool {
     let count = word.utf8CodeUnitCount
     guard place + count <= end else { return false }
     let start = word.utf8Start
@@ -188,29 +188,30 @@ extension SyntaxReader {
 
   /// An error at a position; by default at the next byte.
   func error(_ problem: ODataSyntaxError.Problem, at place: Int? = nil) -> ODataSyntaxError {
-    ODataSyntaxError(problem, offset: offset(of: endOfVain(place ?? index)), in: text)
+    ODataSyntaxError(problem, offset: offset(of: endOfFailedLookahead(place ?? index)), in: text)
   }
 
   /// The position to report for an error at a place.
-  private func endOfVain(_ place: Int) -> Int {
-    guard place >= Int(vain.from) else { return place }
-    let last = vain.to == .min ? endOfBegunMoment(from: Int(vain.from)) : Int(vain.to)
+  private func endOfFailedLookahead(_ place: Int) -> Int {
+    guard place >= Int(failedLookahead.from) else { return place }
+    let last =
+      failedLookahead.to == .min ? endOfPartialTimestamp(from: Int(failedLookahead.from)) : Int(failedLookahead.to)
     return place < last ? last : place
   }
 
   /// Records that the text might have continued up to a position, and did not.
-  mutating func lookedInVain(to place: Int) { lookedInVain(from: index, to: place) }
+  mutating func noteFailedLookahead(to place: Int) { noteFailedLookahead(from: index, to: place) }
 
   /// Records that a text which began at `start` might have continued up to a position, and did not.
-  mutating func lookedInVain(from start: Int, to place: Int) {
-    vain = (Int32(clamping: start), Int32(clamping: place))
+  mutating func noteFailedLookahead(from start: Int, to place: Int) {
+    failedLookahead = (Int32(clamping: start), Int32(clamping: place))
   }
 
   /// Records that a timestamp or GUID may have begun where a number did. How far it extends is computed only if an
   /// error needs it.
-  mutating func noteMoment(from start: Int) { vain = (Int32(clamping: start), .min) }
+  mutating func notePossibleTimestamp(from start: Int) { failedLookahead = (Int32(clamping: start), .min) }
 
-  mutating func forgetVain() { vain = (-1, -1) }
+  mutating func forgetFailedLookahead() { failedLookahead = (-1, -1) }
 
   /// The text between two positions.
   func string(_ range: Range<Int>) -> String { bytes.string(range) }

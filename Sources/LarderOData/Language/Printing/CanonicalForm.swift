@@ -21,27 +21,27 @@ extension ODataPrinter {
   public func canonical(_ url: ODataURL) -> ODataURL {
     var form = CanonicalForm(dialect: version.dialect)
     let canonical = form.url(url)
-    return form.isCut ? url : canonical
+    return form.isTooDeep ? url : canonical
   }
 
   /// The canonical form of options, as for those of a URL.
   public func canonical(_ options: ODataQueryOptions) -> ODataQueryOptions {
     var form = CanonicalForm(dialect: version.dialect)
     let canonical = form.rewrite(options)
-    return form.isCut ? options : canonical
+    return form.isTooDeep ? options : canonical
   }
 
   /// The canonical form of an expression; its aliases keep their names.
   public func canonical(_ expression: ODataExpression) -> ODataExpression {
     var form = CanonicalForm(dialect: version.dialect)
     let canonical = form.rewrite(expression)
-    return form.isCut ? expression : canonical
+    return form.isTooDeep ? expression : canonical
   }
 }
 
 private struct CanonicalForm: SyntaxRewriting {
   var level = 0
-  var isCut = false
+  var isTooDeep = false
   let dialect: ODataDialect
   /// The options that define aliases, the innermost last.
   private var scopes: [AliasScope] = []
@@ -141,7 +141,7 @@ extension CanonicalForm {
   /// Returns the name of an alias that stays.
   private mutating func renamed(_ name: String) -> String {
     guard let place = scopes.lastIndex(where: { $0.values[name] != nil }) else { return name }
-    if let known = scopes[place].names[name] { return known }
+    if let newName = scopes[place].names[name] { return newName }
     repeat { count += 1 } while reserved.contains("p\(count)")
     scopes[place].names[name] = "p\(count)"
     scopes[place].kept.append(name)
@@ -230,8 +230,8 @@ extension CanonicalForm {
 
   private func canonical(_ value: ODataValue) -> ODataValue {
     switch value {
-    case .dateTimeOffset(let moment) where !isInParts:
-      return .dateTimeOffset(moment.with(offsetMinutes: 0) ?? moment)
+    case .dateTimeOffset(let timestamp) where !isInParts:
+      return .dateTimeOffset(timestamp.with(offsetMinutes: 0) ?? timestamp)
     case .geo(var geo):
       geo.srid = geo.srid ?? (geo.space == .geography ? 4326 : 0)
       return .geo(geo)
@@ -270,7 +270,7 @@ private struct AliasScope {
 /// Counts the uses of aliases, except those that are defined further inside.
 private struct AliasUses: SyntaxRewriting {
   var level = 0
-  var isCut = false
+  var isTooDeep = false
   var counts: [String: Int] = [:]
   private var hidden: [Set<String>] = []
 
@@ -289,22 +289,22 @@ private struct AliasUses: SyntaxRewriting {
 }
 
 /// Whether an expression contains a path whose meaning depends on its place.
-private struct Dependence: SyntaxRewriting {
+private struct DependenceCheck: SyntaxRewriting {
   var level = 0
-  var isCut = false
-  var isFound = false
+  var isTooDeep = false
+  var isDependent = false
 
   mutating func rewrite(_ path: ODataPath) -> ODataPath {
-    if path.root != .root { isFound = true }
+    if path.root != .root { isDependent = true }
     return rewriteSteps(of: path)
   }
 }
 
 extension ODataExpression {
   fileprivate var isFree: Bool {
-    var dependence = Dependence()
-    _ = dependence.rewrite(self)
-    return !dependence.isFound
+    var check = DependenceCheck()
+    _ = check.rewrite(self)
+    return !check.isDependent
   }
 
   /// Whether the grammar allows the expression as an argument in a resource path; keys are not null, binary, geo or

@@ -54,18 +54,18 @@ extension ODataPrintingError.Problem: CustomStringConvertible {
     switch self {
     case .notInDialect(let what, let version, let cure):
       "\(what) does not exist in OData \(version.number)" + (cure.map { "; \($0)" } ?? "")
-    case .invalidName(let name, let expected): "'\(Self.short(name))' is no \(expected)"
-    case .ambiguousName(let name, let other, let cure): "'\(Self.short(name))' reads as \(other) here; \(cure)"
+    case .invalidName(let name, let expected): "'\(Self.short(name))' is not a valid \(expected)"
+    case .ambiguousName(let name, let other, let cure): "'\(Self.short(name))' is read as \(other) here; \(cure)"
     case .tooFew(let what, let least, let found): "\(what) needs at least \(least), not \(found)"
     case .wrongArgumentCount(let name, let expected, let found):
-      "\(name) takes \(Self.words(expected)), not \(found)"
-    case .misplaced(let what, let expected): "\(what) cannot stand here; expected \(expected)"
-    case .variableNotInScope(let name): "the variable '\(Self.short(name))' stands outside of its any or all"
+      "\(name) expects \(Self.words(expected)), not \(found)"
+    case .misplaced(let what, let expected): "\(what) cannot be used here; expected \(expected)"
+    case .variableNotInScope(let name): "the variable '\(Self.short(name))' is used outside of its any or all"
     case .invalidValue(let reason): reason
-    case .unreadable(let reason): "the steps cannot stand in this order: \(reason)"
+    case .unreadable(let reason): "the steps are not valid in this order: \(reason)"
     case .needsPercentEncoding(let text):
-      "'\(Self.short(text))' holds what separates the parts of a URL; print it percent-encoded"
-    case .tooDeep(let limit): "nested deeper than \(limit) levels; take the expression apart"
+      "'\(Self.short(text))' contains a character that separates the parts of a URL; print it percent-encoded"
+    case .tooDeep(let limit): "nested deeper than \(limit) levels; split the expression"
     }
   }
 

@@ -5,7 +5,7 @@ protocol SyntaxRewriting {
   var level: Int { get set }
   /// Whether a part was nested deeper than ``SyntaxRewriteLimit`` and therefore not changed. The caller must then keep
   /// the whole original tree, as related parts may have changed differently.
-  var isCut: Bool { get set }
+  var isTooDeep: Bool { get set }
 
   mutating func rewrite(_ expression: ODataExpression) -> ODataExpression
   mutating func rewrite(_ path: ODataPath) -> ODataPath
@@ -36,7 +36,7 @@ extension SyntaxRewriting {
   /// frames of a level small.
   mutating func rewriteParts(of expression: ODataExpression) -> ODataExpression {
     guard level < SyntaxRewriteLimit.depth else {
-      isCut = true
+      isTooDeep = true
       return expression
     }
     level += 1
@@ -162,7 +162,7 @@ extension SyntaxRewriting {
   /// Returns the options with their parts rewritten, in the order in which they are printed.
   mutating func rewriteParts(of options: ODataQueryOptions) -> ODataQueryOptions {
     guard level < SyntaxRewriteLimit.depth else {
-      isCut = true
+      isTooDeep = true
       return options
     }
     level += 1
@@ -200,7 +200,7 @@ extension SyntaxRewriting {
 
   private mutating func rewrite(_ transformation: ODataTransformation) -> ODataTransformation {
     guard level < SyntaxRewriteLimit.depth else {
-      isCut = true
+      isTooDeep = true
       return transformation
     }
     level += 1

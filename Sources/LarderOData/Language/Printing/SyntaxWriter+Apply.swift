@@ -39,7 +39,7 @@ extension SyntaxWriter {
     case .join(let path, let alias, _, let sequence):
       try listPath(path, in: .apply)
       try asAlias(alias)
-      try behindComma(sequence)
+      try afterComma(sequence)
     case .nest(let sequences): try nestedSequences(sequences)
     case .addNested(let path, let sequences):
       try listPath(path, in: .apply)
@@ -73,13 +73,13 @@ extension SyntaxWriter {
     case .traverse(let hierarchy, let isPostorder, let sequence, let order):
       try hierarchyReference(hierarchy)
       raw(isPostorder ? ",postorder" : ",preorder")
-      try behindComma(sequence)
+      try afterComma(sequence)
       if !order.isEmpty { try traversalOrder(order, isFirst: sequence.isEmpty) }
     default: break
     }
   }
 
-  private mutating func behindComma(_ sequence: [ODataTransformation]) throws(ODataPrintingError) {
+  private mutating func afterComma(_ sequence: [ODataTransformation]) throws(ODataPrintingError) {
     guard !sequence.isEmpty else { return }
     raw(",")
     try apply(sequence)
@@ -87,7 +87,7 @@ extension SyntaxWriter {
 
   private mutating func asAlias(_ alias: String) throws(ODataPrintingError) {
     word("as")
-    try name(alias, "name behind as")
+    try name(alias, "name after as")
   }
 
   private mutating func nestedSequences(_ sequences: [ODataNestedSequence]) throws(ODataPrintingError) {
@@ -136,7 +136,7 @@ extension SyntaxWriter {
       try method(step.method)
     }
     guard let alias = aggregate.alias else { return }
-    guard hasAlias else { throw error(.misplaced("an alias", expected: "no alias where aggregate is part of a path")) }
+    guard hasAlias else { throw error(.misplaced("an alias", expected: "no alias if aggregate is part of a path")) }
     try asAlias(alias)
   }
 
@@ -157,7 +157,7 @@ extension SyntaxWriter {
     raw("(")
     try list(elements) { (writer, element) throws(ODataPrintingError) in try writer.groupingElement(element) }
     raw(")")
-    try behindComma(sequence)
+    try afterComma(sequence)
   }
 
   private mutating func groupingElement(_ element: ODataGroupingElement) throws(ODataPrintingError) {
@@ -178,7 +178,7 @@ extension SyntaxWriter {
     case .rollupRecursive(let hierarchy, let sequence):
       raw("rolluprecursive(")
       try hierarchyReference(hierarchy)
-      try behindComma(sequence)
+      try afterComma(sequence)
       raw(")")
     }
   }

@@ -38,8 +38,8 @@ extension SyntaxWriter {
 
   private static func cure(_ function: ODataCanonicalFunction) -> String? {
     switch function {
-    case .contains: "write substringof, its arguments the other way around"
-    case .substringof: "write contains, its arguments the other way around"
+    case .contains: "use substringof with its arguments swapped"
+    case .substringof: "use contains with its arguments swapped"
     default: nil
     }
   }

@@ -71,7 +71,7 @@ extension SyntaxWriter {
     switch expression.kind {
     case .literal(let value): try literal(value)
     case .enumeration(let literal): try enumeration(literal)
-    default: throw error(.misplaced("a list in parentheses", expected: "one behind in; elsewhere an array"))
+    default: throw error(.misplaced("a list in parentheses", expected: "a list after in, or an array"))
     }
   }
 
@@ -161,7 +161,7 @@ extension SyntaxWriter {
         link = Link(word: kind.rawValue, right: second, precedence: kind.precedence, isMembership: false)
         left = first
       case .membership(let first, let second):
-        try demandV4("in", cure: "compare with eq and join by or")
+        try demandV4("in", cure: "compare with eq and join with or")
         link = Link(word: "in", right: second, precedence: rest.precedence, isMembership: true)
         left = first
       default: return (links, rest)
@@ -177,8 +177,8 @@ extension SyntaxWriter {
     case .has:
       try demandV4("has", cure: "compare the whole value with eq")
       guard case .literal(let value) = right.kind, !value.isEnumeration else { return }
-      throw error(.misplaced("a value behind has", expected: "members of an enumeration"))
-    case .divideBy: try demandV4("divby", cure: "write div of values with a fraction")
+      throw error(.misplaced("a value after has", expected: "members of an enumeration"))
+    case .divideBy: try demandV4("divby", cure: "use div with values that have a fraction")
     default: break
     }
   }
@@ -200,7 +200,7 @@ extension SyntaxWriter {
     for index in items.indices {
       if index > 0 { raw(",") }
       guard items[index].isLiteral else {
-        throw error(.misplaced("an expression in the list behind in", expected: "literals, or an array"))
+        throw error(.misplaced("an expression in the list after in", expected: "literals, or an array"))
       }
       try leaf(items[index])
     }

@@ -57,7 +57,7 @@ extension SyntaxWriter {
   private func checkProperty(_ path: ODataPath) throws(ODataPrintingError) {
     switch path.segments.last?.kind {
     case .star, .allOperations, .arguments:
-      throw error(.misplaced("options behind what is no property", expected: "them behind a property"))
+      throw error(.misplaced("options after a segment that is not a property", expected: "options after a property"))
     default: break
     }
   }
@@ -73,7 +73,7 @@ extension SyntaxWriter {
     let endsWithType =
       lastTwo.last?.isQualified ?? false && lastTwo.first.map { lastTwo.count < 2 || $0.isQualified } ?? true
     if endsWithType, path.segments.last?.isStar != true {
-      throw error(.misplaced("a type alone", expected: "'/' and a navigation property of the type"))
+      throw error(.misplaced("a type cast without a property", expected: "'/' and a navigation property of the type"))
     }
     try listPath(path, in: .expand)
   }

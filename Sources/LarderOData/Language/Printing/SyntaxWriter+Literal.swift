@@ -16,10 +16,11 @@ extension SyntaxWriter {
     case .double(let number): try floating(number, suffix: "d")
     case .single(let number): try floating(number, suffix: "f")
     case .complex, .collection:
-      throw error(.invalidValue("\(value.kind) is no literal; make it an object or array by ODataExpression(value:)"))
-    case .dateTime(let moment) where dialect == .v4:
+      throw error(
+        .invalidValue("\(value.kind) cannot be a literal; create an object or array with ODataExpression(value:)"))
+    case .dateTime(let dateTime) where dialect == .v4:
       // Clients send it and parsers read it, although the standard requires an offset.
-      try encoded(moment.description)
+      try encoded(dateTime.description)
     default:
       let text: String
       do { text = try value.literal(dialect: dialect) } catch { throw self.error(.invalidValue("\(error)")) }
@@ -48,7 +49,7 @@ extension SyntaxWriter {
   ) throws(ODataPrintingError) {
     guard number.isFinite else { return try literalWord(number.isNaN ? "NaN" : number < 0 ? "-INF" : "INF") }
     guard let exact = ODataDecimal(number.description) else {
-      throw error(.invalidValue("\(number) is no number of OData"))
+      throw error(.invalidValue("\(number) is not a number of OData"))
     }
     if number == 0, number.sign == .minus { raw("-") }
     raw(exact.shortestText(keepsFraction: true))

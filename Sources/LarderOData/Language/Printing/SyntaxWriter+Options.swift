@@ -182,7 +182,7 @@ extension SyntaxWriter {
     switch levels {
     case .max: raw("max")
     case .count(let number):
-      guard number > 0 else { throw error(.invalidValue("\(number) levels are none; give 1 or more, or max")) }
+      guard number > 0 else { throw error(.invalidValue("$levels cannot be \(number); give 1 or more, or max")) }
       raw(String(number))
     }
   }
@@ -190,9 +190,9 @@ extension SyntaxWriter {
   private mutating func customOption(
     _ option: ODataCustomOption, beside options: ODataQueryOptions, in place: OptionPlace
   ) throws(ODataPrintingError) {
-    guard !isTaken(option, beside: options, in: place) else {
+    guard !isReserved(option, beside: options, in: place) else {
       throw error(
-        .invalidName(option.name, expected: "name of a custom option; it means something to OData, or is empty"))
+        .invalidName(option.name, expected: "name of a custom option; it is empty, or OData reserves it"))
     }
     if option.name.hasPrefix("$") { return try temporalOption(option) }
     guard !place.isNested else {
@@ -206,7 +206,7 @@ extension SyntaxWriter {
   }
 
   /// Whether a name would not be read as that of a custom option.
-  private func isTaken(
+  private func isReserved(
     _ option: ODataCustomOption, beside options: ODataQueryOptions, in place: OptionPlace
   ) -> Bool {
     let name = option.name
@@ -229,7 +229,7 @@ extension SyntaxWriter {
     let value = option.value ?? ""
     let parser = ODataParser(options: ODataParserOptions(version: version, isPercentEncoded: false))
     guard (try? parser.expression(value)) != nil else {
-      throw error(.invalidValue("\(option.name) takes a date, a moment or another expression, not '\(value)'"))
+      throw error(.invalidValue("\(option.name) accepts a date, a timestamp or another expression, not '\(value)'"))
     }
     raw(option.name)
     raw("=")

@@ -27,7 +27,7 @@ extension SyntaxWriter {
   /// Writes a cast and the steps after it.
   private mutating func castPath(_ value: ODataExpression, _ path: ODataPath) throws(ODataPrintingError) {
     guard case .cast = value.kind, !path.segments.isEmpty else {
-      throw error(.misplaced("an expression at the beginning of a path", expected: "cast(…) and a step behind it"))
+      throw error(.misplaced("an expression at the start of a path", expected: "cast(…) followed by a step"))
     }
     try expression(value)
     for index in path.segments.indices {
@@ -59,7 +59,7 @@ extension SyntaxWriter {
     case .root:
       try demandV4("$root")
       guard let first = path.segments.first, case .name = first.kind else {
-        throw error(.misplaced("$root without a set or singleton behind it", expected: "$root/Name"))
+        throw error(.misplaced("$root without a set or singleton after it", expected: "$root/Name"))
       }
       raw("$root")
     case .variable(let name):
@@ -83,12 +83,12 @@ extension SyntaxWriter {
     case .name(let name): try checkFirst(name, segments)
     case .annotation(_, nil) where !first.isQualifiedAnnotation:
       throw error(
-        .ambiguousName("@…", readsAs: "a parameter alias", cure: "qualify the term, or begin the path with $it"))
+        .ambiguousName("@…", readsAs: "a parameter alias", cure: "qualify the term, or start the path with $it"))
     case .qualifiedName(let name) where segments.count == 1 && !endsWithType:
-      throw error(.misplaced("the type \(name) alone", expected: "a property of it behind a '/'"))
+      throw error(.misplaced("the type \(name) without a property", expected: "'/' and a property of the type"))
     case .qualifiedName, .annotation: break
     case .count where segments.count == 1: break
-    default: throw error(.misplaced("\(first.label) at the beginning of a path", expected: "a name"))
+    default: throw error(.misplaced("\(first.label) at the start of a path", expected: "a name"))
     }
   }
 
@@ -96,11 +96,11 @@ extension SyntaxWriter {
   private func checkFirst(_ name: String, _ segments: [ODataPathSegment]) throws(ODataPrintingError) {
     let arguments: [ODataArgument]? =
       if segments.count > 1, case .arguments(let all) = segments[1].kind { all } else { nil }
-    func refuse(_ other: String) -> ODataPrintingError {
-      error(.ambiguousName(name, readsAs: other, cure: "begin the path with $it"))
+    func ambiguousName(_ other: String) -> ODataPrintingError {
+      error(.ambiguousName(name, readsAs: other, cure: "start the path with $it"))
     }
     guard let arguments else {
-      if variables.contains(name) { throw refuse("the variable") }
+      if variables.contains(name) { throw ambiguousName("the variable") }
       return
     }
     guard arguments.first?.name == nil else { return }
@@ -122,7 +122,8 @@ extension SyntaxWriter {
   /// Throws for such a name if no `/` may follow it.
   private func checkLiteral(_ path: ODataPath) throws(ODataPrintingError) {
     guard dialect == .v2, isLiteral(path), case .name(let name)? = path.segments.first?.kind else { return }
-    throw error(.ambiguousName(name, readsAs: "a literal", cure: "V2 cannot name such a property"))
+    throw error(
+      .ambiguousName(name, readsAs: "a literal", cure: "rename the property: V2 has no other spelling for it"))
   }
 
   private static func isLiteralWord(_ name: String, dialect: ODataDialect, anyCase: Bool) -> Bool {
@@ -149,12 +150,12 @@ extension SyntaxWriter {
     let segment = path.segments[index]
     let before = index > 0 ? path.segments[index - 1] : nil
     if let before, before.endsExpressionPath {
-      throw error(.misplaced("a step behind \(before.label)", expected: "the end of the path"))
+      throw error(.misplaced("a step after \(before.label)", expected: "the end of the path"))
     }
     if segment.isArguments {
-      let isBehindCall = index > 1 && before.map(\.isCall) ?? false && path.segments[index - 2].isName
-      guard let before, before.takesArguments || isBehindCall else {
-        throw error(.misplaced("arguments", expected: "them behind a name or a $filter step"))
+      let isAfterCall = index > 1 && before.map(\.isCall) ?? false && path.segments[index - 2].isName
+      guard let before, before.takesArguments || isAfterCall else {
+        throw error(.misplaced("arguments", expected: "arguments after a name or a $filter step"))
       }
       return false
     }
@@ -162,7 +163,7 @@ extension SyntaxWriter {
     if !isFirst { raw("/") }
     switch segment.kind {
     case .name(let name):
-      if !isFirst { try checkOperator(name, behind: path.segments.dropFirst(index + 1).first) }
+      if !isFirst { try checkOperator(name, followedBy: path.segments.dropFirst(index + 1).first) }
       try self.name(name)
     case .qualifiedName(let name): try qualifiedName(name, least: 2)
     case .annotation(let term, let qualifier): try annotation(term, qualifier)
@@ -180,7 +181,7 @@ extension SyntaxWriter {
 
   /// Throws for a function of the service that has the name of an operator on collections, unless its arguments have
   /// names.
-  private func checkOperator(_ name: String, behind next: ODataPathSegment?) throws(ODataPrintingError) {
+  private func checkOperator(_ name: String, followedBy next: ODataPathSegment?) throws(ODataPrintingError) {
     guard case .arguments(let arguments)? = next?.kind, arguments.first?.name == nil else { return }
     let word = isRelaxed ? name.lowercased() : name
     guard word == "any" || word == "all" || name == "aggregate" else { return }
@@ -233,7 +234,7 @@ extension SyntaxWriter {
   /// encoding.
   private mutating func ordinal(_ text: String) throws(ODataPrintingError) {
     guard let first = text.utf8.first, first &- 0x30 < 10, text.utf8.allSatisfy(SyntaxWriter.isUnreserved) else {
-      throw error(.misplaced("the key '\(text)' as a segment of an expression", expected: "it in parentheses"))
+      throw error(.misplaced("the key '\(text)' as a segment of an expression", expected: "the key in parentheses"))
     }
     try encoded(text)
   }

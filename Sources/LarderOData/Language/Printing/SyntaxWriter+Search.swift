@@ -32,7 +32,8 @@ extension SyntaxWriter {
     case .and(let operands): try searchJunction("AND", operands, precedence: 2)
     case .or(let operands): try searchJunction("OR", operands, precedence: 1)
     case .incomplete:
-      throw error(.misplaced("a text in single quotes", expected: "it alone; inside a search a word or phrase"))
+      throw error(
+        .misplaced("a text in single quotes", expected: "a word or phrase; single quotes must enclose all of it"))
     }
     leave()
     if isOpen { raw(")") }
@@ -74,7 +75,7 @@ extension SyntaxWriter {
       return try self.search(search)
     }
     guard SyntaxReader.freeSearch(text) == search else {
-      throw error(.invalidName(text, expected: "phrase to search for; it reads as words and operators"))
+      throw error(.invalidName(text, expected: "phrase to search for; it would be read as words and operators"))
     }
     try encoded(text)
   }
@@ -82,7 +83,7 @@ extension SyntaxWriter {
   /// `searchPhrase`
   private mutating func searchPhrase(_ text: String) throws(ODataPrintingError) {
     guard !text.isEmpty, !text.utf8.contains(UInt8(ascii: "\"")) else {
-      throw error(.invalidName(text, expected: "phrase to search for; it cannot be empty or hold a double quote"))
+      throw error(.invalidName(text, expected: "phrase to search for; it cannot be empty or contain a double quote"))
     }
     escaped(UInt8(ascii: "\""))
     try encoded(text)

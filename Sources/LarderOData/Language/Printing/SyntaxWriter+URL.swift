@@ -45,7 +45,7 @@ extension SyntaxWriter {
     let isClean = root.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"?#\"<>\\^`{|}".utf8.contains($0) }
     guard begins, isClean, isAll || root.utf8.last == UInt8(ascii: "/") else {
       throw error(
-        .invalidName(root, expected: "root of a service; it begins with http://, https:// or / and ends with /"))
+        .invalidName(root, expected: "root of a service; it must start with http://, https:// or / and end with /"))
     }
     raw(root)
   }
@@ -58,12 +58,12 @@ extension SyntaxWriter {
     }
     switch first.kind {
     case .name, .crossjoin, .allEntities: break
-    default: throw error(.misplaced("\(first.label) at the beginning", expected: "a set, singleton or import"))
+    default: throw error(.misplaced("\(first.label) at the start", expected: "a set, singleton or import"))
     }
     for (index, segment) in path.segments.enumerated() {
       if case .arguments(let arguments) = segment.kind {
         guard index > 0, path.segments[index - 1].takesResourceArguments else {
-          throw error(.misplaced("arguments", expected: "them behind a name"))
+          throw error(.misplaced("arguments", expected: "arguments after a name"))
         }
         try self.arguments(arguments, inExpression: false)
         continue
@@ -103,7 +103,7 @@ extension SyntaxWriter {
       try demandV4("$ref", cure: "write $links before the navigation property")
       raw("$ref")
     case .links:
-      try demandV2("$links", cure: "write $ref behind the navigation property")
+      try demandV2("$links", cure: "write $ref after the navigation property")
       raw("$links")
     case .each:
       try demandV4("$each")
@@ -140,7 +140,7 @@ extension SyntaxWriter {
       throw error(
         .ambiguousName(
           text, readsAs: head.count < rest.count ? "a name with arguments" : "a name",
-          cure: head.count < rest.count ? "write the key in parentheses" : "make it a name"))
+          cure: head.count < rest.count ? "write the key in parentheses" : "use a name segment instead"))
     }
     guard printer.isPercentEncoded || !text.hasPrefix("$") else { throw error(.needsPercentEncoding(text)) }
     try encoded(text, isStrict: true)
@@ -167,7 +167,7 @@ extension SyntaxWriter {
   private mutating func contextBody(_ fragment: ODataContextFragment) throws(ODataPrintingError) {
     if let content = fragment.collectionOf {
       guard fragment.path.segments.isEmpty, fragment.item == nil else {
-        throw error(.misplaced("a path or item beside Collection(…)", expected: "the collection alone"))
+        throw error(.misplaced("a path or item next to Collection(…)", expected: "only the collection"))
       }
       raw("Collection(")
       if content == "$ref" { raw(content) } else { try qualifiedName(content, "name of a type", least: 2) }

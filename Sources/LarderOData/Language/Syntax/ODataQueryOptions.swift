@@ -56,20 +56,20 @@ extension ODataQueryOptions {
     init(_ fields: Fields) { self.fields = fields }
   }
 
-  /// The content, this value's alone.
-  private mutating func own() -> Storage {
+  /// Returns the storage, copied first if another value shares it.
+  private mutating func uniqueStorage() -> Storage {
     if isKnownUniquelyReferenced(&storage), let storage { return storage }
-    let own = Storage(storage?.fields ?? Fields())
-    storage = own
-    return own
+    let unique = Storage(storage?.fields ?? Fields())
+    storage = unique
+    return unique
   }
 
   /// Where options stood that are no trees with positions of their own.
   var positions: OptionPositions {
     get { storage?.fields.positions ?? OptionPositions() }
     _modify {
-      let own = own()
-      yield &own.fields.positions
+      let unique = uniqueStorage()
+      yield &unique.fields.positions
     }
   }
 }
@@ -79,152 +79,152 @@ extension ODataQueryOptions {
   public var apply: [ODataTransformation]? {
     get { storage?.fields.apply }
     _modify {
-      let own = own()
-      yield &own.fields.apply
+      let unique = uniqueStorage()
+      yield &unique.fields.apply
     }
   }
   /// `$compute`
   public var compute: [ODataComputeItem] {
     get { storage?.fields.compute ?? [] }
     _modify {
-      let own = own()
-      yield &own.fields.compute
+      let unique = uniqueStorage()
+      yield &unique.fields.compute
     }
   }
   /// `$filter`
   public var filter: ODataExpression? {
     get { storage?.fields.filter }
     _modify {
-      let own = own()
-      yield &own.fields.filter
+      let unique = uniqueStorage()
+      yield &unique.fields.filter
     }
   }
   /// `$search`; in V2 SAP's `search`.
   public var search: ODataSearchExpression? {
     get { storage?.fields.search }
     _modify {
-      let own = own()
-      yield &own.fields.search
+      let unique = uniqueStorage()
+      yield &unique.fields.search
     }
   }
   /// `$orderby`
   public var orderBy: [ODataOrderByItem] {
     get { storage?.fields.orderBy ?? [] }
     _modify {
-      let own = own()
-      yield &own.fields.orderBy
+      let unique = uniqueStorage()
+      yield &unique.fields.orderBy
     }
   }
   /// `$select`
   public var select: [ODataSelectItem] {
     get { storage?.fields.select ?? [] }
     _modify {
-      let own = own()
-      yield &own.fields.select
+      let unique = uniqueStorage()
+      yield &unique.fields.select
     }
   }
   /// `$expand`
   public var expand: [ODataExpandItem] {
     get { storage?.fields.expand ?? [] }
     _modify {
-      let own = own()
-      yield &own.fields.expand
+      let unique = uniqueStorage()
+      yield &unique.fields.expand
     }
   }
   /// `$skip`
   public var skip: Int? {
     get { storage?.fields.skip }
     _modify {
-      let own = own()
-      yield &own.fields.skip
+      let unique = uniqueStorage()
+      yield &unique.fields.skip
     }
   }
   /// `$top`
   public var top: Int? {
     get { storage?.fields.top }
     _modify {
-      let own = own()
-      yield &own.fields.top
+      let unique = uniqueStorage()
+      yield &unique.fields.top
     }
   }
   /// `$count`; in V2 `$inlinecount`.
   public var count: Bool? {
     get { storage?.fields.count }
     _modify {
-      let own = own()
-      yield &own.fields.count
+      let unique = uniqueStorage()
+      yield &unique.fields.count
     }
   }
   /// `$levels`, of an `$expand` item.
   public var levels: ODataLevels? {
     get { storage?.fields.levels }
     _modify {
-      let own = own()
-      yield &own.fields.levels
+      let unique = uniqueStorage()
+      yield &unique.fields.levels
     }
   }
   /// `$index`
   public var index: Int? {
     get { storage?.fields.index }
     _modify {
-      let own = own()
-      yield &own.fields.index
+      let unique = uniqueStorage()
+      yield &unique.fields.index
     }
   }
   /// `$format`
   public var format: String? {
     get { storage?.fields.format }
     _modify {
-      let own = own()
-      yield &own.fields.format
+      let unique = uniqueStorage()
+      yield &unique.fields.format
     }
   }
   /// `$schemaversion`
   public var schemaVersion: String? {
     get { storage?.fields.schemaVersion }
     _modify {
-      let own = own()
-      yield &own.fields.schemaVersion
+      let unique = uniqueStorage()
+      yield &unique.fields.schemaVersion
     }
   }
   /// `$skiptoken`, opaque.
   public var skipToken: String? {
     get { storage?.fields.skipToken }
     _modify {
-      let own = own()
-      yield &own.fields.skipToken
+      let unique = uniqueStorage()
+      yield &unique.fields.skipToken
     }
   }
   /// `$deltatoken`, opaque; in V2 SAP's `!deltatoken`.
   public var deltaToken: String? {
     get { storage?.fields.deltaToken }
     _modify {
-      let own = own()
-      yield &own.fields.deltaToken
+      let unique = uniqueStorage()
+      yield &unique.fields.deltaToken
     }
   }
   /// `$id`: a URL, absolute or relative.
   public var id: String? {
     get { storage?.fields.id }
     _modify {
-      let own = own()
-      yield &own.fields.id
+      let unique = uniqueStorage()
+      yield &unique.fields.id
     }
   }
   /// `@alias=value`, in the URL's order.
   public var aliases: [ODataAlias] {
     get { storage?.fields.aliases ?? [] }
     _modify {
-      let own = own()
-      yield &own.fields.aliases
+      let unique = uniqueStorage()
+      yield &unique.fields.aliases
     }
   }
   /// Custom options and the parameters of a function import without parentheses, in the URL's order, decoded.
   public var custom: [ODataCustomOption] {
     get { storage?.fields.custom ?? [] }
     _modify {
-      let own = own()
-      yield &own.fields.custom
+      let unique = uniqueStorage()
+      yield &unique.fields.custom
     }
   }
 }

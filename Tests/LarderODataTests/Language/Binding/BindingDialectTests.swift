@@ -91,13 +91,13 @@ struct BindingDialectTests {
     arguments: [
       (
         "Products?$select=Category/Name",
-        "a further step cannot stand behind a navigation property that $expand does not name: expand it"
+        "a further step cannot follow a navigation property that $expand does not name: expand it"
       ),
-      ("Products?$filter=Name eq 5", "'eq' cannot stand between Edm.String and Edm.Int32"),
+      ("Products?$filter=Name eq 5", "'eq' cannot be applied to Edm.String and Edm.Int32"),
       ("ByRating", "ByRating cannot be called with (); expected (rating)"),
       ("ByRating?rating='x'", "expected Edm.Int16 for 'rating', found Edm.String"),
-      ("Products(1)/$links/Name", "expected a navigation property behind $links, found Edm.String"),
-      ("Products(1)?$inlinecount=allpages", "$inlinecount has no meaning on ZS.Product: it needs a collection"),
+      ("Products(1)/$links/Name", "expected a navigation property after $links, found Edm.String"),
+      ("Products(1)?$inlinecount=allpages", "$inlinecount is not allowed on ZS.Product: it needs a collection"),
       ("Products?$expand=Categories", "there is no property 'Categories' in ZS.Product; did you mean 'Category'?"),
     ])
   func refusals(_ text: String, _ message: String) throws {

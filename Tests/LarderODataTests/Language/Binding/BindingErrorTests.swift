@@ -45,37 +45,37 @@ struct BindingErrorTests {
   @Test(
     "Operands that do not go together (§5.1.1.1, §5.1.1.2)",
     arguments: [
-      ("Name eq 5", "'eq' cannot stand between Edm.String and Edm.Int32"),
-      ("Rating eq 'x'", "'eq' cannot stand between Edm.Int32 and Edm.String"),
-      ("Rating add 'x' eq 1", "'add' cannot stand between Edm.Int32 and Edm.String"),
-      ("Made eq Day", "'eq' cannot stand between Edm.DateTimeOffset and Edm.Date"),
-      ("Day eq 2020-01-01T00:00:00Z", "'eq' cannot stand between Edm.Date and Edm.DateTimeOffset"),
-      ("Made add Made eq now()", "'add' cannot stand between Edm.DateTimeOffset and Edm.DateTimeOffset"),
-      ("Place eq Place", "'eq' cannot stand between Edm.GeographyPoint and Edm.GeographyPoint"),
-      ("Photo eq Photo", "'eq' cannot stand between Edm.Stream and Edm.Stream"),
-      ("Data lt Data", "'lt' cannot stand between Edm.Binary and Edm.Binary"),
-      ("Category gt Category", "'gt' cannot stand between Sales.Category and Sales.Category"),
-      ("Tags gt Tags", "'gt' cannot stand between Collection(Edm.String) and Collection(Edm.String)"),
-      ("Tags eq 'x'", "'eq' cannot stand between Collection(Edm.String) and Edm.String"),
+      ("Name eq 5", "'eq' cannot be applied to Edm.String and Edm.Int32"),
+      ("Rating eq 'x'", "'eq' cannot be applied to Edm.Int32 and Edm.String"),
+      ("Rating add 'x' eq 1", "'add' cannot be applied to Edm.Int32 and Edm.String"),
+      ("Made eq Day", "'eq' cannot be applied to Edm.DateTimeOffset and Edm.Date"),
+      ("Day eq 2020-01-01T00:00:00Z", "'eq' cannot be applied to Edm.Date and Edm.DateTimeOffset"),
+      ("Made add Made eq now()", "'add' cannot be applied to Edm.DateTimeOffset and Edm.DateTimeOffset"),
+      ("Place eq Place", "'eq' cannot be applied to Edm.GeographyPoint and Edm.GeographyPoint"),
+      ("Photo eq Photo", "'eq' cannot be applied to Edm.Stream and Edm.Stream"),
+      ("Data lt Data", "'lt' cannot be applied to Edm.Binary and Edm.Binary"),
+      ("Category gt Category", "'gt' cannot be applied to Sales.Category and Sales.Category"),
+      ("Tags gt Tags", "'gt' cannot be applied to Collection(Edm.String) and Collection(Edm.String)"),
+      ("Tags eq 'x'", "'eq' cannot be applied to Collection(Edm.String) and Edm.String"),
       (
         "Tags eq null",
-        "'eq' cannot stand between Collection(Edm.String) and null (a collection is never null; "
-          + "ask for its '/$count' or '/any()')"
+        "'eq' cannot be applied to Collection(Edm.String) and null (a collection is never null; "
+          + "use its '/$count' or '/any()')"
       ),
-      ("Color eq Pattern", "'eq' cannot stand between Sales.Color and Sales.Pattern"),
-      ("Color eq 9", "Sales.Color has no member of the value 9"),
-      ("Color eq Rating", "'eq' cannot stand between Sales.Color and Edm.Int32"),
-      ("Color eq 1.5", "'eq' cannot stand between Sales.Color and Edm.Decimal"),
-      ("Rating has 'x'", "'has' cannot stand between Edm.Int32 and Edm.String"),
-      ("Rating in ('a')", "'in' cannot stand between Edm.Int32 and Edm.String"),
+      ("Color eq Pattern", "'eq' cannot be applied to Sales.Color and Sales.Pattern"),
+      ("Color eq 9", "Sales.Color has no member with the value 9"),
+      ("Color eq Rating", "'eq' cannot be applied to Sales.Color and Edm.Int32"),
+      ("Color eq 1.5", "'eq' cannot be applied to Sales.Color and Edm.Decimal"),
+      ("Rating has 'x'", "'has' cannot be applied to Edm.Int32 and Edm.String"),
+      ("Rating in ('a')", "'in' cannot be applied to Edm.Int32 and Edm.String"),
       ("Color eq 'Red,Green'", "Sales.Color has no flags; give one member, not 'Red,Green'"),
-      ("Life eq 'tomorrow'", "'tomorrow' is no Edm.Duration; expected a duration such as 'PT5M'"),
+      ("Life eq 'tomorrow'", "'tomorrow' is not a valid Edm.Duration; expected a duration such as 'PT5M'"),
       ("Name", "expected Edm.Boolean, found Edm.String"),
       ("Rating and Active", "expected Edm.Boolean, found Edm.Int32"),
       ("not Rating", "expected Edm.Boolean, found Edm.Int32"),
       ("-Name eq 'x'", "expected a number or Edm.Duration, found Edm.String"),
-      ("cast(Data,Edm.Int32) eq 1", "'cast' cannot stand between Edm.Binary and Edm.Int32"),
-      ("cast(Category,Sales.Order) eq null", "'cast' cannot stand between Sales.Category and Sales.Order"),
+      ("cast(Data,Edm.Int32) eq 1", "'cast' cannot be applied to Edm.Binary and Edm.Int32"),
+      ("cast(Category,Sales.Order) eq null", "'cast' cannot be applied to Sales.Category and Sales.Order"),
     ])
   func operands(_ text: String, _ message: String) throws {
     #expect(try Self.problem(text) == message)
@@ -84,31 +84,31 @@ struct BindingErrorTests {
   @Test(
     "Functions with arguments that they do not take (§5.1.1.5 to §5.1.1.11)",
     arguments: [
-      ("length(Rating) eq 1", "length does not take (Edm.Int32); expected (Edm.String) or (Collection)"),
+      ("length(Rating) eq 1", "length does not accept (Edm.Int32); expected (Edm.String) or (Collection)"),
       (
         "contains(Name,5)",
-        "contains does not take (Edm.String,Edm.Int32); expected (Edm.String,Edm.String) or (Collection,Collection)"
+        "contains does not accept (Edm.String,Edm.Int32); expected (Edm.String,Edm.String) or (Collection,Collection)"
       ),
-      ("year(Name) eq 1", "year does not take (Edm.String); expected (Edm.Date) or (Edm.DateTimeOffset)"),
+      ("year(Name) eq 1", "year does not accept (Edm.String); expected (Edm.Date) or (Edm.DateTimeOffset)"),
       (
         "hour(Day) eq 1",
-        "hour does not take (Edm.Date); expected (Edm.DateTimeOffset), (Edm.TimeOfDay) or (Edm.Duration)"
+        "hour does not accept (Edm.Date); expected (Edm.DateTimeOffset), (Edm.TimeOfDay) or (Edm.Duration)"
       ),
-      ("round(Name) eq 1", "round does not take (Edm.String); expected a number"),
+      ("round(Name) eq 1", "round does not accept (Edm.String); expected a number"),
       (
         "substring(Name,1.5) eq 'x'",
-        "substring does not take (Edm.String,Edm.Decimal); expected (Edm.String,Edm.Int32), (Edm.String,Edm.Int32,Edm.Int32)"
+        "substring does not accept (Edm.String,Edm.Decimal); expected (Edm.String,Edm.Int32), (Edm.String,Edm.Int32,Edm.Int32)"
           + " or (Collection,Edm.Int32,…)"
       ),
-      ("geo.length(Place) gt 1", "geo.length does not take (Edm.GeographyPoint); expected a line"),
-      ("hassubset(Name,Name)", "hassubset does not take (Edm.String,Edm.String); expected (Collection,Collection)"),
+      ("geo.length(Place) gt 1", "geo.length does not accept (Edm.GeographyPoint); expected a line"),
+      ("hassubset(Name,Name)", "hassubset does not accept (Edm.String,Edm.String); expected (Collection,Collection)"),
       ("Sales.Even(m=1)", "Sales.Even cannot be called with (m); expected (n)"),
       ("Sales.Even(n='x')", "expected Edm.Int32 for 'n', found Edm.String"),
       (
         "Category/Sales.Tax(rate=1) gt 1",
-        "Sales.Tax cannot stand behind Sales.Category: no overload of it is bound to that"
+        "Sales.Tax cannot follow Sales.Category: no overload of it has this binding type"
       ),
-      ("Sales.Raise(by=1) eq 1", "Sales.Raise cannot stand behind Sales.Product: no overload of it is bound to that"),
+      ("Sales.Raise(by=1) eq 1", "Sales.Raise cannot follow Sales.Product: no overload of it has this binding type"),
     ])
   func functions(_ text: String, _ message: String) throws {
     #expect(try Self.problem(text) == message)
@@ -119,17 +119,17 @@ struct BindingErrorTests {
     arguments: [
       (
         "Category/Products/Name eq 'x'",
-        "'Name' cannot stand behind Collection(Sales.Product): ask of its items with any(…) or all(…)"
+        "'Name' cannot follow Collection(Sales.Product): test its items with any(…) or all(…)"
       ),
-      ("Name/Length eq 1", "'Length' cannot stand behind Edm.String: it has no members"),
-      ("Name/$count eq 1", "$count cannot stand behind Edm.String: only collections have one"),
-      ("Category/any(c:c/ID eq 1)", "any cannot stand behind Sales.Category: only collections have items"),
+      ("Name/Length eq 1", "'Length' cannot follow Edm.String: it has no members"),
+      ("Name/$count eq 1", "$count cannot follow Edm.String: only collections can be counted"),
+      ("Category/any(c:c/ID eq 1)", "any cannot follow Sales.Category: only collections have items"),
       (
         "Category/Sales.Order/ID eq 1",
-        "the type Sales.Order cannot stand behind Sales.Category: neither derives from the other"
+        "the type Sales.Order cannot follow Sales.Category: neither derives from the other"
       ),
       ("Tags/any(t:s eq 'x')", "there is no property 's' in Sales.Product"),
-      ("Category(1)/Name eq 'x'", "a key cannot stand behind Sales.Category: only a collection of entities has keys"),
+      ("Category(1)/Name eq 'x'", "a key cannot follow Sales.Category: only a collection of entities has keys"),
       ("Category/Products(1)/Name eq 'x'", "expected Edm.Guid for 'ID', found Edm.Int32"),
       ("Category/Products(Name='x')/Name eq 'x'", "the key of Sales.Product is (ID), not (Name)"),
     ])

@@ -149,39 +149,39 @@ struct BindingURLTests {
       ("Orders(No=1)", "the key of Sales.Order is (ID), not (No)"),
       ("Orders(1)/Items(OrderID=1)", "the key of Sales.Item is (OrderID,No), not (OrderID)"),
       ("Shelves(1)", "the key of Sales.Shelf is (Row,Letter), not (a value)"),
-      ("Orders/x", "'x' is no Edm.Int32 value; expected a whole number from -2147483648 to 2147483647"),
-      ("Me(1)", "a key cannot stand behind Sales.Customer: only a collection of entities has keys"),
-      ("Orders(1)/$value", "$value cannot stand behind Sales.Order: Sales.Order is no media entity"),
-      ("Orders(1)/Amount/$ref", "$ref cannot stand behind Edm.Decimal: only entities have references"),
+      ("Orders/x", "'x' is not a valid Edm.Int32 value; expected a whole number from -2147483648 to 2147483647"),
+      ("Me(1)", "a key cannot follow Sales.Customer: only a collection of entities has keys"),
+      ("Orders(1)/$value", "$value cannot follow Sales.Order: Sales.Order is not a media entity"),
+      ("Orders(1)/Amount/$ref", "$ref cannot follow Edm.Decimal: only entities have references"),
       ("Top", "Top cannot be called with (); expected (number) or (number,color)"),
       ("Top(number=1,colour='Red')", "Top cannot be called with (number,colour); expected (number) or (number,color)"),
       (
         "ByColors(colors=@c)/$filter(true)?@c=[]",
-        "a further step cannot stand behind Sales.ByColors: it is not composable"
+        "a further step cannot follow Sales.ByColors: it is not composable"
       ),
       ("$crossjoin(Orders,Prodcts)", "there is no entity set 'Prodcts' in the service; did you mean 'Products'?"),
-      ("Orders(1)?$filter=true", "$filter has no meaning on Sales.Order: it needs a collection"),
-      ("Orders(1)?$top=1", "$top has no meaning on Sales.Order: it needs a collection"),
-      ("Orders(1)/Amount?$select=ID", "$select has no meaning on Edm.Decimal: it needs an entity or a complex value"),
+      ("Orders(1)?$filter=true", "$filter is not allowed on Sales.Order: it needs a collection"),
+      ("Orders(1)?$top=1", "$top is not allowed on Sales.Order: it needs a collection"),
+      ("Orders(1)/Amount?$select=ID", "$select is not allowed on Edm.Decimal: it needs an entity or a complex value"),
       (
         "Orders(1)/Customer/$ref?$expand=Orders",
-        "$expand has no meaning on $ref: it needs an entity or a complex value"
+        "$expand is not allowed on $ref: it needs an entity or a complex value"
       ),
       ("Orders?$filter=Amuont gt 5", "there is no property 'Amuont' in Sales.Order; did you mean 'Amount'?"),
       ("Orders?$orderby=Items", "expected a value that can be ordered, found Collection(Sales.Item)"),
       ("Orders?$orderby=Customer", "expected a value that can be ordered, found Sales.Customer"),
       ("Orders?$expand=Amount", "expected a navigation property, found 'Amount' of type Edm.Decimal"),
       ("Orders?$expand=Customers", "there is no property 'Customers' in Sales.Order; did you mean 'Customer'?"),
-      ("Orders?$expand=Customer,Customer", "'Customer' stands twice; give it once"),
-      ("Orders?$expand=Customer($top=1)", "$top has no meaning on Sales.Customer: it needs a collection"),
-      ("Orders?$expand=Items($levels=2)", "$levels has no meaning on 'Items': it does not lead back to Sales.Order"),
+      ("Orders?$expand=Customer,Customer", "'Customer' occurs twice; give it once"),
+      ("Orders?$expand=Customer($top=1)", "$top is not allowed on Sales.Customer: it needs a collection"),
+      ("Orders?$expand=Items($levels=2)", "$levels is not allowed on 'Items': it does not lead back to Sales.Order"),
       ("Orders?$select=Amuont", "there is no property 'Amuont' in Sales.Order; did you mean 'Amount'?"),
       (
         "Orders?$select=Customer/Name",
-        "a further step cannot stand behind Sales.Customer: select it in $expand=Customer($select=…)"
+        "a further step cannot follow Sales.Customer: select it in $expand=Customer($select=…)"
       ),
       ("Orders?$select=Sale.*", "there is no namespace 'Sale' in the model; did you mean 'Sales'?"),
-      ("Orders?$compute=1 as Amount", "'Amount' stands twice; give it once"),
+      ("Orders?$compute=1 as Amount", "'Amount' occurs twice; give it once"),
       ("Orders?$filter=@a&@a=@b&@b=@a", "the value of @a contains @a"),
       (
         "Orders?$apply=aggregate(Amount with sum as T)&$filter=Amount gt 5",
@@ -191,7 +191,7 @@ struct BindingURLTests {
         "Orders?$apply=groupby((Note))&$select=Nte",
         "there is no property 'Nte' in the result of $apply; did you mean 'Note'?"
       ),
-      ("Orders?$apply=aggregate(Note with sum as T)", "expected a number to take the sum of, found Edm.String"),
+      ("Orders?$apply=aggregate(Note with sum as T)", "expected a number for sum, found Edm.String"),
       ("Orders?$apply=aggregate(Forecst)", "there is no custom aggregate 'Forecst' in Sales.Order"),
     ])
   func refusals(_ text: String, _ message: String) throws {

@@ -160,7 +160,7 @@ struct UrlGrammarPlaceTests {
       } catch { found = error }
       let error = try #require(found)
       guard case .tooDeep(let limit) = error.problem else { throw error }
-      #expect("\(error)".contains("no more than \(limit) levels"))
+      #expect("\(error)".contains("the limit is \(limit) levels"))
       #expect(error.offset == limit)
       return limit
     }

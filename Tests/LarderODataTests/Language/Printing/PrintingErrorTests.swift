@@ -22,17 +22,17 @@ struct PrintingErrorTests {
     ),
     (
       "a list by itself", ODataExpression(.list([one])),
-      .misplaced("a list in parentheses", expected: "one behind in; elsewhere an array")
+      .misplaced("a list in parentheses", expected: "a list after in, or an array")
     ),
     (
       "a list of expressions", ODataExpression(.membership(a, ODataExpression(.list([a])))),
-      .misplaced("an expression in the list behind in", expected: "literals, or an array")
+      .misplaced("an expression in the list after in", expected: "literals, or an array")
     ),
     ("a variable without its lambda", path(root: .variable("x")), .variableNotInScope("x")),
     (
       "a property that a variable hides",
       path(.name("i"), .any(ODataLambda(variable: "x", predicate: path(.name("x"))))),
-      .ambiguousName("x", readsAs: "the variable", cure: "begin the path with $it")
+      .ambiguousName("x", readsAs: "the variable", cure: "start the path with $it")
     ),
     (
       "a function of the service named length", path(.name("length"), .arguments([ODataArgument(value: one)])),
@@ -43,28 +43,28 @@ struct PrintingErrorTests {
       .ambiguousName("any", readsAs: "the operator", cure: "qualify the function's name")
     ),
     (
-      "$root alone", path(root: .root), .misplaced("$root without a set or singleton behind it", expected: "$root/Name")
+      "$root alone", path(root: .root), .misplaced("$root without a set or singleton after it", expected: "$root/Name")
     ),
     (
       "a type alone", path(.qualifiedName("N.T")),
-      .misplaced("the type N.T alone", expected: "a property of it behind a '/'")
+      .misplaced("the type N.T without a property", expected: "'/' and a property of the type")
     ),
     (
       "a step behind any", path(.name("a"), .any(nil), .name("b")),
-      .misplaced("a step behind any", expected: "the end of the path")
+      .misplaced("a step after any", expected: "the end of the path")
     ),
     (
       "a key behind an annotation", path(.name("a"), .annotation(term: "N.t", qualifier: nil), .arguments([])),
-      .misplaced("arguments", expected: "them behind a name or a $filter step")
+      .misplaced("arguments", expected: "arguments after a name or a $filter step")
     ),
     ("an empty path", path(), .misplaced("a path without steps", expected: "a name, or $it for the instance itself")),
     (
       "V2's substringof", ODataExpression(.call(.substringof, [one, a])),
-      .notInDialect("substringof", .v401, cure: "write contains, its arguments the other way around")
+      .notInDialect("substringof", .v401, cure: "use contains with its arguments swapped")
     ),
     (
       "a value of V2 as a key", ODataExpression(.literal(.collection([]))),
-      .invalidValue("a collection is no literal; make it an object or array by ODataExpression(value:)")
+      .invalidValue("a collection cannot be a literal; create an object or array with ODataExpression(value:)")
     ),
   ]
 
@@ -97,7 +97,7 @@ struct PrintingErrorTests {
   @Test("V2 names no property like a literal", arguments: ["null", "true", "false", "INF", "NaN", "Nan"])
   func literalsOfV2(name: String) {
     let problem = ODataPrintingError.Problem.ambiguousName(
-      name, readsAs: "a literal", cure: "V2 cannot name such a property")
+      name, readsAs: "a literal", cure: "rename the property: V2 has no other spelling for it")
     #expect(throws: ODataPrintingError(problem)) {
       try ODataPrinter(version: .v2).print(PrintingErrorTests.path(.name(name)))
     }
