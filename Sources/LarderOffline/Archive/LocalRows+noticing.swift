@@ -113,16 +113,6 @@ extension LocalRows {
   }
 }
 
-/// A pending change of an entity that another client has changed, as a download has noticed.
-public struct OfflineODataNoticedConflict: Sendable, Hashable {
-  /// The change's number in the queue: ``OfflineODataProvider/conflict(_:)`` returns the three versions.
-  public var requestID: Int64
-  /// The entity's path relative to the service's root.
-  public var path: String
-  /// Whether the service no longer has the entity.
-  public var isGone: Bool
-}
-
 extension QueueEntry {
   /// Whether the request is pending, and a download has noticed that another client changed its entity.
   var isNoticed: Bool { state == .queued && failure?.kind == .conflict }

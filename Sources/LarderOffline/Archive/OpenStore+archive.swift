@@ -89,22 +89,6 @@ extension OpenStore {
   }
 }
 
-/// The entity sets of the store itself, in addition to those of the service.
-enum StoreSet: String, CaseIterable, Sendable {
-  case log = "EventLog"
-  case archive = "ErrorArchive"
-  case queue = "RequestQueue"
-
-  /// The states of the requests that the set contains.
-  var states: [RequestState] {
-    switch self {
-    case .log: []
-    case .archive: [.archived, .held]
-    case .queue: [.queued, .sent]
-    }
-  }
-}
-
 // Changes of the store's own sets. An entity of the archive or of the queue can be deleted; no other change is
 // possible.
 extension OpenStore {

@@ -82,20 +82,13 @@ final class ReadPlan: Sendable {
 extension ReadPlan {
   /// Runs the checks of a plan that is not nested. Throws if data that the plan needs is not in the copy.
   func check(_ connection: Connection) throws {
-    for check in checks { try check.run(ResultWriter.values(check.parameters), connection) }
+    for check in checks { try check.run(check.parameters.values(), connection) }
   }
 
   /// Runs the checks of a nested plan, for one row of the enclosing plan.
   func check(_ connection: Connection, at row: borrowing Row) throws {
-    for check in checks { try check.run(ResultWriter.values(check.parameters, at: row), connection) }
+    for check in checks { try check.run(check.parameters.values(at: row), connection) }
   }
-}
-
-/// The source of a parameter's value.
-enum ReadParameter: Sendable, Hashable {
-  case value(SQLValue)
-  /// The value of a column in the current row of the enclosing plan, by the position of the column.
-  case outer(Int32)
 }
 
 /// A statement that counts rows.

@@ -18,7 +18,7 @@ struct ResultCollection {
 
   /// Writes the text before the rows, with the count if the query has one.
   mutating func open(into out: inout ResultBytes) throws {
-    total = try run.plan.count.map { try writer.count($0.sql, ResultWriter.values($0.parameters)) }
+    total = try run.plan.count.map { try writer.count($0.sql, $0.parameters.values()) }
     guard !form.isVerbose else { return out.append(literal: "{\"d\":{\"results\":[") }
     out.append(UInt8(ascii: "{"))
     out.append(run.context)

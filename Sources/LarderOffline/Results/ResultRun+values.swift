@@ -12,7 +12,7 @@ extension ResultRun {
 
   /// The number of entities; nil if the resource whose entities are counted does not exist.
   func count(_ writer: ResultWriter) throws -> Int64? {
-    let count = try writer.count(plan.sql, ResultWriter.values(plan.parameters))
+    let count = try writer.count(plan.sql, plan.parameters.values())
     return try count == 0 && hasOwner(writer) == false ? nil : count
   }
 
@@ -23,7 +23,7 @@ extension ResultRun {
       throw OfflineODataError(.unsupportedQuery, "the raw value of '\(member.name)', which is not a primitive property")
     }
     let cell = ResultCell(storage, type: member.type, form: form, types: types)
-    try writer.forEachRow(plan.sql, ResultWriter.values(plan.parameters)) { row in
+    try writer.forEachRow(plan.sql, plan.parameters.values()) { row in
       end.rows = 1
       end.outcome = row.storageClass(column) == .null ? .null : .content
       switch row.storageClass(column) {
@@ -61,7 +61,7 @@ extension ResultRun {
     out.append(UInt8(ascii: "{"))
     out.append(context)
     if !plan.isSingle { out.append(form.isVerbose ? "\"results\":[" : "\"value\":[") }
-    try writer.forEachRow(plan.sql, ResultWriter.values(plan.parameters)) { row in
+    try writer.forEachRow(plan.sql, plan.parameters.values()) { row in
       end.rows += 1
       if plan.isSingle {
         if isNull(member, row) {

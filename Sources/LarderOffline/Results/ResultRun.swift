@@ -127,7 +127,7 @@ struct ResultRun: Sendable {
   private func writeOne(_ object: ResultObject, _ writer: ResultWriter, into out: inout ResultBytes) throws -> End {
     var end = End(outcome: .nothing, mediaType: form.mediaType)
     if form.isVerbose { out.append(literal: "{\"d\":") }
-    try writer.forEachRow(plan.sql, ResultWriter.values(plan.parameters)) { row in
+    try writer.forEachRow(plan.sql, plan.parameters.values()) { row in
       end.outcome = .content
       end.rows = 1
       if let etag = object.shape.etag { end.etag = try row.textOrNil(etag) }
@@ -148,7 +148,7 @@ struct ResultRun: Sendable {
   ) throws -> End {
     var collection = ResultCollection(self, object, writer)
     try collection.open(into: &out)
-    try writer.forEachRow(plan.sql, ResultWriter.values(plan.parameters)) { row in
+    try writer.forEachRow(plan.sql, plan.parameters.values()) { row in
       guard try collection.row(row, into: &out) else { return false }
       if out.count > ResultBytes.chunk { try sink(out.takeAllButLast()) }
       return true
@@ -171,6 +171,6 @@ struct ResultRun: Sendable {
   /// If there were no rows: whether the resource before the last step of the path exists; nil if the path has only that
   /// step.
   func hasOwner(_ writer: ResultWriter) throws -> Bool? {
-    try plan.owner.map { try writer.count($0.sql, ResultWriter.values($0.parameters)) > 0 }
+    try plan.owner.map { try writer.count($0.sql, $0.parameters.values()) > 0 }
   }
 }

@@ -107,7 +107,7 @@ final class ResultPieces {
       try collection.open(into: &bytes)
       end = ResultRun.End(outcome: .content, mediaType: run.form.mediaType)
       return try go(
-        on: try connection.cursor(run.plan.sql, ResultWriter.values(run.plan.parameters)), collection)
+        on: try connection.cursor(run.plan.sql, run.plan.parameters.values()), collection)
     case .value, .count, .media:
       let (bytes, end) = try run.json(connection)
       self.end = end

@@ -46,7 +46,7 @@ extension ResultWriter {
   ) throws {
     let plan = expand.expand.plan
     try plan.check(connection, at: row)
-    let values = ResultWriter.values(plan.parameters, at: row)
+    let values = plan.parameters.values(at: row)
     guard let object = expand.object else {
       let count = try self.count(expand.sql, values)
       out.append("\"\(expand.name)\(form.control)count\":\(exact(count)),")
@@ -54,7 +54,7 @@ extension ResultWriter {
     }
     var counted: Int64?
     if let count = plan.count, let sql = expand.countSQL {
-      counted = try self.count(sql, ResultWriter.values(count.parameters, at: row))
+      counted = try self.count(sql, count.parameters.values(at: row))
     }
     if let counted, !form.isVerbose { out.append("\"\(expand.name)\(form.control)count\":\(exact(counted)),") }
     if !expand.ownContext.isEmpty { out.append(expand.ownContext) }

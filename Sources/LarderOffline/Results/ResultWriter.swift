@@ -27,30 +27,6 @@ final class ResultWriter {
     if let failure { throw failure }
   }
 
-  /// The values of a plan's parameters for a row of the enclosing plan.
-  static func values(_ parameters: [ReadParameter], at row: borrowing Row) -> [SQLValue] {
-    var values: [SQLValue] = []
-    values.reserveCapacity(parameters.count)
-    for parameter in parameters {
-      switch parameter {
-      case .value(let value): values.append(value)
-      case .outer(let column): values.append(row.value(column))
-      }
-    }
-    return values
-  }
-
-  /// The values of the parameters of a plan without an enclosing plan.
-  static func values(_ parameters: [ReadParameter]) throws -> [SQLValue] {
-    try parameters.map { parameter in
-      guard case .value(let value) = parameter else {
-        throw OfflineODataError(
-          .internalFailure, "a plan without an enclosing plan has a parameter from the enclosing row")
-      }
-      return value
-    }
-  }
-
   // MARK: Objects
 
   /// Writes a row as an object, and a comma; `context` is written first.

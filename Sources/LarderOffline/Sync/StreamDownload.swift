@@ -27,7 +27,7 @@ struct StreamDownload: Sendable {
     var bytes: Int64 = 0
     for number in (bound.tables ?? [bound.table.number]).sorted() {
       let table = store.replica.plan.tables[number]
-      guard StreamDownload.hasStreams(table), StreamDownload.canReach(table) else { continue }
+      guard table.hasStreams, table.hasReachableStreams else { continue }
       for one in try await wanted(table, query) {
         try Task.checkCancellation()
         bytes += try await fetch(one)
@@ -38,18 +38,6 @@ struct StreamDownload: Sendable {
       }
     }
     return bytes
-  }
-
-  static func hasStreams(_ table: EntityTable) -> Bool {
-    table.columns.contains { $0.storage == .stream } || table.types.contains { $0.hasStream }
-  }
-
-  /// Whether the URLs of a table's entities can be built without those of other entities.
-  static func canReach(_ table: EntityTable) -> Bool {
-    switch table.place {
-    case .entitySet, .singleton: true
-    case .containment, .type: false
-    }
   }
 
   /// The streams of a query's rows that the store does not have in the version that the rows name.
@@ -65,7 +53,7 @@ struct StreamDownload: Sendable {
       let mine = try StreamDownload.rows(of: query, table, state, connection)
       var found: [Wanted] = []
       let writer = ResultWriter(connection: connection, types: types)
-      try writer.forEachRow(question.plan.sql, ResultWriter.values(question.plan.parameters)) { row in
+      try writer.forEachRow(question.plan.sql, question.plan.parameters.values()) { row in
         guard mine.contains(row.integer(id)) else { return true }
         let own = try identity.serviceURL(row)
         guard let path = try own ?? identity.path(row, below: nil).map({ String(decoding: $0, as: UTF8.self) }) else {

@@ -47,7 +47,7 @@ extension ResultRun {
     let scope = RowScope(shape, place: place(shape), types: types, depth: 0)
     let decoder = RowDecoder(scope, RowPlace(writer: writer))
     defer { decoder.end() }
-    let values = try ResultWriter.values(plan.parameters)
+    let values = try plan.parameters.values()
     guard !plan.isSingle else {
       var decoded: Value?
       try writer.forEachRow(plan.sql, values) { row in
@@ -99,7 +99,7 @@ extension ResultRun {
     defer { decoder.end() }
     let member = scope.place(0)
     var decoded: Value?
-    try writer.forEachRow(plan.sql, ResultWriter.values(plan.parameters)) { row in
+    try writer.forEachRow(plan.sql, plan.parameters.values()) { row in
       decoded = try decoder.place.with(row) {
         try decoder.isMissing(member, key) ? nil : try decoder.value(type, member, key)
       }

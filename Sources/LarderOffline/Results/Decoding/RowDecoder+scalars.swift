@@ -188,9 +188,9 @@ extension RowDecoder {
     let row = unsafe try row()
     unsafe try expand.plan.check(place.writer.connection, at: row.pointee)
     if let sql = expand.countSQL, let count = expand.plan.count {
-      return try place.writer.count(sql, unsafe ResultWriter.values(count.parameters, at: row.pointee))
+      return try place.writer.count(sql, unsafe count.parameters.values(at: row.pointee))
     }
-    return try place.writer.count(expand.sql, unsafe ResultWriter.values(expand.plan.parameters, at: row.pointee))
+    return try place.writer.count(expand.sql, unsafe expand.plan.parameters.values(at: row.pointee))
   }
 }
 

@@ -92,7 +92,7 @@ extension RowDecoder {
     }
     let row = unsafe try row()
     unsafe try expand.plan.check(place.writer.connection, at: row.pointee)
-    let values = unsafe ResultWriter.values(expand.plan.parameters, at: row.pointee)
+    let values = unsafe expand.plan.parameters.values(at: row.pointee)
     let decoder = further(expand, inner, key)
     defer { endUnlessCached(decoder, expand) }
     if !expand.isCollection {

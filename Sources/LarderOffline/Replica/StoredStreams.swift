@@ -61,27 +61,6 @@ enum StoredStreams {
     }
   }
 
-  /// The bytes of a stream, read on demand. All bytes belong to the version for which the stream was opened.
-  static func body(_ head: Head, _ store: OpenStore) -> HTTPBodyStream {
-    let next = Locked<Int64>(0)
-    let count = (head.byteCount + Int64(chunk) - 1) / Int64(chunk)
-    return HTTPBodyStream(length: Int(clamping: head.byteCount)) {
-      let number = next.withLock { number in
-        defer { number += 1 }
-        return number
-      }
-      guard number < count else { return nil }
-      let bytes = try await store.read { connection, _, _ in
-        try connection.first(
-          "SELECT bytes FROM larder_stream_chunk WHERE generation = ?1 AND number = ?2", .integer(head.generation),
-          .integer(number)
-        ) { (row) throws(StorageError) in try row.bytes(0) }
-      }
-      guard let bytes else { throw OfflineODataError(.mediaNotFound, "the stream was replaced while it was read") }
-      return bytes
-    }
-  }
-
   /// Returns a new generation number, under which the chunks of a stream are stored.
   static func begin(_ connection: Connection) throws(StorageError) -> Int64 { try connection.takeIdentities(1) }
 
@@ -178,33 +157,15 @@ public struct OfflineODataMedia: Sendable {
   }
 }
 
-extension OpenStore {
-  /// Returns the stream that a path leads to: `Photos(1)/$value`, `Products(1)/Photo`.
-  func streamName(_ path: String) async throws(OfflineODataError) -> StoredStreams.Name {
-    let text = try relative(path)
-    return try await read { [self] connection, state, plan in
-      let query = try preparedQuery(text, connection, state, plan)
-      guard case .media(let shape, let property) = query.plan.content, let id = shape.id else {
-        throw OfflineODataError(.unsupportedRequest, "'\(path.prefix { $0 != "?" })' does not lead to media")
-      }
-      try query.plan.check(connection)
-      var entity: Int64?
-      try ResultWriter(connection: connection, types: ResultTypes(model: plan.model, form: form(.init(), plan.model)))
-        .forEachRow(query.plan.sql, ResultWriter.values(query.plan.parameters)) { row in
-          entity = row.integer(id)
-          return false
-        }
-      guard let entity else { throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'") }
-      return StoredStreams.Name(entity: entity, property: property ?? "")
-    }
-  }
+extension EntityTable {
+  /// Whether its entities have streams: as media entities, or in stream properties.
+  var hasStreams: Bool { columns.contains { $0.storage == .stream } || types.contains { $0.hasStream } }
 
-  /// Returns the bytes that a path leads to. Throws `notFound` if they are not in the store.
-  func media(_ path: String) async throws(OfflineODataError) -> OfflineODataMedia {
-    let name = try await streamName(path)
-    let head = try await read { connection, _, _ in try StoredStreams.head(name, connection) }
-    guard let head else { throw OfflineODataError(.mediaNotFound, "'\(path.prefix { $0 != "?" })'") }
-    return OfflineODataMedia(
-      contentType: head.contentType, etag: head.etag, body: StoredStreams.body(head, self))
+  /// Whether the URLs of its entities can be built without those of other entities.
+  var hasReachableStreams: Bool {
+    switch place {
+    case .entitySet, .singleton: true
+    case .containment, .type: false
+    }
   }
 }

@@ -102,3 +102,19 @@ enum StoreModel {
     return type
   }
 }
+
+/// The entity sets of the store itself, in addition to those of the service.
+enum StoreSet: String, CaseIterable, Sendable {
+  case log = "EventLog"
+  case archive = "ErrorArchive"
+  case queue = "RequestQueue"
+
+  /// The states of the requests that the set contains.
+  var states: [RequestState] {
+    switch self {
+    case .log: []
+    case .archive: [.archived, .held]
+    case .queue: [.queued, .sent]
+    }
+  }
+}

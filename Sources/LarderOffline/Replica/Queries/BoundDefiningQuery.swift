@@ -85,7 +85,7 @@ struct BoundDefiningQuery: Sendable {
   /// Throws `notSupported` if the query brings streams of entities that belong to no set or singleton.
   func checkStreams(_ plan: ReplicaPlan) throws(OfflineODataError) {
     for table in (tables ?? [table.number]).sorted().map({ plan.tables[$0] })
-    where StreamDownload.hasStreams(table) && !StreamDownload.canReach(table) {
+    where table.hasStreams && !table.hasReachableStreams {
       throw OfflineODataError(
         .unsupportedQuery,
         "the streams of \(table.name), whose entities are in no entity set, with a defining query; download them one by one"

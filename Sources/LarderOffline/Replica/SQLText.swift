@@ -166,3 +166,36 @@ extension SQLText {
     return depths
   }
 }
+
+/// The source of a parameter's value.
+enum ReadParameter: Sendable, Hashable {
+  case value(SQLValue)
+  /// The value of a column in the current row of the enclosing plan, by the position of the column.
+  case outer(Int32)
+}
+
+extension [ReadParameter] {
+  /// The values of a plan's parameters for a row of the enclosing plan.
+  func values(at row: borrowing Row) -> [SQLValue] {
+    var values: [SQLValue] = []
+    values.reserveCapacity(count)
+    for parameter in self {
+      switch parameter {
+      case .value(let value): values.append(value)
+      case .outer(let column): values.append(row.value(column))
+      }
+    }
+    return values
+  }
+
+  /// The values of the parameters of a plan without an enclosing plan.
+  func values() throws -> [SQLValue] {
+    try map { parameter in
+      guard case .value(let value) = parameter else {
+        throw OfflineODataError(
+          .internalFailure, "a plan without an enclosing plan has a parameter from the enclosing row")
+      }
+      return value
+    }
+  }
+}
