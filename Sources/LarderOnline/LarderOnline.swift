@@ -41,8 +41,7 @@ public import LarderOData
 /// A read calls `requestCacheResponse` with the cached response at once (nil: never read, or removed), then
 /// `requestServerResponse`. A passive store returns responses from its cache alone.
 public final class OnlineODataStore: ODataStore {
-  /// The root of the service.
-  public let root: ODataServiceRoot
+  package let root: ODataServiceRoot
 
   let transport: any HTTPTransport
   let authentication: (any Authentication)?
@@ -132,10 +131,8 @@ public final class OnlineODataStore: ODataStore {
     }
   }
 
-  private var serviceRoot: URL {
-    guard let query = root.query else { return root.url }
-    return URL(string: root.url.absoluteString + "?" + query) ?? root.url
-  }
+  /// The root of the service, with the query options that it was given.
+  public var serviceRoot: URL { root.givenURL }
 
   /// The conversation that the store uses: for metadata, sessions, and whatever the store does not offer itself.
   public var conversation: ODataConversation { state.withLock { $0.conversation } }

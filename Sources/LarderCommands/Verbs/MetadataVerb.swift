@@ -67,16 +67,6 @@ extension CommandSyntax {
   }
 }
 
-/// Reads a `$metadata` document from a file.
-enum MetadataFile {
-  static func read(_ path: String, _ context: CommandContext) throws -> EdmModel {
-    let bytes = try context.read(path)
-    do throws(MetadataError) { return try EdmModel.read(bytes) } catch {
-      throw CommandFailure(.storage, "\(path): \(error)")
-    }
-  }
-}
-
 extension OptionSyntax {
   /// The option for JSON instead of text for people.
   static let json = OptionSyntax(flag: "--json", "print JSON")

@@ -72,17 +72,6 @@ extension CommandSyntax {
   }
 }
 
-/// Detects the type of content from its first character.
-enum ContentKind {
-  static func mediaType(of bytes: [UInt8]) -> String {
-    switch bytes.first(where: { $0 > 0x20 }) {
-    case UInt8(ascii: "{"), UInt8(ascii: "["): "application/json"
-    case UInt8(ascii: "<"): "application/atom+xml"
-    default: "application/octet-stream"
-    }
-  }
-}
-
 extension OptionSyntax {
   fileprivate static let data = OptionSyntax(
     "--data", short: "-d", valueName: "FILE", .file, "send the content of FILE, - for standard input")

@@ -82,7 +82,7 @@ final class CombinedContent: Sendable {
       switch segments[position.segment] {
       case .stored(let range):
         let start = range.lowerBound + position.delivered
-        let end = min(range.upperBound, start + StoredContent.step)
+        let end = min(range.upperBound, start + EntryContent.step)
         move(&position, by: end - start, of: range)
         if start < end { return .stored(start..<end) }
       case .received(let range):

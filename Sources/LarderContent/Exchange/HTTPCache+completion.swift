@@ -65,7 +65,7 @@ extension HTTPCache {
       if case .stored(let range) = piece { sum + range.count } else { sum }
     }
     do throws(CacheError) {
-      try await StoredContent(completion.entry, pieces, length: length).start(checking: options.checkedFirst)
+      try await EntryContent(completion.entry, pieces, length: length).start(checking: options.checkedFirst)
       return true
     } catch {
       report(.read, originRequest.cacheRequest.resource, error)
@@ -83,7 +83,7 @@ extension HTTPCache {
       for range in rest {
         var left = range
         while !left.isEmpty {
-          let bytes = try await completion.entry.read(left.prefix(StoredContent.step))
+          let bytes = try await completion.entry.read(left.prefix(EntryContent.step))
           if bytes.isEmpty { throw CacheError.gone }
           try await writer.append(bytes)
           left = left.dropFirst(bytes.count)

@@ -77,7 +77,7 @@ extension HTTPCache {
     return {
       let range = offset.withLock { offset in
         let start = offset
-        offset = min(count, start + StoredContent.step)
+        offset = min(count, start + EntryContent.step)
         return start..<offset
       }
       return range.isEmpty ? nil : try await writer.read(range)

@@ -13,7 +13,7 @@ extension HTTPCache {
     guard let stored = storedResponse(of: entry, to: plainRequest) else { return nil }
     if stored.isHead || entry.bytesInMemory != nil { return CachedResponse(stored, url) }
     do {
-      let content = StoredContent(entry)
+      let content = EntryContent(entry)
       try await content.start(checking: options.checkedFirst)
       return CachedResponse(stored, url, body(content, resource))
     } catch {
@@ -80,7 +80,7 @@ extension HTTPCache {
       case .whole: break
       case .fetch, .forward: return nil
       case .respond(let partial):
-        let content = StoredContent(entry, partial.pieces, length: partial.length)
+        let content = EntryContent(entry, partial.pieces, length: partial.length)
         guard let body = await body(content, cacheRequest.resource, under: key) else { return nil }
         return HTTPResponse(status: partial.status, fields: partial.fields, url: url, body: body)
       }
@@ -88,13 +88,13 @@ extension HTTPCache {
     if let bytes = entry.bytesInMemory {
       return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url, body: HTTPBodyStream(bytes))
     }
-    guard let body = await body(StoredContent(entry), cacheRequest.resource, under: key) else { return nil }
+    guard let body = await body(EntryContent(entry), cacheRequest.resource, under: key) else { return nil }
     return HTTPResponse(status: metadata.status, fields: metadata.fields, url: url, body: body)
   }
 
   /// The content of an entry after its first bytes were read and checked. Nil if that failed: the entry is then
   /// removed.
-  private func body(_ content: StoredContent, _ resource: String, under key: String) async -> HTTPBodyStream? {
+  private func body(_ content: EntryContent, _ resource: String, under key: String) async -> HTTPBodyStream? {
     do throws(CacheError) {
       try await content.start(checking: options.checkedFirst)
     } catch {
@@ -106,7 +106,7 @@ extension HTTPCache {
   }
 
   /// The stream of content whose first bytes have been read.
-  private func body(_ content: StoredContent, _ resource: String) -> HTTPBodyStream {
+  private func body(_ content: EntryContent, _ resource: String) -> HTTPBodyStream {
     if let bytes = content.bytes { return HTTPBodyStream(bytes) }
     // Without a capture list: with one, the closure would leave the reader's actor, and change threads twice for each
     // piece.

@@ -40,18 +40,6 @@ package struct StoredRules: Sendable, Hashable {
   /// The `Vary`; nil if the response has none.
   package var vary: Vary?
 
-  /// Reads a stored response's metadata.
-  package init(_ metadata: CacheMetadata) {
-    self.init(
-      status: metadata.status, fields: metadata.fields, requestTime: metadata.requestTime,
-      responseTime: metadata.responseTime)
-    isInvalidated = metadata.isInvalidated
-    isHidden = metadata.hiddenBy != nil
-    isPartial = metadata.content != .whole
-    hasGroups = !metadata.groups.isEmpty
-    isIndex = !metadata.variants.isEmpty
-  }
-
   /// Reads a response that has just arrived; times are in milliseconds since 1970.
   package init(status: Int, fields: HTTPFields, requestTime: Int64, responseTime: Int64) {
     self.status = status

@@ -19,6 +19,9 @@ enum Observed: Sendable {
 
 /// The observers of a store. They are notified in the order of commits.
 final class Observers: Sendable {
+  /// How many changed keys an observer keeps until they are read.
+  static let bufferLimit = 1000
+
   private struct State {
     var observers: [Int: Entry] = [:]
     var next = 0
@@ -84,7 +87,7 @@ final class Observers: Sendable {
 /// One observer: the changes recorded for it, and the task that reads them.
 final class ChangeObserver: Sendable {
   private struct State {
-    var buffer = ChangeBuffer(limit: ObjectStore.observedChangeLimit)
+    var buffer = ChangeBuffer(limit: Observers.bufferLimit)
     var waiters: [(id: Int, continuation: CheckedContinuation<ObjectChange?, Never>)] = []
     var lastWaiterID = 0
     var isFinished = false

@@ -3,12 +3,15 @@
 /// `String` treats texts as equal if Unicode calls them canonically equivalent. Here they are different keys, as they
 /// are for SQLite.
 struct ObjectKey: Hashable, Sendable, Comparable {
+  /// The largest size of a key in UTF-8.
+  static let byteLimit = 1024
+
   let text: String
 
   /// Throws `invalidKey` if the text is empty or longer than ``ObjectStore/keyByteLimit``.
   init(_ text: String, for operation: ObjectStoreError.Operation) throws(ObjectStoreError) {
     let count = text.utf8.count
-    guard count > 0, count <= ObjectStore.keyByteLimit else {
+    guard count > 0, count <= ObjectKey.byteLimit else {
       throw ObjectStoreError(operation, key: count == 0 ? "" : String(text.prefix(64)), .invalidKey(bytes: count))
     }
     self.init(stored: text)
@@ -70,6 +73,9 @@ struct ObjectKey: Hashable, Sendable, Comparable {
 
 /// The labels of a value, each once, in the order of their bytes.
 struct LabelSet: Sendable, Hashable {
+  /// The largest number of labels of one value.
+  static let limit = 256
+
   let labels: [ObjectKey]
   /// True if the file's column is not what was written.
   private(set) var isDamaged = false
@@ -90,12 +96,12 @@ struct LabelSet: Sendable, Hashable {
     var keys: Set<ObjectKey> = []
     for label in labels {
       let count = label.utf8.count
-      guard count > 0, count <= ObjectStore.keyByteLimit else {
+      guard count > 0, count <= ObjectKey.byteLimit else {
         throw ObjectStoreError(operation, key: key.text, .invalidLabel(String(label.prefix(64))))
       }
       keys.insert(ObjectKey(stored: label))
     }
-    guard keys.count <= ObjectStore.labelLimit else {
+    guard keys.count <= LabelSet.limit else {
       throw ObjectStoreError(operation, key: key.text, .tooManyLabels(keys.count))
     }
     self.labels = keys.sorted()

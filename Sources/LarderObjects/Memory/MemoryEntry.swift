@@ -22,13 +22,3 @@ struct MemoryEntry: Sendable {
     self.content = content
   }
 }
-
-/// A decoded value. A lookup compares its type with the requested one.
-protocol DecodedValue: AnyObject, Sendable {}
-
-/// A decoded value of type `Value`.
-final class Decoded<Value: Sendable>: DecodedValue {
-  let value: Value
-
-  init(_ value: Value) { self.value = value }
-}

@@ -50,7 +50,7 @@ public struct ObjectCursor: Sendable, Hashable, Codable, LosslessStringConvertib
 
   /// Reads a cursor from the text of ``description``; nil for any other text.
   public init?(_ description: String) {
-    guard description.utf8.count <= 4 * ObjectStore.keyByteLimit else { return nil }
+    guard description.utf8.count <= 4 * ObjectKey.byteLimit else { return nil }
     var text = String(description.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
     text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
     guard let bytes = Data(base64Encoded: text).map({ [UInt8]($0) }), bytes.count > 2 else { return nil }

@@ -24,8 +24,9 @@ import LarderStorage
 /// Reads use OData URLs and return what the service would return. A read that uses an unsupported feature fails with
 /// `notSupported` and the name of the feature. All errors are ``OfflineODataError``.
 public final class OfflineODataProvider: ODataStore {
-  /// The root of the service.
   package let root: ODataServiceRoot
+  /// The root of the service, with the query options that it was given.
+  public var serviceRoot: URL { root.givenURL }
   /// The store's parameters, without keys.
   public var parameters: OfflineODataParameters { given.shown }
 

@@ -41,6 +41,9 @@ package struct ODataServiceRoot: Sendable, Hashable {
     self.origin = origin
   }
 
+  /// The root as it was given, with its query options.
+  package var givenURL: URL { query.flatMap { URL(string: url.absoluteString + "?" + $0) } ?? url }
+
   /// The absolute URL of a resource path as text, which is sent and used as a key by caches.
   ///
   /// Relative paths continue the root, a leading `/` starts at the host, and absolute URLs are used unchanged (RFC 3986

@@ -2,7 +2,7 @@ import LarderCore
 import LarderHTTP
 
 /// Reads pieces of an entry's content one after another, some bytes at a time.
-final class StoredContent: Sendable {
+final class EntryContent: Sendable {
   /// The number of bytes that are read at once.
   static let step = 1 << 16
   /// Content of at most this many bytes stays in memory after it has been checked.
@@ -43,7 +43,7 @@ final class StoredContent: Sendable {
   /// Reads what is checked before the response is returned: all of the content if that is at most `limit` bytes,
   /// otherwise its beginning.
   func start(checking limit: Int) async throws(CacheError) {
-    if length <= min(limit, StoredContent.memoryLimit) {
+    if length <= min(limit, EntryContent.memoryLimit) {
       let whole = try await readAll()
       return position.withLock { $0 = Position(piece: pieces.count, readAhead: whole) }
     }
@@ -89,7 +89,7 @@ final class StoredContent: Sendable {
         if !bytes.isEmpty { return .bytes(bytes) }
       case .stored(let range):
         let start = range.lowerBound + position.offset
-        let end = min(range.upperBound, start + StoredContent.step)
+        let end = min(range.upperBound, start + EntryContent.step)
         if end == range.upperBound {
           position.piece += 1
           position.offset = 0

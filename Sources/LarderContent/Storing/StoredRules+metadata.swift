@@ -1,0 +1,15 @@
+import LarderHTTP
+
+extension StoredRules {
+  /// Reads a stored response's metadata.
+  package init(_ metadata: CacheMetadata) {
+    self.init(
+      status: metadata.status, fields: metadata.fields, requestTime: metadata.requestTime,
+      responseTime: metadata.responseTime)
+    isInvalidated = metadata.isInvalidated
+    isHidden = metadata.hiddenBy != nil
+    isPartial = metadata.content != .whole
+    hasGroups = !metadata.groups.isEmpty
+    isIndex = !metadata.variants.isEmpty
+  }
+}
