@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("$apply on hierarchies by chance, against an evaluation in memory", .timeLimit(.minutes(5)))
+@Suite("$apply on random hierarchies, against an evaluation in memory", .timeLimit(.minutes(5)))
 struct ApplyHierarchyFuzzTests {
   private struct Generator: RandomNumberGenerator {
     var state: UInt64
@@ -102,7 +102,7 @@ struct ApplyHierarchyFuzzTests {
   }
 
   @Test(
-    "traverse of trees, of nodes with several parents, of circles; from roots or from chosen nodes",
+    "traverse of trees, of nodes with several parents, of cycles; from roots or from selected nodes",
     arguments: [1, 2, 3])
   func traversals(_ seed: UInt64) async throws {
     print("seed \(seed)")
@@ -130,7 +130,8 @@ struct ApplyHierarchyFuzzTests {
     }
   }
 
-  @Test("rolluprecursive over the same: each node once, with all at and below it", arguments: [1, 2, 3])
+  @Test(
+    "rolluprecursive over the same hierarchies: each node once, with all rows at and below it", arguments: [1, 2, 3])
   func portions(_ seed: UInt64) async throws {
     print("seed \(seed)")
     var random = Generator(state: seed &+ 100)
@@ -152,7 +153,7 @@ struct ApplyHierarchyFuzzTests {
     }
   }
 
-  @Test("A traversal that would have more places than there may be ends with an error")
+  @Test("A traversal with more rows than the limit ends with an error")
   func bounds() async throws {
     var world = ApplySales.people()
     world.entities.removeAll { $0.place == "SalesOrganizations" }
@@ -182,7 +183,7 @@ struct ApplyHierarchyFuzzTests {
 
   /// Three nodes below each other: three places on as many levels, and six pairs. All are counted, whatever rows are asked for.
   @Test(
-    "What a hierarchy comes to is bounded as a whole, also for rows at few of its nodes",
+    "The limits apply to a whole hierarchy, also for rows at few of its nodes",
     arguments: ["", "filter(ID eq 'N0')/", "filter(ID eq 'N1')/", "filter(ID eq 'N9')/"])
   func boundedAsWhole(_ rows: String) async throws {
     let rig = try await ApplyRig(Self.chain(3))

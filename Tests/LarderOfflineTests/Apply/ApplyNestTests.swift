@@ -7,7 +7,7 @@ import Testing
 @Suite("$apply: nest and addnested (Data Aggregation 4.0 §3.4.3, §3.5.2)", .timeLimit(.minutes(1)))
 struct ApplyNestTests {
   @Test(
-    "addnested gives each row what transformations make of its related entities",
+    "addnested adds transformed related entities to each row",
     arguments: [
       // Example 45.
       (
@@ -88,7 +88,7 @@ struct ApplyNestTests {
   }
 
   @Test(
-    "What was added can be asked for: counted, filtered by, aggregated",
+    "Added collections can be used: counted, filtered by, aggregated",
     arguments: [
       (
         "Customers?$apply=addnested(Sales,filter(Amount gt 3) as Big)/filter(Big/any())&$select=ID&$expand=Big/$count",
@@ -113,7 +113,7 @@ struct ApplyNestTests {
   }
 
   @Test(
-    "nest makes one row of all, or of each group, with a collection for each sequence",
+    "nest creates one row of all rows, or of each group, with a collection for each sequence",
     arguments: [
       (
         "Sales?$apply=nest(groupby((Customer/ID)) as Customers)",
@@ -152,7 +152,7 @@ struct ApplyNestTests {
     #expect(try await ApplyRig().ask(url) == expected.replacing("\n", with: ""))
   }
 
-  @Test("Each collection says what it holds (§3.4.3), and the answer's context names it")
+  @Test("Each collection describes its content (§3.4.3), and the context URL of the result names it")
   func contexts() async throws {
     let rig = try await ApplyRig()
     let run = try rig.run(
@@ -199,7 +199,7 @@ struct ApplyNestTests {
     }
   }
 
-  @Test("They are values of types, and entities with what was made")
+  @Test("The results can be decoded as Swift values, and read as entities with computed members")
   func values() async throws {
     let rig = try await ApplyRig()
     let url =
@@ -221,7 +221,7 @@ struct ApplyNestTests {
   }
 
   @Test(
-    "Rows that nothing says how to make are refused: more than one instance of one",
+    "Undefined results are rejected: more than one instance where one is needed",
     arguments: ["filter(true)", "top(1)"])
   func refusals(_ steps: String) async throws {
     let rig = try await ApplyRig()

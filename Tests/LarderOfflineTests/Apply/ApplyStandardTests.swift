@@ -126,7 +126,7 @@ struct ApplyStandardTests {
 
   /// Of two sales of one amount the one with the lesser key comes first; the standard leaves that to the service.
   @Test(
-    "Transformations that leave a part (§3.3)",
+    "Transformations that select a subset (§3.3)",
     arguments: [
       ("bottomcount(2,Amount)", [1, 7]), ("topcount(2,Amount)", [3, 4]),
       ("bottompercent(50,Amount)", [1, 2, 3, 6, 7, 8]),

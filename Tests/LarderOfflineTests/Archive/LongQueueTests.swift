@@ -20,7 +20,7 @@ struct LongQueueTests {
   }
 
   @Test(
-    "Eight times the requests are listed in about eight times the time",
+    "Listing eight times as many requests takes about eight times as long",
     arguments: [
       "RequestQueue?$orderby=RequestID desc", "RequestQueue?$expand=CustomHeaders,AffectedEntity",
       "RequestQueue?$filter=RequestMethod eq 'POST'&$count=true&$top=10",
@@ -40,7 +40,7 @@ struct LongQueueTests {
   }
 
   @Test(
-    "One request, and what depends on each, are found without a look at the others",
+    "A request and its dependents are found without reading the others",
     arguments: ["RequestQueue(3)", "RequestQueue?$filter=RequestID eq 3", "RequestQueue?$expand=DependentRequests"])
   func finding(question: String) async throws {
     let rig = try await UploadRig(orders: 0)
@@ -55,7 +55,7 @@ struct LongQueueTests {
     }
   }
 
-  @Test("The requests of a unit, and the units before it, are found without a look at the others")
+  @Test("The requests of a unit, and the units before it, are found without reading the others")
   func units() async throws {
     let rig = try await UploadRig()
     let first = try await rig.update(try await rig.row("Orders", 1), ["Total": .int32(5)])

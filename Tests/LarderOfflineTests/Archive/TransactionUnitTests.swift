@@ -32,7 +32,8 @@ struct TransactionUnitTests {
   }
 
   @Test(
-    "One that touches a refused entity is held whole, and goes whole when that is repaired", arguments: [true, false])
+    "A transaction that touches a rejected entity is held as a whole, and sent as a whole after the correction",
+    arguments: [true, false])
   func touchesRefused(isMadeBefore: Bool) async throws {
     let (rig, report) = try await touching(isMadeBefore: isMadeBefore)
     #expect(report.failed == (isMadeBefore ? 3 : 1) && report.left == 0 && rig.service.log.isEmpty, "\(report)")
@@ -56,7 +57,7 @@ struct TransactionUnitTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("A change that repairs a refused request takes no member out of a transaction behind it")
+  @Test("A change that corrects a rejected request takes no member out of a later transaction")
   func repairBesideHead() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
@@ -72,7 +73,7 @@ struct TransactionUnitTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("Taken back for one of its entities, or by one of its rows, it is taken back whole", arguments: [0, 1, 2])
+  @Test("Undoing a transaction by one of its entities or rows undoes all of it", arguments: [0, 1, 2])
   func undo(way: Int) async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "b"))
@@ -91,7 +92,7 @@ struct TransactionUnitTests {
     #expect(try await rig.rows("SELECT Name FROM {Orders} ORDER BY ID") == ["n1", "n2", "n3"])
   }
 
-  @Test("A refused one is discarded and sent again whole, by whichever of its numbers", arguments: [1, 2])
+  @Test("A rejected transaction is discarded or retried as a whole, by any of its IDs", arguments: [1, 2])
   func archived(id: Int64) async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "poison"))
@@ -103,7 +104,7 @@ struct TransactionUnitTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("An entity that a refused transaction makes is not deleted alone: what goes with it is told")
+  @Test("An entity that a rejected transaction creates cannot be deleted alone: the error names the rest")
   func deletesMade() async throws {
     let rig = try await UploadRig()
     try await change(rig, .create(entity(("Name", .string("poison"))), in: "Orders"), update(2, "Name", "b"))
@@ -114,7 +115,7 @@ struct TransactionUnitTests {
     #expect(try await rig.queue == ["1|2", "2|2"])
   }
 
-  @Test("Deleting an entity takes no refused update out of its transaction")
+  @Test("Deleting an entity takes no rejected update out of its transaction")
   func deletesChanged() async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "poison"), update(2, "Name", "b"))
@@ -125,7 +126,7 @@ struct TransactionUnitTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("A change of one entity does not send again what may have been done in the same transaction")
+  @Test("A change of one entity does not resend requests of its transaction that may have taken effect")
   func unknownPartner() async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "poison"))
@@ -142,7 +143,7 @@ struct TransactionUnitTests {
     #expect(try await rig.queue == ["1|0", "2|0", "3|0"])
   }
 
-  @Test("One that fits the model no more takes its transaction along, wherever in it that is", arguments: [1, 2])
+  @Test("A request that no longer fits the model moves its whole transaction to the archive", arguments: [1, 2])
   func unfitting(id: Int64) async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "b"))
@@ -155,7 +156,7 @@ struct TransactionUnitTests {
     #expect(try await rig.queue == (id == 1 ? ["1|2", "2|3"] : ["1|3", "2|2"]))
   }
 
-  @Test("One whose outcome is uncertain is uncertain again when its transaction is let go")
+  @Test("A request with an uncertain outcome is uncertain again when its transaction is released")
   func uncertain() async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "b"))
@@ -179,7 +180,8 @@ struct TransactionUnitTests {
 
   // MARK: By chance
 
-  @Test("Whatever is done, all requests of a transaction wait or none does, and all have taken effect or none has")
+  @Test(
+    "After any operations, all requests of a transaction are pending or none is, and all have taken effect or none has")
   func byChance() async throws {
     var random = PrintedSeed(for: "Transactions by chance")
     for round in 0..<12 {

@@ -8,7 +8,7 @@ import Testing
 
 /// Random copies of a service, read by random questions: the answer is the one of a copy that has the same rows and knows all
 /// of them, or an error that says that something was not downloaded.
-@Suite("Offline store: random questions over random defining queries", .timeLimit(.minutes(5)))
+@Suite("Offline store: random queries over random defining queries", .timeLimit(.minutes(5)))
 struct CoverageRandomTests {
   private static let queries: [[String]] = [
     [
@@ -140,7 +140,7 @@ struct CoverageRandomTests {
     }
   }
 
-  @Test("the answer is that of a copy that knows all of the same rows, or an error of what was not downloaded")
+  @Test("the result is that of a complete copy of the same rows, or an error for missing data")
   func random() async throws {
     var random = PrintedSeed(for: "CoverageRandomTests")
     let copies = ProcessInfo.processInfo.environment["LARDER_QUERIES"].flatMap { Int($0) }.map { $0 / 40 } ?? 24
@@ -196,7 +196,7 @@ struct CoverageRandomTests {
     return (try? JSONNode(bytes)) ?? .string(String(decoding: bytes, as: UTF8.self))
   }
 
-  @Test("the comparison finds a store that answers with silence")
+  @Test("the comparison detects a store that returns incomplete results")
   func silence() async throws {
     let rig = try await CoverageRig([
       "Orders?$select=ID,Status,CustomerID", "Customers?$filter=ID ge 3&$expand=Boss", "Tags",
@@ -223,7 +223,7 @@ struct CoverageRandomTests {
     _ = folder
   }
 
-  @Test("a copy that has all refuses nothing")
+  @Test("a complete copy rejects no query")
   func whole() async throws {
     var random = PrintedSeed(for: "CoverageRandomTests, whole")
     let rig = try await CoverageRig([

@@ -54,7 +54,7 @@ final class CoverageRig: Sendable {
   }
 }
 
-@Suite("Offline store: reads of what is not in the copy", .timeLimit(.minutes(2)))
+@Suite("Offline store: reads of missing data", .timeLimit(.minutes(2)))
 struct CoverageReadTests {
   /// Reads over defining queries: what each answer has in it, or what the error names.
   struct Example: Sendable, CustomStringConvertible {
@@ -199,7 +199,7 @@ struct CoverageReadTests {
   ]
 
   @Test(
-    "what each defining query has brought is answered, what none has is an error that names it",
+    "downloaded data is returned, other data is an error that names it",
     arguments: examples.indices)
   func example(_ number: Int) async throws {
     let example = Self.examples[number]
@@ -231,7 +231,7 @@ struct CoverageReadTests {
   }
 
   @Test(
-    "a change over what no query has brought is the error that a read of its path is, with the query that would bring it",
+    "a change that needs missing data fails like a read of its path, and names a query that would include it",
     arguments: [
       (["Orders", "Tags", "Customers", "Products"], "Orders(1)/Items(1)", "'Orders?$expand=Items' would"),
       (["Orders", "Tags", "Customers", "Products"], "Customers(2)/Boss", "Customers?$expand=Boss"),
@@ -254,7 +254,7 @@ struct CoverageReadTests {
     try await rig.close()
   }
 
-  @Test("parts of a complex value that different queries select stand beside each other", arguments: [false, true])
+  @Test("parts of a complex value that different queries select are merged", arguments: [false, true])
   func partsOfComplexValue(isAgain: Bool) async throws {
     let rig = try await CoverageRig(["Customers?$select=ID,City/Zip", "Customers?$select=ID,City/Street"])
     if isAgain { try await rig.store.download(whole: true) }
@@ -263,7 +263,7 @@ struct CoverageReadTests {
     try await rig.close()
   }
 
-  @Test("what was created here in a set that no query covers is read by its key, and as local rows alone")
+  @Test("local entities of a set that no query covers can be read by key, and as local rows only")
   func createdHere() async throws {
     let rig = try await CoverageRig(["Orders"])
     try await rig.store.create(tag(77), in: "Tags")
@@ -286,7 +286,7 @@ struct CoverageReadTests {
     try await rig.close()
   }
 
-  @Test("all is known of what was created here: links that no query brings, properties that they leave out")
+  @Test("everything is known of local entities: links that no query downloads, properties that the queries omit")
   func knownHere() async throws {
     let rig = try await CoverageRig(["Orders?$select=ID,Status"])
     var order = ODataEntity(properties: [
@@ -311,7 +311,7 @@ struct CoverageReadTests {
 
   // MARK: Queries come and go
 
-  @Test("another text of a query tells of the rows once they were downloaded by it")
+  @Test("a changed query takes effect once its rows have been downloaded")
   func changedQuery() async throws {
     let rig = try await CoverageRig(["Orders"])
     #expect(await rig.error("Orders(1)/Items")?.name == .notDownloaded)
@@ -333,7 +333,7 @@ struct CoverageReadTests {
     try await rig.close()
   }
 
-  @Test("typed values: what was left out is missing, what was never downloaded is the error of the read")
+  @Test("typed values: an omitted property is missing, and missing data fails the read")
   func typed() async throws {
     let rig = try await CoverageRig(["Orders?$select=ID"])
     #expect(try await rig.store.read([NotedOrder].self, "Orders")?.allSatisfy { $0.note == nil } == true)
@@ -345,7 +345,7 @@ struct CoverageReadTests {
     try await rig.close()
   }
 
-  @Test("a live result waits for the first download, and is the error of a set that no query covers")
+  @Test("a live result waits for the first download, and fails for a set that no query covers")
   func live() async throws {
     let rig = try await CoverageRig(["Orders"])
     var uncovered = try rig.store.live([KeyOnly].self, "Tags").makeAsyncIterator()

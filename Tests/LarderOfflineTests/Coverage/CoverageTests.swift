@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Offline store: what a defining query brings", .timeLimit(.minutes(1)))
+@Suite("Offline store: what a defining query downloads", .timeLimit(.minutes(1)))
 struct CoverageTests {
   /// Which of `Orders/Items`, `Orders/Note`, `Items/Order` and `Items/Text` a query brings with every row.
   typealias Known = (query: String, known: Set<String>)
@@ -39,7 +39,7 @@ struct CoverageTests {
     ("Items?$expand=Order", ["Items/Order", "Items/Text", "Orders/Items", "Orders/Note"]),
   ]
 
-  @Test("before V4, where paths of $select stand for nested options", arguments: earlier.indices)
+  @Test("before V4, where paths in $select replace nested options", arguments: earlier.indices)
   func before(_ number: Int) throws {
     let (query, expected) = Self.earlier[number]
     #expect(try Self.known(query, EdmModel.read(Array(Self.metadataV2.utf8))).isSuperset(of: expected), "\(query)")

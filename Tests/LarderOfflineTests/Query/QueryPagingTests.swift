@@ -5,10 +5,10 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Pages of questions", .timeLimit(.minutes(1)))
+@Suite("Pages of queries", .timeLimit(.minutes(1)))
 struct QueryPagingTests {
   @Test(
-    "Pages of any size are the whole in its order, with nulls and equal values",
+    "Pages of any size add up to the whole result in its order, with nulls and equal values",
     arguments: [
       "Products?$filter=ID%20gt%203", "Products?$orderby=Rating", "Products?$orderby=Rating%20desc",
       "Products?$orderby=Price,Name%20desc", "Products?$orderby=Category/Name,Home/City%20desc", "Products?$top=17",
@@ -31,7 +31,7 @@ struct QueryPagingTests {
     }
   }
 
-  @Test("A token of another question, a cut one and one of no store are refused")
+  @Test("A token of another query, a truncated one and an invented one are rejected")
   func tokens() async throws {
     let rig = try await QueryRig(QueryShop.world())
     let plan = try rig.plan("Products?$orderby=Name", pageSize: 2)
@@ -48,7 +48,7 @@ struct QueryPagingTests {
     }
   }
 
-  @Test("Values of all classes go through a token")
+  @Test("A token preserves values of all storage classes")
   func values() {
     let token = SkipToken(
       order: .max, delivered: 7,

@@ -18,7 +18,7 @@ struct FormerStoreTests {
     }
   }
 
-  @Test("a file of each earlier schema is opened, and has the tables of a new one", arguments: 1...8)
+  @Test("a file of each earlier schema can be opened, and then has the tables of a new one", arguments: 1...8)
   func schemas(steps: Int) async throws {
     let folder = try TemporaryFolder()
     let key = try RigKey.fromEnvironment()

@@ -8,7 +8,7 @@ import Testing
 @testable import LarderCrashRig
 @testable import LarderOffline
 
-@Suite("A process that ends at any moment", .timeLimit(.minutes(1)))
+@Suite("A process that ends at any time", .timeLimit(.minutes(1)))
 struct ReplicaCrashTests {
   private final class Moments: Sendable {
     let taken = Mutex<[String]>([])
@@ -46,7 +46,7 @@ struct ReplicaCrashTests {
     }
   }
 
-  @Test("what it leaves shows the state before the download or the one behind it, and can go on")
+  @Test("the file has the state before or after the download, and the download can be resumed")
   func anyMoment() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     let copies = try TemporaryFolder()

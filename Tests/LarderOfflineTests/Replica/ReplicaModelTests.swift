@@ -116,7 +116,7 @@ struct ReplicaModelTests {
     FROM {Orders} o ORDER BY o.ID
     """
 
-  @Test("the store holds what a dictionary holds, after whole reads, deltas, cut and dropped reads in any order")
+  @Test("the store equals a dictionary after whole reads, deltas, interrupted and dropped reads in any order")
   func random() async throws {
     var random = PrintedSeed(for: "the store's rows")
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop)
@@ -176,7 +176,7 @@ struct ReplicaModelTests {
     _ = try await read.finish(deltaLink: nil, etag: nil, lastModified: nil, at: 1)
   }
 
-  @Test("a full-text index is made when it is asked for, and dropped when rows change")
+  @Test("a full-text index is created when it is needed, and dropped when rows change")
   func search() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.replica.prepareSearch([0])
@@ -197,7 +197,7 @@ struct ReplicaModelTests {
     #expect(try await rig.rows("SELECT name FROM sqlite_schema WHERE name LIKE 's1%'") == [])
   }
 
-  @Test("an index is made while unfinished ones are swept away")
+  @Test("an index is created while unfinished ones are removed")
   func searchAndSweep() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     let rows = (0..<5000).map { "{\"ID\":\($0),\"Name\":\"Bird \($0) of many words that take their time\"}" }
@@ -217,7 +217,7 @@ struct ReplicaModelTests {
     #expect(try await rig.rows("SELECT count(*) FROM \(index) WHERE \(index) MATCH 'bird'") == ["5000"])
   }
 
-  @Test("indexes that the application asks for are there at once, and in later generations")
+  @Test("indexes that the application requests exist at once, and in later generations")
   func indexes() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.load("Customers", "{\"value\":[{\"ID\":1}]}")
@@ -232,7 +232,7 @@ struct ReplicaModelTests {
     #expect(try await rig.rows(orders).contains { $0.contains("USING INDEX") })
   }
 
-  @Test("a query that is removed takes its tables along, and rows that others have stay")
+  @Test("removing a query removes its tables; rows of other queries stay")
   func removal() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.download("a", "Orders", pages: ["{\"value\":[{\"ID\":1,\"Tags\":[{\"Name\":\"x\"}]}]}"])

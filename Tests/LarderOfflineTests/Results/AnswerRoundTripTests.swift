@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Answers: what is written is read back", .timeLimit(.minutes(1)))
+@Suite("Results: written payloads are read back", .timeLimit(.minutes(1)))
 struct AnswerRoundTripTests {
   /// Values of every primitive type, edges among them.
   struct Values {

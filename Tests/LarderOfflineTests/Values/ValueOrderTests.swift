@@ -26,7 +26,7 @@ private enum Order: String, CaseIterable {
 @Suite("Orders of values", .timeLimit(.minutes(1)))
 struct ValueOrderTests {
   @Test(
-    "decimals in ascending order, those of a row equal",
+    "decimals in ascending order, those in one row are equal",
     arguments: [
       [
         ["-INF"], ["-1e999999999"], ["-100", "-1e2", "-100.00"], ["-99.99"], ["-1.5", "-01.50"], ["-0.5", "-.5"],
@@ -38,7 +38,7 @@ struct ValueOrderTests {
   func decimals(_ ladder: [[String]]) { check(.decimal, ladder, except: ["", "1."]) }
 
   @Test(
-    "moments in the order of time, those of a row at one instant",
+    "timestamps in chronological order, those in one row at the same instant",
     arguments: [
       [
         ["-12345-01-01T00:00:00Z"], ["-0001-12-31T23:59:59Z"], ["0000-01-01"], ["0001-01-01T00:00:00Z"],
@@ -78,7 +78,7 @@ struct ValueOrderTests {
     }
   }
 
-  @Test("as the value types order", arguments: Order.allCases)
+  @Test("the same order as that of the value types", arguments: Order.allCases)
   private func agrees(_ order: Order) throws {
     var seed = PrintedSeed(for: "order of \(order)")
     for _ in 0..<4000 {
@@ -101,7 +101,7 @@ struct ValueOrderTests {
     }
   }
 
-  @Test("total over any bytes: never two ways, never round", arguments: Order.allCases)
+  @Test("a total order over any bytes: antisymmetric and transitive", arguments: Order.allCases)
   private func total(_ order: Order) {
     var seed = PrintedSeed(for: "total order of \(order)")
     for _ in 0..<4000 {
