@@ -33,7 +33,7 @@ struct ApplyCompositionTests {
       {"Customer":{"Country":"Netherlands"},"Total":5},{"Customer":{"Country":"USA"},"Total":19}
       """#
     #expect(one == expected.replacing("\n", with: ""))
-    // The same levels by the name that the model gives them.
+    // The same levels, by their name in the model.
     let named = try await rig.ask(
       "Sales?$apply=groupby((rollup(CustomerHierarchy)),aggregate(Amount with sum as Total))")
     #expect(named == one)

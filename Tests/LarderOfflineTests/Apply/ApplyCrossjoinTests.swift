@@ -30,7 +30,7 @@ struct ApplyCrossjoinTests {
         sold + "/compute(Sales/Amount mul Products/TaxRate as Tax)/aggregate(Tax with sum as T,$count as N)",
         #"{"T":2.08,"N":8}"#
       ),
-      // Each entity counts once, however often it stands in a row (§3.2.1.1).
+      // Each entity counts once, however often it occurs in a row (§3.2.1.1).
       ("aggregate($count as N,Sales/Amount with sum as S,Sales/Amount with max as M)", #"{"N":32,"S":24,"M":8}"#),
       ("identity/filter(Products/ID eq 'P4')/aggregate($count as N)", #"{"N":8}"#),
       (

@@ -143,7 +143,7 @@ struct ApplyFuzzTests {
     }
   }
 
-  /// Null is the least.
+  /// Null is the lowest value.
   private static func sorted(_ sales: [Sale], _ isTop: Bool) -> [Sale] {
     sales.sorted { one, other in
       let (a, b) = (one.amount ?? .min, other.amount ?? .min)
@@ -153,7 +153,7 @@ struct ApplyFuzzTests {
 }
 
 extension ODataDecimal {
-  /// Without zeros at the end.
+  /// The text without trailing zeros.
   fileprivate var normal: String {
     let text = description
     guard text.contains(".") else { return text }

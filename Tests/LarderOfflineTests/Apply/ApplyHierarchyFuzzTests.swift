@@ -17,11 +17,11 @@ struct ApplyHierarchyFuzzTests {
     }
   }
 
-  /// Nodes with their parents: some have none, some several, some stand in a circle, some name what is no node.
+  /// Nodes with their parents: some have none, some several, some are in a cycle, some refer to a missing node.
   private struct Graph {
     var names: [String] = []
     var parents: [[Int]] = []
-    /// The node of each sale; -1 for one that is no node, nil for none.
+    /// The node of each sale; -1 for a missing node, nil for none.
     var sales: [Int?] = []
 
     init(_ random: inout Generator) {
@@ -157,11 +157,11 @@ struct ApplyHierarchyFuzzTests {
   func bounds() async throws {
     var world = ApplySales.people()
     world.entities.removeAll { $0.place == "SalesOrganizations" }
-    // All are above and below each other: the ways are the orders of all subsets.
+    // All are above and below each other: the paths are the orders of all subsets.
     let nodes = (0..<12).map { world.organization("N\($0)", "", below: nil) }
     for node in nodes { node.links["Parents"] = nodes.filter { $0 !== node } }
     let tangled = try await ApplyRig(world)
-    // Of rows at few of the places, too.
+    // The limit also applies if only few of the places have rows.
     let many = await #expect(throws: StorageError.self) {
       try await tangled.ask(
         "SalesOrganizations?$apply=filter(ID eq 'N1')/traverse($root/SalesOrganizations,ManyParents,ID,preorder,filter(ID eq 'N0'))/aggregate($count as N)"
@@ -181,7 +181,7 @@ struct ApplyHierarchyFuzzTests {
     #expect(sum == #"{"N":150},{"N":149}"#)
   }
 
-  /// Three nodes below each other: three places on as many levels, and six pairs. All are counted, whatever rows are asked for.
+  /// Three nodes below each other: three places on three levels, and six pairs. All are counted, whatever rows are requested.
   @Test(
     "The limits apply to a whole hierarchy, also for rows at few of its nodes",
     arguments: ["", "filter(ID eq 'N0')/", "filter(ID eq 'N1')/", "filter(ID eq 'N9')/"])
@@ -190,7 +190,7 @@ struct ApplyHierarchyFuzzTests {
     let hierarchy = "$root/SalesOrganizations,SalesOrgHierarchy,ID"
     let traversal = "SalesOrganizations?$apply=\(rows)traverse(\(hierarchy),preorder)"
     let portions = "SalesOrganizations?$apply=\(rows)groupby((rolluprecursive(\(hierarchy))),aggregate($count as N))"
-    // Of rows that are at none of the nodes and might be at several, which are looked for in each portion.
+    // The rows are at none of the nodes but may be at several, so that each portion is searched for them.
     let several =
       "Customers?$apply=groupby((rolluprecursive(\(hierarchy.replacing(",ID", with: ",Sales/SalesOrganizationID")))),aggregate($count as N))"
     for (url, fits, isTooMuch, what) in [
@@ -205,7 +205,7 @@ struct ApplyHierarchyFuzzTests {
     }
   }
 
-  /// Nodes of which each is below the one before.
+  /// Nodes each of which is below the previous one.
   private static func chain(_ count: Int) -> QueryWorld {
     var world = ApplySales.people()
     world.entities.removeAll { $0.place == "SalesOrganizations" }

@@ -65,12 +65,12 @@ struct ApplyHierarchyTests {
       ),
       ("traverse(H,ID,preorder)/skip(1)/top(3)", ["EMEA", "EMEA Central", "US"]),
       ("filter(ID ne 'US')/traverse(H,ID,postorder)", ["EMEA Central", "EMEA", "US East", "US West", "Sales"]),
-      // What comes behind may order anew, and equal values stay as they are.
+      // Later options may sort again, and keep the order of equal values.
       (
         "traverse(H,ID,preorder)/orderby(contains(Name,'E') desc)",
         ["EMEA", "EMEA Central", "US East", "Sales", "US", "US West"]
       ),
-      // Steps may take a traversal for what it leaves.
+      // Later steps may use a traversal to select rows.
       ("descendants(H,ID,traverse(H,ID,postorder)/top(1),keep start)", ["EMEA Central"]),
     ])
   func traverses(_ apply: String, _ expected: [String]) async throws {
@@ -107,7 +107,7 @@ struct ApplyHierarchyTests {
     _ = world.organization("Phobos", "Phobos", below: nil, relations: ["Mars"])
   }
 
-  /// Examples 64 and 117: Atlantis has two parents, Mars and what is below it are no part of the traversal.
+  /// Examples 64 and 117: Atlantis has two parents; Mars and the nodes below it are not part of the traversal.
   @Test("A node with several parents occurs below each of them; unreachable nodes are omitted (§6.2.2.2)")
   func severalParents() async throws {
     var world = ApplySales.people()
@@ -178,7 +178,7 @@ struct ApplyHierarchyTests {
         {"ID":"US West","SubOrgCnt":0,"Superordinate":{"ID":"US"}}
         """#
       ),
-      // Of the sub-hierarchy below US, as in example 66.
+      // The sub-hierarchy below US, as in example 66.
       (
         "Sales?$apply=groupby((rolluprecursive(H,SalesOrganization/ID,descendants(H,ID,filter(ID eq 'US'),keep start))),aggregate(Amount with sum as TotalAmountIncl))&$expand=SalesOrganization($select=ID)",
         #"""
@@ -210,7 +210,7 @@ struct ApplyHierarchyTests {
         {"N":1,"SalesOrganization":{"ID":"US East"}},{"N":1,"SalesOrganization":{"ID":"US West"}}
         """#
       ),
-      // Nodes without rows are there too, where nothing else is grouped by.
+      // Nodes without rows are included, if there is no other grouping property.
       (
         "Sales?$apply=filter(Amount gt 4)/groupby((rolluprecursive(H,SalesOrganization/ID)),aggregate(Amount with sum as T))&$expand=SalesOrganization($select=ID)&$filter=T eq null",
         #"""
@@ -226,7 +226,7 @@ struct ApplyHierarchyTests {
         {"Product":{"Name":"Sugar"},"T":2,"SalesOrganization":{"ID":"US"}}
         """#
       ),
-      // Example 68: identifiers that match nothing (case 3); the row has what it is asked by.
+      // Example 68: identifiers that match nothing (case 3); the row has its grouping properties.
       (
         "Sales?$apply=groupby((rolluprecursive(H,CustomerID,filter(ID eq 'US'))),aggregate(Amount with sum as TotalAmount))",
         #"{"TotalAmount":null,"CustomerID":"US"}"#

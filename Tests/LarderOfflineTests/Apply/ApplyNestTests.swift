@@ -58,12 +58,12 @@ struct ApplyNestTests {
         {"ID":"PG2","P":[{"ID":"P3","S":[{"N":4}]},{"ID":"P4","S":[{"N":0}]}]}
         """#
       ),
-      // Options of $expand go on from what was made.
+      // Options of $expand apply to the computed collection.
       (
         "Customers?$apply=addnested(Sales,compute(Amount mul 2 as Twice) as S)&$select=ID&$expand=S($filter=Twice gt 4;$orderby=Twice desc;$top=1;$select=Twice)",
         #"{"ID":"C1","S":[{"Twice":8}]},{"ID":"C2","S":[{"Twice":16}]},{"ID":"C3","S":[]},{"ID":"C4","S":[]}"#
       ),
-      // In groups, and behind them.
+      // In groups, and after them.
       (
         "Products?$apply=groupby((Color),topcount(1,Name)/addnested(Sales,aggregate($count as N) as S))&$select=Color,S",
         #"""
@@ -79,7 +79,7 @@ struct ApplyNestTests {
     ])
   func addsNested(_ url: String, _ expected: String) async throws {
     let text = try await ApplyRig().ask(url)
-    // What an entity shows of its own is not what is tested here.
+    // The entity's declared properties are not tested here.
     #expect(text.replacing(Self.rest, with: "") == expected.replacing("\n", with: ""))
   }
 
@@ -98,7 +98,7 @@ struct ApplyNestTests {
         "Customers?$apply=addnested(Sales,filter(Amount gt 3) as Big)/compute(Big/$count as N)&$select=N",
         #"{"N":1},{"N":2},{"N":0},{"N":0}"#
       ),
-      // Example 127 in other words: what is nested is aggregated.
+      // Example 127 in another form: a nested collection is aggregated.
       (
         "Customers?$apply=addnested(Sales,filter(Amount gt 1) as Big)/groupby((Country),aggregate(Big/Amount with sum as T))",
         #"{"Country":"France","T":null},{"Country":"Netherlands","T":4},{"Country":"USA","T":18}"#
@@ -138,7 +138,7 @@ struct ApplyNestTests {
         {"Customer":{"ID":"C3"},"Best":[{"ID":6}],"Sum":[{"T":5}]}
         """#
       ),
-      // Null is a group too, and what $expand stands around is no hindrance.
+      // Null is a group too, and an enclosing $expand does not matter.
       (
         "Customers?$select=ID&$filter=ID eq 'C1'&$expand=Sales($apply=groupby((Product/Color),nest(aggregate($count as N) as C)))",
         #"{"ID":"C1","Sales":[{"Product":{"Color":"Brown"},"C":[{"N":1}]},{"Product":{"Color":"White"},"C":[{"N":2}]}]}"#

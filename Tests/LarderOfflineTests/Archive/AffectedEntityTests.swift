@@ -35,7 +35,7 @@ struct AffectedEntityTests {
     return rig
   }
 
-  /// What is shown in the rows of a question, without what stands around them.
+  /// The members in the rows of a query, without the enclosing JSON.
   private func affected(_ rig: ChangeRig, _ options: String) async throws -> String {
     let text = try await rig.read("RequestQueue?$select=RequestID&$orderby=RequestID&$expand=" + options)
     return text.replacing("{\"value\":", with: "").replacing("\"AffectedEntity\":", with: "")
@@ -70,7 +70,7 @@ struct AffectedEntityTests {
       try await affected(
         rig, "AffectedEntity($select=Total;$expand=Customer($select=Name),Items/$count)&$filter=RequestID eq 1")
         == #"[{"RequestID":1,{"Total":12,"Customer":{"Name":"Ada"},"Items@odata.count":3}}]}"#)
-    // At any level, and behind a path.
+    // At any level, and after a path.
     #expect(
       try await affected(
         rig,

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Four requests, the first of which is rejected", .timeLimit(.minutes(1)))
 struct ArchiveExampleTests {
-  /// 1 creates order A, 2 updates it, 3 creates item B linked to A, 4 updates B; 5 has nothing to do with them. A is refused.
+  /// 1 creates order A, 2 updates it, 3 creates item B linked to A, 4 updates B; 5 is independent. The creation of A is rejected.
   private func rig(isV2: Bool = false, sends: Bool = true) async throws -> UploadRig {
     let rig = try await UploadRig(.init(isV2: isV2))
     let name = ODataProperty("Name", .string("poison"))
@@ -45,7 +45,7 @@ struct ArchiveExampleTests {
     #expect(try await archive(rig) == ["1", "2 held", "3 held", "4 held"])
     #expect(try await rows(rig) == ["poison,1", "c"])
     #expect(rig.service.entities("Orders")[1]?.values["Note"] == "\"other\"")
-    // Nothing of them is sent again by itself.
+    // None of them is sent again automatically.
     let sent = rig.service.requests.count
     #expect(try await rig.store.upload() == OfflineODataUploadReport())
     #expect(rig.service.requests.count == sent)
@@ -65,7 +65,7 @@ struct ArchiveExampleTests {
     if left.isEmpty {
       #expect(try await rig.isClean())
     } else {
-      // What is left goes when the order is repaired.
+      // The remaining requests are sent after the order is corrected.
       let path = try await rig.rows("SELECT 'Orders(' || ID || ')' FROM {Orders} WHERE ID < 0")[0]
       try await rig.store.update(path, to: ODataEntity(properties: [ODataProperty("Name", .string("good"))]))
       let report = try await rig.store.upload()
@@ -132,7 +132,7 @@ struct ArchiveExampleTests {
 }
 
 extension String {
-  /// What follows a part.
+  /// The text after a part.
   fileprivate func components(_ part: String) -> String? {
     ranges(of: part).first.map { String(self[$0.upperBound...]) }
   }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Failed changes are retried or undone", .timeLimit(.minutes(1)))
 struct ArchiveFaceTests {
-  /// An order that is refused, and one more change of the same.
+  /// An order whose creation is rejected, and another change of it.
   private func refused(_ ways: UploadService.Ways = .init()) async throws -> (rig: UploadRig, made: RowReference) {
     let rig = try await UploadRig(ways)
     let (_, row) = try await rig.create("Orders", key: -5, ["Name": .string("poison")])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderOffline
 
-/// The archive with a service that others have written, which wants If-Match.
+/// The archive with a service of another implementation, which requires If-Match.
 @Suite("Conflicts with a real service", .mockSAP("--require-if-match"), .serialized, .timeLimit(.minutes(1)))
 struct ArchiveServicesTests {
   struct Sales: Sendable, CustomTestStringConvertible {

@@ -13,7 +13,7 @@ struct ArchiveConflictTests {
     ODataEntity(properties: values.map { ODataProperty($0.0, $0.1) })
   }
 
-  /// A colleague changes a property of order 1.
+  /// Another client changes a property of order 1.
   private func colleague(_ rig: UploadRig, _ name: String = "Name", _ value: String = "\"theirs\"", key: Int = 1) {
     rig.service.change { state in
       state.sets["Orders"]?[key]?.values[name] = value
@@ -112,7 +112,7 @@ struct ArchiveConflictTests {
     return change == .update ? "PATCH" : change == .deletion ? "DELETE" : "PUT"
   }
 
-  /// A rig whose service has no ETags and, where that is asked for, is known to recognise repeated requests.
+  /// A rig whose service has no ETags and, if requested, recognises repeated requests.
   private func rigWithoutETags(knowsNames: Bool) async throws -> UploadRig {
     let rig = try await UploadRig(.init(knowsNames: knowsNames, hasETags: false))
     if knowsNames {
@@ -135,7 +135,7 @@ struct ArchiveConflictTests {
       await #expect(throws: OfflineODataError.self) { try await rig.store.upload(options) }
       #expect(try await rig.queue == ["\(id)|1"])
       colleague(rig, "Note")
-      // Not told yet, for it may have come of the change itself.
+      // It is not reported yet, because the change itself may have caused it.
       #expect(try await rig.store.download().queries.flatMap(\.conflicts).isEmpty)
       let report = try await rig.store.upload(options)
       switch policy {
@@ -186,13 +186,13 @@ struct ArchiveConflictTests {
     #expect(conflict.theirs?["Name"] == .string("theirs") && conflict.isTheirsKnown)
     #expect(try await rig.store.conflict(2) == nil)
     #expect(try await rig.store.readCount("RequestQueue?$filter=Conflict") == 1)
-    // It is told once, as long as the service's version stays; a newer one is kept.
+    // It is reported once for each version of the service; a newer version is stored.
     #expect(try await rig.store.download().queries.flatMap(\.conflicts).isEmpty)
     colleague(rig, "Name", "\"newer\"")
     _ = try await rig.store.download()
     #expect(try await rig.store.conflict(1)?.theirs?["Name"] == .string("newer"))
     #expect(try await rig.store.conflict(1)?.base?["Name"] == .string("n1"))
-    // The upload sends it under the ETag that it was based on.
+    // The upload sends it with the ETag that it was based on.
     let sent = try await rig.store.upload()
     #expect(sent.failed == 1 && sent.sent == 1)
     let archived = try #require(try await rig.store.conflict(1))
@@ -248,7 +248,7 @@ struct ArchiveConflictTests {
     let after = try #require(try await rig.store.conflict(1))
     #expect(after.isTheirsKnown && after.theirs?["Name"] == .string("theirs"))
     #expect(after.base?["Name"] == .string("n1") && after.mine?["Name"] == .string("mine"))
-    // Mine.
+    // The local version.
     try await rig.store.retry(1)
     #expect(try await rig.store.upload().sent == 1)
     #expect(order(rig)?["Name"] == "\"mine\"")
@@ -355,7 +355,7 @@ struct ArchiveConflictTests {
       #expect(order(rig)?["Name"] == "\"\(one.order)\"")
       #expect(order(rig, 2)?["Name"] == "\"\(one.other ?? "")\"")
       if one.failed > 0 {
-        // The one of the two that is in conflict, and the other that is refused with it.
+        // The request in conflict, and the other one, which is rejected with it.
         #expect(try await rig.store.conflict(1)?.theirs?["Name"] == .string("theirs"))
         #expect(try await rig.store.conflict(2) == nil)
         #expect(try await rig.store.retry(2) == 2)
@@ -469,7 +469,7 @@ struct ArchiveConflictTests {
     }
     var questions = asked.makeAsyncIterator()
     #expect(await questions.next() == "theirs")
-    // The file as it is at this moment is what another process finds.
+    // Another process finds the file in its current state.
     #expect(try await rig.queue == ["1|1"])
     upload.cancel()
     _ = try? await upload.value

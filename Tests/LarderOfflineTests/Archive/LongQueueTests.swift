@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Long queues", .timeLimit(.minutes(3)))
 struct LongQueueTests {
-  /// How long a question takes, the quickest of three times.
+  /// The duration of a query, the shortest of three runs.
   private func time(_ rig: UploadRig, _ path: String) async throws -> Duration {
     var best = Duration.seconds(3600)
     for _ in 1...3 {
@@ -35,7 +35,7 @@ struct LongQueueTests {
     let (short, long) = (try await time(few, question), try await time(many, question))
     let ratio = long / short
     print("\(question): \(short) for 250 requests, \(long) for 2000, \(ratio) times")
-    // What looks at all of the others for each one takes 64 times.
+    // An algorithm that reads all others for each one would take 64 times as long.
     #expect(ratio < 28)
   }
 
@@ -49,7 +49,7 @@ struct LongQueueTests {
     let steps = try await store.read { connection, state, plan in
       try Explanation(try store.preparedQuery(question, connection, state, plan).plan, on: connection).steps
     }
-    // The queue itself is read from one end to the other where that is the question.
+    // Only a query for the whole queue reads all of it.
     for step in steps where !step.path.isEmpty || steps.count == 1 {
       #expect(!step.plan.contains { $0.contains("SCAN") }, "\(step)")
     }

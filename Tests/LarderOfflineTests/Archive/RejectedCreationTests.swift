@@ -11,7 +11,7 @@ struct RefusedCreationTests {
     ODataEntity(properties: values.map { ODataProperty($0.0, $0.1) })
   }
 
-  /// A store with order 7 made here, refused because another has made it meanwhile, and an item of it that is held.
+  /// A store with a local order 7, whose creation was rejected because another client has created it, and a held item of it.
   private func refused(isV2: Bool = false, downloads: Bool = false) async throws -> UploadRig {
     let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true))
     let order = entity(("ID", .int32(7)), ("Name", .string("mine")), ("Note", .string("n")))
@@ -32,7 +32,7 @@ struct RefusedCreationTests {
     #expect(conflict.mine?["Name"] == .string("mine") && conflict.mine?["Note"] == .string("n"))
     #expect(conflict.theirs?["Name"] == .string("theirs") && conflict.theirs?["Total"] == .int32(9))
     #expect(try await rig.rows("SELECT Name, Total FROM {Orders} WHERE ID = 7") == ["mine|-"])
-    // Discarded, it is gone here; the service's comes with a download.
+    // Discarding removes the local entity; a download adds that of the service.
     #expect(try await rig.store.discard(1) == 2)
     try await rig.store.download()
     #expect(try await rig.rows("SELECT Name, Total FROM {Orders} WHERE ID = 7") == ["theirs|9"])

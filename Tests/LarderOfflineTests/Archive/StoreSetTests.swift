@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The queue and the error archive are entity sets", .timeLimit(.minutes(1)))
 struct StoreSetTests {
-  /// In the archive: 1 refused, 2 held for it. In the queue: 3 and 4, which depends on it.
+  /// In the archive: 1, which was rejected, and 2, which is held for it. In the queue: 3, and 4, which depends on 3.
   static func rig(_ ways: UploadService.Ways = .init()) async throws -> UploadRig {
     let rig = try await UploadRig(ways)
     var request = QueuedRequest(.create, QueuedTarget(nil, "Orders"))
@@ -94,7 +94,7 @@ struct StoreSetTests {
     let queue = try #require(model.entitySet("RequestQueue"))
     let other = Set(model.structure(queue.entityType)?.properties.map(\.name) ?? [])
     #expect(other.isSuperset(of: ["RequestID", "Status", "CustomTag"]))
-    // What both say has one name.
+    // Properties of both have the same name.
     let shared = Set([
       "RequestID", "RequestMethod", "RequestURL", "RequestBody", "CustomTag", "Category", "TransactionID", "Conflict",
       "EntityPath", "ETag",
@@ -146,7 +146,7 @@ struct StoreSetTests {
     #expect(try await read(rig, "ErrorArchive(1)/AffectedEntity/Name") == "{\"value\":\"poison\"}")
     #expect(try await read(rig, "RequestQueue(4)/AffectedEntity/Order?$select=Name") == "{\"Name\":\"new\"}")
     await #expect(throws: OfflineODataError.self) { try await read(rig, "ErrorArchive(9)/AffectedEntity") }
-    // One that is deleted here is not there.
+    // A locally deleted entity is absent.
     try await rig.delete(try await rig.row("Orders", 1))
     #expect(
       try await read(rig, "RequestQueue(5)?$select=RequestID&$expand=AffectedEntity")

@@ -20,7 +20,7 @@ struct TransactionUnitTests {
     .update("Orders(\(key))", to: entity((name, .string(text))))
   }
 
-  /// Request 1 changes order 1 and is refused; requests 2 and 3 are a transaction of orders 2 and 1, made before or after
+  /// Request 1 changes order 1 and is rejected; requests 2 and 3 are a transaction of orders 2 and 1, created before or after
   /// that.
   private func touching(isMadeBefore: Bool) async throws -> (UploadRig, OfflineODataUploadReport) {
     let rig = try await UploadRig()
@@ -38,7 +38,7 @@ struct TransactionUnitTests {
     let (rig, report) = try await touching(isMadeBefore: isMadeBefore)
     #expect(report.failed == (isMadeBefore ? 3 : 1) && report.left == 0 && rig.service.log.isEmpty, "\(report)")
     #expect(try await rig.queue == ["1|2", "2|3", "3|3"])
-    // What is made of the member that does not touch the refused entity is held, too.
+    // Changes that depend on the other member of the transaction are held too.
     try await rig.store.update("Orders(2)", to: entity(("Note", .string("c"))))
     #expect(try await rig.queue == ["1|2", "2|3", "3|3", "4|3"])
     #expect(try await rig.rows("SELECT ID, \"@state\" FROM {Orders} ORDER BY ID") == ["1|6", "2|6", "3|0"])
@@ -61,7 +61,7 @@ struct TransactionUnitTests {
   func repairBesideHead() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
-    // The first of the transaction has its number.
+    // The transaction has the number of its first request.
     try await change(rig, update(1, "Note", "a"), update(2, "Note", "b"))
     _ = try await rig.store.upload()
     #expect(try await rig.queue == ["1|2", "2|3", "3|3"])
@@ -83,7 +83,7 @@ struct TransactionUnitTests {
     case 0: #expect(try await rig.store.undoPendingChanges(of: "Orders(1)") == 5)
     case 1: _ = try await rig.store.delete("RequestQueue(1)")
     default:
-      // That of order 3 alone stands on the others.
+      // Only the request for order 3 depends on the others.
       #expect(try await rig.store.undoPendingChanges(of: "Orders(3)") == 2)
       #expect(try await rig.queue == ["1|0", "2|0", "3|0"])
       return
@@ -193,7 +193,7 @@ struct TransactionUnitTests {
         #expect(faults.isEmpty, "round \(round), step \(step), \(what): \(faults)")
         guard faults.isEmpty else { return }
       }
-      // What is uncertain is looked up, and may go to the archive, before it can be taken back.
+      // An uncertain request is looked up, and may move to the archive, before it can be undone.
       _ = try? await rig.store.undoAllPendingChanges()
       _ = try? await rig.store.discardAll()
       _ = try await rig.store.undoAllPendingChanges()
@@ -202,16 +202,16 @@ struct TransactionUnitTests {
   }
 }
 
-/// Changes, uploads and repairs of one store by chance.
+/// Random changes, uploads and corrections of one store.
 private struct TransactionCourse {
   let rig: UploadRig
-  /// How many texts each transaction brings to the service.
+  /// The number of texts that each transaction sends to the service.
   private var texts: [Int: Int] = [:]
   private var count = 0
 
   init(rig: UploadRig) { self.rig = rig }
 
-  /// Does something; what refuses it changes nothing.
+  /// Runs an operation; an error changes nothing.
   mutating func step(_ random: inout PrintedSeed) async throws -> String {
     let ids = try await rig.queue.compactMap { Int64($0.prefix { $0 != "|" }) }
     let id = ids.randomElement(using: &random) ?? 1
@@ -307,7 +307,7 @@ private struct TransactionCourse {
       guard let later = unit[need[0]], let earlier = unit[need[1]], later != earlier else { continue }
       before[later, default: []].insert(earlier)
     }
-    // What is held is so for a failed one, and all behind a failed one is held.
+    // Each held request depends on a failed one, and all requests that depend on a failed one are held.
     var stuck = Set(rows.filter { $0[2] == 2 }.map { $0[0] })
     while let next = before.first(where: { !stuck.contains($0.key) && !stuck.isDisjoint(with: $0.value) }) {
       stuck.insert(next.key)
@@ -315,14 +315,14 @@ private struct TransactionCourse {
     for (unit, isHeld) in isStuck where isHeld != stuck.contains(unit) {
       faults.append("\(unit) is \(isHeld ? "held for nothing" : "waiting behind a refused one"): \(lines) \(needs)")
     }
-    // None waits for itself.
+    // No request depends on itself.
     var left = before
     while let free = left.first(where: { $0.value.allSatisfy { left[$0] == nil } }) { left[free.key] = nil }
     if !left.isEmpty { faults.append("a circle: \(left)") }
     return faults + halves()
   }
 
-  /// Transactions of which the service has done a part.
+  /// Transactions of which the service has executed only a part.
   private func halves() -> [String] {
     var done: [Int: Set<String>] = [:]
     for mark in rig.service.now.marks {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderOffline
 
-/// A store of some defining queries, over a service that has all of ``CoverageWorld``.
+/// A store with some defining queries, over a service with all of ``CoverageWorld``.
 final class CoverageRig: Sendable {
   let service: OfflineODataProvider
   private let rig: StoreRig
@@ -33,7 +33,7 @@ final class CoverageRig: Sendable {
     return store
   }
 
-  /// Opens the same file with other texts of its queries.
+  /// Opens the same file with changed defining queries.
   func reopen(_ queries: [String]) async throws {
     try await store.close()
     let store = try await Self.open(queries, rig, service)
@@ -45,7 +45,7 @@ final class CoverageRig: Sendable {
     try await service.close()
   }
 
-  /// The error of a read; nil where it is answered.
+  /// The error of a read; nil if it succeeds.
   func error(_ path: String) async -> OfflineODataError? {
     do {
       _ = try await store.readJSON(path)
@@ -56,12 +56,12 @@ final class CoverageRig: Sendable {
 
 @Suite("Offline store: reads of missing data", .timeLimit(.minutes(2)))
 struct CoverageReadTests {
-  /// Reads over defining queries: what each answer has in it, or what the error names.
+  /// Reads with certain defining queries: a part of each result, or of the error's message.
   struct Example: Sendable, CustomStringConvertible {
     let queries: [String]
     /// Reads that fail with `notDownloaded`, and a part of the message.
     var missing: [(path: String, words: String)] = []
-    /// Reads that are answered, and a part of the answer.
+    /// Reads that succeed, and a part of the result.
     var answered: [(path: String, words: String)] = []
 
     var description: String { queries.joined(separator: " & ") }
@@ -138,7 +138,7 @@ struct CoverageReadTests {
         ("Tags(1)?$expand=Orders", #""Orders":[{"ID":1,"Status":1}]"#),
         ("Orders?$filter=CustomerID eq 1", "CustomerID"),
       ].filter { $0.0 != "Orders?$filter=CustomerID eq 1" }),
-    // Some rows have it, others have not: reads are about rows.
+    // Some rows have the property and others do not: the rows that are read decide.
     Example(
       queries: ["Orders?$filter=Status eq 1&$expand=Items", "Orders?$filter=Status eq 2&$select=ID,Status"],
       missing: [
@@ -156,7 +156,7 @@ struct CoverageReadTests {
         ("Orders?$filter=Items/any(i:i/Text eq 'x') and Status eq 1&$select=ID", #"[{"ID":3}]"#),
         ("Orders?$orderby=ID&$select=ID,Note", #"[{"ID":1,"Note":"n1"},{"ID":2},{"ID":3,"Note":"n3"},{"ID":4}]"#),
       ]),
-    // One query brings rows of one set in two ways.
+    // One query reaches the rows of a set by two routes.
     Example(
       queries: ["Customers?$filter=ID ge 3&$expand=Boss", "Products(2)?$expand=N.Special/Best"],
       missing: [
@@ -180,7 +180,7 @@ struct CoverageReadTests {
       answered: [
         ("Customers(4)/Reports", "[]"), ("Customers?$filter=Reports/any(r:r/ID eq 4)&$select=ID", #"[{"ID":2}]"#),
       ]),
-    // Contained entities of one entity, and of no other.
+    // Contained entities of one entity only.
     Example(
       queries: ["Orders", "Orders(1)/Items"],
       missing: [
@@ -303,7 +303,7 @@ struct CoverageReadTests {
     #expect(try await rig.store.text("Orders?$filter=Status eq 9 and Note eq 'mine'").contains("mine"))
     #expect(await rig.error("Orders?$filter=Note eq 'mine'")?.name == .notDownloaded)
     #expect(await rig.error("Orders(1)/Items")?.name == .notDownloaded)
-    // A value that a change has given is shown, whatever was downloaded.
+    // A value that a change has set is shown, whatever was downloaded.
     try await rig.store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Note", .string("changed"))]))
     #expect(try await rig.store.text("Orders(1)").contains("changed"))
     try await rig.close()

@@ -7,7 +7,7 @@ import Testing
 struct ReadOutcomeTests {
   typealias Cell = (content: ReadOutcome.Content, use: ReadOutcome.Use, outcome: ReadOutcome)
 
-  /// Each cell, as the documentation has it.
+  /// Each cell, as documented.
   static let cells: [Cell] = {
     let missing = ReadOutcome.failure(.notDownloaded)
     let there = ReadOutcome.rowOrFailure(.notDownloaded)

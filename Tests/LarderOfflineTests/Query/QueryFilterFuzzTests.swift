@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderOffline
 
-/// How many questions are made by chance: `LARDER_QUERIES=20000 LARDER_SEED=random` asks others, and more.
+/// The number of random queries. `LARDER_QUERIES=20000 LARDER_SEED=random` runs more and different ones.
 enum QueryChance {
   static let asked = ProcessInfo.processInfo.environment["LARDER_QUERIES"].flatMap { Int($0) }
   static func count(_ usual: Int) -> Int { asked ?? usual }
@@ -15,7 +15,7 @@ enum QueryChance {
 
 @Suite("Random queries, in SQL and in memory", .timeLimit(QueryChance.limit))
 struct QueryFilterFuzzTests {
-  /// Where questions begin, and which entities stand there.
+  /// The paths at which queries start, and the entities there.
   private static let sources: [(url: String, place: QueryPlace)] = [
     ("Products", .product), ("Products", .product), ("Products", .product), ("Categories", .category),
     ("Orders", .order), ("Orders('O1')/Items", .item), ("Products/Shop.Special", .product),
@@ -29,7 +29,7 @@ struct QueryFilterFuzzTests {
     return items.compactMap { item in if case .entity(let entity) = item { entity } else { nil } }
   }
 
-  /// What became of the questions.
+  /// The outcomes of the queries.
   private struct Tally {
     var bound = 0
     var unbound: [String: Int] = [:]

@@ -26,7 +26,7 @@ struct QueryFunctionTests {
       ("cast(Stock,Edm.String) eq '4'", "[7]"), ("cast(Name,Edm.Int32) eq null and Stock eq 1", "[4]"),
       ("case(Stock gt 3:'much',Stock gt 1:'some',true:'few') eq 'some'", "[5, 6]"),
       ("case(Stock gt 3:1.5,true:Stock) lt 2", "[4, 7, 8]"),
-      // The order of moments inside is none of the numbers' and texts' around it.
+      // The collation of the timestamps inside does not apply to the numbers and texts around them.
       ("Price lt case(2024-01-31T12:00:00Z lt 2019-12-31T05:00:00Z:1.5,true:Price add 1)", "[4, 5, 7, 8]"),
       ("case(2024-01-31T12:00:00Z lt 2019-12-31T05:00:00Z:1.5,true:Price add 1) gt Price", "[4, 5, 7, 8]"),
       ("Name lt case(Price lt 0.001:'x',true:'a')", "[4, 5, 7, 8]"),

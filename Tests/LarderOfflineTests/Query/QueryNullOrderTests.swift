@@ -9,7 +9,7 @@ import Testing
 /// by its rules for `eq` and `gt`). [MS-ODATA] 2.2.3.6.1.1.5, for V1 to V3: "false if one or both of the operands is null".
 @Suite("Null with le and ge", .timeLimit(.minutes(1)))
 struct QueryNullOrderTests {
-  /// The identities in ``QueryShop`` that a condition finds in stores of services of a version. Nobody has Big, Score or
+  /// The identities in ``QueryShop`` that a condition selects, by the version of the service. No entity has Big, Score or
   /// Color; 5 and 6 have no Rating; 6 and 7 are special, 6 has a Discount.
   private func found(_ filter: String, _ version: ODataVersion, in set: String = "Products") async throws -> [Int64] {
     let rig = try await QueryRig(QueryShop.world())
@@ -39,7 +39,7 @@ struct QueryNullOrderTests {
     let all: [Int64] = [4, 5, 6, 7, 8]
     let filter = filter.replacing("Discounted", with: "Shop.Special/Discount")
     for version in ODataVersion.allCases {
-      // Casts in paths are V4's.
+      // Only V4 has casts in paths.
       if version < .v4, filter.contains("Shop.") { continue }
       let expected = version < .v4 ? v2 : v4
       #expect(try await found(filter, version) == expected, "\(version)")

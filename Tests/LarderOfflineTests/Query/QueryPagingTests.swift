@@ -14,7 +14,7 @@ struct QueryPagingTests {
       "Products?$orderby=Price,Name%20desc", "Products?$orderby=Category/Name,Home/City%20desc", "Products?$top=17",
       "Products?$orderby=Active%20desc,Made&$top=23&$skip=4", "Products?$orderby=ID%20desc",
       "Products?$orderby=Friends/$count",
-      // Of the rows that the filter leaves out, the products are beyond 64 bits.
+      // For the rows that the filter excludes, the products exceed 64 bits.
       "Products?$filter=Big%20lt%20100%20and%20Big%20gt%20-100&$orderby=(Stock%20mul%20Big)",
     ])
   func pages(_ url: String) async throws {
@@ -23,7 +23,7 @@ struct QueryPagingTests {
     let whole = try await rig.ids(url)
     #expect(!whole.isEmpty)
     for size in [1, 3, 7, 100] {
-      // What is skipped is skipped once: the next page's URL has no `$skip`.
+      // `$skip` is applied once: the next page's URL has none.
       let first = try await rig.pages(url, size: size)
       let pages = url.contains("$skip=") && size < 100 ? [first[0]] : first
       #expect(Array(pages.joined()) == (pages.count < first.count ? Array(whole.prefix(size)) : whole), "\(size)")

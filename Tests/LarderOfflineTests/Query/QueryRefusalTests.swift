@@ -24,7 +24,7 @@ struct QueryRefusalTests {
       #expect(error.category == .notSupported)
       #expect(error.errorMessage.contains(name), "\(error)")
     } catch let error as ODataBindingError {
-      // Some do not even bind.
+      // Some cannot be bound.
       print("\(url): \(error)")
     }
   }

@@ -46,7 +46,7 @@ struct QueryURLTests {
       ("Products(40)/Tags/$count", "#3[]"), ("Products(40)/Tags/$count?$filter=length($this) gt 4", "#1[]"),
       ("Products?$search=Saw OR Nail", "[5, 8]"), ("Products?$search=NOT Saw", "[4, 6, 7, 8]"),
       ("Products?$search=\"Ham\" AND NOT mm", "[]"),
-      // A constant is no place of a column.
+      // A constant is not the position of a column.
       ("Products?$orderby=(Rating le null),(ID le null) desc,Name desc", "[8, 4, 7, 5, 6]"),
       ("Orders?$filter=not (Rank ne null)", "[9]"), ("Orders?$filter=(Rank ne null) eq false", "[9]"),
       ("Products?$filter=Home eq Home and Home ne null", "[4, 5]"),

@@ -24,7 +24,7 @@ struct QueryValueTests {
     let rig = try await QueryRig(QueryShop.world())
     let answer = try await rig.ask(url.replacing(" ", with: "%20"))
     #expect(answer.cells.count == 1)
-    // Scalars out of JSON come quoted where they have no type.
+    // Untyped scalars from JSON are quoted.
     let quoted: SQLValue? = if case .text(let text) = expected { .text("\"\(text)\"") } else { nil }
     let number: SQLValue? = if case .text(let text) = expected { Int64(text).map { .integer($0) } } else { nil }
     let sql = try rig.plan(url.replacing(" ", with: "%20")).sql

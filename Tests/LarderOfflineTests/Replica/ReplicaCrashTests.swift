@@ -15,7 +15,7 @@ struct ReplicaCrashTests {
     let isOver = Atomic(false)
   }
 
-  /// What a process leaves that is killed now: the file and its log as they are.
+  /// The state that a killed process leaves: the file and its log as they are.
   private static func copy(_ rig: ReplicaRig, to folder: TemporaryFolder, _ number: Int) throws -> String {
     let path = folder.file("\(number).db")
     for suffix in ["", "-wal"] {
@@ -32,7 +32,7 @@ struct ReplicaCrashTests {
     return "{\"value\":[\(rows.joined(separator: ","))]}"
   }
 
-  /// Totals, texts of items and tags that the store shows: all of one state.
+  /// Totals, texts of items and tags in the store: all of one state.
   private static func state(of replica: Replica) async throws -> [String] {
     try await replica.read { (connection, state, plan) throws(StorageError) in
       let (orders, tags) = (state.tables[1], state.tables[2])

@@ -51,7 +51,7 @@ struct ReplicaDeltaTests {
     }
     #expect(try await rig.rows("SELECT ID FROM {Orders} WHERE Total = 4 OR CustomerID = 9 ORDER BY ID") == ["3", "4"])
     try await rig.replica.database.checkIntegrity()
-    // Another query gets the rows without changing them.
+    // Another query downloads the rows without changing them.
     try await rig.download("other", "Orders", pages: ["{\"value\":[]}"])
     #expect(try await rig.delta("other", "Orders", ["{\"value\":[{\"ID\":4,\"Total\":4}]}"]).changed.count == 1)
     #expect(try await rig.rows("SELECT \"@queries\" FROM {Orders} WHERE ID = 4") == ["3"])
@@ -78,7 +78,7 @@ struct ReplicaDeltaTests {
     #expect(try await rig.rows("SELECT count(*) FROM {Orders/Items}") == ["2"])
     #expect(try await rig.rows(Self.tags) == ["3|green"])
     #expect(try await rig.replica.queries().map(\.deltaLink) == ["next"])
-    // Once more: nothing changes.
+    // The second run changes nothing.
     let again = try await rig.delta("q", "Orders", [text])
     #expect(again.changed == [])
     #expect(try await rig.rows(Self.tags) == ["3|green"])

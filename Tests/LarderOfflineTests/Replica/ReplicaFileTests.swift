@@ -48,16 +48,16 @@ struct ReplicaFileTests {
     try await rig.run("INSERT INTO {As}(\"@id\", ID, T, N) VALUES(1, 10, 'x', 5)")
     try await rig.run("INSERT INTO larder_membership(query, name, bit) VALUES(\(query.id), 'As', 0)")
     try await rig.run("UPDATE larder_query SET delta_link = 'd'")
-    // The same storage: nothing to do.
+    // The storage is the same: nothing to do.
     let wider = "<Property Name=\"T\" Type=\"Edm.String\"/><Property Name=\"N\" Type=\"Edm.Int64\"/>"
     let same = try await rig.replica.adopt(metadata: Array(Self.model(Self.id + wider).utf8))
     #expect(same == ReplicaMigration())
     #expect(try await rig.rows("SELECT delta_link FROM larder_query") == ["d"])
-    // A property gone: nothing is missing.
+    // A property is removed: nothing is missing.
     let fewer = try await rig.replica.adopt(
       metadata: Array(Self.model(Self.id + "<Property Name=\"N\" Type=\"Edm.Int64\"/>").utf8))
     #expect(fewer == ReplicaMigration(changed: ["As"]))
-    // One come, and one of another type.
+    // One property is added, and one has another type.
     let other = "<Property Name=\"N\" Type=\"Edm.Decimal\"/><Property Name=\"T\" Type=\"Edm.Int32\"/>"
     let more = try await rig.replica.adopt(metadata: Array(Self.model(Self.id + other).utf8))
     #expect(more == ReplicaMigration(changed: ["As"], queries: ["q"]))

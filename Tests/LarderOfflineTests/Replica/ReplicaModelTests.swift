@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderOffline
 
-/// A service's orders, and what a store must hold of them after downloads of two defining queries.
+/// A service's orders, and the expected rows of a store after downloads of two defining queries.
 private struct ShopModel {
   struct Order: Equatable {
     var total: Int
@@ -15,11 +15,11 @@ private struct ShopModel {
     var tags: Set<String>
   }
 
-  /// At the service.
+  /// The orders at the service.
   var orders: [Int: Order] = [:]
-  /// What `full` was told last.
+  /// The orders in the last download of `full`.
   var told: [Int: Order] = [:]
-  /// In the store: total, the queries that have it (1 `full`, 2 `even`), items and tags.
+  /// The orders in the store: total, the queries that have it (1 `full`, 2 `even`), items and tags.
   var stored: [Int: (total: Int, queries: Int, items: [Int: String], tags: Set<String>)] = [:]
   var storedTags: Set<String> = []
 
@@ -47,7 +47,7 @@ private struct ShopModel {
       """
   }
 
-  /// The rows in pages; some rows come twice.
+  /// The rows in pages; some rows occur twice.
   static func pages(_ rows: [String], _ random: inout PrintedSeed) -> [String] {
     var pages: [String] = []
     var rest = rows[...]
@@ -81,7 +81,7 @@ private struct ShopModel {
     }
   }
 
-  /// What has changed since `full` was told last, as a delta.
+  /// The changes since the last download of `full`, as a delta.
   mutating func delta() -> String {
     var rows: [String] = []
     for id in told.keys.sorted() where orders[id] == nil {
@@ -120,7 +120,7 @@ struct ReplicaModelTests {
   func random() async throws {
     var random = PrintedSeed(for: "the store's rows")
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop)
-    // Their bits are given in this order.
+    // Their bits are assigned in this order.
     try await rig.download("full", "Orders", pages: ["{\"value\":[]}"])
     try await rig.download("even", "Orders", pages: ["{\"value\":[]}"])
     var model = ShopModel()
@@ -143,7 +143,7 @@ struct ReplicaModelTests {
       #expect(found == model.outline, "step \(step), seed \(random.seed)")
       if found != model.outline { return }
       #expect(try await rig.rows("SELECT Name FROM {Tags} ORDER BY 1") == model.storedTags.sorted())
-      // Who stays keeps its identity.
+      // Remaining rows keep their identities.
       let now = try await rig.rows("SELECT ID, \"@id\" FROM {Orders}").reduce(into: [String: String]()) {
         let parts = $1.split(separator: "|")
         $0[String(parts[0])] = String(parts[1])
@@ -155,7 +155,7 @@ struct ReplicaModelTests {
     try await rig.replica.database.checkIntegrity()
   }
 
-  /// A whole read; before it some are cut and dropped, or cut and gone on with.
+  /// A whole read; before it, some reads are interrupted and dropped, or interrupted and resumed.
   private func whole(
     _ name: String, _ pages: [String], _ rig: ReplicaRig, _ random: inout PrintedSeed
   ) async throws {

@@ -178,7 +178,7 @@ struct ReplicaPlanTests {
     }
   }
 
-  /// What must hold of any plan.
+  /// The invariants of any plan.
   static func problems(of plan: ReplicaPlan) -> [String] {
     var problems: [String] = []
     if Set(plan.tables.map(\.name)).count != plan.tables.count { problems.append("two tables of one name") }

@@ -73,7 +73,7 @@ struct ReplicaReadTests {
     #expect(try await rig.rows("SELECT ID, \"@id\" FROM {Orders} ORDER BY ID") == ids)
     let version = try await rig.rows("SELECT generation FROM larder_table ORDER BY id")
     #expect(version == ["2", "2", "2"])
-    // 1.0 is equal to 1, and spelled otherwise.
+    // 1.0 equals 1 in another spelling.
     let third = "{\"value\":[{\"ID\":2,\"Tags\":[]},{\"ID\":3}]}"
     #expect(try await rig.download("q", "Orders", pages: [third]).changed.count == 2)
     #expect(try await rig.rows("SELECT ID FROM {Orders} ORDER BY ID") == ["2", "3"])
@@ -125,7 +125,7 @@ struct ReplicaReadTests {
     let read = try await rig.begin("q", "Orders")
     _ = try await rig.page("{\"value\":[{\"ID\":1},{\"ID\":2}],\"@odata.nextLink\":\"n\"}", of: read)
     try await read.save(position: "behind 2")
-    // Half a page, not saved.
+    // Half a page, which is not saved.
     _ = try await rig.page("{\"value\":[{\"ID\":3}]}", of: read)
     #expect(try await rig.rows("SELECT count(*) FROM {Orders}") == ["0"])
     try await rig.replica.close()
@@ -290,7 +290,7 @@ struct ReplicaReadTests {
       try await rig.rows("SELECT count(*), count(DISTINCT \"@id\"), count(CustomerID) FROM {Orders}") == [
         "6001|6001|6000"
       ])
-    // The last order that names a customer.
+    // The last order that refers to a customer.
     var last: [Int: Int] = [:]
     for (rows, customers) in [(0..<2000, 2000), (2000..<4000, 700), (4000..<6000, 2500)] {
       for row in rows { last[row % customers] = row }
@@ -317,7 +317,7 @@ struct ReplicaReadTests {
       let end = try await page.handOver { "\(number) with \($0.stagedRows ?? -1)" }
       #expect(end.nextLink == "n")
       #expect(end.rows == 2000)
-      // Whenever one looks, the rows of the pages that the position tells are there.
+      // At any time, the rows of the pages before the position are stored.
       let seen = try await rig.rows("SELECT position, rows FROM larder_download")
       let place = seen[0].split(separator: "|")
       if place[0] != "-" {
@@ -325,7 +325,7 @@ struct ReplicaReadTests {
         #expect((Int(place[1]) ?? 0) >= said)
       }
     }
-    // A page that breaks off takes nothing of those before it away.
+    // An interrupted page does not affect earlier pages.
     let broken = read.beginPage(PageForm(url: "Orders", status: 200, version: .v4))
     try await broken.take(Array("{\"value\":[{\"ID\":77777}".utf8))
     await broken.cancel()

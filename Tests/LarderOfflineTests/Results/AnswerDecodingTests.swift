@@ -191,7 +191,7 @@ struct AnswerDecodingTests {
     #expect(try await rig.read { try none.read(Title.self, $0) } == nil)
   }
 
-  /// Asks by keys of two types, and keeps what it was given.
+  /// Decodes with keys of two types, and keeps the containers.
   private struct Keeping: Decodable {
     struct Name: CodingKey {
       let stringValue: String

@@ -7,9 +7,9 @@ import Testing
 
 @testable import LarderOffline
 
-/// What the standard has fail, fails: `div` and `mod` by zero (URL Conventions 4.01 §5.1.1.2.5, §5.1.1.2.6). It gives no value
-/// to a sum that no 64 bits hold, nor to a date beyond all calendars, and numbers are not promoted from one family to another
-/// by their values: these fail too. The error names the row and the expression.
+/// Expressions that fail by the standard: `div` and `mod` by zero (URL Conventions 4.01 §5.1.1.2.5, §5.1.1.2.6). The standard
+/// defines no value for a sum beyond 64 bits or a date out of range, and does not promote numbers to another family because of
+/// their values: these fail too. The error names the row and the expression.
 @Suite("A row for which an expression has no value", .timeLimit(.minutes(1)))
 struct FailingRowTests {
   private static let model = ReplicaRig.v4(

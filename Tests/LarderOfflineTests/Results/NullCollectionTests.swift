@@ -37,7 +37,7 @@ struct NullCollectionTests {
     var places: [Reach]
   }
 
-  /// 1 as the service sent it without collections, 2 with nulls for them, 3 created here, 4 replaced here, 5 with all.
+  /// 1 was sent without collections, 2 with nulls for them, 3 was created locally, 4 replaced locally, 5 has all.
   private func rig() async throws -> ChangeRig {
     let rig = try await ChangeRig(Self.model)
     try await rig.rows.load(

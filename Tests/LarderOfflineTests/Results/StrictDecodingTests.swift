@@ -39,7 +39,7 @@ struct StrictDecodingTests {
     var open: Value
   }
 
-  /// One way to the value, the path that an error names, and what came of it.
+  /// One path to the value, the path that an error names, and the outcome.
   private struct Way: Sendable {
     let path: String
     let isOfV4: Bool
@@ -89,7 +89,7 @@ struct StrictDecodingTests {
     for (number, value, text) in service.rows {
       for wanted in Self.wanted {
         for way in wanted.ways where !way.isOfV4 || !isV2 {
-          // An undeclared enumeration is kept by its member's name: a text.
+          // A value of an undeclared enumeration is stored as the text of its member.
           if way.path == "Open", value.type == "S.State" { continue }
           let what = "\(value.type) \(text) as \(wanted.name) at \(way.path)"
           do {
@@ -98,7 +98,7 @@ struct StrictDecodingTests {
             if found != expected { wrong.append("\(what): \(found), not \(expected ?? "an error")") }
           } catch let error as OfflineODataError {
             if value.fits[wanted.name] != nil { wrong.append("\(what): \(error)") }
-            // JSON tells no type of an undeclared text (JSON Format 4.01 §4.6.3).
+            // JSON does not show the type of an undeclared text (JSON Format 4.01 §4.6.3).
             let parts = way.path == "Open" ? ["'Open'"] : ["'\(way.path)'", value.type]
             let isTold = parts.allSatisfy { error.errorMessage.contains($0) }
             if error.name != .undecodableType || !isTold { wrong.append("\(what): \(error.debugDescription)") }
@@ -111,7 +111,7 @@ struct StrictDecodingTests {
     withExtendedLifetime(rig) {}
   }
 
-  /// The error of a read; nil where there is none.
+  /// The error of a read; nil if there is none.
   private func failure<Value: Decodable & Sendable>(
     _ type: Value.Type, _ path: String, _ store: OfflineODataProvider
   ) async -> OfflineODataError? {
@@ -152,7 +152,7 @@ struct StrictDecodingTests {
     withExtendedLifetime(rig) {}
   }
 
-  /// Types whose own decoding fails, or asks for what cannot be there.
+  /// Types whose decoding fails, or requests members that cannot exist.
   private struct Failing: Decodable, Sendable {
     struct Own: Error {}
     init(from decoder: any Decoder) throws { throw Own() }

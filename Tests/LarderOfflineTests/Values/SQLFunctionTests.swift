@@ -114,7 +114,7 @@ struct SQLValueFunctionTests {
       }
       #expect(error?.message.contains("matchesPattern") == true)
     }
-    // What takes other engines years.
+    // Patterns with exponential time in backtracking engines.
     let long = String(repeating: "a", count: 20_000)
     #expect(try await rig.value("larder_matches(?,'^(a+)+$')", [.text(long + "b")]) == .integer(0))
     #expect(try await rig.value("larder_matches(?,'^(a|aa)*b$')", [.text(long + "b")]) == .integer(1))

@@ -79,7 +79,7 @@ struct SQLNumberTests {
     try await rig.database.close()
   }
 
-  /// Rests checked against 128-bit arithmetic, quotients against the product.
+  /// Remainders are checked against 128-bit arithmetic, quotients against the product.
   @Test("decimal arithmetic agrees with 128-bit integers")
   func arithmetic() throws {
     var seed = PrintedSeed(for: "decimal arithmetic")

@@ -19,7 +19,7 @@ struct ValueCellTests {
     return EdmModel(version: .v4, schemas: [schema])
   }()
 
-  /// What a scalar, spelled as JSON, becomes in a column.
+  /// The column value of a scalar that is written as JSON.
   static func cell(_ json: String, _ type: String, _ dialect: ODataDialect = .v4) throws -> SQLValue {
     let reference = EdmTypeReference(type)
     let storage = try #require(ColumnStorage(reference, model: model))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-/// The orders of the collations, as they are asked for.
+/// The orders of the collations.
 private enum Order: String, CaseIterable {
   case decimal, moment, duration
 
@@ -117,7 +117,7 @@ struct ValueOrderTests {
   }
 }
 
-/// Texts of values, right and wrong ones, drawn so that equal ones and near ones are common.
+/// Valid and invalid texts of values, drawn so that equal and similar ones are common.
 enum RandomValues {
   static func pick<Item>(_ items: [Item], _ seed: inout PrintedSeed) -> Item {
     items[Int.random(in: items.indices, using: &seed)]
@@ -176,7 +176,7 @@ enum RandomValues {
 
   static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  /// The same value spelled otherwise, where that is easy.
+  /// Another spelling of the same value, if there is a simple one.
   static func respelled(_ text: String, _ seed: inout PrintedSeed) -> String {
     if text.hasSuffix("Z") {
       return text.contains(".") ? text.dropLast() + "0Z" : text.dropLast() + "+00:00"
@@ -186,7 +186,7 @@ enum RandomValues {
     return text
   }
 
-  /// A value with a byte changed, left out or put in; or any bytes.
+  /// A value with a byte changed, removed or inserted; or any bytes.
   static func spoiled(_ kind: String, _ seed: inout PrintedSeed) -> String {
     var bytes = Array(text(kind, &seed).utf8)
     switch Int.random(in: 0..<4, using: &seed) {
