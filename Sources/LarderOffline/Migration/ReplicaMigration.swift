@@ -38,7 +38,7 @@ struct ReplicaMigration: Sendable, Hashable {
       var change = TableMigration(entry, newTable, plan)
       try change.run(connection)
       if change.isChanged { migration.changed.append(table.name) }
-      if change.isStale || !haveSameNavigations(table, old, newTable, plan) { stale.insert(table.name) }
+      if change.isStale || !haveSameNavigations(table, in: old, newTable, in: plan) { stale.insert(table.name) }
     }
     try migration.forgetDownloads(of: stale, connection)
     for name in migration.removed {
@@ -72,7 +72,7 @@ struct ReplicaMigration: Sendable, Hashable {
 
   /// Whether all navigation properties lead to the same tables, joined in the same way. If not, links are missing.
   private static func haveSameNavigations(
-    _ first: EntityTable, _ plan: ReplicaPlan, _ second: EntityTable, _ otherPlan: ReplicaPlan
+    _ first: EntityTable, in plan: ReplicaPlan, _ second: EntityTable, in otherPlan: ReplicaPlan
   ) -> Bool {
     func outline(_ table: EntityTable, _ plan: ReplicaPlan) -> Set<String> {
       Set(

@@ -156,7 +156,7 @@ extension OpenStore {
 
   private func put(_ bytes: [UInt8], _ number: Int64, _ generation: Int64) async throws(StorageError) {
     try await replica.write { (connection, _, _) throws(StorageError) in
-      try StoredStreams.put(bytes, number, generation, connection)
+      try StoredStreams.put(bytes, chunk: number, generation: generation, connection)
     }
   }
 

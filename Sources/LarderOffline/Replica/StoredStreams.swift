@@ -65,7 +65,7 @@ enum StoredStreams {
   static func begin(_ connection: Connection) throws(StorageError) -> Int64 { try connection.takeIdentities(1) }
 
   static func put(
-    _ bytes: [UInt8], _ number: Int64, _ generation: Int64, _ connection: Connection
+    _ bytes: [UInt8], chunk number: Int64, generation: Int64, _ connection: Connection
   ) throws(StorageError) {
     try connection.run(
       "INSERT OR REPLACE INTO larder_stream_chunk(generation, number, bytes) VALUES(?1, ?2, ?3)",

@@ -77,7 +77,7 @@ extension DeltaWriter {
   mutating func release(changed slot: RowSlot, _ row: Int, _ id: Int64, _ connection: Connection) throws(StorageError) {
     for (query, places) in places where places.all.count > 1 {
       let columns = places.joiningColumns(of: slot.table, plan).filter { slot.isPresent(row, $0) }.sorted()
-      guard !columns.isEmpty, try differs(slot, row, id, columns, connection) else { continue }
+      guard !columns.isEmpty, try differs(slot, row, from: id, in: columns, connection) else { continue }
       try release(below: slot.table.number, id, of: query, connection)
       if query != self.query { release(Released(query: query, table: slot.table.number, row: id)) }
     }
@@ -85,7 +85,7 @@ extension DeltaWriter {
 
   /// Whether a row of the store has other values in some columns.
   private func differs(
-    _ slot: RowSlot, _ row: Int, _ id: Int64, _ columns: [Int], _ connection: Connection
+    _ slot: RowSlot, _ row: Int, from id: Int64, in columns: [Int], _ connection: Connection
   ) throws(StorageError) -> Bool {
     let terms = columns.indices.map { "\(TableDDL.quoted(slot.table.columns[columns[$0]].name)) IS NOT ?\($0 + 2)" }
     let values = columns.map { slot.batch.value(row, RowSlot.systemCount + $0) }
@@ -120,9 +120,9 @@ extension DeltaWriter {
       let (source, target) = (identity(member.navigation.source), identity(member.target))
       let table = chunk.slots[Int(member.navigation.source.slot)].table
       if member.isAdded {
-        allow(table, member.navigation.navigation, source, target)
+        allow(table, member.navigation.navigation, from: source, to: target)
       } else {
-        deny(table, member.navigation.navigation, source, target)
+        deny(table, member.navigation.navigation, from: source, to: target)
       }
     }
   }
@@ -137,27 +137,29 @@ extension DeltaWriter {
     }
     for row in try reachedRows(from: source, of: table.number, navigation, query, connection)
     where !remaining.contains(row) {
-      deny(table, navigation, source, row)
+      deny(table, navigation, from: source, to: row)
     }
   }
 
   /// Records that two rows are not linked, whatever their columns contain.
-  mutating func deny(_ table: EntityTable, _ navigation: Int, _ source: Int64, _ target: Int64) {
-    for link in both(table, navigation, source, target) {
+  mutating func deny(_ table: EntityTable, _ navigation: Int, from source: Int64, to target: Int64) {
+    for link in linkFromBothEnds(table, navigation, from: source, to: target) {
       denied.insert(link)
       release(
         Released(query: query, table: plan.tables[link.table].navigations[link.navigation].target, row: link.target))
     }
   }
 
-  mutating func allow(_ table: EntityTable, _ navigation: Int, _ source: Int64, _ target: Int64) {
+  mutating func allow(_ table: EntityTable, _ navigation: Int, from source: Int64, to target: Int64) {
     guard !denied.isEmpty else { return }
-    for link in both(table, navigation, source, target) { denied.remove(link) }
+    for link in linkFromBothEnds(table, navigation, from: source, to: target) { denied.remove(link) }
   }
 
   /// The link from both ends, if columns join the rows. Empty for links with rows of their own, which are added and
   /// removed with them.
-  private func both(_ table: EntityTable, _ navigation: Int, _ source: Int64, _ target: Int64) -> [DeniedLink] {
+  private func linkFromBothEnds(_ table: EntityTable, _ navigation: Int, from source: Int64, to target: Int64)
+    -> [DeniedLink]
+  {
     guard case .columns(let pairs) = table.navigations[navigation].relation else { return [] }
     let back = pairs.map { ReplicaRelation.Pair(source: $0.target, target: $0.source) }
     let other = plan.tables[table.navigations[navigation].target]

@@ -288,7 +288,7 @@ struct DeltaWriter {
       let source = identities[Int(link.source.slot)][Int(link.source.row)]
       let target = identities[Int(link.target.slot)][Int(link.target.row)]
       guard source != 0, target != 0 else { continue }
-      try set(link.link, source, target, isAdded: link.isAdded, connection)
+      try set(link.link, from: source, to: target, isAdded: link.isAdded, connection)
     }
   }
 
@@ -306,7 +306,7 @@ struct DeltaWriter {
   }
 
   private mutating func set(
-    _ link: Int, _ source: Int64, _ target: Int64, isAdded: Bool, _ connection: Connection
+    _ link: Int, from source: Int64, to target: Int64, isAdded: Bool, _ connection: Connection
   ) throws(StorageError) {
     if isAdded, try registry.make(links: link, connection) { hasNewTables = true }
     if let other = registry.links[link]?.reader, other != query { throw .inUse(connection.file ?? "") }
@@ -354,14 +354,15 @@ struct DeltaWriter {
       }
       guard let target else { return }
       try set(
-        number, isForward ? source.id : target.id, isForward ? target.id : source.id, isAdded: !isDeleted, connection)
+        number, from: isForward ? source.id : target.id, to: isForward ? target.id : source.id, isAdded: !isDeleted,
+        connection)
     case .containment: if isDeleted, let target { try delete(target.table, target.id, connection) }
     case .columns:
       guard let target else { return }
       if isDeleted {
-        deny(table, number, source.id, target.id)
+        deny(table, number, from: source.id, to: target.id)
       } else {
-        allow(table, number, source.id, target.id)
+        allow(table, number, from: source.id, to: target.id)
       }
     case .container: break
     }

@@ -169,7 +169,7 @@ struct StreamDownload: Sendable {
     var count: Int64 = 0
     func put(_ bytes: [UInt8], _ number: Int64) async throws {
       try await store.replica.database.write { (connection) throws(StorageError) in
-        try StoredStreams.put(bytes, number, generation, connection)
+        try StoredStreams.put(bytes, chunk: number, generation: generation, connection)
       }
     }
     for try await piece in body {

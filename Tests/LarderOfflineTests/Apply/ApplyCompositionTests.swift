@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("$apply: concat, rollup, join, and the options behind", .timeLimit(.minutes(1)))
+@Suite("$apply: concat, rollup, join, and the options after them", .timeLimit(.minutes(1)))
 struct ApplyCompositionTests {
   @Test(
     "concat keeps the structure of each row (§3.2.2)",
@@ -22,7 +22,7 @@ struct ApplyCompositionTests {
     #expect(try await ApplyRig().ask("Sales?$apply=" + apply) == expected)
   }
 
-  @Test("rollup: one row for each group of each level, without what is rolled up (§3.2.3.2)")
+  @Test("rollup: one row for each group of each level, without the properties that are rolled up (§3.2.3.2)")
   func rollup() async throws {
     let rig = try await ApplyRig()
     let one = try await rig.ask(
@@ -33,7 +33,7 @@ struct ApplyCompositionTests {
       {"Customer":{"Country":"Netherlands"},"Total":5},{"Customer":{"Country":"USA"},"Total":19}
       """#
     #expect(one == expected.replacing("\n", with: ""))
-    // The same levels by the name that the model gives them.
+    // The same levels, by their name in the model.
     let named = try await rig.ask(
       "Sales?$apply=groupby((rollup(CustomerHierarchy)),aggregate(Amount with sum as Total))")
     #expect(named == one)
@@ -46,7 +46,7 @@ struct ApplyCompositionTests {
       two.contains(#"{"Customer":{"Country":"USA"},"Product":{"Category":{"Name":"Food"}},"Total":14}"#), "\(two)")
   }
 
-  @Test("rollup with $all has the level of all instances too, of none as well")
+  @Test("rollup with $all also has the level of all instances, even if there are none")
   func rollupOfAll() async throws {
     let rig = try await ApplyRig()
     let all = try await rig.ask(
@@ -78,7 +78,7 @@ struct ApplyCompositionTests {
   }
 
   @Test(
-    "Options work on what $apply made",
+    "Options apply to the result of $apply",
     arguments: [
       ("&$filter=Total gt 5&$select=Total", #"{"Total":12},{"Total":8}"#),
       ("&$orderby=Total&$top=1", #"{"Product":{"Name":"Sugar"},"Total":4}"#),
@@ -90,7 +90,7 @@ struct ApplyCompositionTests {
     #expect(try await ApplyRig().ask(apply + options) == expected)
   }
 
-  @Test("Steps go on from what steps before made")
+  @Test("Steps start with the result of earlier steps")
   func chains() async throws {
     let rig = try await ApplyRig()
     let url =
@@ -104,7 +104,7 @@ struct ApplyCompositionTests {
   }
 
   @Test(
-    "What is not carried over is refused by its name",
+    "Properties that do not survive a step are rejected by name",
     arguments: [
       ("Products?$apply=addnested(Sales,top(1) as A)/aggregate(A/Amount with sum as S)", "'A'"),
       ("Products?$apply=concat(addnested(Sales,top(1) as A),identity)", "'A'"),

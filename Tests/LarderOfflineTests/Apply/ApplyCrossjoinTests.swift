@@ -8,7 +8,7 @@ struct ApplyCrossjoinTests {
   private static let sold = "filter(Products/ID eq Sales/ProductID)"
 
   @Test(
-    "Rows of several sets are chosen, computed, grouped and aggregated (§3.2, URL Conventions 4.01 §4.15)",
+    "Rows of several sets are filtered, computed, grouped and aggregated (§3.2, URL Conventions 4.01 §4.15)",
     arguments: [
       (
         sold + "/groupby((Products/Name),aggregate(Sales/Amount with sum as Total))",
@@ -30,7 +30,7 @@ struct ApplyCrossjoinTests {
         sold + "/compute(Sales/Amount mul Products/TaxRate as Tax)/aggregate(Tax with sum as T,$count as N)",
         #"{"T":2.08,"N":8}"#
       ),
-      // Each entity counts once, however often it stands in a row (§3.2.1.1).
+      // Each entity counts once, however often it occurs in a row (§3.2.1.1).
       ("aggregate($count as N,Sales/Amount with sum as S,Sales/Amount with max as M)", #"{"N":32,"S":24,"M":8}"#),
       ("identity/filter(Products/ID eq 'P4')/aggregate($count as N)", #"{"N":8}"#),
       (
@@ -51,7 +51,7 @@ struct ApplyCrossjoinTests {
     #expect(try await ApplyRig().ask("$crossjoin(Products,Sales)?$apply=" + apply) == wanted)
   }
 
-  @Test("Other options go on from there, and what they leave is a row of the sets still")
+  @Test("Other options apply to the result, whose rows still contain the sets")
   func options() async throws {
     let rig = try await ApplyRig()
     let rows = "$crossjoin(Products,Sales)?$apply=" + Self.sold
@@ -71,7 +71,7 @@ struct ApplyCrossjoinTests {
       .hasSuffix(#"[{"Products":{"Name":"Paper"},"T":8},{"Products":{"Name":"Coffee"},"T":12}]}"#))
   }
 
-  @Test("What has no meaning on rows of several sets is refused by name")
+  @Test("Constructs without a meaning on rows of several sets are rejected by name")
   func refusals() async throws {
     let rig = try await ApplyRig()
     let error = #expect(throws: OfflineODataError.self) {

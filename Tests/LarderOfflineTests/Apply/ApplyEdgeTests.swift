@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("$apply at its edges", .timeLimit(.minutes(1)))
+@Suite("$apply: edge cases", .timeLimit(.minutes(1)))
 struct ApplyEdgeTests {
   /// Sales with numbers of all kinds, and one without anything.
   private static func rig() async throws -> ApplyRig {
@@ -39,7 +39,7 @@ struct ApplyEdgeTests {
   }
 
   @Test(
-    "Sums are exact beyond 64 bits and binary fractions; null is passed over",
+    "Sums are exact beyond 64 bits and binary fractions; nulls are skipped",
     arguments: [
       ("aggregate(Units with sum as U)", #"{"U":18446744073709551616}"#),
       ("aggregate(Amount with sum as A,Amount with countdistinct as D)", #"{"A":0.50,"D":2}"#),
@@ -58,7 +58,7 @@ struct ApplyEdgeTests {
     #expect(try await Self.rig().ask("Sales?$apply=" + apply) == expected)
   }
 
-  @Test("What $apply made is counted, as a resource and beside the rows")
+  @Test("The result of $apply is counted, as a resource and together with the rows")
   func counts() async throws {
     let rig = try await ApplyRig()
     let answer = try await rig.rig.answer(try rig.plan("Sales/$count?$apply=groupby((Customer/Country))").0)
@@ -68,7 +68,7 @@ struct ApplyEdgeTests {
     #expect(beside.count == 3 && beside.rows.count == 1)
   }
 
-  @Test("Made rows come page by page, each once")
+  @Test("Computed rows are paged, each occurs once")
   func pages() async throws {
     let rig = try await ApplyRig()
     let url = "Sales?$apply=groupby((Customer/Country,Product/Name),aggregate(Amount with sum as T))&$orderby=T desc"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("$apply by chance, against an evaluation in memory", .timeLimit(.minutes(1)))
+@Suite("Random $apply, against an evaluation in memory", .timeLimit(.minutes(1)))
 struct ApplyFuzzTests {
   /// A sale as the evaluation sees it; amounts in hundredths.
   private struct Sale {
@@ -70,7 +70,7 @@ struct ApplyFuzzTests {
     }
   }
 
-  @Test("Groups, their sums, extremes and counts; conditions before, inside and behind", arguments: [1, 2, 3, 4])
+  @Test("Groups, their sums, extremes and counts; conditions before, inside and after", arguments: [1, 2, 3, 4])
   func groups(_ seed: UInt64) async throws {
     print("seed \(seed)")
     var random = Generator(state: seed)
@@ -115,7 +115,7 @@ struct ApplyFuzzTests {
     }
   }
 
-  @Test("Rows until a sum is enough, and the greatest of each group", arguments: [5, 6, 7])
+  @Test("Rows until a sum is reached, and the greatest of each group", arguments: [5, 6, 7])
   func extremes(_ seed: UInt64) async throws {
     print("seed \(seed)")
     var random = Generator(state: seed)
@@ -143,7 +143,7 @@ struct ApplyFuzzTests {
     }
   }
 
-  /// Null is the least.
+  /// Null is the lowest value.
   private static func sorted(_ sales: [Sale], _ isTop: Bool) -> [Sale] {
     sales.sorted { one, other in
       let (a, b) = (one.amount ?? .min, other.amount ?? .min)
@@ -153,7 +153,7 @@ struct ApplyFuzzTests {
 }
 
 extension ODataDecimal {
-  /// Without zeros at the end.
+  /// The text without trailing zeros.
   fileprivate var normal: String {
     let text = description
     guard text.contains(".") else { return text }

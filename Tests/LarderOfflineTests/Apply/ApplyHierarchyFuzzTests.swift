@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("$apply on hierarchies by chance, against an evaluation in memory", .timeLimit(.minutes(5)))
+@Suite("$apply on random hierarchies, against an evaluation in memory", .timeLimit(.minutes(5)))
 struct ApplyHierarchyFuzzTests {
   private struct Generator: RandomNumberGenerator {
     var state: UInt64
@@ -17,11 +17,11 @@ struct ApplyHierarchyFuzzTests {
     }
   }
 
-  /// Nodes with their parents: some have none, some several, some stand in a circle, some name what is no node.
+  /// Nodes with their parents: some have none, some several, some are in a cycle, some refer to a missing node.
   private struct Graph {
     var names: [String] = []
     var parents: [[Int]] = []
-    /// The node of each sale; -1 for one that is no node, nil for none.
+    /// The node of each sale; -1 for a missing node, nil for none.
     var sales: [Int?] = []
 
     init(_ random: inout Generator) {
@@ -102,7 +102,7 @@ struct ApplyHierarchyFuzzTests {
   }
 
   @Test(
-    "traverse of trees, of nodes with several parents, of circles; from roots or from chosen nodes",
+    "traverse of trees, of nodes with several parents, of cycles; from roots or from selected nodes",
     arguments: [1, 2, 3])
   func traversals(_ seed: UInt64) async throws {
     print("seed \(seed)")
@@ -130,7 +130,8 @@ struct ApplyHierarchyFuzzTests {
     }
   }
 
-  @Test("rolluprecursive over the same: each node once, with all at and below it", arguments: [1, 2, 3])
+  @Test(
+    "rolluprecursive over the same hierarchies: each node once, with all rows at and below it", arguments: [1, 2, 3])
   func portions(_ seed: UInt64) async throws {
     print("seed \(seed)")
     var random = Generator(state: seed &+ 100)
@@ -152,15 +153,15 @@ struct ApplyHierarchyFuzzTests {
     }
   }
 
-  @Test("A traversal that would have more places than there may be ends with an error")
+  @Test("A traversal with more rows than the limit ends with an error")
   func bounds() async throws {
     var world = ApplySales.people()
     world.entities.removeAll { $0.place == "SalesOrganizations" }
-    // All are above and below each other: the ways are the orders of all subsets.
+    // All are above and below each other: the paths are the orders of all subsets.
     let nodes = (0..<12).map { world.organization("N\($0)", "", below: nil) }
     for node in nodes { node.links["Parents"] = nodes.filter { $0 !== node } }
     let tangled = try await ApplyRig(world)
-    // Of rows at few of the places, too.
+    // The limit also applies if only few of the places have rows.
     let many = await #expect(throws: StorageError.self) {
       try await tangled.ask(
         "SalesOrganizations?$apply=filter(ID eq 'N1')/traverse($root/SalesOrganizations,ManyParents,ID,preorder,filter(ID eq 'N0'))/aggregate($count as N)"
@@ -180,16 +181,16 @@ struct ApplyHierarchyFuzzTests {
     #expect(sum == #"{"N":150},{"N":149}"#)
   }
 
-  /// Three nodes below each other: three places on as many levels, and six pairs. All are counted, whatever rows are asked for.
+  /// Three nodes below each other: three places on three levels, and six pairs. All are counted, whatever rows are requested.
   @Test(
-    "What a hierarchy comes to is bounded as a whole, also for rows at few of its nodes",
+    "The limits apply to a whole hierarchy, also for rows at few of its nodes",
     arguments: ["", "filter(ID eq 'N0')/", "filter(ID eq 'N1')/", "filter(ID eq 'N9')/"])
   func boundedAsWhole(_ rows: String) async throws {
     let rig = try await ApplyRig(Self.chain(3))
     let hierarchy = "$root/SalesOrganizations,SalesOrgHierarchy,ID"
     let traversal = "SalesOrganizations?$apply=\(rows)traverse(\(hierarchy),preorder)"
     let portions = "SalesOrganizations?$apply=\(rows)groupby((rolluprecursive(\(hierarchy))),aggregate($count as N))"
-    // Of rows that are at none of the nodes and might be at several, which are looked for in each portion.
+    // The rows are at none of the nodes but may be at several, so that each portion is searched for them.
     let several =
       "Customers?$apply=groupby((rolluprecursive(\(hierarchy.replacing(",ID", with: ",Sales/SalesOrganizationID")))),aggregate($count as N))"
     for (url, fits, isTooMuch, what) in [
@@ -204,7 +205,7 @@ struct ApplyHierarchyFuzzTests {
     }
   }
 
-  /// Nodes of which each is below the one before.
+  /// Nodes each of which is below the previous one.
   private static func chain(_ count: Int) -> QueryWorld {
     var world = ApplySales.people()
     world.entities.removeAll { $0.place == "SalesOrganizations" }

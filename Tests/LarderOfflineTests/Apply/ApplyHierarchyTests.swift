@@ -49,7 +49,7 @@ struct ApplyHierarchyTests {
   // MARK: traverse
 
   @Test(
-    "traverse gives the nodes in preorder or postorder, siblings by what it is told, else by their key (§6.2.2.1)",
+    "traverse returns the nodes in preorder or postorder, siblings in the given order or by key (§6.2.2.1)",
     arguments: [
       ("traverse(H,ID,preorder)", ["Sales", "EMEA", "EMEA Central", "US", "US East", "US West"]),
       ("traverse(H,ID,postorder)", ["EMEA Central", "EMEA", "US East", "US West", "US", "Sales"]),
@@ -65,12 +65,12 @@ struct ApplyHierarchyTests {
       ),
       ("traverse(H,ID,preorder)/skip(1)/top(3)", ["EMEA", "EMEA Central", "US"]),
       ("filter(ID ne 'US')/traverse(H,ID,postorder)", ["EMEA Central", "EMEA", "US East", "US West", "Sales"]),
-      // What comes behind may order anew, and equal values stay as they are.
+      // Later options may sort again, and keep the order of equal values.
       (
         "traverse(H,ID,preorder)/orderby(contains(Name,'E') desc)",
         ["EMEA", "EMEA Central", "US East", "Sales", "US", "US West"]
       ),
-      // Steps may take a traversal for what it leaves.
+      // Later steps may use a traversal to select rows.
       ("descendants(H,ID,traverse(H,ID,postorder)/top(1),keep start)", ["EMEA Central"]),
     ])
   func traverses(_ apply: String, _ expected: [String]) async throws {
@@ -79,7 +79,7 @@ struct ApplyHierarchyTests {
     #expect(text == Self.ids(expected))
   }
 
-  @Test("Start nodes are those that the transformations leave; places tell the nodes above them (§6.2.2.2)")
+  @Test("Start nodes are those that the transformations select; UpPath contains the nodes above each place (§6.2.2.2)")
   func startNodes() async throws {
     let rig = try await ApplyRig()
     let text = try await rig.ask(
@@ -107,8 +107,8 @@ struct ApplyHierarchyTests {
     _ = world.organization("Phobos", "Phobos", below: nil, relations: ["Mars"])
   }
 
-  /// Examples 64 and 117: Atlantis has two parents, Mars and what is below it are no part of the traversal.
-  @Test("A node with several parents comes below each of them; what cannot be reached is left out (§6.2.2.2)")
+  /// Examples 64 and 117: Atlantis has two parents; Mars and the nodes below it are not part of the traversal.
+  @Test("A node with several parents occurs below each of them; unreachable nodes are omitted (§6.2.2.2)")
   func severalParents() async throws {
     var world = ApplySales.people()
     for organization in world.all("SalesOrganizations") { organization.values["SuperordinateID"] = .null }
@@ -126,7 +126,7 @@ struct ApplyHierarchyTests {
     #expect(text == expected.map { #"{"ID":"\#($0.0)","\#(up)":\#($0.1)}"# }.joined(separator: ","))
   }
 
-  @Test("Rows that are related to nodes come in the nodes' order, each with its node in line (§6.2.2, case 2)")
+  @Test("Rows that are related to nodes are in the order of the nodes, each with its node inline (§6.2.2, case 2)")
   func traversesRelated() async throws {
     let rig = try await ApplyRig()
     let text = try await rig.ask(
@@ -143,7 +143,7 @@ struct ApplyHierarchyTests {
   }
 
   /// Example 112.
-  @Test("A row that is related to many nodes comes once for each, with that node alone")
+  @Test("A row that is related to several nodes occurs once for each, with only that node")
   func traversesCollections() async throws {
     let world = ApplySales.world()
     for sale in world.all("Sales") where sale.values["SalesOrganizationID"] == .string("US West") {
@@ -165,7 +165,7 @@ struct ApplyHierarchyTests {
   // MARK: rolluprecursive
 
   @Test(
-    "rolluprecursive gives a row for each node, of all that is at or below it (§6.3)",
+    "rolluprecursive returns a row for each node, over all rows at or below it (§6.3)",
     arguments: [
       // Example 65: nodes themselves.
       (
@@ -178,7 +178,7 @@ struct ApplyHierarchyTests {
         {"ID":"US West","SubOrgCnt":0,"Superordinate":{"ID":"US"}}
         """#
       ),
-      // Of the sub-hierarchy below US, as in example 66.
+      // The sub-hierarchy below US, as in example 66.
       (
         "Sales?$apply=groupby((rolluprecursive(H,SalesOrganization/ID,descendants(H,ID,filter(ID eq 'US'),keep start))),aggregate(Amount with sum as TotalAmountIncl))&$expand=SalesOrganization($select=ID)",
         #"""
@@ -210,7 +210,7 @@ struct ApplyHierarchyTests {
         {"N":1,"SalesOrganization":{"ID":"US East"}},{"N":1,"SalesOrganization":{"ID":"US West"}}
         """#
       ),
-      // Nodes without rows are there too, where nothing else is grouped by.
+      // Nodes without rows are included, if there is no other grouping property.
       (
         "Sales?$apply=filter(Amount gt 4)/groupby((rolluprecursive(H,SalesOrganization/ID)),aggregate(Amount with sum as T))&$expand=SalesOrganization($select=ID)&$filter=T eq null",
         #"""
@@ -226,7 +226,7 @@ struct ApplyHierarchyTests {
         {"Product":{"Name":"Sugar"},"T":2,"SalesOrganization":{"ID":"US"}}
         """#
       ),
-      // Example 68: identifiers that match nothing (case 3); the row has what it is asked by.
+      // Example 68: identifiers that match nothing (case 3); the row has its grouping properties.
       (
         "Sales?$apply=groupby((rolluprecursive(H,CustomerID,filter(ID eq 'US'))),aggregate(Amount with sum as TotalAmount))",
         #"{"TotalAmount":null,"CustomerID":"US"}"#
@@ -247,7 +247,7 @@ struct ApplyHierarchyTests {
   }
 
   /// Example 66.
-  @Test("rollupnode tells rows of the node itself from those below it (§6.3)")
+  @Test("rollupnode distinguishes rows of the node itself from those below it (§6.3)")
   func rollupNode() async throws {
     let rig = try await ApplyRig()
     let text = try await rig.ask(
@@ -268,7 +268,7 @@ struct ApplyHierarchyTests {
     }
   }
 
-  @Test("The order of a traversal that chooses the nodes is kept; what is grouped may be traversed (§6.3, example 111)")
+  @Test("The order of a traversal that selects the nodes is kept; grouped rows can be traversed (§6.3, example 111)")
   func orders() async throws {
     let rig = try await ApplyRig()
     let expected = [("Sales", 24), ("US", 19), ("US West", 7), ("US East", 12), ("EMEA", 5), ("EMEA Central", 5)]
@@ -291,7 +291,7 @@ struct ApplyHierarchyTests {
         .map { #"{"ID":"\#($0.0)","N":\#($0.1)}"# }.joined(separator: ","))
   }
 
-  @Test("Two hierarchies are combined, node by node; other transformations stay in each portion")
+  @Test("Two hierarchies are combined node by node; other transformations stay within each portion")
   func combinations() async throws {
     let rig = try await ApplyRig()
     let two = try await rig.ask(
@@ -317,7 +317,7 @@ struct ApplyHierarchyTests {
   // MARK: What is no hierarchy
 
   @Test(
-    "Hierarchies that the metadata do not have are refused with those that they have",
+    "A hierarchy that the metadata does not define is rejected, and the error lists the defined ones",
     arguments: [
       "traverse($root/SalesOrganizations,Nope,ID,preorder)",
       "groupby((rolluprecursive($root/SalesOrganizations,Nope,ID)))",
@@ -333,7 +333,7 @@ struct ApplyHierarchyTests {
     #expect(other?.errorMessage.contains("S.Customer") == true, "\(other as Any)")
   }
 
-  @Test("Each is one statement, whose values are parameters")
+  @Test("Each query is one statement, whose values are parameters")
   func statements() async throws {
     let rig = try await ApplyRig()
     let plan = try rig.plan(
@@ -346,7 +346,7 @@ struct ApplyHierarchyTests {
   }
 
   @Test(
-    "Rows that stand at several places come page by page, each as often as in one answer",
+    "Rows at several places are paged, and occur as often as in a single result",
     arguments: [
       "SalesOrganizations?$apply=traverse(H,ID,preorder)&$select=ID",
       "SalesOrganizations?$apply=traverse($root/SalesOrganizations,MultiParentHierarchy,ID,preorder)&$select=ID",

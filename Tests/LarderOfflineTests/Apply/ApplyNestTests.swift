@@ -7,7 +7,7 @@ import Testing
 @Suite("$apply: nest and addnested (Data Aggregation 4.0 §3.4.3, §3.5.2)", .timeLimit(.minutes(1)))
 struct ApplyNestTests {
   @Test(
-    "addnested gives each row what transformations make of its related entities",
+    "addnested adds transformed related entities to each row",
     arguments: [
       // Example 45.
       (
@@ -58,12 +58,12 @@ struct ApplyNestTests {
         {"ID":"PG2","P":[{"ID":"P3","S":[{"N":4}]},{"ID":"P4","S":[{"N":0}]}]}
         """#
       ),
-      // Options of $expand go on from what was made.
+      // Options of $expand apply to the computed collection.
       (
         "Customers?$apply=addnested(Sales,compute(Amount mul 2 as Twice) as S)&$select=ID&$expand=S($filter=Twice gt 4;$orderby=Twice desc;$top=1;$select=Twice)",
         #"{"ID":"C1","S":[{"Twice":8}]},{"ID":"C2","S":[{"Twice":16}]},{"ID":"C3","S":[]},{"ID":"C4","S":[]}"#
       ),
-      // In groups, and behind them.
+      // In groups, and after them.
       (
         "Products?$apply=groupby((Color),topcount(1,Name)/addnested(Sales,aggregate($count as N) as S))&$select=Color,S",
         #"""
@@ -79,7 +79,7 @@ struct ApplyNestTests {
     ])
   func addsNested(_ url: String, _ expected: String) async throws {
     let text = try await ApplyRig().ask(url)
-    // What an entity shows of its own is not what is tested here.
+    // The entity's declared properties are not tested here.
     #expect(text.replacing(Self.rest, with: "") == expected.replacing("\n", with: ""))
   }
 
@@ -88,7 +88,7 @@ struct ApplyNestTests {
   }
 
   @Test(
-    "What was added can be asked for: counted, filtered by, aggregated",
+    "Added collections can be used: counted, filtered by, aggregated",
     arguments: [
       (
         "Customers?$apply=addnested(Sales,filter(Amount gt 3) as Big)/filter(Big/any())&$select=ID&$expand=Big/$count",
@@ -98,7 +98,7 @@ struct ApplyNestTests {
         "Customers?$apply=addnested(Sales,filter(Amount gt 3) as Big)/compute(Big/$count as N)&$select=N",
         #"{"N":1},{"N":2},{"N":0},{"N":0}"#
       ),
-      // Example 127 in other words: what is nested is aggregated.
+      // Example 127 in another form: a nested collection is aggregated.
       (
         "Customers?$apply=addnested(Sales,filter(Amount gt 1) as Big)/groupby((Country),aggregate(Big/Amount with sum as T))",
         #"{"Country":"France","T":null},{"Country":"Netherlands","T":4},{"Country":"USA","T":18}"#
@@ -113,7 +113,7 @@ struct ApplyNestTests {
   }
 
   @Test(
-    "nest makes one row of all, or of each group, with a collection for each sequence",
+    "nest creates one row of all rows, or of each group, with a collection for each sequence",
     arguments: [
       (
         "Sales?$apply=nest(groupby((Customer/ID)) as Customers)",
@@ -138,7 +138,7 @@ struct ApplyNestTests {
         {"Customer":{"ID":"C3"},"Best":[{"ID":6}],"Sum":[{"T":5}]}
         """#
       ),
-      // Null is a group too, and what $expand stands around is no hindrance.
+      // Null is a group too, and an enclosing $expand does not matter.
       (
         "Customers?$select=ID&$filter=ID eq 'C1'&$expand=Sales($apply=groupby((Product/Color),nest(aggregate($count as N) as C)))",
         #"{"ID":"C1","Sales":[{"Product":{"Color":"Brown"},"C":[{"N":1}]},{"Product":{"Color":"White"},"C":[{"N":2}]}]}"#
@@ -152,7 +152,7 @@ struct ApplyNestTests {
     #expect(try await ApplyRig().ask(url) == expected.replacing("\n", with: ""))
   }
 
-  @Test("Each collection says what it holds (§3.4.3), and the answer's context names it")
+  @Test("Each collection describes its content (§3.4.3), and the context URL of the result names it")
   func contexts() async throws {
     let rig = try await ApplyRig()
     let run = try rig.run(
@@ -199,7 +199,7 @@ struct ApplyNestTests {
     }
   }
 
-  @Test("They are values of types, and entities with what was made")
+  @Test("The results can be decoded as Swift values, and read as entities with computed members")
   func values() async throws {
     let rig = try await ApplyRig()
     let url =
@@ -221,7 +221,7 @@ struct ApplyNestTests {
   }
 
   @Test(
-    "Rows that nothing says how to make are refused: more than one instance of one",
+    "Undefined results are rejected: more than one instance where one is needed",
     arguments: ["filter(true)", "top(1)"])
   func refusals(_ steps: String) async throws {
     let rig = try await ApplyRig()

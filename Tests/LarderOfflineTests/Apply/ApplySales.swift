@@ -147,17 +147,17 @@ extension QueryWorld {
   }
 }
 
-/// A store with sales, asked by URLs.
+/// A store with sales, queried by URLs.
 struct ApplyRig: Sendable {
   let rig: QueryRig
-  /// What hierarchies may come to.
+  /// The limits for hierarchies.
   var hierarchy = HierarchyWriter.Bounds()
 
   init(_ world: QueryWorld = ApplySales.world()) async throws {
     rig = try await QueryRig(world, model: ApplySales.model)
   }
 
-  /// The same, where hierarchies may come to less.
+  /// The rig with lower limits for hierarchies.
   func bounded(_ hierarchy: HierarchyWriter.Bounds) -> ApplyRig {
     var rig = self
     rig.hierarchy = hierarchy
@@ -174,7 +174,7 @@ struct ApplyRig: Sendable {
     return (try QueryWriter(plan: rig.plan, state: rig.state, options: options).plan(bound), bound)
   }
 
-  /// The values of a property in the rows of all pages, one page a list.
+  /// The values of a property in the rows of all pages, one list for each page.
   func pages(_ url: String, size: Int, of property: String) async throws -> [[SQLValue]] {
     try await rig.pages { token in try plan(url + (token.map { "&$skiptoken=" + $0 } ?? ""), pageSize: size).0 }
       .map { page in page.map { $0.values[property] ?? .null } }
@@ -186,7 +186,7 @@ struct ApplyRig: Sendable {
       plan: plan, url: bound, form: ResultForm(version: .v401, metadata: metadata), model: ApplySales.model)
   }
 
-  /// Runs something on a connection in a transaction.
+  /// Runs a function on a connection in a transaction.
   func read<Value: Sendable>(_ body: @escaping @Sendable (Connection) throws -> Value) async throws -> Value {
     let result = try await rig.database.read { (connection) -> Result<Value, any Error> in
       Result { try body(connection) }
@@ -194,7 +194,7 @@ struct ApplyRig: Sendable {
     return try result.get()
   }
 
-  /// What stands in `value`, without control information.
+  /// The content of `value`, without control information.
   func ask(_ url: String) async throws -> String {
     let run = try run(url)
     let text = try await rig.database.read { (connection) throws(StorageError) in

@@ -19,7 +19,7 @@ struct ApplyStandardTests {
       ("Products?$apply=aggregate(Sales/Amount with sum as Total,Sales/$count as N)", #"{"Total":24,"N":8}"#),
       ("Products?$apply=aggregate(Tags with countdistinct as Kinds,Tags/$count as N)", #"{"Kinds":2,"N":5}"#),
       ("Sales?$apply=aggregate(Product/Tags/$count as N,$count as S)", #"{"N":4,"S":8}"#),
-      // Of nothing there is no sum, and its count is 0 (§3.2.1.3).
+      // Without rows there is no sum, and the count is 0 (§3.2.1.3).
       (
         "Sales?$apply=filter(Amount gt 100)/aggregate(Amount with sum as S,Amount with min as M,Amount with average as A,$count as N,Product/TaxRate with sum as T,Product with countdistinct as P)",
         #"{"S":null,"M":null,"A":null,"N":0,"T":null,"P":0}"#
@@ -124,9 +124,9 @@ struct ApplyStandardTests {
     #expect(try await ApplyRig().ask("Sales?$apply=" + apply) == expected.replacing("\n", with: ""))
   }
 
-  /// Of two sales of one amount the one with the lesser key comes first; the standard leaves that to the service.
+  /// Of two sales with the same amount, the one with the lower key is first; the standard leaves this to the service.
   @Test(
-    "Transformations that leave a part (§3.3)",
+    "Transformations that select a subset (§3.3)",
     arguments: [
       ("bottomcount(2,Amount)", [1, 7]), ("topcount(2,Amount)", [3, 4]),
       ("bottompercent(50,Amount)", [1, 2, 3, 6, 7, 8]),

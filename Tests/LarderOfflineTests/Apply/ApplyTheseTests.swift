@@ -6,7 +6,7 @@ import Testing
 @Suite("aggregate in expressions, $these", .timeLimit(.minutes(1)))
 struct ApplyTheseTests {
   @Test(
-    "What a collection comes to, as a value",
+    "The aggregate of a collection as a value",
     arguments: [
       ("Products?$filter=Sales/aggregate(Amount with sum) gt 4&$select=Name", #"{"Name":"Coffee"},{"Name":"Paper"}"#),
       ("Products?$filter=Sales/aggregate($count) eq 0&$select=Name", #"{"Name":"Pencil"}"#),
@@ -26,7 +26,7 @@ struct ApplyTheseTests {
   }
 
   @Test(
-    "$these are the rows that a transformation or $filter begins with",
+    "$these is the rows that a transformation or $filter starts with",
     arguments: [
       ("Sales?$filter=Amount gt $these/aggregate(Amount with average)&$select=ID", #"{"ID":3},{"ID":4},{"ID":5}"#),
       (
@@ -55,7 +55,7 @@ struct ApplyTheseTests {
   }
 
   @Test(
-    "What stands inside $these may name the row around",
+    "An expression inside $these may refer to the enclosing row",
     arguments: [
       ("Sales?$filter=not $these/any(x:x/Amount gt Amount)&$select=ID", #"{"ID":4}"#),
       ("Sales?$filter=$these/all(x:x/Amount le Amount)&$select=ID", #"{"ID":4}"#),
@@ -85,13 +85,13 @@ struct ApplyTheseTests {
     #expect(try await ApplyRig().ask(url) == expected)
   }
 
-  @Test("$these of a $count's own $filter are what is counted")
+  @Test("$these in the $filter of $count is the rows that are counted")
   func counted() async throws {
     let url = "Customers?$filter=Sales/$count($filter=Amount gt $these/aggregate(Amount with average)) gt 1&$select=ID"
     #expect(try await ApplyRig().ask(url) == #"{"ID":"C3"}"#)
   }
 
-  @Test("A row of conditions that each name all before them is refused before it is written out")
+  @Test("A sequence of conditions that each repeat all earlier ones is rejected before its SQL is written")
   func growth() async throws {
     let rig = try await ApplyRig()
     let steps = [String](repeating: "filter(Amount le $these/aggregate(Amount with max))", count: 60)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Options of the entities that requests are about, whatever their types are", .timeLimit(.minutes(1)))
+@Suite("Options of affected entities of any type", .timeLimit(.minutes(1)))
 struct AffectedEntityTests {
   /// The shop without types that have undeclared properties.
   private static let closed = ChangeModels.shop.replacing(" OpenType=\"true\"", with: "")
@@ -35,13 +35,13 @@ struct AffectedEntityTests {
     return rig
   }
 
-  /// What is shown in the rows of a question, without what stands around them.
+  /// The members in the rows of a query, without the enclosing JSON.
   private func affected(_ rig: ChangeRig, _ options: String) async throws -> String {
     let text = try await rig.read("RequestQueue?$select=RequestID&$orderby=RequestID&$expand=" + options)
     return text.replacing("{\"value\":", with: "").replacing("\"AffectedEntity\":", with: "")
   }
 
-  @Test("Names are those of each entity's own type; what a type has not is left out, one without any shows its key")
+  @Test("Names belong to each entity's type; unknown ones are omitted, and an entity without any shows its key")
   func names() async throws {
     let rig = try await rig()
     let order = "00000000-0000-0000-0000-000000000001"
@@ -57,7 +57,7 @@ struct AffectedEntityTests {
         == #"[{"RequestID":1,{"More":13}},{"RequestID":5,{"Name":"Acme"}}]}"#)
   }
 
-  @Test("What is expanded in them is filtered, ordered and cut")
+  @Test("Entities expanded in them are filtered, ordered and limited")
   func inner() async throws {
     let rig = try await rig()
     #expect(
@@ -70,7 +70,7 @@ struct AffectedEntityTests {
       try await affected(
         rig, "AffectedEntity($select=Total;$expand=Customer($select=Name),Items/$count)&$filter=RequestID eq 1")
         == #"[{"RequestID":1,{"Total":12,"Customer":{"Name":"Ada"},"Items@odata.count":3}}]}"#)
-    // At any level, and behind a path.
+    // At any level, and after a path.
     #expect(
       try await affected(
         rig,
@@ -82,7 +82,7 @@ struct AffectedEntityTests {
         == #"{"value":[{"No":3}]}"#)
   }
 
-  @Test("An open type may have every property, and leads to none that is not declared")
+  @Test("An open type may have any property, but no undeclared navigation property")
   func open() async throws {
     let rig = try await rig(ChangeModels.shop)
     #expect(
@@ -92,7 +92,7 @@ struct AffectedEntityTests {
     await #expect(throws: OfflineODataError.self) { try await affected(rig, "AffectedEntity($expand=Itmes)") }
   }
 
-  @Test("A cast says of which entities: others are null; the first item that takes an entity shows it")
+  @Test("A cast selects entities, others are null; the first matching item shows an entity")
   func casts() async throws {
     let rig = try await rig()
     #expect(
@@ -107,7 +107,7 @@ struct AffectedEntityTests {
   }
 
   @Test(
-    "What fits no type of the service has no meaning, whatever is in the queue",
+    "An option that fits no type of the service is an error, whatever is in the queue",
     arguments: [
       ("AffectedEntity($select=Nmae)", "'Name'"), ("AffectedEntity($expand=Itmes)", "'Items'"),
       ("AffectedEntity($expand=Items($filter=Txt eq 'a'))", "'Text'"),
@@ -131,7 +131,7 @@ struct AffectedEntityTests {
     }
   }
 
-  @Test("Contexts tell what is selected, of the whole and of each")
+  @Test("Context URLs name the selected properties, of the whole result and of each entity")
   func contexts() async throws {
     let rig = try await StoreSetTests.rig()
     let options = OfflineODataResultOptions(version: .v4)
@@ -148,7 +148,7 @@ struct AffectedEntityTests {
     #expect(affected.properties.map(\.name) == ["Name"] && affected["Name"] == .string("poison"))
   }
 
-  @Test("Services before V4 are asked in their words and in V4's")
+  @Test("Stores of services before V4 accept their syntax and that of V4")
   func earlier() async throws {
     let rig = try await StoreSetTests.rig(.init(isV2: true))
     func read(_ path: String) async throws -> String {
@@ -164,7 +164,7 @@ struct AffectedEntityTests {
     await #expect(throws: OfflineODataError.self) { try await read("RequestQueue?$expand=AffectedEntity/Itmes") }
   }
 
-  @Test("Pages go on with the options as they were given")
+  @Test("The next page keeps the options of the query")
   func pages() throws {
     let bound = try ArchiveQuery.bind(
       "RequestQueue?$expand=AffectedEntity/N.Order($select=Name;$expand=Items($filter=Text eq @t))&@t='t'", .v4

@@ -7,9 +7,9 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Four requests, the first of which is refused", .timeLimit(.minutes(1)))
+@Suite("Four requests, the first of which is rejected", .timeLimit(.minutes(1)))
 struct ArchiveExampleTests {
-  /// 1 creates order A, 2 updates it, 3 creates item B linked to A, 4 updates B; 5 has nothing to do with them. A is refused.
+  /// 1 creates order A, 2 updates it, 3 creates item B linked to A, 4 updates B; 5 is independent. The creation of A is rejected.
   private func rig(isV2: Bool = false, sends: Bool = true) async throws -> UploadRig {
     let rig = try await UploadRig(.init(isV2: isV2))
     let name = ODataProperty("Name", .string("poison"))
@@ -38,20 +38,21 @@ struct ArchiveExampleTests {
   }
 
   @Test(
-    "The refused one is in the archive, and what depends on it is held; the rest has arrived", arguments: [false, true])
+    "The rejected request is in the archive, its dependents are held, and the others were sent",
+    arguments: [false, true])
   func held(isV2: Bool) async throws {
     let rig = try await rig(isV2: isV2)
     #expect(try await archive(rig) == ["1", "2 held", "3 held", "4 held"])
     #expect(try await rows(rig) == ["poison,1", "c"])
     #expect(rig.service.entities("Orders")[1]?.values["Note"] == "\"other\"")
-    // Nothing of them is sent again by itself.
+    // None of them is sent again automatically.
     let sent = rig.service.requests.count
     #expect(try await rig.store.upload() == OfflineODataUploadReport())
     #expect(rig.service.requests.count == sent)
   }
 
   @Test(
-    "Deleting one of them takes back exactly it and what depends on it",
+    "Deleting one of them undoes exactly that request and its dependents",
     arguments: [
       (1, [], []), (2, ["1", "3 held", "4 held"], ["poison,-", "c"]), (3, ["1", "2 held"], ["poison,1"]),
       (4, ["1", "2 held", "3 held"], ["poison,1", "b"]),
@@ -64,7 +65,7 @@ struct ArchiveExampleTests {
     if left.isEmpty {
       #expect(try await rig.isClean())
     } else {
-      // What is left goes when the order is repaired.
+      // The remaining requests are sent after the order is corrected.
       let path = try await rig.rows("SELECT 'Orders(' || ID || ')' FROM {Orders} WHERE ID < 0")[0]
       try await rig.store.update(path, to: ODataEntity(properties: [ODataProperty("Name", .string("good"))]))
       let report = try await rig.store.upload()
@@ -88,7 +89,7 @@ struct ArchiveExampleTests {
   }
 
   @Test(
-    "The same of the queue, before anything is sent",
+    "Deleting from the queue, before anything is sent",
     arguments: [(1, ["5 0"]), (2, ["1 0", "3 0", "4 0", "5 0"]), (3, ["1 0", "2 0", "5 0"])])
   func queue(id: Int, left: [String]) async throws {
     let rig = try await rig(sends: false)
@@ -96,7 +97,7 @@ struct ArchiveExampleTests {
     #expect(try await archive(rig) == left)
   }
 
-  @Test("One that is only linked to an entity waits for its creation, not for its changes")
+  @Test("An entity that is only linked to another waits for its creation, not for its changes")
   func linked() async throws {
     let rig = try await ChangeMakingTests.filled()
     let made = try await rig.create("Orders", [ODataProperty("Total", .int32(1))])
@@ -110,7 +111,7 @@ struct ArchiveExampleTests {
       "\(queue)")
   }
 
-  @Test("All are sent where the refused one is repaired by another change and uploaded", arguments: [false, true])
+  @Test("All are sent after the rejected request is corrected by another change", arguments: [false, true])
   func repaired(isV2: Bool) async throws {
     let rig = try await rig(isV2: isV2)
     let path = try await rig.rows("SELECT 'Orders(' || ID || ')' FROM {Orders} WHERE ID < 0")[0]
@@ -131,7 +132,7 @@ struct ArchiveExampleTests {
 }
 
 extension String {
-  /// What follows a part.
+  /// The text after a part.
   fileprivate func components(_ part: String) -> String? {
     ranges(of: part).first.map { String(self[$0.upperBound...]) }
   }

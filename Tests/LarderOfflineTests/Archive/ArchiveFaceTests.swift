@@ -6,9 +6,9 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Failed changes are sent again or taken back", .timeLimit(.minutes(1)))
+@Suite("Failed changes are retried or undone", .timeLimit(.minutes(1)))
 struct ArchiveFaceTests {
-  /// An order that is refused, and one more change of the same.
+  /// An order whose creation is rejected, and another change of it.
   private func refused(_ ways: UploadService.Ways = .init()) async throws -> (rig: UploadRig, made: RowReference) {
     let rig = try await UploadRig(ways)
     let (_, row) = try await rig.create("Orders", key: -5, ["Name": .string("poison")])
@@ -18,7 +18,7 @@ struct ArchiveFaceTests {
     return (rig, row)
   }
 
-  @Test("A retry puts a refused request and what is held for it back", arguments: [false, true])
+  @Test("A retry puts a rejected request and the requests held with it back into the queue", arguments: [false, true])
   func retry(isV2: Bool) async throws {
     let (rig, _) = try await refused(.init(isV2: isV2))
     #expect(try await rig.queue == ["1|2", "2|3"])
@@ -32,14 +32,14 @@ struct ArchiveFaceTests {
     await #expect(throws: OfflineODataError.self) { try await rig.store.retry(1) }
   }
 
-  @Test("A retry of what is held is one of what holds it")
+  @Test("Retrying a held request retries the request that holds it")
   func retryOfHeld() async throws {
     let (rig, _) = try await refused()
     #expect(try await rig.store.retry(2) == 2)
     #expect(try await rig.queue == ["1|0", "2|0"])
   }
 
-  @Test("Deleting an entity of the archive takes back that request and what depends on it", arguments: [1, 2])
+  @Test("Deleting an entity of the archive undoes that request and its dependents", arguments: [1, 2])
   func discard(id: Int) async throws {
     let (rig, _) = try await refused()
     try await rig.store.delete("ErrorArchive(\(id))")
@@ -53,7 +53,7 @@ struct ArchiveFaceTests {
     }
   }
 
-  @Test("Deleting an entity of the queue takes it back")
+  @Test("Deleting an entity of the queue undoes its request")
   func queue() async throws {
     let rig = try await UploadRig()
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("b")])
@@ -63,7 +63,7 @@ struct ArchiveFaceTests {
     #expect(try await rig.rows("SELECT Name FROM {Orders} WHERE ID = 1") == ["n1"])
   }
 
-  @Test("The three versions of a conflict, and mine sent on top of theirs")
+  @Test("The three versions of a conflict, and the local version sent over the server's")
   func conflict() async throws {
     let rig = try await UploadRig()
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])

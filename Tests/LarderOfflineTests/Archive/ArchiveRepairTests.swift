@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("A refused change is repaired by another one", .timeLimit(.minutes(1)))
+@Suite("A rejected change is corrected by another one", .timeLimit(.minutes(1)))
 struct ArchiveRepairTests {
   private func entity(_ values: (String, ODataValue)...) -> ODataEntity {
     ODataEntity(properties: values.map { ODataProperty($0.0, $0.1) })
@@ -14,7 +14,7 @@ struct ArchiveRepairTests {
 
   private func states(_ rig: UploadRig) async throws -> [String] { try await rig.queue }
 
-  @Test("Two updates are one request: what was refused goes with the newer values", arguments: [false, true])
+  @Test("Two updates become one request: the rejected one is sent with the newer values", arguments: [false, true])
   func update(isV2: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true))
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison")), ("Total", .int32(5))))
@@ -29,7 +29,7 @@ struct ArchiveRepairTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("One that is refused again is in the archive again, and repaired again")
+  @Test("A request that is rejected again is in the archive again, and can be corrected again")
   func again() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
@@ -43,7 +43,7 @@ struct ArchiveRepairTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("An update that came to need an entity made since is not merged into one before it")
+  @Test("An update that needs an entity created later is not merged into an earlier update")
   func madeSince() async throws {
     let rig = try await UploadRig(combines: true)
     rig.service.change { $0.sets["Items"]?[11] = .init(values: ["ID": "11", "Order_ID": "1"]) }
@@ -58,7 +58,9 @@ struct ArchiveRepairTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("What a change needs that is put into a refused one goes before both; what both name is deleted behind them")
+  @Test(
+    "The dependencies of a change that is merged into a rejected one are sent before it; entities that both name are deleted after it"
+  )
   func needs() async throws {
     let rig = try await UploadRig(.init(guardsItems: true))
     rig.service.change { $0.sets["Items"]?[11] = .init(values: ["ID": "11", "Order_ID": "1"]) }
@@ -84,7 +86,7 @@ struct ArchiveRepairTests {
     #expect(rig.service.entities("Items")[11]?.values == ["ID": "11", "Order_ID": "1000", "Text": "\"b\""])
   }
 
-  @Test("Twenty thousand changes of one refused transaction are listed and looked through in no time")
+  @Test("Twenty thousand changes of one rejected transaction are listed and searched quickly")
   func refusedTransaction() async throws {
     let rig = try await UploadRig()
     let row = try await rig.row("Orders", 1)
@@ -104,7 +106,7 @@ struct ArchiveRepairTests {
     #expect(archive.holders(of: 1) == "2, 3, 4, 5, 6 and others")
   }
 
-  @Test("By one property, put by itself")
+  @Test("Corrected by setting one property alone")
   func property() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
@@ -116,7 +118,7 @@ struct ArchiveRepairTests {
     #expect(rig.service.entities("Orders")[1]?.values["Name"] == "\"p\"")
   }
 
-  @Test("An item that names an order that is not there is bound to another")
+  @Test("An item that refers to a missing order is bound to another order")
   func binding() async throws {
     let rig = try await UploadRig()
     try await rig.store.create(entity(("Text", .string("t")), ("Order_ID", .int32(77))), in: "Items")
@@ -133,7 +135,7 @@ struct ArchiveRepairTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("A whole transaction goes again where one of its changes is repaired")
+  @Test("A whole transaction is sent again after one of its changes is corrected")
   func transaction() async throws {
     let rig = try await UploadRig()
     let batch = ODataBatchRequest([
@@ -152,7 +154,7 @@ struct ArchiveRepairTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("A change that cannot be a part of the refused one is held behind it")
+  @Test("A change that cannot be merged into the rejected one is held")
   func behind() async throws {
     let rig = try await UploadRig()
     try await rig.store.create(entity(("Name", .string("poison"))), in: "Orders")
@@ -167,7 +169,7 @@ struct ArchiveRepairTests {
     #expect(rig.service.entities("Items")[1001]?.values["Order_ID"] == "1000")
   }
 
-  @Test("Deleting an entity that was never made takes its refused creation back, unless others depend on it")
+  @Test("Deleting an entity whose creation was rejected undoes the creation, unless others depend on it")
   func deletionOfMade() async throws {
     let rig = try await UploadRig()
     try await rig.store.create(entity(("Name", .string("poison"))), in: "Orders")
@@ -181,7 +183,7 @@ struct ArchiveRepairTests {
     #expect(try await rig.rows("SELECT ID FROM {Orders}") == ["1", "2", "3"])
   }
 
-  @Test("Deleting an entity whose update was refused sends the deletion alone")
+  @Test("Deleting an entity whose update was rejected sends only the deletion")
   func deletionOfChanged() async throws {
     let rig = try await UploadRig(.init(requiresIfMatch: true))
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
@@ -193,7 +195,7 @@ struct ArchiveRepairTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("One whose outcome is not known waits for a person, and so do changes behind it")
+  @Test("A request with an unclear outcome waits for a decision, and so do later changes")
   func unknown() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
@@ -210,7 +212,7 @@ struct ArchiveRepairTests {
     #expect(try await states(rig) == ["1|0", "2|0"])
   }
 
-  @Test("Two refused creations that came to need each other, the one by a change behind it: none waits for ever")
+  @Test("Two rejected creations that depend on each other through a later change do not wait for ever")
   func circle() async throws {
     let rig = try await ChangeRig(
       ReplicaRig.v4(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderOffline
 
-/// The archive with a service that others have written, which wants If-Match.
+/// The archive with a service of another implementation, which requires If-Match.
 @Suite("Conflicts with a real service", .mockSAP("--require-if-match"), .serialized, .timeLimit(.minutes(1)))
 struct ArchiveServicesTests {
   struct Sales: Sendable, CustomTestStringConvertible {
@@ -28,7 +28,7 @@ struct ArchiveServicesTests {
   }
 
   @Test(
-    "A colleague is faster: the conflict in the archive with its three versions, then mine, theirs or both",
+    "Another client is faster: the conflict is in the archive with its three versions, then the local one, the server's or a merge is chosen",
     arguments: [Sales(isV2: true), Sales(isV2: false)], ["mine", "theirs", "both"])
   func conflict(sales: Sales, choice: String) async throws {
     let rig = try StoreRig(try sales.root)

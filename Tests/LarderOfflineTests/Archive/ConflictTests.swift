@@ -13,7 +13,7 @@ struct ArchiveConflictTests {
     ODataEntity(properties: values.map { ODataProperty($0.0, $0.1) })
   }
 
-  /// A colleague changes a property of order 1.
+  /// Another client changes a property of order 1.
   private func colleague(_ rig: UploadRig, _ name: String = "Name", _ value: String = "\"theirs\"", key: Int = 1) {
     rig.service.change { state in
       state.sets["Orders"]?[key]?.values[name] = value
@@ -32,7 +32,7 @@ struct ArchiveConflictTests {
   // MARK: Noticed by a download
 
   @Test(
-    "A conflict that a download has noticed is decided by the policy though the service has no ETags",
+    "The policy resolves a conflict that a download has noticed, even if the service has no ETags",
     arguments: ["archive", "client", "server", "merge", "disjoint", "reverted"], [100, 0])
   func withoutETags(way: String, changesPerBatch: Int) async throws {
     let rig = try await UploadRig(.init(hasETags: false))
@@ -59,7 +59,7 @@ struct ArchiveConflictTests {
   }
 
   @Test(
-    "One of a transaction of which another request is in doubt is decided when that one is looked up: nothing goes twice",
+    "A conflict in a transaction with an uncertain request is resolved after the look-up: nothing is sent twice",
     arguments: ["archive", "client", "server"])
   func besideDoubt(way: String) async throws {
     let rig = try await UploadRig(.init(hasETags: false))
@@ -112,7 +112,7 @@ struct ArchiveConflictTests {
     return change == .update ? "PATCH" : change == .deletion ? "DELETE" : "PUT"
   }
 
-  /// A rig whose service has no ETags and, where that is asked for, is known to recognise repeated requests.
+  /// A rig whose service has no ETags and, if requested, recognises repeated requests.
   private func rigWithoutETags(knowsNames: Bool) async throws -> UploadRig {
     let rig = try await UploadRig(.init(knowsNames: knowsNames, hasETags: false))
     if knowsNames {
@@ -123,7 +123,7 @@ struct ArchiveConflictTests {
   }
 
   @Test(
-    "A change that never arrived and that a download has overtaken goes by the policy, not over what another has done",
+    "A change that never arrived, and whose entity a download has changed, follows the policy and does not overwrite the other change",
     arguments: Change.allCases, [false, true])
   func inDoubt(change: Change, knowsNames: Bool) async throws {
     for policy in [OfflineODataConflictPolicy.archive, .serverWins, .clientWins] {
@@ -135,7 +135,7 @@ struct ArchiveConflictTests {
       await #expect(throws: OfflineODataError.self) { try await rig.store.upload(options) }
       #expect(try await rig.queue == ["\(id)|1"])
       colleague(rig, "Note")
-      // Not told yet, for it may have come of the change itself.
+      // It is not reported yet, because the change itself may have caused it.
       #expect(try await rig.store.download().queries.flatMap(\.conflicts).isEmpty)
       let report = try await rig.store.upload(options)
       switch policy {
@@ -149,7 +149,7 @@ struct ArchiveConflictTests {
   }
 
   @Test(
-    "What a download brings of a change whose answer was lost is no conflict, without ETags too",
+    "A downloaded change of our own whose response was lost is not a conflict, also without ETags",
     arguments: Change.allCases, [false, true])
   func ownChange(change: Change, knowsNames: Bool) async throws {
     let rig = try await rigWithoutETags(knowsNames: knowsNames)
@@ -165,7 +165,7 @@ struct ArchiveConflictTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("A download notices a conflict, tells it, and keeps the three versions", arguments: [false, true])
+  @Test("A download notices a conflict, reports it, and keeps the three versions", arguments: [false, true])
   func noticed(isV2: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2))
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
@@ -186,13 +186,13 @@ struct ArchiveConflictTests {
     #expect(conflict.theirs?["Name"] == .string("theirs") && conflict.isTheirsKnown)
     #expect(try await rig.store.conflict(2) == nil)
     #expect(try await rig.store.readCount("RequestQueue?$filter=Conflict") == 1)
-    // It is told once, as long as the service's version stays; a newer one is kept.
+    // It is reported once for each version of the service; a newer version is stored.
     #expect(try await rig.store.download().queries.flatMap(\.conflicts).isEmpty)
     colleague(rig, "Name", "\"newer\"")
     _ = try await rig.store.download()
     #expect(try await rig.store.conflict(1)?.theirs?["Name"] == .string("newer"))
     #expect(try await rig.store.conflict(1)?.base?["Name"] == .string("n1"))
-    // The upload sends it under the ETag that it was based on.
+    // The upload sends it with the ETag that it was based on.
     let sent = try await rig.store.upload()
     #expect(sent.failed == 1 && sent.sent == 1)
     let archived = try #require(try await rig.store.conflict(1))
@@ -202,7 +202,7 @@ struct ArchiveConflictTests {
   }
 
   @Test(
-    "A merge of disjoint properties goes by what the change was based on, a download between or not",
+    "A merge of disjoint properties uses the base of the change, with or without a download in between",
     arguments: [false, true])
   func mergeAfterDownload(downloads: Bool) async throws {
     let rig = try await UploadRig()
@@ -218,7 +218,8 @@ struct ArchiveConflictTests {
     #expect(try await rig.queue == ["1|2"])
   }
 
-  @Test("What was refused for something else and is overtaken meanwhile is a conflict when it goes again")
+  @Test(
+    "A change that was rejected for another reason and whose entity has changed since is a conflict when it is retried")
   func overtaken() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison")), ("Total", .int32(4))))
@@ -234,7 +235,7 @@ struct ArchiveConflictTests {
     #expect(order(rig)?["Name"] == "\"theirs\"")
   }
 
-  @Test("The version of the server is not known where the service cannot be asked, until a download tells")
+  @Test("If the service cannot be reached, the server's version is unknown until the next download")
   func unknownTheirs() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
@@ -247,13 +248,13 @@ struct ArchiveConflictTests {
     let after = try #require(try await rig.store.conflict(1))
     #expect(after.isTheirsKnown && after.theirs?["Name"] == .string("theirs"))
     #expect(after.base?["Name"] == .string("n1") && after.mine?["Name"] == .string("mine"))
-    // Mine.
+    // The local version.
     try await rig.store.retry(1)
     #expect(try await rig.store.upload().sent == 1)
     #expect(order(rig)?["Name"] == "\"mine\"")
   }
 
-  @Test("The service's row is gone: mine stays to be looked at, a deletion is done")
+  @Test("The service has deleted the row: a local update stays in the archive, a local deletion is complete")
   func gone() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
@@ -277,7 +278,7 @@ struct ArchiveConflictTests {
 
   enum Choice: CaseIterable, Sendable { case mine, theirs, merge }
 
-  @Test("Mine, theirs, or a merge of both", arguments: Choice.allCases, [false, true])
+  @Test("The local version, the server's, or a merge of both", arguments: Choice.allCases, [false, true])
   func choices(choice: Choice, isV2: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true))
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine")), ("Total", .int32(9))))
@@ -337,7 +338,7 @@ struct ArchiveConflictTests {
       }, name: "resolver: a merge", sent: 2, failed: 0, discarded: 0, order: "n1+mine+theirs", other: "two"),
   ]
 
-  @Test("A policy holds for a whole transaction", arguments: cases, [false, true])
+  @Test("A policy applies to a whole transaction", arguments: cases, [false, true])
   func transactions(of one: Case, isV2: Bool) async throws {
     for answersEach in isV2 ? [false] : [false, true] {
       let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true, answersEach: answersEach))
@@ -354,7 +355,7 @@ struct ArchiveConflictTests {
       #expect(order(rig)?["Name"] == "\"\(one.order)\"")
       #expect(order(rig, 2)?["Name"] == "\"\(one.other ?? "")\"")
       if one.failed > 0 {
-        // The one of the two that is in conflict, and the other that is refused with it.
+        // The request in conflict, and the other one, which is rejected with it.
         #expect(try await rig.store.conflict(1)?.theirs?["Name"] == .string("theirs"))
         #expect(try await rig.store.conflict(2) == nil)
         #expect(try await rig.store.retry(2) == 2)
@@ -384,7 +385,7 @@ struct ArchiveConflictTests {
   // MARK: Conditions that are asked for
 
   @Test(
-    "A service that gives ETags only with single entities and asks for If-Match: it is fetched",
+    "If the service sends ETags only with single entities and requires If-Match, the ETag is fetched",
     arguments: [false, true], [1, 2])
   func required(isV2: Bool, changes: Int) async throws {
     let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true))
@@ -403,7 +404,7 @@ struct ArchiveConflictTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("Where another has changed the entity meanwhile, that is a conflict")
+  @Test("If another client has changed the entity meanwhile, there is a conflict")
   func requiredAndChanged() async throws {
     let rig = try await UploadRig(.init(requiresIfMatch: true))
     try await forgetETags(rig)
@@ -414,7 +415,7 @@ struct ArchiveConflictTests {
     #expect(order(rig)?["Name"] == "\"theirs\"")
   }
 
-  @Test("Without an ETag there is nothing to send, which the archive says")
+  @Test("Without an ETag nothing can be sent, and the archive says so")
   func requiredWithoutETags() async throws {
     let rig = try await UploadRig(.init(requiresIfMatch: true, hasETags: false))
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
@@ -436,7 +437,7 @@ struct ArchiveConflictTests {
 
   // MARK: Services that are wrong
 
-  @Test("A service that refuses its own ETags ends in the archive, not in a circle", arguments: [1, 2])
+  @Test("If a service rejects its own ETags, the change moves to the archive instead of looping", arguments: [1, 2])
   func alwaysRefused(changes: Int) async throws {
     let rig = try await UploadRig()
     var requests: [ODataSingleRequest] = []
@@ -451,7 +452,7 @@ struct ArchiveConflictTests {
     #expect(rig.service.requests.count < 20)
   }
 
-  @Test("A conflict that the application was asked about is asked again after the process has ended")
+  @Test("A conflict that was passed to the application is passed to it again after a restart")
   func crash() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
@@ -468,7 +469,7 @@ struct ArchiveConflictTests {
     }
     var questions = asked.makeAsyncIterator()
     #expect(await questions.next() == "theirs")
-    // The file as it is at this moment is what another process finds.
+    // Another process finds the file in its current state.
     #expect(try await rig.queue == ["1|1"])
     upload.cancel()
     _ = try? await upload.value

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Long queues", .timeLimit(.minutes(3)))
 struct LongQueueTests {
-  /// How long a question takes, the quickest of three times.
+  /// The duration of a query, the shortest of three runs.
   private func time(_ rig: UploadRig, _ path: String) async throws -> Duration {
     var best = Duration.seconds(3600)
     for _ in 1...3 {
@@ -20,7 +20,7 @@ struct LongQueueTests {
   }
 
   @Test(
-    "Eight times the requests are listed in about eight times the time",
+    "Listing eight times as many requests takes about eight times as long",
     arguments: [
       "RequestQueue?$orderby=RequestID desc", "RequestQueue?$expand=CustomHeaders,AffectedEntity",
       "RequestQueue?$filter=RequestMethod eq 'POST'&$count=true&$top=10",
@@ -35,12 +35,12 @@ struct LongQueueTests {
     let (short, long) = (try await time(few, question), try await time(many, question))
     let ratio = long / short
     print("\(question): \(short) for 250 requests, \(long) for 2000, \(ratio) times")
-    // What looks at all of the others for each one takes 64 times.
+    // An algorithm that reads all others for each one would take 64 times as long.
     #expect(ratio < 28)
   }
 
   @Test(
-    "One request, and what depends on each, are found without a look at the others",
+    "A request and its dependents are found without reading the others",
     arguments: ["RequestQueue(3)", "RequestQueue?$filter=RequestID eq 3", "RequestQueue?$expand=DependentRequests"])
   func finding(question: String) async throws {
     let rig = try await UploadRig(orders: 0)
@@ -49,13 +49,13 @@ struct LongQueueTests {
     let steps = try await store.read { connection, state, plan in
       try Explanation(try store.preparedQuery(question, connection, state, plan).plan, on: connection).steps
     }
-    // The queue itself is read from one end to the other where that is the question.
+    // Only a query for the whole queue reads all of it.
     for step in steps where !step.path.isEmpty || steps.count == 1 {
       #expect(!step.plan.contains { $0.contains("SCAN") }, "\(step)")
     }
   }
 
-  @Test("The requests of a unit, and the units before it, are found without a look at the others")
+  @Test("The requests of a unit, and the units before it, are found without reading the others")
   func units() async throws {
     let rig = try await UploadRig()
     let first = try await rig.update(try await rig.row("Orders", 1), ["Total": .int32(5)])

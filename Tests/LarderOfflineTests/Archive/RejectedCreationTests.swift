@@ -5,13 +5,13 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("What a service has where it refuses", .timeLimit(.minutes(1)))
+@Suite("The service's version after a rejection", .timeLimit(.minutes(1)))
 struct RefusedCreationTests {
   private func entity(_ values: (String, ODataValue)...) -> ODataEntity {
     ODataEntity(properties: values.map { ODataProperty($0.0, $0.1) })
   }
 
-  /// A store with order 7 made here, refused because another has made it meanwhile, and an item of it that is held.
+  /// A store with a local order 7, whose creation was rejected because another client has created it, and a held item of it.
   private func refused(isV2: Bool = false, downloads: Bool = false) async throws -> UploadRig {
     let rig = try await UploadRig(.init(isV2: isV2, requiresIfMatch: true))
     let order = entity(("ID", .int32(7)), ("Name", .string("mine")), ("Note", .string("n")))
@@ -24,7 +24,7 @@ struct RefusedCreationTests {
     return rig
   }
 
-  @Test("A creation refused with 409 shows the entity of its key", arguments: [false, true])
+  @Test("A creation rejected with 409 shows the existing entity", arguments: [false, true])
   func shows(isV2: Bool) async throws {
     let rig = try await refused(isV2: isV2)
     let conflict = try #require(try await rig.store.conflict(1))
@@ -32,14 +32,14 @@ struct RefusedCreationTests {
     #expect(conflict.mine?["Name"] == .string("mine") && conflict.mine?["Note"] == .string("n"))
     #expect(conflict.theirs?["Name"] == .string("theirs") && conflict.theirs?["Total"] == .int32(9))
     #expect(try await rig.rows("SELECT Name, Total FROM {Orders} WHERE ID = 7") == ["mine|-"])
-    // Discarded, it is gone here; the service's comes with a download.
+    // Discarding removes the local entity; a download adds that of the service.
     #expect(try await rig.store.discard(1) == 2)
     try await rig.store.download()
     #expect(try await rig.rows("SELECT Name, Total FROM {Orders} WHERE ID = 7") == ["theirs|9"])
     #expect(try await rig.isClean())
   }
 
-  @Test("It becomes an update of that entity", arguments: [false, true], [false, true])
+  @Test("The creation can become an update of that entity", arguments: [false, true], [false, true])
   func update(isV2: Bool, downloads: Bool) async throws {
     let rig = try await refused(isV2: isV2, downloads: downloads)
     #expect(try await rig.store.retry(1, as: .update) == 2)
@@ -55,7 +55,7 @@ struct RefusedCreationTests {
     #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID > 3") == ["7|mine"])
   }
 
-  @Test("It is made under another key, and what depends on it follows", arguments: [false, true], [false, true])
+  @Test("The creation can get another key, and its dependents follow", arguments: [false, true], [false, true])
   func key(isV2: Bool, downloads: Bool) async throws {
     let rig = try await refused(isV2: isV2, downloads: downloads)
     #expect(try await rig.store.retry(1, as: .key("8")) == 2)
@@ -73,7 +73,7 @@ struct RefusedCreationTests {
     #expect(try await rig.rows("SELECT ID, Name FROM {Orders} WHERE ID > 3 ORDER BY ID") == ["7|theirs", "8|mine"])
   }
 
-  @Test("What it cannot become is told, and changes nothing")
+  @Test("An impossible correction is reported, and changes nothing")
   func refusals() async throws {
     let rig = try await refused()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
@@ -90,7 +90,7 @@ struct RefusedCreationTests {
     #expect(try await rig.store.conflict(3) == nil)
   }
 
-  @Test("A change refused because its entity is gone shows that", arguments: [404, 410])
+  @Test("A change rejected because its entity was deleted shows that", arguments: [404, 410])
   func gone(status: Int) async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))
@@ -108,7 +108,7 @@ struct RefusedCreationTests {
   enum Way: String, CaseIterable, Sendable { case retry, sameProperty, replacement, deletion, otherProperty, nothing }
 
   @Test(
-    "A conflict that a download has noticed and that is resolved before the upload goes under the new ETag",
+    "A change whose noticed conflict is resolved before the upload is sent with the new ETag",
     arguments: Way.allCases, [true, false])
   func resolved(way: Way, hasETags: Bool) async throws {
     let rig = try await UploadRig(.init(requiresIfMatch: hasETags, hasETags: hasETags))
@@ -146,7 +146,7 @@ struct RefusedCreationTests {
     }
   }
 
-  @Test("One whose entity is gone is not resolved by sending it")
+  @Test("A conflict with a deleted entity is not resolved by a retry")
   func noticedGone() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("mine"))))

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The queue and the error archive are entity sets", .timeLimit(.minutes(1)))
 struct StoreSetTests {
-  /// In the archive: 1 refused, 2 held for it. In the queue: 3 and 4, which depends on it.
+  /// In the archive: 1, which was rejected, and 2, which is held for it. In the queue: 3, and 4, which depends on 3.
   static func rig(_ ways: UploadService.Ways = .init()) async throws -> UploadRig {
     let rig = try await UploadRig(ways)
     var request = QueuedRequest(.create, QueuedTarget(nil, "Orders"))
@@ -37,7 +37,7 @@ struct StoreSetTests {
     return try await rig.store.readJSON(path, options: options).text
   }
 
-  @Test("Questions of V4")
+  @Test("Queries in V4")
   func questions() async throws {
     let rig = try await Self.rig()
     #expect(
@@ -81,7 +81,7 @@ struct StoreSetTests {
     await #expect(throws: OfflineODataError.self) { try await read(rig, "RequestQueue(1)") }
   }
 
-  @Test("Their model tells what they have")
+  @Test("Their model describes them")
   func model() throws {
     let model = OfflineODataProvider.ownModel
     let archive = try #require(model.entitySet("ErrorArchive"))
@@ -94,7 +94,7 @@ struct StoreSetTests {
     let queue = try #require(model.entitySet("RequestQueue"))
     let other = Set(model.structure(queue.entityType)?.properties.map(\.name) ?? [])
     #expect(other.isSuperset(of: ["RequestID", "Status", "CustomTag"]))
-    // What both say has one name.
+    // Properties of both have the same name.
     let shared = Set([
       "RequestID", "RequestMethod", "RequestURL", "RequestBody", "CustomTag", "Category", "TransactionID", "Conflict",
       "EntityPath", "ETag",
@@ -107,7 +107,7 @@ struct StoreSetTests {
     }
   }
 
-  @Test("What requests depend on them, and the headers that their caller gave")
+  @Test("The requests that depend on them, and the headers that the caller set")
   func navigation() async throws {
     let rig = try await Self.rig()
     #expect(
@@ -131,7 +131,7 @@ struct StoreSetTests {
         == "{\"value\":[{\"RequestID\":1}]}")
   }
 
-  @Test("The entity that a request is about, of whatever type, says what it is by itself")
+  @Test("The affected entity of a request, of any type, describes itself")
   func affected() async throws {
     let rig = try await Self.rig()
     #expect(
@@ -146,7 +146,7 @@ struct StoreSetTests {
     #expect(try await read(rig, "ErrorArchive(1)/AffectedEntity/Name") == "{\"value\":\"poison\"}")
     #expect(try await read(rig, "RequestQueue(4)/AffectedEntity/Order?$select=Name") == "{\"Name\":\"new\"}")
     await #expect(throws: OfflineODataError.self) { try await read(rig, "ErrorArchive(9)/AffectedEntity") }
-    // One that is deleted here is not there.
+    // A locally deleted entity is absent.
     try await rig.delete(try await rig.row("Orders", 1))
     #expect(
       try await read(rig, "RequestQueue(5)?$select=RequestID&$expand=AffectedEntity")
@@ -156,7 +156,7 @@ struct StoreSetTests {
     #expect(gone.httpStatus == 204)
   }
 
-  @Test("The entity that a request is about says whether the last download has brought it, as it does elsewhere")
+  @Test("The affected entity of a request shows whether the last download has changed it, as elsewhere")
   func marked() async throws {
     let rig = try await Self.rig()
     try await rig.update(try await rig.row("Orders", 1), ["Total": .int32(9)])
@@ -175,7 +175,7 @@ struct StoreSetTests {
     return "\"@odata.etag\":\"\(etag.replacing("\"", with: "\\\""))\","
   }
 
-  @Test("Answers of V2, asked in V2 or V4")
+  @Test("Results in V2, for queries in V2 or V4")
   func v2() async throws {
     let rig = try await Self.rig(.init(isV2: true))
     let plain = try await rig.store.readJSON("ErrorArchive(1)?$select=RequestID,HTTPStatusCode&$expand=AffectedEntity")
@@ -224,7 +224,7 @@ struct StoreSetTests {
     #expect(String(decoding: bytes, as: UTF8.self).hasSuffix("\"value\":[{\"RequestID\":1},{\"RequestID\":2}]}"))
   }
 
-  @Test("Live results tell of every change of queue and archive")
+  @Test("Live results follow every change of the queue and the archive")
   func live() async throws {
     let rig = try await UploadRig()
     struct Request: Decodable, Sendable {

@@ -20,7 +20,7 @@ struct TransactionUnitTests {
     .update("Orders(\(key))", to: entity((name, .string(text))))
   }
 
-  /// Request 1 changes order 1 and is refused; requests 2 and 3 are a transaction of orders 2 and 1, made before or after
+  /// Request 1 changes order 1 and is rejected; requests 2 and 3 are a transaction of orders 2 and 1, created before or after
   /// that.
   private func touching(isMadeBefore: Bool) async throws -> (UploadRig, OfflineODataUploadReport) {
     let rig = try await UploadRig()
@@ -32,12 +32,13 @@ struct TransactionUnitTests {
   }
 
   @Test(
-    "One that touches a refused entity is held whole, and goes whole when that is repaired", arguments: [true, false])
+    "A transaction that touches a rejected entity is held as a whole, and sent as a whole after the correction",
+    arguments: [true, false])
   func touchesRefused(isMadeBefore: Bool) async throws {
     let (rig, report) = try await touching(isMadeBefore: isMadeBefore)
     #expect(report.failed == (isMadeBefore ? 3 : 1) && report.left == 0 && rig.service.log.isEmpty, "\(report)")
     #expect(try await rig.queue == ["1|2", "2|3", "3|3"])
-    // What is made of the member that does not touch the refused entity is held, too.
+    // Changes that depend on the other member of the transaction are held too.
     try await rig.store.update("Orders(2)", to: entity(("Note", .string("c"))))
     #expect(try await rig.queue == ["1|2", "2|3", "3|3", "4|3"])
     #expect(try await rig.rows("SELECT ID, \"@state\" FROM {Orders} ORDER BY ID") == ["1|6", "2|6", "3|0"])
@@ -56,11 +57,11 @@ struct TransactionUnitTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("A change that repairs a refused request takes no member out of a transaction behind it")
+  @Test("A change that corrects a rejected request takes no member out of a later transaction")
   func repairBesideHead() async throws {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
-    // The first of the transaction has its number.
+    // The transaction has the number of its first request.
     try await change(rig, update(1, "Note", "a"), update(2, "Note", "b"))
     _ = try await rig.store.upload()
     #expect(try await rig.queue == ["1|2", "2|3", "3|3"])
@@ -72,7 +73,7 @@ struct TransactionUnitTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("Taken back for one of its entities, or by one of its rows, it is taken back whole", arguments: [0, 1, 2])
+  @Test("Undoing a transaction by one of its entities or rows undoes all of it", arguments: [0, 1, 2])
   func undo(way: Int) async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "b"))
@@ -82,7 +83,7 @@ struct TransactionUnitTests {
     case 0: #expect(try await rig.store.undoPendingChanges(of: "Orders(1)") == 5)
     case 1: _ = try await rig.store.delete("RequestQueue(1)")
     default:
-      // That of order 3 alone stands on the others.
+      // Only the request for order 3 depends on the others.
       #expect(try await rig.store.undoPendingChanges(of: "Orders(3)") == 2)
       #expect(try await rig.queue == ["1|0", "2|0", "3|0"])
       return
@@ -91,7 +92,7 @@ struct TransactionUnitTests {
     #expect(try await rig.rows("SELECT Name FROM {Orders} ORDER BY ID") == ["n1", "n2", "n3"])
   }
 
-  @Test("A refused one is discarded and sent again whole, by whichever of its numbers", arguments: [1, 2])
+  @Test("A rejected transaction is discarded or retried as a whole, by any of its IDs", arguments: [1, 2])
   func archived(id: Int64) async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "poison"))
@@ -103,7 +104,7 @@ struct TransactionUnitTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("An entity that a refused transaction makes is not deleted alone: what goes with it is told")
+  @Test("An entity that a rejected transaction creates cannot be deleted alone: the error names the rest")
   func deletesMade() async throws {
     let rig = try await UploadRig()
     try await change(rig, .create(entity(("Name", .string("poison"))), in: "Orders"), update(2, "Name", "b"))
@@ -114,7 +115,7 @@ struct TransactionUnitTests {
     #expect(try await rig.queue == ["1|2", "2|2"])
   }
 
-  @Test("Deleting an entity takes no refused update out of its transaction")
+  @Test("Deleting an entity takes no rejected update out of its transaction")
   func deletesChanged() async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "poison"), update(2, "Name", "b"))
@@ -125,7 +126,7 @@ struct TransactionUnitTests {
     #expect(try await rig.isClean())
   }
 
-  @Test("A change of one entity does not send again what may have been done in the same transaction")
+  @Test("A change of one entity does not resend requests of its transaction that may have taken effect")
   func unknownPartner() async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "poison"))
@@ -142,7 +143,7 @@ struct TransactionUnitTests {
     #expect(try await rig.queue == ["1|0", "2|0", "3|0"])
   }
 
-  @Test("One that fits the model no more takes its transaction along, wherever in it that is", arguments: [1, 2])
+  @Test("A request that no longer fits the model moves its whole transaction to the archive", arguments: [1, 2])
   func unfitting(id: Int64) async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "b"))
@@ -155,7 +156,7 @@ struct TransactionUnitTests {
     #expect(try await rig.queue == (id == 1 ? ["1|2", "2|3"] : ["1|3", "2|2"]))
   }
 
-  @Test("One whose outcome is uncertain is uncertain again when its transaction is let go")
+  @Test("A request with an uncertain outcome is uncertain again when its transaction is released")
   func uncertain() async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "b"))
@@ -179,7 +180,8 @@ struct TransactionUnitTests {
 
   // MARK: By chance
 
-  @Test("Whatever is done, all requests of a transaction wait or none does, and all have taken effect or none has")
+  @Test(
+    "After any operations, all requests of a transaction are pending or none is, and all have taken effect or none has")
   func byChance() async throws {
     var random = PrintedSeed(for: "Transactions by chance")
     for round in 0..<12 {
@@ -191,7 +193,7 @@ struct TransactionUnitTests {
         #expect(faults.isEmpty, "round \(round), step \(step), \(what): \(faults)")
         guard faults.isEmpty else { return }
       }
-      // What is uncertain is looked up, and may go to the archive, before it can be taken back.
+      // An uncertain request is looked up, and may move to the archive, before it can be undone.
       _ = try? await rig.store.undoAllPendingChanges()
       _ = try? await rig.store.discardAll()
       _ = try await rig.store.undoAllPendingChanges()
@@ -200,16 +202,16 @@ struct TransactionUnitTests {
   }
 }
 
-/// Changes, uploads and repairs of one store by chance.
+/// Random changes, uploads and corrections of one store.
 private struct TransactionCourse {
   let rig: UploadRig
-  /// How many texts each transaction brings to the service.
+  /// The number of texts that each transaction sends to the service.
   private var texts: [Int: Int] = [:]
   private var count = 0
 
   init(rig: UploadRig) { self.rig = rig }
 
-  /// Does something; what refuses it changes nothing.
+  /// Runs an operation; an error changes nothing.
   mutating func step(_ random: inout PrintedSeed) async throws -> String {
     let ids = try await rig.queue.compactMap { Int64($0.prefix { $0 != "|" }) }
     let id = ids.randomElement(using: &random) ?? 1
@@ -305,7 +307,7 @@ private struct TransactionCourse {
       guard let later = unit[need[0]], let earlier = unit[need[1]], later != earlier else { continue }
       before[later, default: []].insert(earlier)
     }
-    // What is held is so for a failed one, and all behind a failed one is held.
+    // Each held request depends on a failed one, and all requests that depend on a failed one are held.
     var stuck = Set(rows.filter { $0[2] == 2 }.map { $0[0] })
     while let next = before.first(where: { !stuck.contains($0.key) && !stuck.isDisjoint(with: $0.value) }) {
       stuck.insert(next.key)
@@ -313,14 +315,14 @@ private struct TransactionCourse {
     for (unit, isHeld) in isStuck where isHeld != stuck.contains(unit) {
       faults.append("\(unit) is \(isHeld ? "held for nothing" : "waiting behind a refused one"): \(lines) \(needs)")
     }
-    // None waits for itself.
+    // No request depends on itself.
     var left = before
     while let free = left.first(where: { $0.value.allSatisfy { left[$0] == nil } }) { left[free.key] = nil }
     if !left.isEmpty { faults.append("a circle: \(left)") }
     return faults + halves()
   }
 
-  /// Transactions of which the service has done a part.
+  /// Transactions of which the service has executed only a part.
   private func halves() -> [String] {
     var done: [Int: Set<String>] = [:]
     for mark in rig.service.now.marks {

@@ -6,9 +6,9 @@ import Testing
 
 @testable import LarderOffline
 
-/// Random copies of a service, read by random questions: the answer is the one of a copy that has the same rows and knows all
-/// of them, or an error that says that something was not downloaded.
-@Suite("Offline store: random questions over random defining queries", .timeLimit(.minutes(5)))
+/// Random copies of a service, read by random queries: the result is that of a complete copy with the same rows, or an error
+/// for missing data.
+@Suite("Offline store: random queries over random defining queries", .timeLimit(.minutes(5)))
 struct CoverageRandomTests {
   private static let queries: [[String]] = [
     [
@@ -122,7 +122,7 @@ struct CoverageRandomTests {
     "Name", "City", "Street", "Zip", "Note", "Total", "CustomerID", "Status", "Text", "ProductID", "Price", "Discount",
   ]
 
-  /// Whether two answers say the same, but for properties that the first leaves out.
+  /// Whether two results are equal, except for properties that the first one omits.
   private func isSame(_ partial: JSONNode?, _ whole: JSONNode?) -> Bool {
     switch (partial, whole) {
     case (.object(let some)?, .object(let all)?):
@@ -140,7 +140,7 @@ struct CoverageRandomTests {
     }
   }
 
-  @Test("the answer is that of a copy that knows all of the same rows, or an error of what was not downloaded")
+  @Test("the result is that of a complete copy of the same rows, or an error for missing data")
   func random() async throws {
     var random = PrintedSeed(for: "CoverageRandomTests")
     let copies = ProcessInfo.processInfo.environment["LARDER_QUERIES"].flatMap { Int($0) }.map { $0 / 40 } ?? 24
@@ -172,7 +172,7 @@ struct CoverageRandomTests {
           counts.answered += 1
         case (.error(let error), .json): Issue.record("copy \(number) \(chosen): \(path): \(error)")
         case (.json(let one), .error(let error)):
-          // The whole copy lacks a singleton that this one has not either.
+          // The complete copy lacks a singleton that this one lacks too.
           Issue.record("copy \(number) \(chosen): \(path): \(one.debugDescription) instead of \(error)")
         }
       }
@@ -184,7 +184,7 @@ struct CoverageRandomTests {
     #expect(counts.answered > counts.refused / 4)
   }
 
-  /// The answer of a store that does not ask what was downloaded.
+  /// The result of a store that does not check what was downloaded.
   private func silent(_ provider: OfflineODataProvider, _ path: String) async throws -> JSONNode? {
     let store = try provider.openStore()
     let bytes = try await store.read { connection, state, plan in
@@ -196,7 +196,7 @@ struct CoverageRandomTests {
     return (try? JSONNode(bytes)) ?? .string(String(decoding: bytes, as: UTF8.self))
   }
 
-  @Test("the comparison finds a store that answers with silence")
+  @Test("the comparison detects a store that returns incomplete results")
   func silence() async throws {
     let rig = try await CoverageRig([
       "Orders?$select=ID,Status,CustomerID", "Customers?$filter=ID ge 3&$expand=Boss", "Tags",
@@ -223,7 +223,7 @@ struct CoverageRandomTests {
     _ = folder
   }
 
-  @Test("a copy that has all refuses nothing")
+  @Test("a complete copy rejects no query")
   func whole() async throws {
     var random = PrintedSeed(for: "CoverageRandomTests, whole")
     let rig = try await CoverageRig([

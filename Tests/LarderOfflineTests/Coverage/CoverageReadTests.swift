@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderOffline
 
-/// A store of some defining queries, over a service that has all of ``CoverageWorld``.
+/// A store with some defining queries, over a service with all of ``CoverageWorld``.
 final class CoverageRig: Sendable {
   let service: OfflineODataProvider
   private let rig: StoreRig
@@ -33,7 +33,7 @@ final class CoverageRig: Sendable {
     return store
   }
 
-  /// Opens the same file with other texts of its queries.
+  /// Opens the same file with changed defining queries.
   func reopen(_ queries: [String]) async throws {
     try await store.close()
     let store = try await Self.open(queries, rig, service)
@@ -45,7 +45,7 @@ final class CoverageRig: Sendable {
     try await service.close()
   }
 
-  /// The error of a read; nil where it is answered.
+  /// The error of a read; nil if it succeeds.
   func error(_ path: String) async -> OfflineODataError? {
     do {
       _ = try await store.readJSON(path)
@@ -54,14 +54,14 @@ final class CoverageRig: Sendable {
   }
 }
 
-@Suite("Offline store: reads of what is not in the copy", .timeLimit(.minutes(2)))
+@Suite("Offline store: reads of missing data", .timeLimit(.minutes(2)))
 struct CoverageReadTests {
-  /// Reads over defining queries: what each answer has in it, or what the error names.
+  /// Reads with certain defining queries: a part of each result, or of the error's message.
   struct Example: Sendable, CustomStringConvertible {
     let queries: [String]
     /// Reads that fail with `notDownloaded`, and a part of the message.
     var missing: [(path: String, words: String)] = []
-    /// Reads that are answered, and a part of the answer.
+    /// Reads that succeed, and a part of the result.
     var answered: [(path: String, words: String)] = []
 
     var description: String { queries.joined(separator: " & ") }
@@ -138,7 +138,7 @@ struct CoverageReadTests {
         ("Tags(1)?$expand=Orders", #""Orders":[{"ID":1,"Status":1}]"#),
         ("Orders?$filter=CustomerID eq 1", "CustomerID"),
       ].filter { $0.0 != "Orders?$filter=CustomerID eq 1" }),
-    // Some rows have it, others have not: reads are about rows.
+    // Some rows have the property and others do not: the rows that are read decide.
     Example(
       queries: ["Orders?$filter=Status eq 1&$expand=Items", "Orders?$filter=Status eq 2&$select=ID,Status"],
       missing: [
@@ -156,7 +156,7 @@ struct CoverageReadTests {
         ("Orders?$filter=Items/any(i:i/Text eq 'x') and Status eq 1&$select=ID", #"[{"ID":3}]"#),
         ("Orders?$orderby=ID&$select=ID,Note", #"[{"ID":1,"Note":"n1"},{"ID":2},{"ID":3,"Note":"n3"},{"ID":4}]"#),
       ]),
-    // One query brings rows of one set in two ways.
+    // One query reaches the rows of a set by two routes.
     Example(
       queries: ["Customers?$filter=ID ge 3&$expand=Boss", "Products(2)?$expand=N.Special/Best"],
       missing: [
@@ -180,7 +180,7 @@ struct CoverageReadTests {
       answered: [
         ("Customers(4)/Reports", "[]"), ("Customers?$filter=Reports/any(r:r/ID eq 4)&$select=ID", #"[{"ID":2}]"#),
       ]),
-    // Contained entities of one entity, and of no other.
+    // Contained entities of one entity only.
     Example(
       queries: ["Orders", "Orders(1)/Items"],
       missing: [
@@ -199,7 +199,7 @@ struct CoverageReadTests {
   ]
 
   @Test(
-    "what each defining query has brought is answered, what none has is an error that names it",
+    "downloaded data is returned, other data is an error that names it",
     arguments: examples.indices)
   func example(_ number: Int) async throws {
     let example = Self.examples[number]
@@ -231,7 +231,7 @@ struct CoverageReadTests {
   }
 
   @Test(
-    "a change over what no query has brought is the error that a read of its path is, with the query that would bring it",
+    "a change that needs missing data fails like a read of its path, and names a query that would include it",
     arguments: [
       (["Orders", "Tags", "Customers", "Products"], "Orders(1)/Items(1)", "'Orders?$expand=Items' would"),
       (["Orders", "Tags", "Customers", "Products"], "Customers(2)/Boss", "Customers?$expand=Boss"),
@@ -254,7 +254,7 @@ struct CoverageReadTests {
     try await rig.close()
   }
 
-  @Test("parts of a complex value that different queries select stand beside each other", arguments: [false, true])
+  @Test("parts of a complex value that different queries select are merged", arguments: [false, true])
   func partsOfComplexValue(isAgain: Bool) async throws {
     let rig = try await CoverageRig(["Customers?$select=ID,City/Zip", "Customers?$select=ID,City/Street"])
     if isAgain { try await rig.store.download(whole: true) }
@@ -263,7 +263,7 @@ struct CoverageReadTests {
     try await rig.close()
   }
 
-  @Test("what was created here in a set that no query covers is read by its key, and as local rows alone")
+  @Test("local entities of a set that no query covers can be read by key, and as local rows only")
   func createdHere() async throws {
     let rig = try await CoverageRig(["Orders"])
     try await rig.store.create(tag(77), in: "Tags")
@@ -286,7 +286,7 @@ struct CoverageReadTests {
     try await rig.close()
   }
 
-  @Test("all is known of what was created here: links that no query brings, properties that they leave out")
+  @Test("everything is known of local entities: links that no query downloads, properties that the queries omit")
   func knownHere() async throws {
     let rig = try await CoverageRig(["Orders?$select=ID,Status"])
     var order = ODataEntity(properties: [
@@ -303,7 +303,7 @@ struct CoverageReadTests {
     #expect(try await rig.store.text("Orders?$filter=Status eq 9 and Note eq 'mine'").contains("mine"))
     #expect(await rig.error("Orders?$filter=Note eq 'mine'")?.name == .notDownloaded)
     #expect(await rig.error("Orders(1)/Items")?.name == .notDownloaded)
-    // A value that a change has given is shown, whatever was downloaded.
+    // A value that a change has set is shown, whatever was downloaded.
     try await rig.store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Note", .string("changed"))]))
     #expect(try await rig.store.text("Orders(1)").contains("changed"))
     try await rig.close()
@@ -311,7 +311,7 @@ struct CoverageReadTests {
 
   // MARK: Queries come and go
 
-  @Test("another text of a query tells of the rows once they were downloaded by it")
+  @Test("a changed query takes effect once its rows have been downloaded")
   func changedQuery() async throws {
     let rig = try await CoverageRig(["Orders"])
     #expect(await rig.error("Orders(1)/Items")?.name == .notDownloaded)
@@ -333,7 +333,7 @@ struct CoverageReadTests {
     try await rig.close()
   }
 
-  @Test("typed values: what was left out is missing, what was never downloaded is the error of the read")
+  @Test("typed values: an omitted property is missing, and missing data fails the read")
   func typed() async throws {
     let rig = try await CoverageRig(["Orders?$select=ID"])
     #expect(try await rig.store.read([NotedOrder].self, "Orders")?.allSatisfy { $0.note == nil } == true)
@@ -345,7 +345,7 @@ struct CoverageReadTests {
     try await rig.close()
   }
 
-  @Test("a live result waits for the first download, and is the error of a set that no query covers")
+  @Test("a live result waits for the first download, and fails for a set that no query covers")
   func live() async throws {
     let rig = try await CoverageRig(["Orders"])
     var uncovered = try rig.store.live([KeyOnly].self, "Tags").makeAsyncIterator()

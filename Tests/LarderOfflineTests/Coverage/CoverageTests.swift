@@ -4,9 +4,9 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Offline store: what a defining query brings", .timeLimit(.minutes(1)))
+@Suite("Offline store: what a defining query downloads", .timeLimit(.minutes(1)))
 struct CoverageTests {
-  /// Which of `Orders/Items`, `Orders/Note`, `Items/Order` and `Items/Text` a query brings with every row.
+  /// Which of `Orders/Items`, `Orders/Note`, `Items/Order` and `Items/Text` a query downloads with every row.
   typealias Known = (query: String, known: Set<String>)
 
   private static func known(_ query: String, _ model: EdmModel) throws -> Set<String> {
@@ -30,7 +30,7 @@ struct CoverageTests {
   static let earlier: [Known] = [
     ("Orders", ["Orders/Note"]), ("Items", ["Items/Text"]),
     ("Orders?$expand=Items", ["Orders/Note", "Orders/Items", "Items/Order", "Items/Text"]),
-    // What is expanded and not selected does not come (OData V2 URI Conventions §4.8).
+    // Expanded but not selected properties are not sent (OData V2 URI Conventions §4.8).
     ("Orders?$select=ID&$expand=Items", []), ("Orders?$select=Note&$expand=Items", ["Orders/Note"]),
     ("Orders?$select=ID,Items&$expand=Items", ["Orders/Items", "Items/Order", "Items/Text"]),
     ("Orders?$select=ID,Items/No&$expand=Items", ["Orders/Items", "Items/Order"]),
@@ -39,7 +39,7 @@ struct CoverageTests {
     ("Items?$expand=Order", ["Items/Order", "Items/Text", "Orders/Items", "Orders/Note"]),
   ]
 
-  @Test("before V4, where paths of $select stand for nested options", arguments: earlier.indices)
+  @Test("before V4, where paths in $select replace nested options", arguments: earlier.indices)
   func before(_ number: Int) throws {
     let (query, expected) = Self.earlier[number]
     #expect(try Self.known(query, EdmModel.read(Array(Self.metadataV2.utf8))).isSuperset(of: expected), "\(query)")

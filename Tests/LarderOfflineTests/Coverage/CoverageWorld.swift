@@ -8,7 +8,7 @@ import LarderTestSupport
 @testable import LarderOffline
 
 /// A service of customers, orders, products and tags in this process: constraints, links, containment, derived types, a
-/// singleton. Its answers are those of a store that has all of it.
+/// singleton. Its responses are the results of a complete store.
 struct CoverageWorld: Sendable {
   struct Customer: Sendable {
     var id: Int
@@ -149,7 +149,7 @@ struct CoverageWorld: Sendable {
     "products": "Products?$expand=N.Special/Best", "tags": "Tags?$expand=Orders",
   ]
 
-  /// A store that has all of this world, and knows it.
+  /// A store with a complete copy of this world.
   func store() async throws -> (StoreRig, OfflineODataProvider) {
     let rig = try StoreRig("http://h/s/")
     let provider = try rig.provider(transport: Written(world: self))
@@ -159,7 +159,7 @@ struct CoverageWorld: Sendable {
     return (rig, provider)
   }
 
-  /// Answers from a world's JSON, whatever the options are.
+  /// Responds with the world's JSON, whatever the options are.
   private struct Written: HTTPTransport {
     let world: CoverageWorld
 
@@ -171,7 +171,7 @@ struct CoverageWorld: Sendable {
     }
   }
 
-  /// A service whose answers are a store's.
+  /// A service whose responses come from a store.
   struct Service: HTTPTransport {
     let store: OfflineODataProvider
 
@@ -246,7 +246,7 @@ struct CoverageWorld: Sendable {
 }
 
 extension CoverageWorld {
-  /// What is left of the world where only the rows of a store are in it.
+  /// The part of the world that consists of the rows of a store.
   func present(in store: OfflineODataProvider) async throws -> CoverageWorld {
     let keys = try await store.openStore().read { connection, state, plan in
       func ints(_ sql: String) throws -> Set<[Int64]> {

@@ -3,11 +3,11 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Offline store: the table of what is not in the copy", .timeLimit(.minutes(1)))
+@Suite("Offline store: the table of missing data", .timeLimit(.minutes(1)))
 struct ReadOutcomeTests {
   typealias Cell = (content: ReadOutcome.Content, use: ReadOutcome.Use, outcome: ReadOutcome)
 
-  /// Each cell, as the documentation has it.
+  /// Each cell, as documented.
   static let cells: [Cell] = {
     let missing = ReadOutcome.failure(.notDownloaded)
     let there = ReadOutcome.rowOrFailure(.notDownloaded)
@@ -31,7 +31,7 @@ struct ReadOutcomeTests {
     #expect(ReadOutcome(use, of: content) == outcome, "\(content) \(use)")
   }
 
-  @Test("every cell is tested, and the table in the sources and the one in the article say the same")
+  @Test("every cell is tested, and the tables in the sources and in the article agree")
   func tables() throws {
     #expect(Self.cells.count == ReadOutcome.Content.allCases.count * ReadOutcome.Use.allCases.count)
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

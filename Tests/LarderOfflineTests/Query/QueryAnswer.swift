@@ -3,12 +3,12 @@ import LarderStorage
 
 @testable import LarderOffline
 
-/// What a plan brings, read by the tests themselves.
+/// The result of a plan, read by the tests themselves.
 struct QueryAnswer: Sendable, Hashable, CustomStringConvertible {
   var rows: [QueryRow] = []
-  /// Of `$count=true`, and of `/$count`.
+  /// The number for `$count=true` or `/$count`.
   var count: Int64?
-  /// Of one value.
+  /// The text of a single value.
   var value: SQLValue?
   var cells: [[SQLValue]] = []
 
@@ -38,7 +38,7 @@ struct QueryAnswer: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Rows in brackets, what is expanded behind a colon.
+  /// Rows in brackets, expanded entities after a colon.
   var description: String {
     let inner = rows.map { row in
       let expands = row.expands.sorted { $0.key < $1.key }.map { " \($0.key):\($0.value)" }.joined()
@@ -57,10 +57,10 @@ struct QueryAnswer: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// One object of an answer.
+/// One object of a result.
 struct QueryRow: Sendable, Hashable {
   var id: Int64?
-  /// By name; parts of complex values by their path.
+  /// The members by name; parts of complex values by their path.
   var values: [String: SQLValue] = [:]
   var expands: [String: QueryAnswer] = [:]
 

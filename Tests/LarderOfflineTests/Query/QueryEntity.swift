@@ -1,6 +1,6 @@
 import LarderOData
 
-/// An entity in memory: what a row of the tests' tables is made from, and what the evaluator of the tests looks at.
+/// An entity in memory. The rows of the test tables are created from it, and the evaluator reads it.
 final class QueryEntity: Hashable {
   let id: Int64
   /// The entity table's name.
@@ -33,7 +33,7 @@ struct QueryWorld {
     return entity
   }
 
-  /// A shop made by chance: small, with many nulls and many equal values, so that filters find something.
+  /// A random shop: small, with many nulls and equal values, so that filters match something.
   static func random(_ random: inout some RandomNumberGenerator, products: Int = 60) -> QueryWorld {
     var world = QueryWorld()
     var categories: [QueryEntity] = []
@@ -172,7 +172,7 @@ struct QueryWorld {
       ]))
   }
 
-  /// What a complex value is that does not say it.
+  /// The type of a complex value that does not name it.
   static func declared(_ complex: ODataComplexValue) -> String {
     complex["Rate"] == nil ? "Shop.Address" : "Shop.Maker"
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("How questions are run", .timeLimit(.minutes(1)))
+@Suite("How queries are executed", .timeLimit(.minutes(1)))
 struct QueryExplainTests {
   private func rig() async throws -> QueryRig {
     let rig = try await QueryRig(QueryShop.world())
@@ -23,7 +23,7 @@ struct QueryExplainTests {
   }
 
   @Test(
-    "Comparisons stay as an index wants them",
+    "Comparisons keep a form that an index can serve",
     arguments: [
       ("Products(20)", "(ID=?)"), ("Products?$filter=Rating eq 5", "(Rating=?)"),
       ("Products?$filter=Rating eq 5 and contains(Name,'a')", "(Rating=?)"),
@@ -42,7 +42,7 @@ struct QueryExplainTests {
     #expect(explanation.contains(expected), "\(explanation)")
   }
 
-  @Test("An order that an index has is not sorted; the key is the order where none is asked for")
+  @Test("An order that an index provides is not sorted; without $orderby, rows are in key order")
   func orders() async throws {
     let plain = try await rig().explain("Products?$top=20")
     #expect(!plain.contains("USE TEMP B-TREE FOR ORDER BY"), "\(plain)")
@@ -50,7 +50,7 @@ struct QueryExplainTests {
     #expect(!named.contains("USE TEMP B-TREE FOR ORDER BY"), "\(named)")
   }
 
-  @Test("A statement has parameters where the URL has values, shown apart; only what is selected is read")
+  @Test("Values of the URL become parameters, listed separately; only selected columns are read")
   func parameters() async throws {
     let explanation = try await rig().explain("Products?$filter=Name%20eq%20'secret'&$select=Rating&$expand=Category")
     #expect(explanation.contains("-- parameters: 'secret'"))

@@ -6,16 +6,16 @@ import Testing
 
 @testable import LarderOffline
 
-/// How many questions are made by chance: `LARDER_QUERIES=20000 LARDER_SEED=random` asks others, and more.
+/// The number of random queries. `LARDER_QUERIES=20000 LARDER_SEED=random` runs more and different ones.
 enum QueryChance {
   static let asked = ProcessInfo.processInfo.environment["LARDER_QUERIES"].flatMap { Int($0) }
   static func count(_ usual: Int) -> Int { asked ?? usual }
   static let limit: TimeLimitTrait.Duration = .minutes(asked == nil ? 5 : 60)
 }
 
-@Suite("Questions by chance, in SQL and in memory", .timeLimit(QueryChance.limit))
+@Suite("Random queries, in SQL and in memory", .timeLimit(QueryChance.limit))
 struct QueryFilterFuzzTests {
-  /// Where questions begin, and which entities stand there.
+  /// The paths at which queries start, and the entities there.
   private static let sources: [(url: String, place: QueryPlace)] = [
     ("Products", .product), ("Products", .product), ("Products", .product), ("Categories", .category),
     ("Orders", .order), ("Orders('O1')/Items", .item), ("Products/Shop.Special", .product),
@@ -29,7 +29,7 @@ struct QueryFilterFuzzTests {
     return items.compactMap { item in if case .entity(let entity) = item { entity } else { nil } }
   }
 
-  /// What became of the questions.
+  /// The outcomes of the queries.
   private struct Tally {
     var bound = 0
     var unbound: [String: Int] = [:]
@@ -50,7 +50,7 @@ struct QueryFilterFuzzTests {
     }
   }
 
-  @Test("What SQL finds is what the standard's logic finds in memory")
+  @Test("SQL returns the same rows as the standard's logic in memory")
   func filters() async throws {
     let seed = PrintedSeed(for: "query filters")
     var random = seed
@@ -110,7 +110,7 @@ struct QueryFilterFuzzTests {
   }
 
   @Test(
-    "Orders by chance are those of values in memory: nulls first, equal ones by key; computed values are those in memory"
+    "Random orders match the order in memory: nulls first, equal values by key; computed values match too"
   )
   func orders() async throws {
     let seed = PrintedSeed(for: "query orders")
@@ -184,7 +184,7 @@ struct QueryFilterFuzzTests {
     #expect(tally.bound > count * 6 / 10)
   }
 
-  @Test("Answers with nested options are those in memory, and pages of any size are the whole")
+  @Test("Results with nested options match those in memory, and pages of any size add up to the whole")
   func shapes() async throws {
     let seed = PrintedSeed(for: "query shapes")
     var random = seed

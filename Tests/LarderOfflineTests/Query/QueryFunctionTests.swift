@@ -4,10 +4,10 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Functions and operators in questions", .timeLimit(.minutes(1)))
+@Suite("Functions and operators in queries", .timeLimit(.minutes(1)))
 struct QueryFunctionTests {
   @Test(
-    "Arithmetic, canonical functions and casts find what they should (URL Conventions 4.01 §5.1.1)",
+    "Arithmetic, canonical functions and casts select the expected rows (URL Conventions 4.01 §5.1.1)",
     arguments: [
       ("Price mul 2 eq 19", "[4]"), ("Price add Stock gt 100", "[7]"), ("Price sub 0.05 eq 0", "[8]"),
       ("Stock div 2 eq 1", "[5, 6]"), ("Stock mod 2 eq 0", "[5, 7]"), ("Price divby 4 eq 5", "[5]"),
@@ -26,7 +26,7 @@ struct QueryFunctionTests {
       ("cast(Stock,Edm.String) eq '4'", "[7]"), ("cast(Name,Edm.Int32) eq null and Stock eq 1", "[4]"),
       ("case(Stock gt 3:'much',Stock gt 1:'some',true:'few') eq 'some'", "[5, 6]"),
       ("case(Stock gt 3:1.5,true:Stock) lt 2", "[4, 7, 8]"),
-      // The order of moments inside is none of the numbers' and texts' around it.
+      // The collation of the timestamps inside does not apply to the numbers and texts around them.
       ("Price lt case(2024-01-31T12:00:00Z lt 2019-12-31T05:00:00Z:1.5,true:Price add 1)", "[4, 5, 7, 8]"),
       ("case(2024-01-31T12:00:00Z lt 2019-12-31T05:00:00Z:1.5,true:Price add 1) gt Price", "[4, 5, 7, 8]"),
       ("Name lt case(Price lt 0.001:'x',true:'a')", "[4, 5, 7, 8]"),
@@ -49,7 +49,7 @@ struct QueryFunctionTests {
   }
 
   @Test(
-    "Values that are computed are exact",
+    "Computed values are exact",
     arguments: [
       ("Price mul 3", SQLValue.text("28.50")), ("Price add 0.0000000000000000001", .text("9.5000000000000000001")),
       ("Stock add 1", .integer(2)), ("Big", .null), ("concat(Name,'!')", .text("Hammer!")), ("Stock gt 0", .integer(1)),
@@ -65,7 +65,7 @@ struct QueryFunctionTests {
     #expect(answer.rows.first?.values["X"] == expected)
   }
 
-  @Test("A division by zero fails the question, and says why")
+  @Test("A query with a division by zero fails, and the error says why")
   func divisionByZero() async throws {
     let rig = try await QueryRig(QueryShop.world())
     do {
@@ -77,7 +77,7 @@ struct QueryFunctionTests {
   }
 
   @Test(
-    "$search asks the full-text index where the table has one (§5.1.7)",
+    "$search uses the full-text index if the table has one (§5.1.7)",
     arguments: [
       ("Saw OR Nail", "[5, 8]"), ("NOT saw", "[4, 6, 7, 8]"), ("hammer AND NOT nail", "[4]"), ("Ham", "[]"),
       ("(Saw OR Drill) AND NOT (Nail OR Saw)", "[7]"), ("\"saw\"", "[5]"), ("\"*\"", "[]"),

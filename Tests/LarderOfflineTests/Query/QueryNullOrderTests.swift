@@ -7,9 +7,9 @@ import Testing
 /// `le` and `ge` of two nulls. OData 4.0 and 4.01 Part 2 §5.1.1.1.4 and §5.1.1.1.6: "If only one operand is null, the
 /// operator returns false. If both operands are null, it returns true because null is equal to itself" (4.01 says the same
 /// by its rules for `eq` and `gt`). [MS-ODATA] 2.2.3.6.1.1.5, for V1 to V3: "false if one or both of the operands is null".
-@Suite("Null beside le and ge", .timeLimit(.minutes(1)))
+@Suite("Null with le and ge", .timeLimit(.minutes(1)))
 struct QueryNullOrderTests {
-  /// The identities in ``QueryShop`` that a condition finds in stores of services of a version. Nobody has Big, Score or
+  /// The identities in ``QueryShop`` that a condition selects, by the version of the service. No entity has Big, Score or
   /// Color; 5 and 6 have no Rating; 6 and 7 are special, 6 has a Discount.
   private func found(_ filter: String, _ version: ODataVersion, in set: String = "Products") async throws -> [Int64] {
     let rig = try await QueryRig(QueryShop.world())
@@ -21,7 +21,7 @@ struct QueryNullOrderTests {
   }
 
   @Test(
-    "Two nulls are le and ge each other in V4, and not in V2 and V3; one null never is",
+    "Two nulls satisfy le and ge in V4, but not in V2 and V3; a single null never does",
     arguments: [
       ("Rating le null", [5, 6], []), ("Rating ge null", [5, 6], []), ("null le Rating", [5, 6], []),
       ("null ge Rating", [5, 6], []), ("Rating lt null", [], []), ("null gt Rating", [], []),
@@ -39,7 +39,7 @@ struct QueryNullOrderTests {
     let all: [Int64] = [4, 5, 6, 7, 8]
     let filter = filter.replacing("Discounted", with: "Shop.Special/Discount")
     for version in ODataVersion.allCases {
-      // Casts in paths are V4's.
+      // Only V4 has casts in paths.
       if version < .v4, filter.contains("Shop.") { continue }
       let expected = version < .v4 ? v2 : v4
       #expect(try await found(filter, version) == expected, "\(version)")
@@ -49,7 +49,7 @@ struct QueryNullOrderTests {
   }
 
   @Test(
-    "So it is in lambdas, among undeclared properties and in $apply",
+    "The same rule holds in lambdas, for undeclared properties and in $apply",
     arguments: [
       ("Friends/any(f:f/Big le $it/Big)", [4, 5]), ("Friends/all(f:f/Big ge f/Score)", [4, 5, 6, 7, 8]),
       ("Friends/all(f:not (f/Big ge f/Score))", [6, 7, 8]), ("Friends/any(f:f/Rating le $it/Rating)", [4]),
@@ -59,7 +59,7 @@ struct QueryNullOrderTests {
     #expect(try await found(filter, .v401) == expected)
   }
 
-  @Test("So it is among undeclared properties, in $apply and $compute")
+  @Test("The same rule holds for undeclared properties, in $apply and $compute")
   func made() async throws {
     #expect(try await found("Note le null", .v401, in: "Orders") == [9])
     #expect(try await found("Note ge Rank", .v401, in: "Orders") == [9])
@@ -73,7 +73,7 @@ struct QueryNullOrderTests {
   }
 
   @Test(
-    "What cannot be null on both sides is compared as plainly as before, so that an index serves it",
+    "Operands that cannot both be null are compared in the plain form, which an index can serve",
     arguments: ["Rating le 3", "3 ge Rating", "Rating ge ID", "ID le Rating", "Name ge 'x'", "Price le 1.5"])
   func plainSQL(_ filter: String) async throws {
     let rig = try await QueryRig(QueryShop.world())
@@ -83,7 +83,7 @@ struct QueryNullOrderTests {
     #expect(!sql.contains("IS TRUE"), "\(sql)")
   }
 
-  @Test("Comparisons inside comparisons do not make texts without bounds")
+  @Test("Nested comparisons do not produce SQL of unbounded length")
   func nested() async throws {
     let rig = try await QueryRig(QueryShop.world())
     for (core, around) in [("Rating", "Big"), ("Score", "Score")] {

@@ -5,16 +5,16 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Pages of questions", .timeLimit(.minutes(1)))
+@Suite("Pages of queries", .timeLimit(.minutes(1)))
 struct QueryPagingTests {
   @Test(
-    "Pages of any size are the whole in its order, with nulls and equal values",
+    "Pages of any size add up to the whole result in its order, with nulls and equal values",
     arguments: [
       "Products?$filter=ID%20gt%203", "Products?$orderby=Rating", "Products?$orderby=Rating%20desc",
       "Products?$orderby=Price,Name%20desc", "Products?$orderby=Category/Name,Home/City%20desc", "Products?$top=17",
       "Products?$orderby=Active%20desc,Made&$top=23&$skip=4", "Products?$orderby=ID%20desc",
       "Products?$orderby=Friends/$count",
-      // Of the rows that the filter leaves out, the products are beyond 64 bits.
+      // For the rows that the filter excludes, the products exceed 64 bits.
       "Products?$filter=Big%20lt%20100%20and%20Big%20gt%20-100&$orderby=(Stock%20mul%20Big)",
     ])
   func pages(_ url: String) async throws {
@@ -23,7 +23,7 @@ struct QueryPagingTests {
     let whole = try await rig.ids(url)
     #expect(!whole.isEmpty)
     for size in [1, 3, 7, 100] {
-      // What is skipped is skipped once: the next page's URL has no `$skip`.
+      // `$skip` is applied once: the next page's URL has none.
       let first = try await rig.pages(url, size: size)
       let pages = url.contains("$skip=") && size < 100 ? [first[0]] : first
       #expect(Array(pages.joined()) == (pages.count < first.count ? Array(whole.prefix(size)) : whole), "\(size)")
@@ -31,7 +31,7 @@ struct QueryPagingTests {
     }
   }
 
-  @Test("A token of another question, a cut one and one of no store are refused")
+  @Test("A token of another query, a truncated one and an invented one are rejected")
   func tokens() async throws {
     let rig = try await QueryRig(QueryShop.world())
     let plan = try rig.plan("Products?$orderby=Name", pageSize: 2)
@@ -48,7 +48,7 @@ struct QueryPagingTests {
     }
   }
 
-  @Test("Values of all classes go through a token")
+  @Test("A token preserves values of all storage classes")
   func values() {
     let token = SkipToken(
       order: .max, delivered: 7,

@@ -5,10 +5,10 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("What questions are refused", .timeLimit(.minutes(1)))
+@Suite("Unsupported queries", .timeLimit(.minutes(1)))
 struct QueryRefusalTests {
   @Test(
-    "A construct without a meaning on stored data is refused by its name",
+    "An unsupported construct is rejected, and the error names it",
     arguments: [
       ("$all", "$all"), ("Products/$query", "$query"), ("Products?$deltatoken=1", "$deltatoken"),
       ("Categories(3)?$expand=Parent($levels=21)", "$levels=21"), ("Products?$expand=Photo", "a stream"),
@@ -24,12 +24,12 @@ struct QueryRefusalTests {
       #expect(error.category == .notSupported)
       #expect(error.errorMessage.contains(name), "\(error)")
     } catch let error as ODataBindingError {
-      // Some do not even bind.
+      // Some cannot be bound.
       print("\(url): \(error)")
     }
   }
 
-  @Test("Nesting beyond what SQLite reads is refused; long chains and lists are not")
+  @Test("Nesting deeper than SQLite's limit is rejected; long chains and lists are not")
   func depth() async throws {
     let rig = try await QueryRig(QueryShop.world())
     let deep = String(repeating: "not%20(", count: 40) + "Stock%20lt%201" + String(repeating: ")", count: 40)
@@ -43,7 +43,7 @@ struct QueryRefusalTests {
   }
 
   @Test(
-    "What is nested is answered or refused, never given to SQLite to fail on",
+    "A nested query is executed or rejected before SQLite fails on it",
     arguments: [
       ("not (", "Stock lt 2", ")"), ("Stock gt 0 or (Rating lt 9 and (", "Stock lt 2", "))"),
       ("case(Stock gt 0:", "true", ",true:false)"), ("case((", "Stock lt 2", "):true,true:false)"),
@@ -80,7 +80,7 @@ struct QueryRefusalTests {
     #expect(answered >= 5)
   }
 
-  @Test("Nothing of a URL becomes SQL: quotes, semicolons and wildcards are values")
+  @Test("No text of a URL becomes SQL: quotes, semicolons and wildcards are values")
   func injection() async throws {
     let rig = try await QueryRig(QueryShop.world())
     for text in ["'' or 1=1 --", "x''; DROP TABLE e0_1; --", "%25", "a\"b", "\\"] {

@@ -111,7 +111,7 @@ final class QueryRig: Sendable {
       .plan(try QueryModel.bind(url))
   }
 
-  /// The answer of a URL as nested values: objects as lines, for comparison with what is expected.
+  /// The result of a URL as nested values: objects as lines, for comparison with the expected ones.
   func ask(_ url: String) async throws -> QueryAnswer {
     try await answer(try plan(url))
   }
@@ -120,7 +120,7 @@ final class QueryRig: Sendable {
     try await database.read { (connection) throws(StorageError) in try QueryAnswer(plan, row: [], connection) }
   }
 
-  /// The identities of all pages of a question, one page a list.
+  /// The identities in all pages of a query, one list for each page.
   func pages(_ url: String, size: Int) async throws -> [[Int64]] {
     let separator = url.contains("?") ? "&" : "?"
     return try await pages { token in
@@ -129,9 +129,9 @@ final class QueryRig: Sendable {
     .map { $0.compactMap(\.id) }
   }
 
-  /// The rows of all pages, one page a list; no more than a thousand pages.
+  /// The rows of all pages, one list for each page; at most a thousand pages.
   ///
-  /// - Parameter plan: the question that goes on behind a token.
+  /// - Parameter plan: the query that continues after a token.
   func pages(_ plan: (_ token: String?) throws -> ReadPlan) async throws -> [[QueryRow]] {
     var pages: [[QueryRow]] = []
     var token: String?
@@ -152,7 +152,7 @@ final class QueryRig: Sendable {
     return pages
   }
 
-  /// The identities of the entities that a URL finds.
+  /// The identities of the entities that a URL selects.
   func ids(_ url: String) async throws -> [Int64] {
     try await ask(url).rows.compactMap(\.id)
   }
@@ -171,7 +171,7 @@ struct QueryRigError: Error, CustomStringConvertible {
 }
 
 extension QueryWriter {
-  /// A writer without options, at a date of the past.
+  /// A writer without options, with a fixed date in the past.
   init(plan: ReplicaPlan, state: ReplicaState) {
     self.init(plan: plan, state: state, options: Options(now: Date(timeIntervalSince1970: 1_717_200_000)))
   }

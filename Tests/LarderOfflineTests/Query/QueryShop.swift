@@ -1,6 +1,6 @@
 import LarderOData
 
-/// A shop of a few entities, each with what a test asks of it.
+/// A shop with a few entities, each for a certain test.
 ///
 /// | place | identities |
 /// | --- | --- |

@@ -3,10 +3,10 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Questions about a small shop", .timeLimit(.minutes(1)))
+@Suite("Queries of a small shop", .timeLimit(.minutes(1)))
 struct QueryURLTests {
   @Test(
-    "Paths, casts and options find the entities of the standard's meaning (URL Conventions 4.01 §4, §5.1)",
+    "Paths, casts and options select the entities that the standard defines (URL Conventions 4.01 §4, §5.1)",
     arguments: [
       ("Products", "[4, 5, 6, 7, 8]"),
       ("Products(20)", "[5]"), ("Products/20", "[5]"), ("Products(ID=20)", "[5]"), ("Products(21)", "[]"),
@@ -46,7 +46,7 @@ struct QueryURLTests {
       ("Products(40)/Tags/$count", "#3[]"), ("Products(40)/Tags/$count?$filter=length($this) gt 4", "#1[]"),
       ("Products?$search=Saw OR Nail", "[5, 8]"), ("Products?$search=NOT Saw", "[4, 6, 7, 8]"),
       ("Products?$search=\"Ham\" AND NOT mm", "[]"),
-      // A constant is no place of a column.
+      // A constant is not the position of a column.
       ("Products?$orderby=(Rating le null),(ID le null) desc,Name desc", "[8, 4, 7, 5, 6]"),
       ("Orders?$filter=not (Rank ne null)", "[9]"), ("Orders?$filter=(Rank ne null) eq false", "[9]"),
       ("Products?$filter=Home eq Home and Home ne null", "[4, 5]"),
@@ -73,7 +73,7 @@ struct QueryURLTests {
   }
 
   @Test(
-    "What is expanded stands with its rows (§5.1.3)",
+    "Expanded entities belong to their rows (§5.1.3)",
     arguments: [
       ("Categories?$expand=Products", "[1 Products:[4], 2 Products:[5, 6], 3 Products:[7]]"),
       ("Products(10)?$expand=Category,Friends($orderby=ID desc)", "[4 Category:[1] Friends:[8, 5]]"),

@@ -4,10 +4,10 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Properties and values of questions", .timeLimit(.minutes(1)))
+@Suite("Queries for properties and values", .timeLimit(.minutes(1)))
 struct QueryValueTests {
   @Test(
-    "A path to a property answers its value (URL Conventions 4.01 §4.6, §4.7)",
+    "A path to a property returns its value (URL Conventions 4.01 §4.6, §4.7)",
     arguments: [
       ("Products(10)/Name", SQLValue.text("Hammer")), ("Products(10)/Name/$value", .text("Hammer")),
       ("Products(40)/Price", .text("100.00")), ("Products(30)/Name", .null), ("Products(20)/Home/City", .text("Bern")),
@@ -24,7 +24,7 @@ struct QueryValueTests {
     let rig = try await QueryRig(QueryShop.world())
     let answer = try await rig.ask(url.replacing(" ", with: "%20"))
     #expect(answer.cells.count == 1)
-    // Scalars out of JSON come quoted where they have no type.
+    // Untyped scalars from JSON are quoted.
     let quoted: SQLValue? = if case .text(let text) = expected { .text("\"\(text)\"") } else { nil }
     let number: SQLValue? = if case .text(let text) = expected { Int64(text).map { .integer($0) } } else { nil }
     let sql = try rig.plan(url.replacing(" ", with: "%20")).sql
@@ -32,7 +32,7 @@ struct QueryValueTests {
   }
 
   @Test(
-    "$select leaves what it names (§5.1.4)",
+    "$select returns the properties that it names (§5.1.4)",
     arguments: [
       ("Products(10)?$select=Name", ["Name"]), ("Products(10)?$select=Home/City", ["Home", "Home/City"]),
       ("Products(20)?$select=Home", ["Home", "Home/City", "Home/Land", "Home/Zip"]),
@@ -58,7 +58,7 @@ struct QueryValueTests {
     #expect(answer.rows.first?.values.keys.sorted() == expected)
   }
 
-  @Test("A collection selected with options shows what they leave")
+  @Test("A collection selected with options shows the items that match them")
   func selectedCollection() async throws {
     let rig = try await QueryRig(QueryShop.world())
     let answer = try await rig.ask("Products(40)?$select=Tags($filter=$this%20gt%20'i';$orderby=$this)")
@@ -69,7 +69,7 @@ struct QueryValueTests {
         == .text("[{\"City\":\"Rome\"},{\"@odata.type\":\"#Shop.Abroad\",\"City\":\"Bern\"}]"))
   }
 
-  @Test("Statements tell an owner that is missing from a collection that is empty")
+  @Test("Statements distinguish a missing owner from an empty collection")
   func owners() async throws {
     let rig = try await QueryRig(QueryShop.world())
     for (url, expected) in [
@@ -88,7 +88,7 @@ struct QueryValueTests {
     #expect(try rig.plan("Products(10)/Friends(20)").owner == nil)
   }
 
-  @Test("A media entity's plan has its identity; a stream's, what is known of it")
+  @Test("The plan of a media entity contains its identity; the plan of a stream contains its metadata")
   func streams() async throws {
     let rig = try await QueryRig(QueryShop.world())
     guard case .media(let shape, let property) = try rig.plan("Products(10)/Photo").content else {

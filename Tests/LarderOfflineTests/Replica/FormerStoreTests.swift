@@ -18,7 +18,7 @@ struct FormerStoreTests {
     }
   }
 
-  @Test("a file of each earlier schema is opened, and has the tables of a new one", arguments: 1...8)
+  @Test("a file of each earlier schema can be opened, and then has the tables of a new one", arguments: 1...8)
   func schemas(steps: Int) async throws {
     let folder = try TemporaryFolder()
     let key = try RigKey.fromEnvironment()
@@ -36,7 +36,7 @@ struct FormerStoreTests {
     try await made.close()
   }
 
-  /// Makes of a closed store one of the eighth schema, whose requests lack what the ninth brought.
+  /// Converts a closed store to the eighth schema, whose requests lack the columns of the ninth.
   private func makeFormer(_ path: String) async throws {
     let database = try await Database.open(
       path, key: try RigKey.fromEnvironment(), schema: ReplicaSchema.schema, options: Self.options)

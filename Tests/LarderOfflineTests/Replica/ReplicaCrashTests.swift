@@ -8,14 +8,14 @@ import Testing
 @testable import LarderCrashRig
 @testable import LarderOffline
 
-@Suite("A process that ends at any moment", .timeLimit(.minutes(1)))
+@Suite("A process that ends at any time", .timeLimit(.minutes(1)))
 struct ReplicaCrashTests {
   private final class Moments: Sendable {
     let taken = Mutex<[String]>([])
     let isOver = Atomic(false)
   }
 
-  /// What a process leaves that is killed now: the file and its log as they are.
+  /// The state that a killed process leaves: the file and its log as they are.
   private static func copy(_ rig: ReplicaRig, to folder: TemporaryFolder, _ number: Int) throws -> String {
     let path = folder.file("\(number).db")
     for suffix in ["", "-wal"] {
@@ -32,7 +32,7 @@ struct ReplicaCrashTests {
     return "{\"value\":[\(rows.joined(separator: ","))]}"
   }
 
-  /// Totals, texts of items and tags that the store shows: all of one state.
+  /// Totals, texts of items and tags in the store: all of one state.
   private static func state(of replica: Replica) async throws -> [String] {
     try await replica.read { (connection, state, plan) throws(StorageError) in
       let (orders, tags) = (state.tables[1], state.tables[2])
@@ -46,7 +46,7 @@ struct ReplicaCrashTests {
     }
   }
 
-  @Test("what it leaves shows the state before the download or the one behind it, and can go on")
+  @Test("the file has the state before or after the download, and the download can be resumed")
   func anyMoment() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     let copies = try TemporaryFolder()

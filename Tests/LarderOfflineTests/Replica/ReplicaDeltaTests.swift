@@ -32,7 +32,7 @@ struct ReplicaDeltaTests {
     JOIN {Tags} t ON t."@id" = l.target ORDER BY 1, 2
     """
 
-  @Test("columns of the key, of other indexes and of none change apart; what is the same changes nothing")
+  @Test("columns of the key, of other indexes and other columns are written separately; equal values change nothing")
   func parts() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.replica.addIndex(on: "Orders", ["Total"])
@@ -51,13 +51,14 @@ struct ReplicaDeltaTests {
     }
     #expect(try await rig.rows("SELECT ID FROM {Orders} WHERE Total = 4 OR CustomerID = 9 ORDER BY ID") == ["3", "4"])
     try await rig.replica.database.checkIntegrity()
-    // Another query gets the rows without changing them.
+    // Another query downloads the rows without changing them.
     try await rig.download("other", "Orders", pages: ["{\"value\":[]}"])
     #expect(try await rig.delta("other", "Orders", ["{\"value\":[{\"ID\":4,\"Total\":4}]}"]).changed.count == 1)
     #expect(try await rig.rows("SELECT \"@queries\" FROM {Orders} WHERE ID = 4") == ["3"])
   }
 
-  @Test("4.0: entities change what they carry, deleted entities and links go, others come")
+  @Test(
+    "4.0: entities change the properties that they contain, deleted entities and links are removed, others are added")
   func delta40() async throws {
     let rig = try await Self.filled()
     let text = """
@@ -77,13 +78,13 @@ struct ReplicaDeltaTests {
     #expect(try await rig.rows("SELECT count(*) FROM {Orders/Items}") == ["2"])
     #expect(try await rig.rows(Self.tags) == ["3|green"])
     #expect(try await rig.replica.queries().map(\.deltaLink) == ["next"])
-    // Once more: nothing changes.
+    // The second run changes nothing.
     let again = try await rig.delta("q", "Orders", [text])
     #expect(again.changed == [])
     #expect(try await rig.rows(Self.tags) == ["3|green"])
   }
 
-  @Test("4.01: removed entities, nested deltas and whole collections in line")
+  @Test("4.01: removed entities, nested deltas and whole inline collections")
   func delta401() async throws {
     let rig = try await Self.filled()
     let text = """
@@ -100,7 +101,7 @@ struct ReplicaDeltaTests {
     #expect(try await rig.rows("SELECT Name FROM {Tags} ORDER BY 1") == ["blue", "green", "red"])
   }
 
-  @Test("what is deleted goes from all queries, what has changed from this one alone")
+  @Test("deleted entities leave all queries, changed entities leave only this one")
   func membership() async throws {
     let rig = try await Self.filled()
     try await rig.download("other", "Orders", pages: ["{\"value\":[{\"ID\":1},{\"ID\":2}]}"])
@@ -115,7 +116,7 @@ struct ReplicaDeltaTests {
     #expect(try await rig.rows("SELECT ID, \"@queries\" FROM {Orders} ORDER BY ID") == ["2|2"])
   }
 
-  @Test("undeclared properties and parts of complex values: what is left out stays, what is given counts")
+  @Test("undeclared properties and parts of complex values: omitted values stay, given ones are set")
   func partial() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.download(
@@ -165,7 +166,7 @@ struct ReplicaDeltaTests {
     #expect(try await rig.rows("SELECT ID, T, \"@etag\" FROM {As}") == ["3|C|W/\"5\""])
   }
 
-  @Test("staged pages survive; a page that is no delta is known at once and changes nothing")
+  @Test("staged pages survive; a page that is not a delta is detected at once and changes nothing")
   func staging() async throws {
     let rig = try await Self.filled()
     let delta = try await rig.beginDelta("q", "Orders")

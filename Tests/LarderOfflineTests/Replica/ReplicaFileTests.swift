@@ -16,7 +16,7 @@ struct ReplicaFileTests {
 
   static let id = "<Property Name=\"ID\" Type=\"Edm.Int32\" Nullable=\"false\"/>"
 
-  @Test("a table that nothing was brought into answers empty; made, it has a view of its name")
+  @Test("a table without downloaded rows is empty; once created, it has a view with its name")
   func lazyTables() async throws {
     let rig = try await ReplicaRig(metadata: Self.model(Self.id), makesTables: false)
     #expect(try await rig.rows("SELECT count(*), max(ID) FROM {As} AS t WHERE t.ID > 1") == ["0|-"])
@@ -27,7 +27,7 @@ struct ReplicaFileTests {
   }
 
   @Test(
-    "an entity set named as SQLite's own tables are has a view of another name",
+    "an entity set named like an internal table of SQLite has a view with another name",
     arguments: ["sqlite_sequence", "SQLITE_x", "sqlite_"])
   func reserved(name: String) async throws {
     let metadata = ReplicaRig.v4(
@@ -38,7 +38,9 @@ struct ReplicaFileTests {
     #expect(try await rig.rows("SELECT * FROM \"0~\(name)\"") == ["70"])
   }
 
-  @Test("properties come, go and change their type: rows stay, and a query whose rows miss something is read again")
+  @Test(
+    "properties are added, removed and change their type: rows stay, and queries with incomplete rows are downloaded again"
+  )
   func migration() async throws {
     let text = "<Property Name=\"T\" Type=\"Edm.String\"/><Property Name=\"N\" Type=\"Edm.Int16\"/>"
     let rig = try await ReplicaRig(metadata: Self.model(Self.id + text))
@@ -46,16 +48,16 @@ struct ReplicaFileTests {
     try await rig.run("INSERT INTO {As}(\"@id\", ID, T, N) VALUES(1, 10, 'x', 5)")
     try await rig.run("INSERT INTO larder_membership(query, name, bit) VALUES(\(query.id), 'As', 0)")
     try await rig.run("UPDATE larder_query SET delta_link = 'd'")
-    // The same storage: nothing to do.
+    // The storage is the same: nothing to do.
     let wider = "<Property Name=\"T\" Type=\"Edm.String\"/><Property Name=\"N\" Type=\"Edm.Int64\"/>"
     let same = try await rig.replica.adopt(metadata: Array(Self.model(Self.id + wider).utf8))
     #expect(same == ReplicaMigration())
     #expect(try await rig.rows("SELECT delta_link FROM larder_query") == ["d"])
-    // A property gone: nothing is missing.
+    // A property is removed: nothing is missing.
     let fewer = try await rig.replica.adopt(
       metadata: Array(Self.model(Self.id + "<Property Name=\"N\" Type=\"Edm.Int64\"/>").utf8))
     #expect(fewer == ReplicaMigration(changed: ["As"]))
-    // One come, and one of another type.
+    // One property is added, and one has another type.
     let other = "<Property Name=\"N\" Type=\"Edm.Decimal\"/><Property Name=\"T\" Type=\"Edm.Int32\"/>"
     let more = try await rig.replica.adopt(metadata: Array(Self.model(Self.id + other).utf8))
     #expect(more == ReplicaMigration(changed: ["As"], queries: ["q"]))
@@ -64,7 +66,7 @@ struct ReplicaFileTests {
     #expect(try await rig.rows("SELECT delta_link FROM larder_query") == ["-"])
   }
 
-  @Test("another key: rows that have it stay; types are counted anew; a set that is gone goes with its rows")
+  @Test("another key: rows that have it stay; types are renumbered; a removed set is deleted with its rows")
   func identity() async throws {
     let text = "<Property Name=\"T\" Type=\"Edm.String\"/>"
     let rig = try await ReplicaRig(
@@ -80,7 +82,7 @@ struct ReplicaFileTests {
     #expect(try await rig.rows("SELECT name FROM sqlite_schema WHERE name LIKE 'e%' OR name = 'As'") == [])
   }
 
-  @Test("changes are told with their tables; a log that was cut tells that all may have changed")
+  @Test("changes are reported with their tables; a truncated log reports that all tables may have changed")
   func changes() async throws {
     let rig = try await ReplicaRig(metadata: Self.model(Self.id))
     let begin = try await rig.replica.lastChange()
@@ -96,7 +98,7 @@ struct ReplicaFileTests {
     #expect(try await rig.replica.changes(since: begin).tables == nil)
   }
 
-  @Test("another process's change wakes who waits")
+  @Test("a change by another process wakes waiting tasks")
   func otherProcess() async throws {
     let rig = try await ReplicaRig(metadata: Self.model(Self.id))
     let other = try await Replica.open(path: rig.folder.file("store.db"), key: try RigKey.fromEnvironment())
@@ -108,7 +110,7 @@ struct ReplicaFileTests {
     try await other.close()
   }
 
-  @Test("settings, events and defining queries are kept; the log of events is short")
+  @Test("settings, events and defining queries are stored; the event log is limited")
   func settings() async throws {
     let rig = try await ReplicaRig(metadata: Self.model(Self.id))
     try await rig.replica.set("a", to: .text("b"))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderOffline
 
-/// A service's orders, and what a store must hold of them after downloads of two defining queries.
+/// A service's orders, and the expected rows of a store after downloads of two defining queries.
 private struct ShopModel {
   struct Order: Equatable {
     var total: Int
@@ -15,11 +15,11 @@ private struct ShopModel {
     var tags: Set<String>
   }
 
-  /// At the service.
+  /// The orders at the service.
   var orders: [Int: Order] = [:]
-  /// What `full` was told last.
+  /// The orders in the last download of `full`.
   var told: [Int: Order] = [:]
-  /// In the store: total, the queries that have it (1 `full`, 2 `even`), items and tags.
+  /// The orders in the store: total, the queries that have it (1 `full`, 2 `even`), items and tags.
   var stored: [Int: (total: Int, queries: Int, items: [Int: String], tags: Set<String>)] = [:]
   var storedTags: Set<String> = []
 
@@ -47,7 +47,7 @@ private struct ShopModel {
       """
   }
 
-  /// The rows in pages; some rows come twice.
+  /// The rows in pages; some rows occur twice.
   static func pages(_ rows: [String], _ random: inout PrintedSeed) -> [String] {
     var pages: [String] = []
     var rest = rows[...]
@@ -81,7 +81,7 @@ private struct ShopModel {
     }
   }
 
-  /// What has changed since `full` was told last, as a delta.
+  /// The changes since the last download of `full`, as a delta.
   mutating func delta() -> String {
     var rows: [String] = []
     for id in told.keys.sorted() where orders[id] == nil {
@@ -116,11 +116,11 @@ struct ReplicaModelTests {
     FROM {Orders} o ORDER BY o.ID
     """
 
-  @Test("the store holds what a dictionary holds, after whole reads, deltas, cut and dropped reads in any order")
+  @Test("the store equals a dictionary after whole reads, deltas, interrupted and dropped reads in any order")
   func random() async throws {
     var random = PrintedSeed(for: "the store's rows")
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop)
-    // Their bits are given in this order.
+    // Their bits are assigned in this order.
     try await rig.download("full", "Orders", pages: ["{\"value\":[]}"])
     try await rig.download("even", "Orders", pages: ["{\"value\":[]}"])
     var model = ShopModel()
@@ -143,7 +143,7 @@ struct ReplicaModelTests {
       #expect(found == model.outline, "step \(step), seed \(random.seed)")
       if found != model.outline { return }
       #expect(try await rig.rows("SELECT Name FROM {Tags} ORDER BY 1") == model.storedTags.sorted())
-      // Who stays keeps its identity.
+      // Remaining rows keep their identities.
       let now = try await rig.rows("SELECT ID, \"@id\" FROM {Orders}").reduce(into: [String: String]()) {
         let parts = $1.split(separator: "|")
         $0[String(parts[0])] = String(parts[1])
@@ -155,7 +155,7 @@ struct ReplicaModelTests {
     try await rig.replica.database.checkIntegrity()
   }
 
-  /// A whole read; before it some are cut and dropped, or cut and gone on with.
+  /// A whole read; before it, some reads are interrupted and dropped, or interrupted and resumed.
   private func whole(
     _ name: String, _ pages: [String], _ rig: ReplicaRig, _ random: inout PrintedSeed
   ) async throws {
@@ -176,7 +176,7 @@ struct ReplicaModelTests {
     _ = try await read.finish(deltaLink: nil, etag: nil, lastModified: nil, at: 1)
   }
 
-  @Test("a full-text index is made when it is asked for, and dropped when rows change")
+  @Test("a full-text index is created when it is needed, and dropped when rows change")
   func search() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.replica.prepareSearch([0])
@@ -197,7 +197,7 @@ struct ReplicaModelTests {
     #expect(try await rig.rows("SELECT name FROM sqlite_schema WHERE name LIKE 's1%'") == [])
   }
 
-  @Test("an index is made while unfinished ones are swept away")
+  @Test("an index is created while unfinished ones are removed")
   func searchAndSweep() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     let rows = (0..<5000).map { "{\"ID\":\($0),\"Name\":\"Bird \($0) of many words that take their time\"}" }
@@ -217,7 +217,7 @@ struct ReplicaModelTests {
     #expect(try await rig.rows("SELECT count(*) FROM \(index) WHERE \(index) MATCH 'bird'") == ["5000"])
   }
 
-  @Test("indexes that the application asks for are there at once, and in later generations")
+  @Test("indexes that the application requests exist at once, and in later generations")
   func indexes() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.load("Customers", "{\"value\":[{\"ID\":1}]}")
@@ -232,7 +232,7 @@ struct ReplicaModelTests {
     #expect(try await rig.rows(orders).contains { $0.contains("USING INDEX") })
   }
 
-  @Test("a query that is removed takes its tables along, and rows that others have stay")
+  @Test("removing a query removes its tables; rows of other queries stay")
   func removal() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.download("a", "Orders", pages: ["{\"value\":[{\"ID\":1,\"Tags\":[{\"Name\":\"x\"}]}]}"])

@@ -1,6 +1,6 @@
 @testable import LarderOffline
 
-/// A plan as lines of text, to stand beside what is expected.
+/// A plan as lines of text, for comparison with the expected ones.
 enum ReplicaPlanOutline {
   static func lines(_ plan: ReplicaPlan) -> [String] {
     plan.tables.flatMap { table in

@@ -52,7 +52,9 @@ struct ReplicaPlanTests {
       ])
   }
 
-  @Test("a hierarchy is one table; complex properties are flat, those in themselves are JSON; open types keep the rest")
+  @Test(
+    "a hierarchy is one table; complex properties are flattened, recursive ones are JSON; open types store undeclared properties"
+  )
   func hierarchy() throws {
     let model = try Self.v4(
       """
@@ -80,7 +82,7 @@ struct ReplicaPlanTests {
     #expect(table.column(["x"], on: model.structure("N.One"))?.storage == .integer)
   }
 
-  @Test("containment in itself ends, and a singleton's contained entities are its own")
+  @Test("recursive containment ends, and a singleton has a separate table for its contained entities")
   func recursion() throws {
     let model = try Self.v4(
       """
@@ -111,7 +113,7 @@ struct ReplicaPlanTests {
     #expect(plan.containers(of: 4) == [0, 4])
   }
 
-  @Test("V2 associations join as constraints do, also where only the principal leads there")
+  @Test("V2 associations join like constraints, also if only the principal has a navigation property")
   func associations() throws {
     let text = """
       <edmx:Edmx Version="1.0" xmlns:edmx="http://schemas.microsoft.com/ado/2007/06/edmx"><edmx:DataServices>
@@ -146,7 +148,7 @@ struct ReplicaPlanTests {
     #expect(ReplicaPlanOutline.navigations("MoreNotes", in: plan) == ["Head -> Heads [MoreNotes/Head]"])
   }
 
-  @Test("a constraint that does not repeat the whole key tells nothing; links do")
+  @Test("a constraint that does not cover the whole key is not used; links are")
   func partialConstraint() throws {
     let model = try Self.v4(
       """
@@ -160,7 +162,7 @@ struct ReplicaPlanTests {
     #expect(ReplicaPlanOutline.navigations("Bs", in: ReplicaPlan(model: model)) == ["A -> As [Bs/A]"])
   }
 
-  @Test("every sample model becomes a sound plan")
+  @Test("every sample model yields a valid plan")
   func samples() throws {
     let files =
       SharedOData.files(in: "samples/metadata/v2", suffix: "")
@@ -176,7 +178,7 @@ struct ReplicaPlanTests {
     }
   }
 
-  /// What must hold of any plan.
+  /// The invariants of any plan.
   static func problems(of plan: ReplicaPlan) -> [String] {
     var problems: [String] = []
     if Set(plan.tables.map(\.name)).count != plan.tables.count { problems.append("two tables of one name") }

@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Whole reads", .timeLimit(.minutes(1)))
 struct ReplicaReadTests {
-  @Test("properties of all kinds come to their columns: types, complex values, collections, undeclared ones, media")
+  @Test(
+    "properties of all kinds are written to their columns: types, complex values, collections, undeclared ones, media")
   func properties() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.load(
@@ -36,7 +37,7 @@ struct ReplicaReadTests {
         == ["red|{\"contentType\":\"image/png\"}|{\"etag\":\"\\\"e\\\"\"}"])
   }
 
-  @Test("what is in line becomes rows and links at any depth; constraints fill what is left out")
+  @Test("inline entities become rows and links at any depth; constraints fill omitted properties")
   func expands() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.load(
@@ -60,7 +61,7 @@ struct ReplicaReadTests {
         """) == ["10|blue", "10|red", "11|red"])
   }
 
-  @Test("identities stay by key; what is gone goes; where nothing differs nothing is flipped")
+  @Test("identities are kept by key; missing rows are removed; without differences there is no new generation")
   func again() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     let first = "{\"value\":[{\"ID\":1,\"Total\":1},{\"ID\":2,\"Tags\":[{\"Name\":\"red\"}]}]}"
@@ -72,7 +73,7 @@ struct ReplicaReadTests {
     #expect(try await rig.rows("SELECT ID, \"@id\" FROM {Orders} ORDER BY ID") == ids)
     let version = try await rig.rows("SELECT generation FROM larder_table ORDER BY id")
     #expect(version == ["2", "2", "2"])
-    // 1.0 is equal to 1, and spelled otherwise.
+    // 1.0 equals 1 in another spelling.
     let third = "{\"value\":[{\"ID\":2,\"Tags\":[]},{\"ID\":3}]}"
     #expect(try await rig.download("q", "Orders", pages: [third]).changed.count == 2)
     #expect(try await rig.rows("SELECT ID FROM {Orders} ORDER BY ID") == ["2", "3"])
@@ -86,7 +87,7 @@ struct ReplicaReadTests {
       try await rig.rows("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name GLOB '[el][0-9]*'") == ["3"])
   }
 
-  @Test("rows of other queries stay, with what those have brought; a row goes when no query has it")
+  @Test("rows of other queries stay, with their properties; a row is removed when no query has it")
   func membership() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.download(
@@ -100,7 +101,7 @@ struct ReplicaReadTests {
     #expect(try await rig.rows(sql) == ["1|A|1"])
   }
 
-  @Test("rows that come twice, on one page or over pages, are one: the later wins, and keeps what it leaves out")
+  @Test("duplicate rows, on one page or several, become one row: the later one wins, and omitted properties stay")
   func twice() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.download(
@@ -118,13 +119,13 @@ struct ReplicaReadTests {
     #expect(try await rig.rows("SELECT count(*) FROM {Orders/Tags}") == ["2"])
   }
 
-  @Test("a read that was cut goes on behind its last page; one that is dropped leaves nothing")
+  @Test("an interrupted read resumes after its last page; a dropped read leaves nothing")
   func resumption() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     let read = try await rig.begin("q", "Orders")
     _ = try await rig.page("{\"value\":[{\"ID\":1},{\"ID\":2}],\"@odata.nextLink\":\"n\"}", of: read)
     try await read.save(position: "behind 2")
-    // Half a page, not saved.
+    // Half a page, which is not saved.
     _ = try await rig.page("{\"value\":[{\"ID\":3}]}", of: read)
     #expect(try await rig.rows("SELECT count(*) FROM {Orders}") == ["0"])
     try await rig.replica.close()
@@ -151,7 +152,8 @@ struct ReplicaReadTests {
     try await replica.close()
   }
 
-  @Test("of many collections in line that go on elsewhere, neither the next nor one that is known is searched for")
+  @Test(
+    "with many inline collections that continue behind links, neither the next link nor a known one is searched for")
   func manyInlinePages() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     for (sql, index) in [
@@ -164,7 +166,7 @@ struct ReplicaReadTests {
     }
   }
 
-  @Test("a collection in line that goes on elsewhere is asked for, and its rows belong to their entity")
+  @Test("an inline collection that continues behind a link is requested, and its rows belong to their entity")
   func inlinePages() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     let read = try await rig.begin("q", "Orders")
@@ -190,7 +192,7 @@ struct ReplicaReadTests {
       try await rig.rows("SELECT t.Name FROM {Orders/Tags} l JOIN {Tags} t ON t.\"@id\" = l.target") == ["red"])
   }
 
-  @Test("references in line link what the store has; entity-ids are kept where the key does not tell them")
+  @Test("inline references link stored entities; entity-ids are stored if the key does not determine them")
   func references() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.load(
@@ -214,7 +216,7 @@ struct ReplicaReadTests {
     #expect(try await rig.rows("SELECT ID, Name FROM {Me}") == ["5|J"])
   }
 
-  @Test("what is no entities is an error, and a broken page leaves the store as it was")
+  @Test("a page without entities is an error, and a malformed page leaves the store unchanged")
   func broken() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     try await rig.load("Orders", "{\"value\":[{\"ID\":1}]}")
@@ -244,7 +246,7 @@ struct ReplicaReadTests {
       ])
   }
 
-  @Test("rows are written in the order of an index; of rows that come twice the later wins all the same")
+  @Test("rows are written in the order of an index; of duplicate rows the later one still wins")
   func ordered() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     // Towards the end of the page customers get smaller, so the index has the later rows first.
@@ -267,7 +269,7 @@ struct ReplicaReadTests {
     try await rig.replica.database.checkIntegrity()
   }
 
-  @Test("entities in line that columns alone join to theirs go the short way too; what comes again later wins")
+  @Test("inline entities that only columns join use the short path too; later duplicates win")
   func expanded() async throws {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop, makesTables: false)
     let page = { (rows: Range<Int>, customers: Int) in
@@ -288,7 +290,7 @@ struct ReplicaReadTests {
       try await rig.rows("SELECT count(*), count(DISTINCT \"@id\"), count(CustomerID) FROM {Orders}") == [
         "6001|6001|6000"
       ])
-    // The last order that names a customer.
+    // The last order that refers to a customer.
     var last: [Int: Int] = [:]
     for (rows, customers) in [(0..<2000, 2000), (2000..<4000, 700), (4000..<6000, 2500)] {
       for row in rows { last[row % customers] = row }
@@ -315,7 +317,7 @@ struct ReplicaReadTests {
       let end = try await page.handOver { "\(number) with \($0.stagedRows ?? -1)" }
       #expect(end.nextLink == "n")
       #expect(end.rows == 2000)
-      // Whenever one looks, the rows of the pages that the position tells are there.
+      // At any time, the rows of the pages before the position are stored.
       let seen = try await rig.rows("SELECT position, rows FROM larder_download")
       let place = seen[0].split(separator: "|")
       if place[0] != "-" {
@@ -323,7 +325,7 @@ struct ReplicaReadTests {
         #expect((Int(place[1]) ?? 0) >= said)
       }
     }
-    // A page that breaks off takes nothing of those before it away.
+    // An interrupted page does not affect earlier pages.
     let broken = read.beginPage(PageForm(url: "Orders", status: 200, version: .v4))
     try await broken.take(Array("{\"value\":[{\"ID\":77777}".utf8))
     await broken.cancel()

@@ -10,9 +10,9 @@ final class ReplicaRig: Sendable {
   let folder: TemporaryFolder
   let replica: Replica
 
-  /// Opens a new file and takes a `$metadata` document.
+  /// Opens a new file with a `$metadata` document.
   ///
-  /// - Parameter makesTables: makes all tables at once, so that rows can be put in by SQL too.
+  /// - Parameter makesTables: whether all tables are created at once, so that SQL can insert rows too.
   init(metadata: String, makesTables: Bool = true) async throws {
     folder = try TemporaryFolder()
     replica = try await Replica.open(
@@ -30,7 +30,7 @@ final class ReplicaRig: Sendable {
     }
   }
 
-  /// Rows of a statement as text, columns by `|`, NULL as `-`. `{Orders}` stands for a table, `{Orders/Tags}` for links.
+  /// Rows of a statement as text: columns separated by `|`, NULL as `-`. `{Orders}` names a table, `{Orders/Tags}` links.
   func rows(_ sql: String) async throws -> [String] {
     try await replica.read { (connection, state, plan) throws(StorageError) in
       let statement = ReplicaRig.resolve(sql, state, plan)
@@ -75,7 +75,7 @@ final class ReplicaRig: Sendable {
 }
 
 extension ReplicaRig {
-  /// Reads a whole answer as the download of a defining query `name` over the entities of `table`.
+  /// Reads a whole response as the download of the defining query `name` over the entities of `table`.
   @discardableResult
   func download(_ name: String, _ table: String, pages: [String], version: ODataVersion = .v4) async throws
     -> StagedOutcome
@@ -85,7 +85,7 @@ extension ReplicaRig {
     return try await read.finish(deltaLink: nil, etag: nil, lastModified: nil, at: 1)
   }
 
-  /// Puts entities of a JSON answer (`{"value": […]}` or one entity) into a table.
+  /// Writes the entities of a JSON response (`{"value": […]}` or one entity) to a table.
   @discardableResult
   func load(_ table: String, _ json: String, version: ODataVersion = .v4) async throws -> StagedOutcome {
     try await download("load " + table, table, pages: [json], version: version)
@@ -116,7 +116,7 @@ extension ReplicaRig {
 }
 
 extension ReplicaRig {
-  /// A defining query that brings all rows of a table, with all links.
+  /// A defining query that downloads all rows of a table, with all links.
   static func everything(of table: EntityTable, _ plan: ReplicaPlan) -> String {
     let isV2 = plan.model.version < .v4
     func items(_ table: EntityTable, _ above: Set<Int>, _ way: String) -> [String] {
@@ -133,7 +133,7 @@ extension ReplicaRig {
     return table.name + (all.isEmpty ? "" : "?$expand=" + all.joined(separator: ","))
   }
 
-  /// Notes a downloaded defining query for each set: what stands in the tables is all that there is.
+  /// Records a downloaded defining query for each set: the tables are complete.
   func coverAll() async throws {
     for table in replica.plan.tables {
       switch table.place {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Answers: values of Decodable types", .timeLimit(.minutes(1)))
+@Suite("Results: values of Decodable types", .timeLimit(.minutes(1)))
 struct AnswerDecodingTests {
   struct Order: Decodable, Sendable, Equatable {
     enum State: String, Decodable, Sendable { case new = "New", both = "New,Paid" }
@@ -113,7 +113,7 @@ struct AnswerDecodingTests {
   }
 
   @Test(
-    "Expanded ones in other collections than arrays, whatever the service speaks", arguments: [ODataVersion.v2, .v4])
+    "Expanded entities in collections other than arrays, for each protocol version", arguments: [ODataVersion.v2, .v4])
   func otherCollections(_ version: ODataVersion) async throws {
     let rig = try await AnswerShapeTests.rig()
     let bench = try AnswerDecodingTests.bench(rig)
@@ -191,7 +191,7 @@ struct AnswerDecodingTests {
     #expect(try await rig.read { try none.read(Title.self, $0) } == nil)
   }
 
-  /// Asks by keys of two types, and keeps what it was given.
+  /// Decodes with keys of two types, and keeps the containers.
   private struct Keeping: Decodable {
     struct Name: CodingKey {
       let stringValue: String
@@ -218,7 +218,7 @@ struct AnswerDecodingTests {
     }
   }
 
-  @Test("Keys of any type; containers that are kept have no row any more, and nothing holds decoders")
+  @Test("Keys of any type; kept containers have no row after its end, and nothing retains decoders")
   func kept() async throws {
     let rig = try await AnswerShapeTests.rig()
     let run = try rig.answer(try rig.bench("Orders").made, "Orders", ResultForm(version: .v4))

@@ -1,4 +1,4 @@
-/// Models for tests of answers: every storage, a hierarchy, containment, a singleton, both dialects.
+/// Models for tests of results: every storage, a hierarchy, containment, a singleton, both dialects.
 enum AnswerModels {
   static let v4 = """
     <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Answers: questions from URL to bytes", .timeLimit(.minutes(1)))
+@Suite("Results: queries from URL to bytes", .timeLimit(.minutes(1)))
 struct AnswerQuestionTests {
   /// Two customers and three orders, in a store's own tables.
   private static func rig() async throws -> ReplicaRig {
@@ -22,7 +22,7 @@ struct AnswerQuestionTests {
   }
 
   @Test(
-    "What a service would say",
+    "Responses as a service would send them",
     arguments: [
       (
         "Customers?$select=Name&$expand=Orders($select=ID;$orderby=ID desc)&$orderby=Name",

@@ -8,7 +8,7 @@ import Testing
 @testable import LarderCrashRig
 @testable import LarderOffline
 
-/// Small tables of a model in one file, and plans over them made by hand: what stands between a question and its answer.
+/// Small tables of a model in one file, and plans over them that are written by hand, without a query.
 final class AnswerRig: Sendable {
   let model: EdmModel
   let plan: ReplicaPlan
@@ -43,7 +43,7 @@ final class AnswerRig: Sendable {
 
   func bench(_ name: String) throws -> PlanBench { PlanBench(try table(name), model) }
 
-  /// Puts a row into a table; names are those of columns.
+  /// Inserts a row into a table, by the names of columns.
   func insert(_ name: String, _ values: [String: SQLValue]) async throws {
     let table = try table(name)
     let names = values.keys.sorted()
@@ -64,7 +64,7 @@ final class AnswerRig: Sendable {
     ResultRun(plan: plan, url: try bind(url, form.version), form: form, model: model)
   }
 
-  /// Runs something on a connection in a transaction.
+  /// Runs a function on a connection in a transaction.
   func read<Value: Sendable>(_ body: @escaping @Sendable (Connection) throws -> Value) async throws -> Value {
     let result = try await database.read { (connection) -> Result<Value, any Error> in
       Result { try body(connection) }
@@ -72,7 +72,7 @@ final class AnswerRig: Sendable {
     return try result.get()
   }
 
-  /// The answer's text, and what became of the question.
+  /// The text of the result, and the outcome of the query.
   func text(_ plan: ReadPlan, _ url: String, _ form: ResultForm) async throws -> (text: String, end: ResultRun.End) {
     let run = try answer(plan, url, form)
     let (bytes, end) = try await read { try run.json($0) }
@@ -80,7 +80,7 @@ final class AnswerRig: Sendable {
   }
 }
 
-/// Plans as a query writer would make them, from a table, a condition and what is to be shown.
+/// Plans like those of a query writer, from a table, a condition and the members to show.
 struct PlanBench {
   let table: EntityTable
   var select: [String]?
@@ -136,7 +136,7 @@ struct PlanBench {
     }
   }
 
-  /// The bound type of a declared one; names are left to be looked up.
+  /// The bound type of a declared type; names are not resolved.
   func type(_ reference: EdmTypeReference) -> ODataBoundType {
     let item: ODataBoundType.Item =
       switch reference.item {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Answers: what is written is read back", .timeLimit(.minutes(1)))
+@Suite("Results: written payloads are read back", .timeLimit(.minutes(1)))
 struct AnswerRoundTripTests {
   /// Values of every primitive type, edges among them.
   struct Values {
@@ -52,7 +52,7 @@ struct AnswerRoundTripTests {
     }
   }
 
-  /// Random rows as they were put in, and the rig that holds them.
+  /// Random rows as they were inserted, and their rig.
   private static func filled(
     _ csdl: String, _ random: PrintedSeed, isV2: Bool, rows: Int
   ) async throws -> (rig: AnswerRig, rows: [[String: ODataValue]]) {

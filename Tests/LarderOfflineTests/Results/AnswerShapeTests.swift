@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Answers: shapes of V4 JSON", .timeLimit(.minutes(1)))
+@Suite("Results: shapes of V4 JSON", .timeLimit(.minutes(1)))
 struct AnswerShapeTests {
   static let root = "http://host/service/"
 
@@ -46,7 +46,7 @@ struct AnswerShapeTests {
     return rig
   }
 
-  @Test("All of an entity, minimal metadata (JSON Format 4.01 §4.6, §6, §7)")
+  @Test("A complete entity with minimal metadata (JSON Format 4.01 §4.6, §6, §7)")
   func entity() async throws {
     let rig = try await AnswerShapeTests.rig()
     var bench = try rig.bench("Orders")
@@ -68,7 +68,7 @@ struct AnswerShapeTests {
         """)
   }
 
-  @Test("Members of other types are left out, null ones shown; a derived type is told")
+  @Test("Members of other types are omitted, null members are shown; a derived type is named")
   func derived() async throws {
     let rig = try await AnswerShapeTests.rig()
     var bench = try rig.bench("Orders")
@@ -82,7 +82,7 @@ struct AnswerShapeTests {
         """)
   }
 
-  @Test("What was computed beyond a Single is INF, no number that JSON has not (JSON Format 4.01 §7.1)")
+  @Test("A computed value beyond Edm.Single is INF, not a number that JSON does not have (JSON Format 4.01 §7.1)")
   func beyondSingle() async throws {
     let rig = try await AnswerShapeTests.rig()
     try await rig.insert("Orders", ["@id": .integer(4), "ID": .integer(4), "Part": .real(2e39)])
@@ -94,7 +94,7 @@ struct AnswerShapeTests {
     #expect(text == #"{"value":[{"ID":4,"Part":"INF"},{"ID":5,"Part":"-INF"}]}"#)
   }
 
-  @Test("IEEE754Compatible puts exact numbers into strings (JSON Format 4.01 §3.2)")
+  @Test("IEEE754Compatible writes exact numbers as strings (JSON Format 4.01 §3.2)")
   func ieee() async throws {
     let rig = try await AnswerShapeTests.rig()
     var bench = try rig.bench("Orders")
@@ -111,7 +111,7 @@ struct AnswerShapeTests {
         """)
   }
 
-  @Test("A page ends with a link that goes on behind it; what is selected stands in the context")
+  @Test("A page ends with a link to the next page; the context URL names the selected properties")
   func page() async throws {
     let rig = try await AnswerShapeTests.rig()
     var bench = try rig.bench("Orders")
@@ -163,7 +163,7 @@ struct AnswerShapeTests {
         """)
   }
 
-  @Test("A navigation property of a complex value is expanded in it (JSON Format 4.01 §8)")
+  @Test("A navigation property of a complex value is expanded inside it (JSON Format 4.01 §8)")
   func inComplex() async throws {
     let rig = try await AnswerShapeTests.rig()
     var bench = try rig.bench("Orders")
@@ -212,7 +212,7 @@ struct AnswerShapeTests {
         """)
   }
 
-  @Test("References, alone and in line (JSON Format 4.01 §14)")
+  @Test("References, alone and inline (JSON Format 4.01 §14)")
   func references() async throws {
     let rig = try await AnswerShapeTests.rig()
     var bench = try rig.bench("Orders/Items")
@@ -226,7 +226,7 @@ struct AnswerShapeTests {
         """)
   }
 
-  @Test("What is not there: nothing, null, or an empty collection")
+  @Test("Missing resources: nothing, null, or an empty collection")
   func absent() async throws {
     let rig = try await AnswerShapeTests.rig()
     var bench = try rig.bench("Customers")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Answers: single values, counts, links", .timeLimit(.minutes(1)))
+@Suite("Results: single values, counts, links", .timeLimit(.minutes(1)))
 struct AnswerValueTests {
   private static func plan(_ rig: AnswerRig, _ name: String, isRaw: Bool) throws -> ReadPlan {
     let bench = try rig.bench("Orders")
@@ -64,7 +64,7 @@ struct AnswerValueTests {
     #expect(ship.text.isEmpty && ship.end.outcome == .null)
   }
 
-  @Test("A number of entities")
+  @Test("A count of entities")
   func count() async throws {
     let rig = try await AnswerShapeTests.rig()
     let plan = ReadPlan(sql: "SELECT count(*) FROM t0", parameters: [], content: .count, isSingle: true)
@@ -92,7 +92,7 @@ struct AnswerValueTests {
     #expect(ResultContext(bound, plan: bench.made, version: .v401).fragment == expected)
   }
 
-  @Test("Rows of $apply say what they are made of (Data Aggregation 4.0 §5)")
+  @Test("The context URL describes the rows of $apply (Data Aggregation 4.0 §5)")
   func aggregated() async throws {
     let rig = try await AnswerShapeTests.rig()
     let string = ODataBoundType(.primitive(.string), isNullable: true)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Answers: shapes of V2 JSON", .timeLimit(.minutes(1)))
+@Suite("Results: shapes of V2 JSON", .timeLimit(.minutes(1)))
 struct AnswerVerboseTests {
   static let form = ResultForm(version: .v2, serviceRoot: "http://host/service")
 
@@ -23,7 +23,7 @@ struct AnswerVerboseTests {
     return rig
   }
 
-  @Test("Entries with what is deferred, and the count (V2 JSON Format, Representing Collections)")
+  @Test("Entries with deferred content, and the count (V2 JSON Format, Representing Collections)")
   func entries() async throws {
     let rig = try await AnswerVerboseTests.rig()
     var bench = try rig.bench("Orders")

@@ -7,10 +7,10 @@ import Testing
 
 @testable import LarderOffline
 
-/// What the standard has fail, fails: `div` and `mod` by zero (URL Conventions 4.01 §5.1.1.2.5, §5.1.1.2.6). It gives no value
-/// to a sum that no 64 bits hold, nor to a date beyond all calendars, and numbers are not promoted from one family to another
-/// by their values: these fail too. The error names the row and the expression.
-@Suite("A row that an expression has no value for", .timeLimit(.minutes(1)))
+/// Expressions that fail by the standard: `div` and `mod` by zero (URL Conventions 4.01 §5.1.1.2.5, §5.1.1.2.6). The standard
+/// defines no value for a sum beyond 64 bits or a date out of range, and does not promote numbers to another family because of
+/// their values: these fail too. The error names the row and the expression.
+@Suite("A row for which an expression has no value", .timeLimit(.minutes(1)))
 struct FailingRowTests {
   private static let model = ReplicaRig.v4(
     """
@@ -73,7 +73,7 @@ struct FailingRowTests {
   }
 
   @Test(
-    "So it does wherever expressions stand",
+    "The error names them wherever expressions occur",
     arguments: [
       ("Things?$orderby=Big add 1", "Big add 1 for Things(2)"),
       ("Things/$count?$filter=Big add 1 gt 1", "Big add 1 for Things(2)"),
@@ -93,7 +93,7 @@ struct FailingRowTests {
     #expect(error.errorMessage.contains(words), "\(error)")
   }
 
-  @Test("Entities made here are named by the key that they have here, contained ones too")
+  @Test("Local entities, also contained ones, are named by their local key")
   func local() async throws {
     let rig = try await rig()
     try await rig.create("Things", [ODataProperty("ID", .int32(9)), ODataProperty("Big", .int64(Self.large - 1))])
@@ -102,7 +102,7 @@ struct FailingRowTests {
     #expect(error.errorMessage.contains("Big add 5 for Things(9)"), "\(error)")
   }
 
-  @Test("Values of types, streams and live results say so as well")
+  @Test("Decoded values, streams and live results report the row too")
   func otherWays() async throws {
     struct Thing: Decodable, Sendable {
       enum CodingKeys: String, CodingKey { case id = "ID" }
@@ -123,14 +123,14 @@ struct FailingRowTests {
     } throws: { "\($0)".contains("Big add 1 for Things(2)") }
   }
 
-  @Test("A constant that has no value is named")
+  @Test("A constant expression without a value is named")
   func constants() async throws {
     let error = try #require(await failure(rig(), "Things?$filter=9223372036854775807 add 1 gt ID"))
     #expect(error.errorMessage.contains("9223372036854775807 add 1"), "\(error)")
   }
 
   @Test(
-    "What the standard gives a value has it: INF and NaN of floating-point numbers and of divby, null of casts",
+    "Expressions have the values that the standard defines: INF and NaN of floating-point numbers and of divby, null of casts",
     arguments: [
       ("Ratio mul 1000 eq INF", [1]), ("1 div Ratio eq INF", [2]), ("1 divby Small eq INF", [2]),
       ("cast(Big,Edm.Int16) eq null", [2, 3]), ("cast(Text,Edm.Int32) eq null", [1, 2, 3]),
@@ -142,7 +142,7 @@ struct FailingRowTests {
     #expect(text == #"{"value":[\#(expected.map { #"{"ID":\#($0)}"# }.joined(separator: ","))]}"#)
   }
 
-  @Test("A query that does not fail is written without names of rows")
+  @Test("The SQL of a query that does not fail contains no names of rows")
   func costsNothing() async throws {
     let rig = try await QueryRig(QueryShop.world())
     let plan = try rig.plan("Products?$filter=Big%20add%201%20gt%205")

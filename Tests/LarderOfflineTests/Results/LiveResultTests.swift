@@ -39,7 +39,7 @@ struct LiveResultTests {
     "{\"value\":[\(ids.map { "{\"ID\":\($0)}" }.joined(separator: ","))]}"
   }
 
-  @Test("The answer at once, then only others: changes elsewhere and those that do not show are passed over")
+  @Test("The first result comes at once, then only different ones: unrelated and invisible changes are skipped")
   func only() async throws {
     let replica = try await LiveResultTests.rig().replica
     var iterator = LiveResultTests.results(replica).makeAsyncIterator()
@@ -69,7 +69,7 @@ struct LiveResultTests {
     try await rig.replica.close()
   }
 
-  @Test("Cancelling the task that waits ends the sequence")
+  @Test("Cancelling the waiting task ends the sequence")
   func cancelled() async throws {
     let rig = try await LiveResultTests.rig()
     let results = LiveResultTests.results(rig.replica)
@@ -91,7 +91,7 @@ struct LiveResultTests {
     try await rig.replica.close()
   }
 
-  @Test("The observed value follows, and stays when the store is closed")
+  @Test("The observed value is updated, and stays when the store is closed")
   @MainActor func observed() async throws {
     let rig = try await LiveResultTests.rig()
     let result = OfflineODataLiveResult(LiveResultTests.results(rig.replica))

@@ -37,7 +37,7 @@ struct NullCollectionTests {
     var places: [Reach]
   }
 
-  /// 1 as the service sent it without collections, 2 with nulls for them, 3 created here, 4 replaced here, 5 with all.
+  /// 1 was sent without collections, 2 with nulls for them, 3 was created locally, 4 replaced locally, 5 has all.
   private func rig() async throws -> ChangeRig {
     let rig = try await ChangeRig(Self.model)
     try await rig.rows.load(
@@ -54,7 +54,7 @@ struct NullCollectionTests {
     return rig
   }
 
-  @Test("Answers have [] for what is not there, in V4 and in verbose JSON")
+  @Test("A missing collection is [] in results, in V4 and in verbose JSON")
   func answers() async throws {
     let rig = try await rig()
     #expect(
@@ -73,7 +73,7 @@ struct NullCollectionTests {
   }
 
   @Test(
-    "Paths to a collection answer an empty one",
+    "A path to a missing collection returns an empty one",
     arguments: [
       ("People(1)/Tags", #"{"value":[]}"#), ("People(2)/Tags", #"{"value":[]}"#),
       ("People(3)/Places", #"{"value":[]}"#),
@@ -86,7 +86,7 @@ struct NullCollectionTests {
     #expect(try await rig().read(path) == expected)
   }
 
-  @Test("A collection of a complex value that is null, or of another type, is no empty one")
+  @Test("A collection inside a null complex value, or one of another type, is not an empty collection")
   func absentOwners() async throws {
     let rig = try await rig()
     #expect(try await rig.read("People(2)/Home/Phones").isEmpty)
@@ -114,7 +114,7 @@ struct NullCollectionTests {
     #expect(text == #"{"value":[\#(list)]}"#)
   }
 
-  @Test("Types of the application's get an empty array")
+  @Test("Decodable types receive an empty array")
   func decoded() async throws {
     let store = try await rig().store
     let people = try await store.executeQuery("People?$orderby=ID", OfflineODataResultOptions()) { run, connection in
@@ -129,7 +129,7 @@ struct NullCollectionTests {
     #expect(tags == [])
   }
 
-  @Test("What is sent of a new entity says nothing of collections that were not given")
+  @Test("The request for a new entity omits collections that were not given")
   func sent() async throws {
     let queue = try await rig().queue()
     #expect(queue.count == 2)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Answers: streams", .timeLimit(.minutes(1)))
+@Suite("Results: streams", .timeLimit(.minutes(1)))
 struct AnswerStreamTests {
   private static func rig(rows: Int) async throws -> AnswerRig {
     let rig = try await AnswerRig(AnswerModels.v4)
@@ -16,7 +16,7 @@ struct AnswerStreamTests {
     return rig
   }
 
-  @Test("Pieces make the answer; what is written meanwhile is not in it")
+  @Test("The pieces add up to the result, which does not contain concurrent writes")
   func pieces() async throws {
     let rig = try await AnswerStreamTests.rig(rows: 3000)
     let run = try rig.answer(try rig.bench("Orders").made, "Orders", ResultForm(version: .v4))
@@ -32,7 +32,7 @@ struct AnswerStreamTests {
     try await rig.database.close()
   }
 
-  @Test("A stream that is dropped holds nothing; one entity, and none, are streams too")
+  @Test("A dropped stream releases its transaction; a single entity, and a missing one, can be streamed too")
   func dropped() async throws {
     let rig = try await AnswerStreamTests.rig(rows: 3000)
     var bench = try rig.bench("Orders")
@@ -57,7 +57,7 @@ struct AnswerStreamTests {
     try await rig.database.close()
   }
 
-  @Test("An error in the midst of the rows ends the stream with it")
+  @Test("An error in the middle of the rows ends the stream with that error")
   func failing() async throws {
     let rig = try await AnswerStreamTests.rig(rows: 3000)
     try await rig.database.write { (connection) throws(StorageError) in

@@ -4,13 +4,13 @@ import LarderTestSupport
 
 @testable import LarderOffline
 
-/// Declared types with a value each, and the Swift types that the value decodes to; every other one is a mismatch.
+/// Declared types with a value each, and the Swift types that the value can be decoded as; all others are mismatches.
 struct DeclaredValue: Sendable {
   let type: String
-  /// The value in a payload of V4 and of V2; nil where the version has no such type.
+  /// The value in a payload of V4 and of V2; nil if the version does not have the type.
   let v4: String?
   let v2: String?
-  /// What is decoded, by the name of the Swift type.
+  /// The decoded value, by the name of the Swift type.
   let fits: [String: String]
 
   init(_ type: String, _ v4: String?, v2: String?, _ fits: [String: String]) {
@@ -36,7 +36,7 @@ struct DeclaredValue: Sendable {
   static let unsigned = ["UInt", "UInt8", "UInt16", "UInt32", "UInt64", "UInt128"]
   static let below64 = ["Int8", "Int16", "Int32", "UInt8", "UInt16", "UInt32"]
 
-  // JSONDecoder makes URL, UUID and (in Base64) Data of strings, and numbers of numbers alone.
+  // JSONDecoder decodes URL, UUID and (in Base64) Data from strings, and numbers only from numbers.
   static let table: [DeclaredValue] = [
     .init(
       "Edm.String", #""0000004712""#, v2: #""0000004712""#, ["String": "0000004712", "URL": "0000004712"]),
@@ -169,7 +169,7 @@ struct StrictService: Sendable {
     }
   }
 
-  /// A copy of all of it.
+  /// A store with a complete copy.
   func copied() async throws -> (store: OfflineODataProvider, rig: StoreRig) {
     let server = try serve()
     defer { server.stop() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("Answers: decoding goes by the declared type", .timeLimit(.minutes(5)))
+@Suite("Results: decoding follows the declared type", .timeLimit(.minutes(5)))
 struct StrictDecodingTests {
   enum Word: String, Decodable, Sendable { case paid = "Paid" }
   enum Number: Int, Decodable, Sendable { case two = 2, seven = 7 }
@@ -39,7 +39,7 @@ struct StrictDecodingTests {
     var open: Value
   }
 
-  /// One way to the value, the path that an error names, and what came of it.
+  /// One path to the value, the path that an error names, and the outcome.
   private struct Way: Sendable {
     let path: String
     let isOfV4: Bool
@@ -81,7 +81,7 @@ struct StrictDecodingTests {
     Wanted(Number.self), Wanted([Int].self), Wanted(Member<Int>.self),
   ]
 
-  @Test("declared type × Swift type × value, on every way to the value", arguments: [false, true])
+  @Test("declared type × Swift type × value, on every path to the value", arguments: [false, true])
   func table(_ isV2: Bool) async throws {
     let service = StrictService(isV2: isV2)
     let (store, rig) = try await service.copied()
@@ -89,7 +89,7 @@ struct StrictDecodingTests {
     for (number, value, text) in service.rows {
       for wanted in Self.wanted {
         for way in wanted.ways where !way.isOfV4 || !isV2 {
-          // An undeclared enumeration is kept by its member's name: a text.
+          // A value of an undeclared enumeration is stored as the text of its member.
           if way.path == "Open", value.type == "S.State" { continue }
           let what = "\(value.type) \(text) as \(wanted.name) at \(way.path)"
           do {
@@ -98,7 +98,7 @@ struct StrictDecodingTests {
             if found != expected { wrong.append("\(what): \(found), not \(expected ?? "an error")") }
           } catch let error as OfflineODataError {
             if value.fits[wanted.name] != nil { wrong.append("\(what): \(error)") }
-            // JSON tells no type of an undeclared text (JSON Format 4.01 §4.6.3).
+            // JSON does not show the type of an undeclared text (JSON Format 4.01 §4.6.3).
             let parts = way.path == "Open" ? ["'Open'"] : ["'\(way.path)'", value.type]
             let isTold = parts.allSatisfy { error.errorMessage.contains($0) }
             if error.name != .undecodableType || !isTold { wrong.append("\(what): \(error.debugDescription)") }
@@ -111,7 +111,7 @@ struct StrictDecodingTests {
     withExtendedLifetime(rig) {}
   }
 
-  /// The error of a read; nil where there is none.
+  /// The error of a read; nil if there is none.
   private func failure<Value: Decodable & Sendable>(
     _ type: Value.Type, _ path: String, _ store: OfflineODataProvider
   ) async -> OfflineODataError? {
@@ -121,7 +121,8 @@ struct StrictDecodingTests {
     } catch { return error as? OfflineODataError }
   }
 
-  @Test("the message names property, declared type, the value's type and the type asked for, and never the value")
+  @Test(
+    "the message names the property, the declared type, the value's type and the requested type, but never the value")
   func message() async throws {
     let (store, rig) = try await StrictService(isV2: false).copied()
     let error = await failure([Inner<Int>].self, "S0", store)
@@ -136,7 +137,7 @@ struct StrictDecodingTests {
     withExtendedLifetime(rig) {}
   }
 
-  @Test("the payloads of responses have the declared types without a model being given", arguments: [false, true])
+  @Test("the payloads of responses have the declared types even if no model is given", arguments: [false, true])
   func payloads(_ isV2: Bool) async throws {
     let service = StrictService(isV2: isV2)
     let (store, rig) = try await service.copied()
@@ -151,7 +152,7 @@ struct StrictDecodingTests {
     withExtendedLifetime(rig) {}
   }
 
-  /// Types whose own decoding fails, or asks for what cannot be there.
+  /// Types whose decoding fails, or requests members that cannot exist.
   private struct Failing: Decodable, Sendable {
     struct Own: Error {}
     init(from decoder: any Decoder) throws { throw Own() }
@@ -161,7 +162,7 @@ struct StrictDecodingTests {
     var value: Int
   }
 
-  @Test("an error of the type's own, a member that is missing, one value for many: all are mismatches")
+  @Test("an error thrown by the type, a missing member, one value instead of several: all are mismatches")
   func others() async throws {
     let (store, rig) = try await StrictService(isV2: false).copied()
     #expect(await failure([Failing].self, "S0", store)?.name == .undecodableType)
@@ -185,7 +186,7 @@ struct StrictDecodingTests {
     var values: String
   }
 
-  @Test("a scalar asked for where an entity, a complex value or a collection is")
+  @Test("a scalar requested for an entity, a complex value or a collection")
   func scalarsOfObjects() async throws {
     let (store, rig) = try await StrictService(isV2: false).copied()
     #expect(await failure([TextOfItems].self, "S0", store)?.name == .undecodableType)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-@Suite("SQL functions: moments, strings, collections, casts, geo", .timeLimit(.minutes(1)))
+@Suite("SQL functions: timestamps, strings, collections, casts, geo", .timeLimit(.minutes(1)))
 struct SQLValueFunctionTests {
   private func check(_ table: [(String, SQLValue)]) async throws {
     let rig = try await SQLRig()
@@ -15,7 +15,7 @@ struct SQLValueFunctionTests {
     try await rig.database.close()
   }
 
-  @Test("moments and durations (URL Conventions 4.01 §5.1.1.2, §5.1.1.8)")
+  @Test("timestamps and durations (URL Conventions 4.01 §5.1.1.2, §5.1.1.8)")
   func moments() async throws {
     try await check([
       ("larder_moment_add('2024-02-28T23:00:00Z','PT2H')", .text("2024-02-29T01:00:00Z")),
@@ -114,7 +114,7 @@ struct SQLValueFunctionTests {
       }
       #expect(error?.message.contains("matchesPattern") == true)
     }
-    // What takes other engines years.
+    // Patterns with exponential time in backtracking engines.
     let long = String(repeating: "a", count: 20_000)
     #expect(try await rig.value("larder_matches(?,'^(a+)+$')", [.text(long + "b")]) == .integer(0))
     #expect(try await rig.value("larder_matches(?,'^(a|aa)*b$')", [.text(long + "b")]) == .integer(1))

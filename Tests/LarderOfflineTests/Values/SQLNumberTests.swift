@@ -61,7 +61,7 @@ struct SQLNumberTests {
   }
 
   @Test(
-    "what fails the request",
+    "calls that fail the query",
     arguments: [
       ("larder_div(1,0)", "division by zero"), ("larder_div('1','0.00')", "division by zero"),
       ("larder_mod(1,0)", "division by zero"),
@@ -79,8 +79,8 @@ struct SQLNumberTests {
     try await rig.database.close()
   }
 
-  /// Rests checked against 128-bit arithmetic, quotients against the product.
-  @Test("decimal arithmetic agrees with whole numbers of 128 bits")
+  /// Remainders are checked against 128-bit arithmetic, quotients against the product.
+  @Test("decimal arithmetic agrees with 128-bit integers")
   func arithmetic() throws {
     var seed = PrintedSeed(for: "decimal arithmetic")
     for _ in 0..<4000 {
@@ -110,7 +110,7 @@ struct SQLNumberTests {
     }
   }
 
-  @Test("products and quotients of long numbers undo each other")
+  @Test("products and quotients of long numbers are inverse")
   func long() throws {
     var seed = PrintedSeed(for: "long numbers")
     func number(_ count: Int) -> ODataDecimal {

@@ -35,7 +35,7 @@ struct SQLRig {
     }
   }
 
-  /// What an expression fails with; nil where it does not.
+  /// The error of an expression; nil if there is none.
   func failure(_ sql: String) async -> String? {
     do {
       _ = try await value(sql)

@@ -19,7 +19,7 @@ struct ValueCellTests {
     return EdmModel(version: .v4, schemas: [schema])
   }()
 
-  /// What a scalar, spelled as JSON, becomes in a column.
+  /// The column value of a scalar that is written as JSON.
   static func cell(_ json: String, _ type: String, _ dialect: ODataDialect = .v4) throws -> SQLValue {
     let reference = EdmTypeReference(type)
     let storage = try #require(ColumnStorage(reference, model: model))
@@ -115,7 +115,7 @@ struct ValueCellTests {
   }
 
   @Test(
-    "what is no value of the type",
+    "texts that are not values of the type",
     arguments: [
       ("Edm.Byte", "256"), ("Edm.SByte", "-129"), ("Edm.Int16", "32768"), ("Edm.Int32", "2147483648"),
       ("Edm.Int64", "9223372036854775808"), ("Edm.Int32", "1.5"), ("Edm.Int32", "\"1\""), ("Edm.Boolean", "1"),
@@ -133,7 +133,7 @@ struct ValueCellTests {
     #expect(throws: ODataValueError.self) { try ValueCellTests.cell(json, type) }
   }
 
-  @Test("an error names the property, and the batch is as it was")
+  @Test("an error names the property, and the batch is unchanged")
   func namesProperty() throws {
     let structure = try #require(ValueCellTests.entityModel.structure("Ns.Item"))
     let column = ReplicaColumn(
@@ -157,7 +157,7 @@ struct ValueCellTests {
     return EdmModel(version: .v4, schemas: [schema])
   }()
 
-  @Test("the quick ways read what the value types read")
+  @Test("the fast paths read the same values as the value types")
   func quickWays() throws {
     var seed = PrintedSeed(for: "quick ways")
     let kinds = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOffline
 
-/// The orders of the collations, as they are asked for.
+/// The orders of the collations.
 private enum Order: String, CaseIterable {
   case decimal, moment, duration
 
@@ -26,7 +26,7 @@ private enum Order: String, CaseIterable {
 @Suite("Orders of values", .timeLimit(.minutes(1)))
 struct ValueOrderTests {
   @Test(
-    "decimals in ascending order, those of a row equal",
+    "decimals in ascending order, those in one row are equal",
     arguments: [
       [
         ["-INF"], ["-1e999999999"], ["-100", "-1e2", "-100.00"], ["-99.99"], ["-1.5", "-01.50"], ["-0.5", "-.5"],
@@ -38,7 +38,7 @@ struct ValueOrderTests {
   func decimals(_ ladder: [[String]]) { check(.decimal, ladder, except: ["", "1."]) }
 
   @Test(
-    "moments in the order of time, those of a row at one instant",
+    "timestamps in chronological order, those in one row at the same instant",
     arguments: [
       [
         ["-12345-01-01T00:00:00Z"], ["-0001-12-31T23:59:59Z"], ["0000-01-01"], ["0001-01-01T00:00:00Z"],
@@ -78,7 +78,7 @@ struct ValueOrderTests {
     }
   }
 
-  @Test("as the value types order", arguments: Order.allCases)
+  @Test("the same order as that of the value types", arguments: Order.allCases)
   private func agrees(_ order: Order) throws {
     var seed = PrintedSeed(for: "order of \(order)")
     for _ in 0..<4000 {
@@ -101,7 +101,7 @@ struct ValueOrderTests {
     }
   }
 
-  @Test("total over any bytes: never two ways, never round", arguments: Order.allCases)
+  @Test("a total order over any bytes: antisymmetric and transitive", arguments: Order.allCases)
   private func total(_ order: Order) {
     var seed = PrintedSeed(for: "total order of \(order)")
     for _ in 0..<4000 {
@@ -117,7 +117,7 @@ struct ValueOrderTests {
   }
 }
 
-/// Texts of values, right and wrong ones, drawn so that equal ones and near ones are common.
+/// Valid and invalid texts of values, drawn so that equal and similar ones are common.
 enum RandomValues {
   static func pick<Item>(_ items: [Item], _ seed: inout PrintedSeed) -> Item {
     items[Int.random(in: items.indices, using: &seed)]
@@ -176,7 +176,7 @@ enum RandomValues {
 
   static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
-  /// The same value spelled otherwise, where that is easy.
+  /// Another spelling of the same value, if there is a simple one.
   static func respelled(_ text: String, _ seed: inout PrintedSeed) -> String {
     if text.hasSuffix("Z") {
       return text.contains(".") ? text.dropLast() + "0Z" : text.dropLast() + "+00:00"
@@ -186,7 +186,7 @@ enum RandomValues {
     return text
   }
 
-  /// A value with a byte changed, left out or put in; or any bytes.
+  /// A value with a byte changed, removed or inserted; or any bytes.
   static func spoiled(_ kind: String, _ seed: inout PrintedSeed) -> String {
     var bytes = Array(text(kind, &seed).utf8)
     switch Int.random(in: 0..<4, using: &seed) {

@@ -46,7 +46,7 @@ struct ValueRoundTripTests {
     ),
   ]
 
-  @Test("a value comes back from its column as it was")
+  @Test("a value is read from its column unchanged")
   func columns() async throws {
     let rig = try await SQLRig()
     for (type, value) in ValueRoundTripTests.values {
@@ -74,7 +74,7 @@ struct ValueRoundTripTests {
     try await rig.database.close()
   }
 
-  @Test("NaN of a REAL column is a text, and comes back")
+  @Test("NaN in a REAL column is stored as text, and read back")
   func nan() throws {
     #expect(try ColumnStorage.real.sqlValue(of: .double(.nan)) == .text("NaN"))
   }
@@ -99,7 +99,7 @@ struct ValueRoundTripTests {
     #expect(try CanonicalJSON.value(json, type: type, model: ValueRoundTripTests.model) == value)
   }
 
-  @Test("JSON nested too deep is an error, not a trap")
+  @Test("JSON that is nested too deeply is an error, not a trap")
   func depth() {
     var value = ODataValue.int32(1)
     for _ in 0..<200 { value = .collection([value]) }

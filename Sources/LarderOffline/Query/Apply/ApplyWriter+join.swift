@@ -5,7 +5,7 @@ import LarderStorage
 extension ApplyWriter {
   /// Repeats each row for each of its related instances. The row contains the instance under the alias.
   func join(
-    _ path: ODataBoundPath, _ alias: String, _ isOuter: Bool, _ steps: [ODataBoundTransformation], _ rows: ApplySet
+    _ path: ODataBoundPath, as alias: String, isOuter: Bool, _ steps: [ODataBoundTransformation], _ rows: ApplySet
   ) throws -> ApplySet {
     let (owners, ordinal) = try project(rows, ordinal: true)
     guard let ordinal else { return rows }

@@ -70,7 +70,8 @@ struct ApplyWriter {
     case .aggregate(let items): rows = try aggregate(items, rows)
     case .groupBy(let elements, let inner): rows = try groupBy(elements, inner, rows)
     case .concat(let sequences): rows = try union(sequences.map { try apply($0, rows) })
-    case .join(let path, let alias, let isOuter, let inner): rows = try join(path, alias, isOuter, inner, rows)
+    case .join(let path, let alias, let isOuter, let inner):
+      rows = try join(path, as: alias, isOuter: isOuter, inner, rows)
     case .nest(let sequences): rows = try nest(sequences, rows)
     case .addNested(let path, let sequences): try addNested(path, sequences, &rows)
     case .relatives(let relation, let hierarchy, let inner, let distance, let keepsStart):

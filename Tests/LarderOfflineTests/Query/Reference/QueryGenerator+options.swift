@@ -1,6 +1,6 @@
-// Query options by chance, nested ones too.
+// Random query options, also nested ones.
 extension QueryGenerator {
-  /// The options of a collection, behind `?` or in parentheses.
+  /// The options of a collection, after `?` or in parentheses.
   mutating func options(_ place: QueryPlace, depth: Int, isTop: Bool = true) -> [String] {
     var all: [String] = []
     let scope = QueryScope("", place)

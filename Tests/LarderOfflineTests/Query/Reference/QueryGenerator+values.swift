@@ -1,8 +1,8 @@
-/// Where names in an expression begin: what stands in front of them, and what they are names of.
+/// The scope of names in an expression: the prefix before them, and the type that has them.
 struct QueryScope {
   var prefix: String
   var place: QueryPlace
-  /// The lambdas around.
+  /// The enclosing lambdas.
   var lambdas = 0
 
   init(_ prefix: String, _ place: QueryPlace) {
@@ -19,7 +19,7 @@ enum QueryKind: Hashable {
   var isOrdered: Bool { self != .binary && self != .boolean && self != .guid }
 }
 
-/// What has properties.
+/// Types with properties.
 enum QueryPlace {
   case product, category, order, item, address, maker
 
@@ -54,7 +54,7 @@ enum QueryPlace {
     }
   }
 
-  /// Single things that have properties themselves.
+  /// Single values that have properties themselves.
   var singles: [(String, QueryPlace)] {
     switch self {
     case .product:
@@ -70,7 +70,7 @@ enum QueryPlace {
     }
   }
 
-  /// Collections of them.
+  /// Collections of values with properties.
   var collections: [(String, QueryPlace)] {
     switch self {
     case .product:
@@ -87,7 +87,7 @@ enum QueryPlace {
 
 // Values of every kind.
 extension QueryGenerator {
-  /// A path to a value; nil where there is none.
+  /// A path to a value; nil if there is none.
   mutating func path(_ kind: QueryKind, _ scope: QueryScope) -> String? {
     var scope = scope
     for _ in 0..<3 {

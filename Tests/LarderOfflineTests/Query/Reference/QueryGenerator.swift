@@ -1,11 +1,11 @@
 import LarderOData
 
-/// Makes expressions by chance, as the text of URLs: about a shop's entities, of all types and with all operators that have a
+/// Creates random expressions as the text of URLs: over a shop's entities, of all types and with all operators that have a
 /// value in ``QueryWorldAnswers``.
 struct QueryGenerator<Random: RandomNumberGenerator> {
   var random: Random
   private var variables = 0
-  /// Whether entities of the URL's path may be named by `$it`.
+  /// Whether `$it` may refer to entities of the URL's path.
   var outermost = QueryPlace.product
 
   init(_ random: Random) { self.random = random }
@@ -65,7 +65,7 @@ struct QueryGenerator<Random: RandomNumberGenerator> {
         .boolean, .binary, .single,
       ] as [QueryKind])
     let relation = kind.isOrdered ? pick(["eq", "ne", "lt", "le", "gt", "ge"]) : pick(["eq", "ne"])
-    // Numbers of all kinds stand beside each other.
+    // Numbers of all kinds are mixed.
     let other = kind.isNumber && chance(30) ? pick([.whole, .decimal, .double, .single] as [QueryKind]) : kind
     let left = value(kind, scope, depth)
     let right = chance(10) ? "null" : chance(45) ? literal(other) : value(other, scope, depth)
@@ -81,7 +81,7 @@ struct QueryGenerator<Random: RandomNumberGenerator> {
     return "\(left) in (\(items.joined(separator: ",")))"
   }
 
-  /// What is neither a comparison of values nor a lambda.
+  /// A condition that is neither a comparison of values nor a lambda.
   private mutating func special(_ scope: QueryScope) -> String {
     let prefix = scope.prefix
     switch (scope.place, below(6)) {

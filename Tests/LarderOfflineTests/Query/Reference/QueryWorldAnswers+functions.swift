@@ -27,7 +27,7 @@ extension QueryWorldAnswers {
       for item in all { if let next = rest.first, try equal(item, next) { rest = rest.dropFirst() } }
       return rest.isEmpty
     case .hassubset:
-      // Each as often as it stands there.
+      // Each item as often as it occurs.
       var rest = all
       for item in some {
         guard let place = try rest.firstIndex(where: { try equal($0, item) }) else { return false }
@@ -83,7 +83,7 @@ extension QueryWorldAnswers {
     }
   }
 
-  /// From a place on, negative from the end; so many.
+  /// The items from an index on (negative counts from the end), up to a number.
   private static func part<Element>(of all: [Element], _ numbers: [Int]) -> [Element] {
     guard let start = numbers.first else { return all }
     let first = start < 0 ? max(0, all.count + start) : start

@@ -1,8 +1,8 @@
 import LarderOData
 
-// What query options make of entities, as ``QueryAnswer`` describes an answer: identities, what is expanded behind a colon.
+// The result of query options, in the form of ``QueryAnswer``: identities, expanded entities after a colon.
 extension QueryWorldAnswers {
-  /// The entities that are left, in their order; equal ones by key, null first.
+  /// The selected entities in their order; equal ones by key, null first.
   func rows(_ options: ODataBoundOptions, of entities: [QueryEntity]) throws -> [QueryEntity] {
     var found = try matching(options, entities).map { entity in
       (entity, try options.orderBy.map { try on(entity).single($0.expression) })
@@ -30,7 +30,7 @@ extension QueryWorldAnswers {
     return try entities.filter { try on($0).test(filter) == true }
   }
 
-  /// The same, on an entity of what is expanded.
+  /// The evaluation on an expanded entity.
   private func on(_ entity: QueryEntity) -> QueryWorldAnswers {
     var inner = self
     inner.current = .entity(entity)

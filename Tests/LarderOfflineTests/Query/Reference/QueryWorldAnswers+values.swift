@@ -114,7 +114,7 @@ extension QueryWorldAnswers {
       guard b != 0 else { throw Failure.divisionByZero }
       return try a.remainder(dividingBy: b)
     default:
-      // Integers by `divby`, and decimals, by zero: the one gives INF, the other fails; a test needs neither.
+      // Integers divided by zero with `divby` give INF, decimals fail; the tests need neither.
       guard b != 0 else { throw Failure.divisionByZero }
       return try a.divided(by: b)
     }
@@ -174,7 +174,7 @@ extension QueryWorldAnswers {
     return .dateTimeOffset(made)
   }
 
-  /// A day stays one: what of the duration is less goes.
+  /// A date stays a date: the part of the duration below a day is dropped.
   private static func moved(_ date: ODataDate, _ gap: Int128) throws -> ODataValue {
     let (days, _) = floored(Int128(date.daysSince1970) * day + gap, day)
     guard let made = ODataDate(daysSince1970: Int64(days)) else { throw Failure.overflow }
@@ -246,7 +246,7 @@ extension QueryWorldAnswers {
       ? sign(Float(a), Float(b)) : sign(a, b)
   }
 
-  /// A place in an order: null first, NaN last.
+  /// The position in an order: null first, NaN last.
   static func rank(_ left: ODataValue, _ right: ODataValue) -> Int {
     func place(_ value: ODataValue) -> Int { value == .null ? 0 : double(value)?.isNaN == true ? 2 : 1 }
     let (one, other) = (place(left), place(right))

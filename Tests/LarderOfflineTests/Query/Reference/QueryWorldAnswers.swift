@@ -1,6 +1,6 @@
 import LarderOData
 
-/// Evaluates bound expressions on entities in memory, straightforwardly: what the standard says, and nothing of SQL.
+/// Evaluates bound expressions on entities in memory, by the rules of the standard and without SQL.
 ///
 /// Conditions and paths are here, values in `QueryWorldAnswers+values`, functions in `QueryWorldAnswers+functions`.
 struct QueryWorldAnswers {
@@ -9,12 +9,12 @@ struct QueryWorldAnswers {
   var it: Item
   var this: Item
   var variables: [String: Item] = [:]
-  /// What `$compute` has made.
+  /// The properties that `$compute` has added.
   var computed: [String: Item] = [:]
-  /// Whether entities are those of the URL's path, not of what is expanded.
+  /// Whether the entities are those of the URL's path, not expanded ones.
   var isOutermost = true
 
-  /// What a path begins at or has come to.
+  /// The value at the start of a path, or after some of its segments.
   indirect enum Item {
     case value(ODataValue)
     case entity(QueryEntity)
@@ -23,7 +23,7 @@ struct QueryWorldAnswers {
     static var null: Item { .value(.null) }
   }
 
-  /// Why an expression has no value: the request fails.
+  /// The reason why an expression has no value and the request fails.
   enum Failure: Error {
     case divisionByZero, overflow
     /// The evaluator does not know the construct.
@@ -105,7 +105,7 @@ struct QueryWorldAnswers {
     }
   }
 
-  /// Of one type, and every property equal (URL Conventions 4.01 §5.1.1.1.1).
+  /// Whether two values have the same type and equal properties (URL Conventions 4.01 §5.1.1.1.1).
   private func equal(_ left: ODataComplexValue, _ right: ODataComplexValue) throws -> Bool {
     guard left.typeName == right.typeName else { return false }
     let names = Set(left.properties.map(\.name)).union(right.properties.map(\.name))
