@@ -53,13 +53,13 @@ extension OfflineODataProvider {
         }
       }
       let download = StoreDownload(store: store, names: names, isWhole: isWhole) { [weak self] event in
-        if let self { telling.tell(event, of: self) }
+        if let self { eventPublisher.tell(event, of: self) }
       }
       let report = try await download.run()
-      telling.tell(.downloadFinished(report), of: self)
+      eventPublisher.tell(.downloadFinished(report), of: self)
       return report
     } catch {
-      telling.tell(.downloadFailed(OfflineODataError(below: error), cause: error), of: self)
+      eventPublisher.tell(.downloadFailed(OfflineODataError(below: error), cause: error), of: self)
       throw error
     }
   }

@@ -71,7 +71,7 @@ extension OfflineODataProvider {
   }
 
   private func performOpening(_ opening: UInt64) async throws {
-    telling.tell(.stateChanged(.opening), of: self)
+    eventPublisher.tell(.stateChanged(.opening), of: self)
     // Also nil if the store was suspended during its first opening: then it opens as for the first time.
     let former = state.withLock { $0.suspension }?.resumable
     let resumable = former ?? ResumableStore()
@@ -91,14 +91,14 @@ extension OfflineODataProvider {
       // Closing and suspending wait for the end of this task, so none of its events comes after theirs.
       resumable.open(store)
       if !opened.isReadOnly { store.beginSweeping() }
-      telling.tell(.stateChanged(.open), of: self)
+      eventPublisher.tell(.stateChanged(.open), of: self)
     } catch {
       try? await replica?.close()
       _ = state.withLock { state -> State.Phase? in
         guard case .opening = state.phase, state.opening == opening else { return nil }
         return exchange(&state.phase, with: .closed)
       }
-      telling.tell(.stateChanged(.closed), of: self)
+      eventPublisher.tell(.stateChanged(.closed), of: self)
       throw error
     }
   }
@@ -194,7 +194,7 @@ extension OfflineODataProvider {
     }
     do {
       let download = StoreDownload(store: store, names: nil) { [weak self] event in
-        if let self { telling.tell(event, of: self, isOpening: true) }
+        if let self { eventPublisher.tell(event, of: self, isOpening: true) }
       }
       _ = try await download.run()
     } catch {
@@ -233,7 +233,7 @@ extension OfflineODataProvider {
         let closing: Task<Void, any Error> = given.environment.task { [self] in
           _ = await opened?.result
           if suspends { resumable?.suspend() } else { resumable?.end() }
-          telling.tell(.stateChanged(.closing), of: self)
+          eventPublisher.tell(.stateChanged(.closing), of: self)
           download?.cancel()
           upload?.cancel()
           _ = await download?.result
@@ -258,7 +258,7 @@ extension OfflineODataProvider {
       guard case .closing = state.phase else { return nil }
       return exchange(&state.phase, with: .closed)
     }
-    telling.tell(.stateChanged(.closed), of: self)
+    eventPublisher.tell(.stateChanged(.closed), of: self)
   }
 }
 

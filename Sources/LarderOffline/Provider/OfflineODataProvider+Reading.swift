@@ -131,8 +131,8 @@ extension OfflineODataProvider {
     let source = try await store.read { connection, state, plan in
       try store.preparedQuery(text, connection, state, plan).plan.content.mediaTable?.name
     }
-    let wanted = StreamDownload.Wanted(name: name, source: source ?? "", path: path)
-    _ = try await translated { try await StreamDownload(store: store).fetch(wanted) }
+    let missingStream = StreamDownload.MissingStream(name: name, source: source ?? "", path: path)
+    _ = try await translated { try await StreamDownload(store: store).fetch(missingStream) }
   }
 
   /// Whether a path names the bytes of a media entity or stream property.

@@ -42,14 +42,14 @@ extension OfflineODataProvider {
     defer { _ = state.withLock { $0.upload.take() } }
     try store.checkWritable()
     let upload = StoreUpload(store: store, options: options) { [weak self] event in
-      if let self { telling.tell(event, of: self) }
+      if let self { eventPublisher.tell(event, of: self) }
     }
     do {
       let report = try await upload.run()
-      telling.tell(.uploadFinished(report), of: self)
+      eventPublisher.tell(.uploadFinished(report), of: self)
       return report
     } catch let cut as UploadInterruption {
-      telling.tell(.uploadFailed(cut.report, cut.error), of: self)
+      eventPublisher.tell(.uploadFailed(cut.report, cut.error), of: self)
       throw cut.error
     }
   }

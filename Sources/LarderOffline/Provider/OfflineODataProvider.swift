@@ -35,7 +35,7 @@ public final class OfflineODataProvider: ODataStore {
 
   let transport: any HTTPTransport
   let authentication: (any Authentication)?
-  let telling = EventPublisher()
+  let eventPublisher = EventPublisher()
   let running = RunningRequests()
   let turns = RequestTurns()
   let calls: SerialCalls
@@ -120,12 +120,12 @@ public final class OfflineODataProvider: ODataStore {
   public func setPassive(_ passive: Bool) throws { throw OfflineODataError(.neverPassive) }
 
   /// The events of the store from now on. Each access returns a new stream.
-  public var events: AsyncStream<OfflineODataEvent> { telling.stream() }
+  public var events: AsyncStream<OfflineODataEvent> { eventPublisher.stream() }
 
   /// The delegate, which is notified of the events. It is held weakly.
   public var delegate: (any OfflineODataDelegate)? {
-    get { telling.delegate }
-    set { telling.delegate = newValue }
+    get { eventPublisher.delegate }
+    set { eventPublisher.delegate = newValue }
   }
 
   var store: OpenStore? { state.withLock { if case .open(let store) = $0.phase { store } else { nil } } }

@@ -51,7 +51,7 @@ extension DownloadMachine {
     let request = PageRequest(place: .link(absolute), isDelta: true, form: isAtom ? .atom : .json)
     var read = ChangesRead(link: link, request: request)
     _ = read.seen.insert(absolute)
-    read.began = known.now
+    read.began = lastDownload.now
     state = .changes(read)
     return [.begin(.changes), .ask(request)]
   }
@@ -60,10 +60,10 @@ extension DownloadMachine {
     switch input {
     case .page(let facts): return changesPage(read, facts)
     case .notModified: return [.discard] + end(.changes, isUnchanged: true)
-    case .refused(let status, let error): return changesRefused(read, status, error)
-    case .failed(let error, let isCut, _):
+    case .refused(let status, let error): return handleRejectedChanges(read, status, error)
+    case .failed(let error, let isInterrupted, _):
       var read = read
-      guard isCut, let pause = DownloadMachine.pause(after: &read.failures) else { return fail(error) }
+      guard isInterrupted, let pause = DownloadMachine.pause(after: &read.failures) else { return fail(error) }
       state = .changes(read)
       return [.wait(pause), .ask(read.request)]
     case .unusable(let error):
@@ -96,8 +96,8 @@ extension DownloadMachine {
     return [.ask(read.request)]
   }
 
-  private mutating func changesRefused(_ read: ChangesRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
-    if DownloadMachine.isAboutTheMoment(status) { return fail(error) }
+  private mutating func handleRejectedChanges(_ read: ChangesRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
+    if DownloadMachine.isTemporary(status) { return fail(error) }
     // Services without Atom report this with various statuses. The response to a request for JSON decides.
     if read.request.form == .atom, status != 410, !memory.speaksAtom, memory.deltaIsAtom != true {
       var read = read
@@ -115,7 +115,7 @@ extension DownloadMachine {
 
   /// Whether a status says nothing about the request itself: the client is not authenticated, or the service is
   /// unavailable.
-  static func isAboutTheMoment(_ status: Int) -> Bool {
+  static func isTemporary(_ status: Int) -> Bool {
     switch status {
     case 401, 403, 407, 408, 429, 502, 503, 504: true
     default: false

@@ -16,11 +16,11 @@ extension DownloadMachine {
       request.maximumPageSize = memory.refusesPageSize == true ? nil : traits.pageSize
     }
     if wholeReads == 1, memory.wasOnePage, size == nil {
-      request.etag = known.etag
-      request.lastModified = known.etag == nil ? known.lastModified : nil
+      request.etag = lastDownload.etag
+      request.lastModified = lastDownload.etag == nil ? lastDownload.lastModified : nil
     }
     var read = WholeRead(request)
-    read.began = known.now
+    read.began = lastDownload.now
     read.windows = size.map { WholeRead.Windows(size: $0) }
     state = .whole(read)
     return [.begin(.whole)] + (size.map { [.note(.windows(size: $0))] } ?? []) + [.ask(request)]
@@ -36,14 +36,14 @@ extension DownloadMachine {
 
   mutating func whole(_ read: WholeRead, _ input: Input) -> [Action] {
     switch input {
-    case .page(let facts): return DownloadMachine.refusal(read) + linkAnswered(read) + wholePage(read, facts)
+    case .page(let facts): return DownloadMachine.optionsNote(read) + notePreferenceMemory(read) + wholePage(read, facts)
     case .notModified: return [.discard] + end(.condition, isUnchanged: true)
-    case .refused(let status, let error): return wholeRefused(read, status, error)
-    case .failed(let error, let isCut, let rows): return wholeFailed(read, error, isCut, rows)
+    case .refused(let status, let error): return handleRejectedWhole(read, status, error)
+    case .failed(let error, let isInterrupted, let rows): return handleFailedWhole(read, error, isInterrupted, rows)
     case .unusable(let error):
       // The earlier download was interrupted at this page, and the page still cannot be read: its link is no longer of
       // use.
-      guard resumedBehind == read.pages, wholeReads == 1 else { return fail(error) }
+      guard resumedAfterPage == read.pages, wholeReads == 1 else { return fail(error) }
       return restart(note: .pageUnusable(error), windows: read.windows?.size) ?? fail(error)
     case .start, .finished, .incomplete, .counted: return []
     }
@@ -136,32 +136,32 @@ extension DownloadMachine {
   private mutating func windowEnded(_ old: WholeRead) -> [Action] {
     var read = old
     guard var windows = read.windows else { return ended(read, deltaLink: nil) }
-    let came = windows.came
+    let received = windows.came
     let new = read.distinct.map { $0 - (windows.before ?? 0) }
-    let asked = Int64(read.request.window?.top ?? windows.size)
+    let requested = Int64(read.request.window?.top ?? windows.size)
     let isFirst = windows.position == 0
-    if came == 0 { return ended(read, deltaLink: nil) }
+    if received == 0 { return ended(read, deltaLink: nil) }
     // More rows than requested: the service ignores `$top`, so these were all rows, or all remaining rows.
-    if came > asked {
+    if received > requested {
       memory.refusesWindows = true
       return [.note(.windowsIgnored)] + ended(read, deltaLink: nil)
     }
     if !isFirst, new == 0 {
       // All rows were there before. Either this is the end, or the service supports `$top` but not `$skip`.
-      let isShort = came < asked || (read.count.map { $0 <= (read.distinct ?? read.rows) } ?? false)
+      let isShort = received < requested || (read.count.map { $0 <= (read.distinct ?? read.rows) } ?? false)
       if isShort { return ended(read, deltaLink: nil) }
       memory.refusesWindows = true
       return restart(note: .windowsIgnored, windows: nil) ?? ended(read, deltaLink: nil)
     }
     // The page began one row early. That row is known, unless rows before it were deleted in the meantime.
-    if !isFirst, windows.size > 1, let new, new == came, let actions = restart(note: .rowsMoved, windows: windows.size)
+    if !isFirst, windows.size > 1, let new, new == received, let actions = restart(note: .rowsMoved, windows: windows.size)
     {
       return actions
     }
-    windows.position += isFirst || windows.size == 1 ? came : came - 1
-    windows.largest = max(windows.largest, came)
+    windows.position += isFirst || windows.size == 1 ? received : received - 1
+    windows.largest = max(windows.largest, received)
     if let count = read.count, !memory.countIsWrong, windows.position >= count { return ended(read, deltaLink: nil) }
-    if read.count == nil, came < asked, !isFirst, came < windows.largest { return ended(read, deltaLink: nil) }
+    if read.count == nil, received < requested, !isFirst, received < windows.largest { return ended(read, deltaLink: nil) }
     windows.came = 0
     windows.before = read.distinct
     read.windows = windows
@@ -207,10 +207,10 @@ extension DownloadMachine {
 
   // MARK: Rejections and failures
 
-  private mutating func wholeRefused(_ old: WholeRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
+  private mutating func handleRejectedWhole(_ old: WholeRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
     var read = old
-    if DownloadMachine.isAboutTheMoment(status) { return fail(error) }
-    if read.request.isLink { return linkRefused(read, status, error) }
+    if DownloadMachine.isTemporary(status) { return fail(error) }
+    if read.request.isLink { return handleRejectedLink(read, status, error) }
     if read.request.form == .json, traits.version < .v4, status == 406 || status == 415 {
       read.request.form = .atom
       read.first.form = .atom
@@ -233,11 +233,11 @@ extension DownloadMachine {
   }
 
   /// The note about the options that the service rejects, once it has responded without them.
-  private static func refusal(_ read: WholeRead) -> [Action] {
+  private static func optionsNote(_ read: WholeRead) -> [Action] {
     guard read.pages == 0, read.trial > 0, let status = read.refusal else { return [] }
     return [
       .note(
-        .optionsRefused(
+        .optionsRejected(
           status: status, tracking: read.first.tracksChanges && !read.request.tracksChanges,
           count: read.first.countsRows && !read.request.countsRows,
           pageSize: read.first.maximumPageSize != nil && read.request.maximumPageSize == nil))
@@ -247,7 +247,7 @@ extension DownloadMachine {
   /// Handles a rejected link. A link is requested as the service gave it (Protocol 4.01 §11.2.6.7). The service can
   /// reject the preferences sent with it, or the count, if it has copied the first request's option into the link. In
   /// that case the read starts again without the count.
-  private mutating func linkRefused(_ old: WholeRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
+  private mutating func handleRejectedLink(_ old: WholeRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
     var read = old
     if DownloadMachine.isAboutOptions(status) {
       if read.request.hasPreferences {
@@ -258,7 +258,7 @@ extension DownloadMachine {
       }
       if read.request.countsRows {
         memory.links = LinkMemory(count: true, preferences: memory.links?.preferences ?? false)
-        return restart(note: .pageRefused(status: status), windows: read.windows?.size) ?? fail(error)
+        return restart(note: .pageRejected(status: status), windows: read.windows?.size) ?? fail(error)
       }
       // The count was not the option that the service rejected.
       if wholeReads > 1 { memory.links?.count = false }
@@ -267,10 +267,10 @@ extension DownloadMachine {
   }
 
   /// Records that the service accepts a link without preferences that it rejected with them.
-  private mutating func linkAnswered(_ read: WholeRead) -> [Action] {
+  private mutating func notePreferenceMemory(_ read: WholeRead) -> [Action] {
     guard let status = read.linkRefusal else { return [] }
     memory.links = LinkMemory(count: memory.links?.count ?? false, preferences: true)
-    return [.note(.preferencesRefused(status: status))]
+    return [.note(.preferencesRejected(status: status))]
   }
 
   /// Whether the service may reject an option of the request with a status.
@@ -289,11 +289,11 @@ extension DownloadMachine {
     return number < trials.count ? trials[number] : nil
   }
 
-  private mutating func wholeFailed(
-    _ old: WholeRead, _ error: OfflineODataError, _ isCut: Bool, _ rows: Int64
+  private mutating func handleFailedWhole(
+    _ old: WholeRead, _ error: OfflineODataError, _ isInterrupted: Bool, _ rows: Int64
   ) -> [Action] {
     var read = old
-    guard isCut, let pause = DownloadMachine.pause(after: &read.failures) else { return fail(error) }
+    guard isInterrupted, let pause = DownloadMachine.pause(after: &read.failures) else { return fail(error) }
     if error.name == .timeout, let windows = read.windows, windows.size > 10, let window = read.request.window {
       read.windows?.size = max(windows.size / 2, 10)
       read.request.place = .query(.init(top: max(windows.size / 2, 10), skip: window.skip))

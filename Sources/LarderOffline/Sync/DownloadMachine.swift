@@ -47,8 +47,8 @@ struct DownloadMachine: Sendable {
     case notModified
     /// The service responded with another status.
     case refused(status: Int, OfflineODataError)
-    /// The response did not arrive completely; `rows` of the page had arrived. `isCut`: the response had begun.
-    case failed(OfflineODataError, isCut: Bool, rows: Int64)
+    /// The response did not arrive completely; `rows` of the page had arrived. `isInterrupted`: the response had begun.
+    case failed(OfflineODataError, isInterrupted: Bool, rows: Int64)
     /// The response, or what was staged of it, cannot be used.
     case unusable(OfflineODataError)
     /// The staged rows are now visible to readers.
@@ -56,7 +56,7 @@ struct DownloadMachine: Sendable {
     /// The staged rows are now visible to readers, but only a whole read can find out which rows the query still has.
     case incomplete
     /// The number of rows of the service and of the store. `service` is nil if the service does not say.
-    case counted(service: Int64?, here: Int64)
+    case counted(service: Int64?, storeCount: Int64)
   }
 
   enum State: Sendable {
@@ -69,7 +69,7 @@ struct DownloadMachine: Sendable {
   }
 
   /// What the store knows of the query's last download.
-  struct Known: Sendable, Hashable {
+  struct LastDownload: Sendable, Hashable {
     var deltaLink: String?
     var etag: String?
     var lastModified: String?
@@ -80,7 +80,7 @@ struct DownloadMachine: Sendable {
   }
 
   let traits: QueryTraits
-  let known: Known
+  let lastDownload: LastDownload
   let links: LinkRules
   /// The URL of the defining query, for links relative to it.
   let url: String
@@ -90,15 +90,15 @@ struct DownloadMachine: Sendable {
   /// The number of whole reads started in this download.
   var wholeReads = 0
   /// The number of pages after which an interrupted whole read resumes.
-  var resumedBehind: Int?
+  var resumedAfterPage: Int?
   /// The number of rows and the count of a whole read, if they did not agree.
   var disagreement: [Int64]?
 
   init(
-    traits: QueryTraits, known: Known = Known(), memory: QueryMemory = QueryMemory(), links: LinkRules, url: String
+    traits: QueryTraits, lastDownload: LastDownload = LastDownload(), memory: QueryMemory = QueryMemory(), links: LinkRules, url: String
   ) {
     self.traits = traits
-    self.known = known
+    self.lastDownload = lastDownload
     self.memory = memory
     self.links = links
     self.url = url
@@ -112,8 +112,8 @@ struct DownloadMachine: Sendable {
     case (.changes(let read), _): return changes(read, input)
     case (.finishing(let ending, let followUp), .finished): return finished(ending, followUp)
     case (.finishing, .incomplete): return incomplete()
-    case (.finishing, .unusable(let error)), (.finishing, .failed(let error, _, _)): return finishFailed(error)
-    case (.comparing, .counted(let service, let here)): return counted(service, here)
+    case (.finishing, .unusable(let error)), (.finishing, .failed(let error, _, _)): return handleFailedFinish(error)
+    case (.comparing, .counted(let service, let storeCount)): return counted(service, storeCount)
     case (.comparing, .refused), (.comparing, .failed), (.comparing, .unusable): return end(.changes)
     default: return []
     }
@@ -137,14 +137,14 @@ struct DownloadMachine: Sendable {
   }
 
   private mutating func start(_ position: DownloadPosition?) -> [Action] {
-    if let position, !(known.oldestStaging...known.now + DownloadPosition.skew).contains(position.began) {
+    if let position, !(lastDownload.oldestStaging...lastDownload.now + DownloadPosition.skew).contains(position.began) {
       return [.note(.stagingTooOld)] + start(nil)
     }
     switch position {
     case .whole(var read)?:
       read.failures = 0
       wholeReads = 1
-      resumedBehind = read.pages
+      resumedAfterPage = read.pages
       state = .whole(read)
       return [.note(.resumed(.whole, pages: read.pages, rows: read.rows)), .ask(read.request)]
     case .changes(var read)?:
@@ -156,7 +156,7 @@ struct DownloadMachine: Sendable {
       return finish(ending)
     case nil: break
     }
-    if let link = known.deltaLink, traits.mayTrack, memory.unusableDeltas < QueryMemory.patience {
+    if let link = lastDownload.deltaLink, traits.mayTrack, memory.unusableDeltas < QueryMemory.patience {
       return beginChanges(link)
     }
     return beginWhole()
@@ -167,9 +167,9 @@ struct DownloadMachine: Sendable {
     return [.finish(ending)]
   }
 
-  mutating func end(_ way: DownloadStrategy, isUnchanged: Bool = false) -> [Action] {
+  mutating func end(_ strategy: DownloadStrategy, isUnchanged: Bool = false) -> [Action] {
     state = .ended
-    return [.end(DownloadResult(way: way, isUnchanged: isUnchanged))]
+    return [.end(DownloadResult(strategy: strategy, isUnchanged: isUnchanged))]
   }
 
   mutating func fail(_ error: OfflineODataError) -> [Action] {
@@ -200,15 +200,15 @@ struct DownloadMachine: Sendable {
   /// Handles a failed finish. If a delta cannot be applied, everything is read instead. If a whole read cannot be
   /// completed, its staged rows are discarded and the next download starts again, because it would fail in the same
   /// way.
-  private mutating func finishFailed(_ error: OfflineODataError) -> [Action] {
+  private mutating func handleFailedFinish(_ error: OfflineODataError) -> [Action] {
     guard case .finishing(let ending, _) = state, error.category == .serverSideError else { return fail(error) }
     guard ending.staging == .changes else { return [.discard] + fail(error) }
     memory.unusableDeltas += 1
     return readWhole(after: .deltaUnusable(error))
   }
 
-  private mutating func counted(_ service: Int64?, _ here: Int64) -> [Action] {
-    guard let service, service != here else { return end(.changes) }
-    return [.note(.countsDiffer(service: service, here: here))] + beginWhole()
+  private mutating func counted(_ service: Int64?, _ storeCount: Int64) -> [Action] {
+    guard let service, service != storeCount else { return end(.changes) }
+    return [.note(.countsDiffer(service: service, storeCount: storeCount))] + beginWhole()
   }
 }

@@ -10,7 +10,7 @@ enum DownloadStrategy: String, Codable, Sendable, Hashable {
 
 /// How the download of a query ended.
 struct DownloadResult: Sendable, Hashable {
-  var way: DownloadStrategy
+  var strategy: DownloadStrategy
   /// Whether the service reported that nothing has changed.
   var isUnchanged = false
 }
@@ -28,13 +28,13 @@ enum DownloadNote: Sendable, Hashable {
   /// A delta does not say which rows are no longer expanded: everything is read.
   case deltaIncomplete
   /// After a delta, the numbers of rows in the service and in the store differ: everything is read.
-  case countsDiffer(service: Int64, here: Int64)
+  case countsDiffer(service: Int64, storeCount: Int64)
   /// The service rejects tracking, the count, or a page size: the request is repeated without it.
-  case optionsRefused(status: Int, tracking: Bool, count: Bool, pageSize: Bool = false)
+  case optionsRejected(status: Int, tracking: Bool, count: Bool, pageSize: Bool = false)
   /// The service rejects its own link after a request with the count: the read starts again without the count.
-  case pageRefused(status: Int)
+  case pageRejected(status: Int)
   /// The service rejects preferences sent with its own link: the request is repeated without them.
-  case preferencesRefused(status: Int)
+  case preferencesRejected(status: Int)
   /// The service no longer accepts a page's link: the read starts again.
   case pagesExpired(status: Int)
   /// The page at which the read was interrupted cannot be read: the read starts again.
@@ -52,7 +52,7 @@ enum DownloadNote: Sendable, Hashable {
   /// Values have more digits than their type allows, the first of them at an entity and property.
   case fineValues(first: String, count: Int64)
   /// The service has changed or removed entities with pending changes of this device.
-  case changedBelow(Int)
+  case pendingRowsChanged(Int)
 }
 
 extension DownloadNote: CustomStringConvertible {
@@ -65,13 +65,13 @@ extension DownloadNote: CustomStringConvertible {
     case .deltaExpired(let status): "The delta link has expired (HTTP \(status)): all rows are read."
     case .deltaUnusable(let error): "The delta cannot be used: all rows are read. \(error.errorMessage)"
     case .deltaIncomplete: "The delta does not say which rows are no longer expanded: all rows are read."
-    case .countsDiffer(let service, let here):
-      "The service has \(service) rows, the store \(here) after the delta: all rows are read."
-    case .optionsRefused(let status, let tracking, let count, let pageSize):
+    case .countsDiffer(let service, let storeCount):
+      "The service has \(service) rows, the store \(storeCount) after the delta: all rows are read."
+    case .optionsRejected(let status, let tracking, let count, let pageSize):
       "The service rejects \(DownloadNote.list(tracking, count, pageSize)) (HTTP \(status))."
-    case .pageRefused(let status):
+    case .pageRejected(let status):
       "The service rejects its own next page (HTTP \(status)): all rows are read again without $count."
-    case .preferencesRefused(let status): "The service rejects preferences with its next page (HTTP \(status))."
+    case .preferencesRejected(let status): "The service rejects preferences with its next page (HTTP \(status))."
     case .pagesExpired(let status): "The next page has expired (HTTP \(status)): all rows are read again."
     case .pageUnusable(let error): "The next page cannot be used: all rows are read again. \(error.errorMessage)"
     case .rowsMoved: "The data changed between pages: all rows are read again."
@@ -81,7 +81,7 @@ extension DownloadNote: CustomStringConvertible {
     case .containerDeleted: "A pending change deletes the entity that contains the rows: they are not requested."
     case .fineValues(let first, let count):
       "\(first)\(count > 1 ? " and \(count - 1) more values have" : " has") more than 12 fractional digits of a second: stored as received."
-    case .changedBelow(let count):
+    case .pendingRowsChanged(let count):
       "The service has changed \(count) \(count == 1 ? "entity" : "entities") with pending changes."
     }
   }

@@ -25,7 +25,7 @@ struct DownloadRun: Sendable {
   /// The marks of the download that this run is part of.
   let marks: DownloadMarks
   /// Receives progress events, often.
-  let tell: @Sendable (OfflineODataProgress) -> Void
+  let reportProgress: @Sendable (OfflineODataProgress) -> Void
 
   /// The mutable state of a run.
   private struct Run {
@@ -56,11 +56,11 @@ struct DownloadRun: Sendable {
       defer { run.learnedLinks = run.machine.memory.links == links ? nil : run.machine.memory.links }
       if let container = bound.container, try await store.isDeletedHere(container) {
         run.outcome.notes.append(DownloadNote.containerDeleted.description)
-        run.result = DownloadResult(way: .condition, isUnchanged: true)
+        run.result = DownloadResult(strategy: .condition, isUnchanged: true)
       } else {
         let resumed = isWhole ? nil : try await ReplicaStaging.resume(query, bound, places, store.replica)
         run.staging = resumed?.0
-        try await course(&run, resumed?.1)
+        try await readAll(&run, resumed?.1)
       }
       // The download may have brought no rows.
       if run.failure == nil { try await marks.begin(store.replica) }
@@ -82,7 +82,7 @@ struct DownloadRun: Sendable {
     }
     if let result = run.result { run.outcome.way = OfflineODataDownloadStrategy(result) }
     run.progress.step = .done
-    tell(run.progress)
+    reportProgress(run.progress)
     return run.outcome
   }
 
@@ -90,7 +90,7 @@ struct DownloadRun: Sendable {
     let root = store.root
     // ETags of unchanged rows do not apply if an entity contains the rows: the entity may be another row now.
     let isOfSet = bound.container == nil && !isWhole
-    let known = DownloadMachine.Known(
+    let lastDownload = DownloadMachine.LastDownload(
       deltaLink: isWhole ? nil : query.deltaLink, etag: isOfSet ? query.etag : nil,
       lastModified: isOfSet ? query.lastModified : nil,
       now: store.now, oldestStaging: store.oldestStaging)
@@ -98,10 +98,10 @@ struct DownloadRun: Sendable {
     if isWhole { memory.unusableDeltas = 0 }
     let rules = LinkRules(origin: root.origin.text, root: root.url.absoluteString, query: root.query)
     let url = (try? root.absoluteText(query.url)) ?? query.url
-    return DownloadMachine(traits: bound.traits, known: known, memory: memory, links: rules, url: url)
+    return DownloadMachine(traits: bound.traits, lastDownload: lastDownload, memory: memory, links: rules, url: url)
   }
 
-  private func course(_ run: inout Run, _ position: DownloadPosition?) async throws {
+  private func readAll(_ run: inout Run, _ position: DownloadPosition?) async throws {
     var actions = run.machine.take(.start(position))
     while !actions.isEmpty {
       let action = actions.removeFirst()
@@ -118,7 +118,7 @@ struct DownloadRun: Sendable {
       run.progress.rows = 0
       run.progress.totalRows = nil
       run.outcome.rows = run.finished
-      tell(run.progress)
+      reportProgress(run.progress)
     case .wait(let pause): try await store.conversation.options.environment.sleep(pause)
     case .note(let note): run.outcome.notes.append(note.description)
     case .discard:
@@ -142,14 +142,14 @@ struct DownloadRun: Sendable {
       response = try await store.conversation.streamAnswer(to: pages.request(request))
     } catch { return try input(of: error, to: request) }
     if response.httpStatus == 204, bound.mayBeNull, !request.isLink { return .page(PageFacts(stagedRows: 0)) }
-    guard let otherKind = otherKind(response, request) else { return try await stage(response, of: request, &run) }
+    guard let inputForOtherContent = inputForOtherContent(response, request) else { return try await stage(response, of: request, &run) }
     response.body.cancel()
-    return otherKind
+    return inputForOtherContent
   }
 
   /// Returns what a response without rows means, by its status and type; nil for a response that may hold rows. Such a
   /// response says nothing about the rows themselves.
-  private func otherKind(_ response: ODataMediaResponse, _ request: PageRequest) -> DownloadMachine.Input? {
+  private func inputForOtherContent(_ response: ODataMediaResponse, _ request: PageRequest) -> DownloadMachine.Input? {
     let type = DownloadRun.mediaType(response)
     func error(_ found: String) -> OfflineODataError {
       OfflineODataError(.malformedAnswer, "expected \(content(request).rawValue), found \(found)")
@@ -167,7 +167,7 @@ struct DownloadRun: Sendable {
   }
 
   private func content(_ request: PageRequest) -> PageForm.Content {
-    if request.isDelta || bound.tellsChanges { return .changes }
+    if request.isDelta || bound.returnsChanges { return .changes }
     return bound.traits.isCollection ? .collection : .entity
   }
 
@@ -177,18 +177,18 @@ struct DownloadRun: Sendable {
 
   private func input(of error: ODataServiceError, to request: PageRequest) throws -> DownloadMachine.Input {
     if error.isCancelled { throw CancellationError() }
-    let told = OfflineODataError(error)
+    let downloadError = OfflineODataError(error)
     switch error.category {
     case .http(304, _):
       // A delta link is already a condition.
       guard request.isDelta || request.etag != nil || request.lastModified != nil else {
-        return .unusable(OfflineODataError(.malformedAnswer, told.errorMessage))
+        return .unusable(OfflineODataError(.malformedAnswer, downloadError.errorMessage))
       }
       return .notModified
-    case .http(let status, _): return .refused(status: status, told)
-    case .authentication, .csrf: return .refused(status: 401, told)
-    case .communication: return .failed(told, isCut: false, rows: 0)
-    default: throw told
+    case .http(let status, _): return .refused(status: status, downloadError)
+    case .authentication, .csrf: return .refused(status: 401, downloadError)
+    case .communication: return .failed(downloadError, isInterrupted: false, rows: 0)
+    default: throw downloadError
     }
   }
 
@@ -216,7 +216,7 @@ struct DownloadRun: Sendable {
       run.progress.totalRows = facts.count ?? run.progress.totalRows
       count(bytes, &run)
       return .page(facts)
-    } catch { return try broken(error) }
+    } catch { return try inputForBrokenPage(error) }
   }
 
   private static let nothingStaged = OfflineODataError(.internalFailure, "no rows are staged")
@@ -224,7 +224,7 @@ struct DownloadRun: Sendable {
   private func count(_ bytes: Int64, _ run: inout Run) {
     run.outcome.bytes += bytes
     run.progress.bytes += bytes
-    tell(run.progress)
+    reportProgress(run.progress)
   }
 
   private func arriving(
@@ -235,36 +235,36 @@ struct DownloadRun: Sendable {
       isAtom: DownloadRun.mediaType(response).contains("xml"), url: nil, status: response.httpStatus,
       contentType: response.contentType, version: version(response), content: content,
       protocolVersion: protocolVersion(response))
-    return ArrivingPage(body: response.body, form: form, position: position) { [tell] bytes, rows in
-      var now = progress
-      now.bytes += bytes
+    return ArrivingPage(body: response.body, form: form, position: position) { [reportProgress] bytes, rows in
+      var updatedProgress = progress
+      updatedProgress.bytes += bytes
       // Until the page is complete, it is unknown which of its rows were there before.
-      if countsRows { now.rows = min(now.rows + rows, max(now.rows, now.totalRows ?? .max)) }
-      tell(now)
+      if countsRows { updatedProgress.rows = min(updatedProgress.rows + rows, max(updatedProgress.rows, updatedProgress.totalRows ?? .max)) }
+      reportProgress(updatedProgress)
     }
   }
 
   /// Returns the input for a page that could not be read to its end.
-  private func broken(_ error: any Error) throws -> DownloadMachine.Input {
+  private func inputForBrokenPage(_ error: any Error) throws -> DownloadMachine.Input {
     if Task.isCancelled || error is CancellationError { throw CancellationError() }
-    let told = OfflineODataError(below: error)
+    let downloadError = OfflineODataError(below: error)
     switch error {
     case HTTPTransportError.cancelled: throw CancellationError()
-    case let error as HTTPTransportError where error.isTransient: return .failed(told, isCut: true, rows: 0)
-    case is HTTPTransportError: return .failed(told, isCut: false, rows: 0)
-    case is StorageError: throw told
-    case is PayloadError: return .unusable(told)
+    case let error as HTTPTransportError where error.isTransient: return .failed(downloadError, isInterrupted: true, rows: 0)
+    case is HTTPTransportError: return .failed(downloadError, isInterrupted: false, rows: 0)
+    case is StorageError: throw downloadError
+    case is PayloadError: return .unusable(downloadError)
     case is AtomError, is RowCollectorError, is ColumnValueError:
       return .unusable(OfflineODataError(.malformedAnswer, cause: error))
     default:
-      if told.category == .serverSideError { return .unusable(told) }
-      throw told
+      if downloadError.category == .serverSideError { return .unusable(downloadError) }
+      throw downloadError
     }
   }
 
   private func version(_ response: ODataMediaResponse) -> ODataVersion {
-    let said = response.fields[.odataVersion] ?? response.fields[.dataServiceVersion]
-    return said.flatMap(ODataVersion.init(header:)) ?? bound.traits.version
+    let declaredVersion = response.fields[.odataVersion] ?? response.fields[.dataServiceVersion]
+    return declaredVersion.flatMap(ODataVersion.init(header:)) ?? bound.traits.version
   }
 
   /// The protocol version that a response must have: the service's version. A V2 service may respond in V3, which the
@@ -282,17 +282,17 @@ struct DownloadRun: Sendable {
       var links = InlineLinks()
       while let inline = try await staging.nextInlinePage() { try await read(inline, staging, &links, &run) }
       run.progress.step = .committing
-      tell(run.progress)
+      reportProgress(run.progress)
       let now = Double(store.conversation.options.environment.unixSeconds)
       let outcome = try await staging.finish(ending, at: now, marks: marks)
       if !outcome.conflicts.isEmpty {
-        run.outcome.notes.append(DownloadNote.changedBelow(outcome.conflicts.count).description)
+        run.outcome.notes.append(DownloadNote.pendingRowsChanged(outcome.conflicts.count).description)
       }
       run.outcome.conflicts += outcome.noticed
       run.staging = nil
       run.finished = run.outcome.rows
       return outcome.isIncomplete ? .incomplete : .finished
-    } catch { return try broken(error) }
+    } catch { return try inputForBrokenPage(error) }
   }
 
   /// Reads a part of an inline collection for which the service gave a separate link.
@@ -306,7 +306,7 @@ struct DownloadRun: Sendable {
     guard links.insert(link) else { throw OfflineODataError(.endlessPages) }
     let request = PageRequest(place: .link(link), form: run.machine.memory.speaksAtom ? .atom : .json)
     let response = try await store.conversation.streamAnswer(to: pages.request(request))
-    if case .unusable(let error)? = otherKind(response, request) { throw error }
+    if case .unusable(let error)? = inputForOtherContent(response, request) { throw error }
     // These rows are not the query's own.
     let page = arriving(response, .collection, run.progress, countsRows: false) { _ in nil }
     let (new, bytes) = try await staging.inlinePage(inline, page)
@@ -318,11 +318,11 @@ struct DownloadRun: Sendable {
   private func streams(_ run: inout Run) async throws {
     run.progress.step = .streams
     let before = run.progress
-    let tell = tell
+    let reportProgress = reportProgress
     let bytes = try await StreamDownload(store: store, isWhole: isWhole).run(bound, query: query.id) { bytes in
-      var now = before
-      now.bytes += bytes
-      tell(now)
+      var updatedProgress = before
+      updatedProgress.bytes += bytes
+      reportProgress(updatedProgress)
     }
     run.outcome.bytes += bytes
     run.progress.bytes += bytes
@@ -330,14 +330,14 @@ struct DownloadRun: Sendable {
 
   private func compareCounts() async throws -> DownloadMachine.Input {
     try Task.checkCancellation()
-    let here = try await store.replica.rowCount(of: query.id, in: bound.table.number)
+    let storeCount = try await store.replica.rowCount(of: query.id, in: bound.table.number)
     do throws(ODataServiceError) {
-      let answer = try await store.conversation.send(ODataSingleRequest(.read, pages.count, useCache: false))
-      guard case .count(let count) = try answer.payload() else { return .counted(service: nil, here: here) }
-      return .counted(service: count, here: here)
+      let countResponse = try await store.conversation.send(ODataSingleRequest(.read, pages.count, useCache: false))
+      guard case .count(let count) = try countResponse.payload() else { return .counted(service: nil, storeCount: storeCount) }
+      return .counted(service: count, storeCount: storeCount)
     } catch {
       if error.isCancelled { throw CancellationError() }
-      return .counted(service: nil, here: here)
+      return .counted(service: nil, storeCount: storeCount)
     }
   }
 }
@@ -352,7 +352,7 @@ extension OpenStore {
 
 extension OfflineODataDownloadStrategy {
   init(_ result: DownloadResult) {
-    switch result.way {
+    switch result.strategy {
     case .changes: self = .changes
     case .whole: self = .whole
     case .condition: self = .notModified

@@ -86,11 +86,11 @@ struct LinkRules: Sendable, Hashable {
   private func carryingQuery(_ link: String) -> String {
     guard let query, link.hasPrefix(root) else { return link }
     func name(_ option: Substring) -> Substring { option.prefix { $0 != "=" } }
-    let own = link.drop { $0 != "?" }.dropFirst()
-    let named = Set(own.split(separator: "&").map(name))
+    let ownQuery = link.drop { $0 != "?" }.dropFirst()
+    let named = Set(ownQuery.split(separator: "&").map(name))
     let missing = query.split(separator: "&").filter { !named.contains(name($0)) }
     guard !missing.isEmpty else { return link }
-    let separator = own.isEmpty ? link.hasSuffix("?") ? "" : "?" : "&"
+    let separator = ownQuery.isEmpty ? link.hasSuffix("?") ? "" : "?" : "&"
     return link + separator + missing.joined(separator: "&")
   }
 

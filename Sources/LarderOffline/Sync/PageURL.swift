@@ -16,7 +16,7 @@ struct PageURL: Sendable {
     let prefer = preferences(page)
     if !prefer.isEmpty { request.fields[.prefer] = prefer.joined(separator: ",") }
     if let etag = page.etag { request.fields[.ifNoneMatch] = etag }
-    if let moment = page.lastModified { request.fields[.ifModifiedSince] = moment }
+    if let lastModified = page.lastModified { request.fields[.ifModifiedSince] = lastModified }
     if page.form == .atom { request.fields[.accept] = "application/atom+xml" }
     return request
   }

@@ -32,13 +32,13 @@ extension OpenStore {
   }
 
   private func staleDownloads() async throws(StorageError) -> [Int64] {
-    let found = try await replica.database.read { (connection) throws(StorageError) in
+    let staged = try await replica.database.read { (connection) throws(StorageError) in
       try connection.rows("SELECT query, position FROM larder_download") { (row) throws(StorageError) in
         (query: try row.int64(0), position: try row.textOrNil(1))
       }
     }
-    return found.filter { one in
-      let position = one.position.flatMap { JSONSettings.decode(DownloadPosition.self, $0) }
+    return staged.filter { leftover in
+      let position = leftover.position.flatMap { JSONSettings.decode(DownloadPosition.self, $0) }
       return !(oldestStaging...now + DownloadPosition.skew).contains(position?.began ?? 0)
     }.map(\.query)
   }

@@ -20,7 +20,7 @@ struct StoreDownload: Sendable {
   /// Whether the download ignores delta links, ETags and staged rows, and reads everything.
   var isWhole = false
   /// Receives events about progress and finished queries.
-  let tell: @Sendable (OfflineODataEvent) -> Void
+  let emit: @Sendable (OfflineODataEvent) -> Void
 
   /// The name of the setting that stores the ETag of the metadata.
   static let metadataETag = "metadata-etag"
@@ -51,10 +51,10 @@ struct StoreDownload: Sendable {
       if let error = report.queries.compactMap(\.error).first { throw error }
       return report
     } catch {
-      let told = OfflineODataError(below: error)
+      let downloadError = OfflineODataError(below: error)
       var record = EventLog.Record(type: "Download")
-      record.details = told.errorMessage
-      record.errorCode = told.errorCode
+      record.details = downloadError.errorMessage
+      record.errorCode = downloadError.errorCode
       record.milliseconds = (environment.uptime() - begin).milliseconds
       // The event is logged even if the task was cancelled.
       let event = record
@@ -67,7 +67,7 @@ struct StoreDownload: Sendable {
 
   /// Requests the metadata again, with its ETag, and adapts the tables to it.
   private func refreshMetadata() async throws {
-    tell(.progress(OfflineODataProgress(.metadata)))
+    emit(.progress(OfflineODataProgress(.metadata)))
     var request = ODataSingleRequest(.read, "$metadata", useCache: false)
     let isKnown = !store.replica.plan.tables.isEmpty
     if isKnown, !isWhole, case .text(let etag)? = try await store.replica.setting(Self.metadataETag) {
@@ -98,14 +98,14 @@ struct StoreDownload: Sendable {
   // MARK: Queries
 
   /// A query that has not started yet.
-  private struct Waiting: Sendable {
+  private struct PendingQuery: Sendable {
     let row: DefiningQueryRow
     let bound: BoundDefiningQuery
 
     /// Whether both queries bring rows of the same table.
-    func collides(with other: Waiting) -> Bool {
-      guard let mine = bound.touched, let others = other.bound.touched else { return true }
-      return !mine.isDisjoint(with: others)
+    func collides(with other: PendingQuery) -> Bool {
+      guard let ownTables = bound.writtenTables, let otherTables = other.bound.writtenTables else { return true }
+      return !ownTables.isDisjoint(with: otherTables)
     }
 
     /// The number of nested entities that contain the query's rows. These entities must be downloaded first.
@@ -114,57 +114,57 @@ struct StoreDownload: Sendable {
 
   private func queries() async throws -> OfflineODataDownloadReport {
     var outcomes: [OfflineODataQueryOutcome] = []
-    var waiting: [Waiting] = []
+    var pendingQueries: [PendingQuery] = []
     let rows = try await store.replica.queries().filter { names?.contains($0.name) ?? true }
     let settings = try await store.querySettings()
     for row in rows {
       do throws(OfflineODataError) {
         let bound = try store.bind(row, settings)
         try await store.checkCount(bound, before: row.id)
-        waiting.append(Waiting(row: row, bound: bound))
+        pendingQueries.append(PendingQuery(row: row, bound: bound))
       } catch {
         let outcome = OfflineODataQueryOutcome(name: row.name, error: error)
         outcomes.append(outcome)
         await log(outcome, .zero)
-        tell(.queryFinished(outcome))
+        emit(.queryFinished(outcome))
       }
     }
     // Queries of the same depth run in the order in which they were added.
-    waiting = waiting.enumerated().sorted { ($0.element.depth, $0.offset) < ($1.element.depth, $1.offset) }.map(
+    pendingQueries = pendingQueries.enumerated().sorted { ($0.element.depth, $0.offset) < ($1.element.depth, $1.offset) }.map(
       \.element)
     let places = try await store.queryPlaces(settings)
     let total = rows.count
     let marks = try await DownloadMarks.next(store.replica)
-    var running: [Int64: Waiting] = [:]
-    var hindered: [Waiting] = []
+    var running: [Int64: PendingQuery] = [:]
+    var deferredQueries: [PendingQuery] = []
     try await withThrowingTaskGroup(of: (Int64, OfflineODataQueryOutcome).self) { group in
       while true {
         while running.count < store.parameters.parallelQueries,
-          let next = next(of: waiting, besides: Array(running.values))
+          let next = next(of: pendingQueries, besides: Array(running.values))
         {
-          let one = waiting.remove(at: next)
-          running[one.row.id] = one
+          let pending = pendingQueries.remove(at: next)
+          running[pending.row.id] = pending
           let done = outcomes.count
-          group.addTask { (one.row.id, await download(one, places, marks, done, total)) }
+          group.addTask { (pending.row.id, await download(pending, places, marks, done, total)) }
         }
         guard let (id, outcome) = try await group.next() else { break }
-        if let one = running.removeValue(forKey: id), outcome.error?.name == .storeInUse {
-          hindered.append(one)
+        if let pending = running.removeValue(forKey: id), outcome.error?.name == .storeInUse {
+          deferredQueries.append(pending)
           continue
         }
         outcomes.append(outcome)
-        tell(.queryFinished(outcome))
+        emit(.queryFinished(outcome))
         // If the service cannot be reached, the remaining queries would fail one after another.
-        if outcome.error?.category == .communicationError || Task.isCancelled { waiting = [] }
+        if outcome.error?.category == .communicationError || Task.isCancelled { pendingQueries = [] }
       }
     }
     // A service may send rows of tables that the query does not name. Such a query runs alone, so that it conflicts
     // with no other.
-    for one in hindered where !Task.isCancelled {
-      try await store.replica.dropStaged(besides: one.row.id)
-      let outcome = await download(one, places, marks, outcomes.count, total, isAlone: true)
+    for pending in deferredQueries where !Task.isCancelled {
+      try await store.replica.dropStaged(besides: pending.row.id)
+      let outcome = await download(pending, places, marks, outcomes.count, total, isAlone: true)
       outcomes.append(outcome)
-      tell(.queryFinished(outcome))
+      emit(.queryFinished(outcome))
     }
     try Task.checkCancellation()
     return OfflineODataDownloadReport(queries: outcomes)
@@ -172,29 +172,29 @@ struct StoreDownload: Sendable {
 
   /// The index of the first query that shares no table with a running query. A query of contained rows must also share
   /// none with the queries before it.
-  private func next(of waiting: [Waiting], besides running: [Waiting]) -> Int? {
-    waiting.indices.first { place in
-      let one = waiting[place]
-      let before = one.depth > 0 ? waiting[..<place] : []
-      return !(running + before).contains { $0.collides(with: one) }
+  private func next(of pendingQueries: [PendingQuery], besides running: [PendingQuery]) -> Int? {
+    pendingQueries.indices.first { place in
+      let pending = pendingQueries[place]
+      let before = pending.depth > 0 ? pendingQueries[..<place] : []
+      return !(running + before).contains { $0.collides(with: pending) }
     }
   }
 
   private func download(
-    _ one: Waiting, _ places: [Int64: QueryPlaces], _ marks: DownloadMarks, _ done: Int, _ total: Int,
+    _ pending: PendingQuery, _ places: [Int64: QueryPlaces], _ marks: DownloadMarks, _ done: Int, _ total: Int,
     isAlone: Bool = false
   ) async -> OfflineODataQueryOutcome {
     let environment = store.conversation.options.environment
     let begin = environment.uptime()
-    let tell = tell
-    let course = DownloadRun(
-      query: one.row, bound: one.bound, store: store, places: places, isWhole: isWhole, marks: marks
+    let emit = emit
+    let downloadRun = DownloadRun(
+      query: pending.row, bound: pending.bound, store: store, places: places, isWhole: isWhole, marks: marks
     ) { progress in
       var progress = progress
       (progress.queriesDone, progress.queriesTotal) = (done, total)
-      tell(.progress(progress))
+      emit(.progress(progress))
     }
-    let outcome = await course.run()
+    let outcome = await downloadRun.run()
     if !isAlone, outcome.error?.name == .storeInUse { return outcome }
     await log(outcome, environment.uptime() - begin)
     return outcome

@@ -10,7 +10,7 @@ struct StreamDownload: Sendable {
   var isWhole = false
 
   /// A stream to download.
-  struct Wanted: Sendable, Hashable {
+  struct MissingStream: Sendable, Hashable {
     var name: StoredStreams.Name
     /// The name of the table of the stream's entity.
     var source: String
@@ -23,15 +23,15 @@ struct StreamDownload: Sendable {
   }
 
   /// Downloads all new or changed streams of a defining query's rows. Returns the number of bytes.
-  func run(_ bound: BoundDefiningQuery, query: Int64, tell: (Int64) -> Void) async throws -> Int64 {
+  func run(_ bound: BoundDefiningQuery, query: Int64, report: (Int64) -> Void) async throws -> Int64 {
     var bytes: Int64 = 0
     for number in (bound.tables ?? [bound.table.number]).sorted() {
       let table = store.replica.plan.tables[number]
       guard table.hasStreams, table.hasReachableStreams else { continue }
-      for one in try await wanted(table, query) {
+      for stream in try await missingStreams(table, query) {
         try Task.checkCancellation()
-        bytes += try await fetch(one)
-        tell(bytes)
+        bytes += try await fetch(stream)
+        report(bytes)
       }
       try await store.replica.write { (connection, state, _) throws(StorageError) in
         try StoredStreams.sweep(table.name, state.tables[number], connection)
@@ -41,38 +41,38 @@ struct StreamDownload: Sendable {
   }
 
   /// The streams of a query's rows that the store does not have in the version that the rows name.
-  private func wanted(_ table: EntityTable, _ query: Int64) async throws -> [Wanted] {
+  private func missingStreams(_ table: EntityTable, _ definingQuery: Int64) async throws -> [MissingStream] {
     try await store.read { [store] connection, state, plan in
       let set = PercentEncoding.encode(table.name)
-      let question = try store.preparedQuery(set, connection, state, plan, QueryVariant(isPaged: false))
-      guard case .objects(let shape) = question.plan.content, let id = shape.id else { return [] }
+      let query = try store.preparedQuery(set, connection, state, plan, QueryVariant(isPaged: false))
+      guard case .objects(let shape) = query.plan.content, let id = shape.id else { return [] }
       let types = ResultTypes(model: plan.model, form: store.form(.init(), plan.model))
       var place = ResultIdentity.Place.set(Array(set.utf8))
       if case .singleton = table.place { place = .single(Array(set.utf8)) }
       let identity = ResultIdentity(shape, place: place, form: types.form, types: types)
-      let mine = try StreamDownload.rows(of: query, table, state, connection)
-      var found: [Wanted] = []
+      let queryRows = try StreamDownload.rows(of: definingQuery, table, state, connection)
+      var missing: [MissingStream] = []
       let writer = ResultWriter(connection: connection, types: types)
-      try writer.forEachRow(question.plan.sql, question.plan.parameters.values()) { row in
-        guard mine.contains(row.integer(id)) else { return true }
-        let own = try identity.serviceURL(row)
-        guard let path = try own ?? identity.path(row, below: nil).map({ String(decoding: $0, as: UTF8.self) }) else {
+      try writer.forEachRow(query.plan.sql, query.plan.parameters.values()) { row in
+        guard queryRows.contains(row.integer(id)) else { return true }
+        let serviceURL = try identity.serviceURL(row)
+        guard let path = try serviceURL ?? identity.path(row, below: nil).map({ String(decoding: $0, as: UTF8.self) }) else {
           return true
         }
         let streams = try StreamDownload.streams(of: row, shape, table)
-        for (property, isDerived, known) in streams {
+        for (property, isDerived, media) in streams {
           let name = StoredStreams.Name(entity: row.integer(id), property: property)
-          let there = try StoredStreams.head(name, connection)
-          if !isWhole, let there, let etag = known.etag, there.etag == etag { continue }
+          let storedHead = try StoredStreams.head(name, connection)
+          if !isWhole, let storedHead, let etag = media.etag, storedHead.etag == etag { continue }
           // The path of a property of a derived type includes the type (URL Conventions 4.01 §4.11).
           let cast = isDerived ? String(decoding: identity.cast(row), as: UTF8.self) : ""
-          let place = known.readLink ?? path + cast + (property.isEmpty ? "/$value" : "/" + property)
-          found.append(
-            Wanted(name: name, source: table.name, path: place, etag: known.etag, contentType: known.contentType))
+          let place = media.readLink ?? path + cast + (property.isEmpty ? "/$value" : "/" + property)
+          missing.append(
+            MissingStream(name: name, source: table.name, path: place, etag: media.etag, contentType: media.contentType))
         }
         return true
       }
-      return found
+      return missing
     }
   }
 
@@ -82,12 +82,12 @@ struct StreamDownload: Sendable {
   ) throws(StorageError) -> Set<Int64> {
     guard let bit = try connection.bit(of: query, in: table.name) else { return [] }
     let sql = "SELECT \"@id\" FROM \(state.tables[table.number]) WHERE \"@queries\" & ?1 <> 0"
-    var all: Set<Int64> = []
+    var rowIDs: Set<Int64> = []
     try connection.forEachRow(sql, [.integer(1 << bit)]) { (row) throws(StorageError) in
-      all.insert(row.integer(0))
+      rowIDs.insert(row.integer(0))
       return true
     }
-    return all
+    return rowIDs
   }
 
   /// The streams of an entity: its own, with an empty name, and its stream properties. `isDerived` says that only some
@@ -100,64 +100,64 @@ struct StreamDownload: Sendable {
       return ResultMedia(try JSONNode(Array(try row.text(column).utf8)))
     }
     let type = shape.typeNumber.map { Int(row.integer($0)) } ?? 0
-    var all: [(String, isDerived: Bool, ResultMedia)] = []
+    var streams: [(String, isDerived: Bool, ResultMedia)] = []
     if let column = shape.media, table.types.indices.contains(type), table.types[type].hasStream {
-      all.append(("", false, try media(column)))
+      streams.append(("", false, try media(column)))
     }
     for member in shape.members {
       guard case .column(let column, .stream) = member.kind, member.types.map({ $0.contains(type) }) ?? true else {
         continue
       }
-      all.append((member.name, member.types != nil, try media(column)))
+      streams.append((member.name, member.types != nil, try media(column)))
     }
-    return all
+    return streams
   }
 
   /// Downloads one stream. Returns the number of bytes; 0 if the service has no stream or it is unchanged.
-  func fetch(_ wanted: Wanted) async throws -> Int64 {
-    for _ in 0..<3 { if let count = try await fetchOnce(wanted) { return count } }
+  func fetch(_ missingStream: MissingStream) async throws -> Int64 {
+    for _ in 0..<3 { if let count = try await fetchOnce(missingStream) { return count } }
     throw OfflineODataError(
-      .internalFailure, "the bytes of '\(wanted.path)' were removed repeatedly during their download")
+      .internalFailure, "the bytes of '\(missingStream.path)' were removed repeatedly during their download")
   }
 
   /// Returns nil if another process opened the store at the same time and removed the bytes as the rest of a crash.
-  private func fetchOnce(_ wanted: Wanted) async throws -> Int64? {
-    var request = ODataSingleRequest(.readMedia, wanted.path, useCache: false)
-    let known = try await store.read { connection, _, _ in try StoredStreams.head(wanted.name, connection) }
-    if !isWhole, let etag = known?.etag { request.fields[.ifNoneMatch] = etag }
+  private func fetchOnce(_ missingStream: MissingStream) async throws -> Int64? {
+    var request = ODataSingleRequest(.readMedia, missingStream.path, useCache: false)
+    let media = try await store.read { connection, _, _ in try StoredStreams.head(missingStream.name, connection) }
+    if !isWhole, let etag = media?.etag { request.fields[.ifNoneMatch] = etag }
     let response: ODataMediaResponse
     do throws(ODataServiceError) { response = try await store.conversation.streamAnswer(to: request) } catch {
       switch error.httpStatus {
       case 304: return 0
-      case 404, 410: return try await remove(wanted)
+      case 404, 410: return try await remove(missingStream)
       default: throw error
       }
     }
-    guard response.httpStatus != 204 else { return try await remove(wanted) }
-    if let type = response.contentType, WebPage.isType(type), let told = wanted.contentType, !WebPage.isType(told) {
+    guard response.httpStatus != 204 else { return try await remove(missingStream) }
+    if let type = response.contentType, WebPage.isType(type), let expectedType = missingStream.contentType, !WebPage.isType(expectedType) {
       response.body.cancel()
-      throw OfflineODataError(.malformedAnswer, "'\(wanted.path)': expected \(told), found a web page (\(type))")
+      throw OfflineODataError(.malformedAnswer, "'\(missingStream.path)': expected \(expectedType), found a web page (\(type))")
     }
     let generation = try await store.replica.database.write { (connection) throws(StorageError) in
       try StoredStreams.begin(connection)
     }
     var head = StoredStreams.Head(
-      contentType: response.contentType, etag: response.etag ?? wanted.etag, byteCount: 0, generation: generation)
+      contentType: response.contentType, etag: response.etag ?? missingStream.etag, byteCount: 0, generation: generation)
     head.byteCount = try await keep(response.body, generation)
     let whole = head
     let isWhole = try await store.replica.database.write { (connection) throws(StorageError) in
-      try StoredStreams.finish(wanted.name, source: wanted.source, whole, connection)
+      try StoredStreams.finish(missingStream.name, source: missingStream.source, whole, connection)
     }
     return isWhole ? whole.byteCount : nil
   }
 
-  private func remove(_ wanted: Wanted) async throws -> Int64 {
+  private func remove(_ missingStream: MissingStream) async throws -> Int64 {
     try await store.replica.database.write { (connection) throws(StorageError) in
-      guard let head = try StoredStreams.head(wanted.name, connection) else { return }
+      guard let head = try StoredStreams.head(missingStream.name, connection) else { return }
       try StoredStreams.drop(head.generation, connection)
       try connection.run(
-        "DELETE FROM larder_stream WHERE entity = ?1 AND property = ?2", .integer(wanted.name.entity),
-        .text(wanted.name.property))
+        "DELETE FROM larder_stream WHERE entity = ?1 AND property = ?2", .integer(missingStream.name.entity),
+        .text(missingStream.name.property))
     }
     return 0
   }

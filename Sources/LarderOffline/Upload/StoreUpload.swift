@@ -8,7 +8,7 @@ struct StoreUpload: Sendable {
   let store: OpenStore
   let options: OfflineODataUploadOptions
   /// Told of progress.
-  let tell: @Sendable (OfflineODataEvent) -> Void
+  let emit: @Sendable (OfflineODataEvent) -> Void
 
   /// Runs the upload. One at a time in a store, over all processes: throws `uploadRunning` where another is on its way.
   ///
@@ -80,7 +80,7 @@ struct StoreUpload: Sendable {
         run.take(step)
         for input in step.inputs { actions += machine.take(input) }
         if Task.isCancelled { actions = machine.take(.stop) + actions }
-        tell(
+        emit(
           .uploadProgress(
             OfflineODataUploadProgress(sent: run.counts.sent, failed: run.counts.failed, total: run.total)))
       }

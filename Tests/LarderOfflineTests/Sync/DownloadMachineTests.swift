@@ -11,13 +11,13 @@ struct DownloadWayTests {
     var store = PretendStore()
     store.download(from: &service)
     #expect(store.rows == Set(1...25))
-    #expect(store.result == DownloadResult(way: .whole))
+    #expect(store.result == DownloadResult(strategy: .whole))
     #expect(service.asked[0] == PageRequest(place: .query(nil), tracksChanges: true, countsRows: true))
     #expect(service.asked.count == 3)
     service.put(26)
     service.remove(3)
     store.download(from: &service)
-    #expect(store.result == DownloadResult(way: .changes))
+    #expect(store.result == DownloadResult(strategy: .changes))
     #expect(store.rows == Set(service.rows.keys))
     #expect(service.asked.count == 4)
     #expect(service.asked[3].isDelta)
@@ -51,7 +51,7 @@ struct DownloadWayTests {
     store.download(from: &service)
     #expect(store.error == nil && store.rows == Set(1...25))
     #expect(store.memory.links == LinkMemory(count: true))
-    #expect(store.notes.contains(.pageRefused(status: 400)))
+    #expect(store.notes.contains(.pageRejected(status: 400)))
     let before = service.asked.count
     store.download(from: &service)
     #expect(store.rows == Set(1...25) && service.asked.count == before + 3)
@@ -99,10 +99,10 @@ struct DownloadWayTests {
 
   @Test("a delta that leaves it open which rows are left is kept, then all is read; deltas go on behind it")
   func incompleteDelta() {
-    var known = DownloadMachine.Known()
-    known.deltaLink = "N?delta=1"
+    var lastDownload = DownloadMachine.LastDownload()
+    lastDownload.deltaLink = "N?delta=1"
     var machine = DownloadMachine(
-      traits: QueryTraits(version: .v4, hasExpand: true), known: known,
+      traits: QueryTraits(version: .v4, hasExpand: true), lastDownload: lastDownload,
       links: LinkRules(origin: "http://h", root: "http://h/s/"), url: "http://h/s/N")
     #expect(machine.take(.start(nil)).first == .begin(.changes))
     guard case .finish(let ending)? = machine.take(.page(PageFacts(deltaLink: "N?delta=2"))).last else {
@@ -118,7 +118,7 @@ struct DownloadWayTests {
       return
     }
     #expect(whole.deltaLink == "N?delta=3")
-    #expect(machine.take(.finished) == [.end(DownloadResult(way: .whole))])
+    #expect(machine.take(.finished) == [.end(DownloadResult(strategy: .whole))])
   }
 
   @Test("one answer with an ETag: the next is conditional, and 304 ends it")
@@ -129,10 +129,10 @@ struct DownloadWayTests {
     var store = PretendStore()
     store.download(from: &service)
     store.download(from: &service)
-    #expect(store.result == DownloadResult(way: .condition, isUnchanged: true))
+    #expect(store.result == DownloadResult(strategy: .condition, isUnchanged: true))
     service.put(6)
     store.download(from: &service)
-    #expect(store.result == DownloadResult(way: .whole))
+    #expect(store.result == DownloadResult(strategy: .whole))
     #expect(store.rows == Set(1...6))
   }
 
@@ -146,7 +146,7 @@ struct DownloadWayTests {
     store.download(from: &service)
     store.download(from: &service)
     #expect(service.asked.allSatisfy { $0.etag == nil })
-    #expect(store.result == DownloadResult(way: .whole))
+    #expect(store.result == DownloadResult(strategy: .whole))
   }
 
   @Test("V2 with $expand, and a query with a window of its own, are read whole")
@@ -206,9 +206,9 @@ struct DownloadWayTests {
     service.expiredStatus = status
     store.download(from: &service)
     #expect(store.notes == [.deltaExpired(status: status)])
-    #expect(store.result == DownloadResult(way: .whole))
+    #expect(store.result == DownloadResult(strategy: .whole))
     #expect(store.rows == [2, 3, 4, 5, 6])
-    #expect(store.known.deltaLink == "http://h/s/N?delta=2")
+    #expect(store.lastDownload.deltaLink == "http://h/s/N?delta=2")
   }
 
   @Test(
@@ -217,10 +217,10 @@ struct DownloadWayTests {
     var service = PretendService(1...5)
     var store = PretendStore()
     store.download(from: &service)
-    let link = store.known.deltaLink
+    let link = store.lastDownload.deltaLink
     store.download(from: &service, accidents: [0: .status(status)])
     #expect(store.error != nil)
-    #expect(store.known.deltaLink == link)
+    #expect(store.lastDownload.deltaLink == link)
     #expect(store.rows == Set(1...5))
   }
 }
@@ -274,11 +274,11 @@ struct DownloadPageTests {
   func age() {
     var service = PretendService(1...25, pageSize: 10)
     var store = PretendStore()
-    store.known.now = 1000
+    store.lastDownload.now = 1000
     store.download(from: &service, accidents: [1: .crash])
     #expect(store.position != nil)
-    store.known.now = 5000
-    store.known.oldestStaging = 2000
+    store.lastDownload.now = 5000
+    store.lastDownload.oldestStaging = 2000
     store.download(from: &service)
     #expect(store.notes.first == .stagingTooOld)
     #expect(store.rows == Set(1...25))
@@ -386,9 +386,9 @@ struct DownloadPageTests {
         service.put(2)
       }
     }
-    #expect(store.result == DownloadResult(way: .whole))
+    #expect(store.result == DownloadResult(strategy: .whole))
     store.download(from: &service)
-    #expect(store.result == DownloadResult(way: .changes))
+    #expect(store.result == DownloadResult(strategy: .changes))
     #expect(store.rows == Set(service.rows.keys))
   }
 

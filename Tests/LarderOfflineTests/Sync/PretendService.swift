@@ -161,7 +161,7 @@ struct PretendService {
 /// The store's side: what is kept, and the machine run against a service.
 struct PretendStore {
   var rows: Set<Int> = []
-  var known = DownloadMachine.Known()
+  var lastDownload = DownloadMachine.LastDownload()
   var memory = QueryMemory()
   var traits = QueryTraits(version: .v4)
   /// What survives a crash: position and staged rows.
@@ -197,7 +197,7 @@ struct PretendStore {
   ) {
     (notes, result, error, waits) = ([], nil, nil, [])
     var machine = DownloadMachine(
-      traits: traits, known: known, memory: memory, links: LinkRules(origin: "http://h", root: "http://h/s/"),
+      traits: traits, lastDownload: lastDownload, memory: memory, links: LinkRules(origin: "http://h", root: "http://h/s/"),
       url: "http://h/s/N")
     var actions = machine.take(.start(position))
     var number = 0
@@ -228,7 +228,7 @@ struct PretendStore {
           continue
         }
         if case .timeout? = accident {
-          actions = machine.take(.failed(OfflineODataError(.timeout), isCut: true, rows: 0))
+          actions = machine.take(.failed(OfflineODataError(.timeout), isInterrupted: true, rows: 0))
           continue
         }
         switch service.reply(request) {
@@ -240,7 +240,7 @@ struct PretendStore {
             // Half of the page was staged before the connection broke.
             staged.formUnion(answer.rows.prefix(answer.rows.count / 2))
             actions = machine.take(
-              .failed(OfflineODataError(.connectionLost), isCut: true, rows: answer.facts.rows / 2))
+              .failed(OfflineODataError(.connectionLost), isInterrupted: true, rows: answer.facts.rows / 2))
             continue
           }
           var facts = answer.facts
@@ -265,7 +265,7 @@ struct PretendStore {
     case .whole: rows = staged
     case .changes: rows = rows.union(staged).subtracting(stagedGone)
     }
-    known = .init(deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified)
+    lastDownload = .init(deltaLink: ending.deltaLink, etag: ending.etag, lastModified: ending.lastModified)
     (staged, stagedGone, position) = ([], [], nil)
   }
 }

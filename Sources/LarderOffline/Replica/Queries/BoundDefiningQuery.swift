@@ -16,7 +16,7 @@ struct BoundDefiningQuery: Sendable {
   /// Whether the path is an entity set, and the query reads all of its entities except those that a filter leaves out.
   let isWholeSet: Bool
   /// Whether the service responds with changes from the first request on.
-  let tellsChanges: Bool
+  let returnsChanges: Bool
   /// The names of the key properties, used for a stable order.
   let key: [String]
 
@@ -52,10 +52,10 @@ struct BoundDefiningQuery: Sendable {
     url = bound
     self.table = table
     key = structure.key.map(\.path)
-    var found: Set<Int> = [table.number]
-    let isKnown = BoundDefiningQuery.collect(bound.options, plan, &found)
-    tables = isKnown ? found : nil
-    tellsChanges = changes != nil
+    var collectedTables: Set<Int> = [table.number]
+    let isKnown = BoundDefiningQuery.collect(bound.options, plan, &collectedTables)
+    tables = isKnown ? collectedTables : nil
+    returnsChanges = changes != nil
     isWholeSet =
       path.segments.count == (changes == nil ? 1 : 2) && bound.type?.isCollection == true && bound.options.top == nil
       && bound.options.skip == nil
@@ -80,7 +80,7 @@ struct BoundDefiningQuery: Sendable {
   }
 
   /// The tables that the download writes; nil if the model does not say.
-  var touched: Set<Int>? { container.map { container in tables?.union([container.table]) } ?? tables }
+  var writtenTables: Set<Int>? { container.map { container in tables?.union([container.table]) } ?? tables }
 
   /// Throws `notSupported` if the query brings streams of entities that belong to no set or singleton.
   func checkStreams(_ plan: ReplicaPlan) throws(OfflineODataError) {
@@ -112,11 +112,11 @@ struct BoundDefiningQuery: Sendable {
   }
 
   /// Collects the tables behind `$expand`. Returns false if one of them is not known.
-  private static func collect(_ options: ODataBoundOptions, _ plan: ReplicaPlan, _ found: inout Set<Int>) -> Bool {
+  private static func collect(_ options: ODataBoundOptions, _ plan: ReplicaPlan, _ collectedTables: inout Set<Int>) -> Bool {
     for item in options.expand {
       guard let source = item.path.source, let table = plan.table(of: source) else { return false }
-      found.insert(table.number)
-      if let inner = item.options, !collect(inner, plan, &found) { return false }
+      collectedTables.insert(table.number)
+      if let inner = item.options, !collect(inner, plan, &collectedTables) { return false }
     }
     return true
   }
@@ -163,9 +163,9 @@ struct ServiceCapabilities: Sendable {
 
   /// The boolean value of a term, or of a property of its record.
   private func support(_ term: String, _ property: String?) -> QueryTraits.Support? {
-    guard let target, let found = model.annotation(Self.namespace + term, target: target) else { return nil }
-    guard let property else { return Self.bool(found.value) ?? .announced }
-    guard case .record(_, let values)? = found.value else { return nil }
+    guard let target, let annotation = model.annotation(Self.namespace + term, target: target) else { return nil }
+    guard let property else { return Self.bool(annotation.value) ?? .announced }
+    guard case .record(_, let values)? = annotation.value else { return nil }
     guard let value = values.first(where: { $0.property == property }) else { return nil }
     return Self.bool(value.value) ?? .announced
   }

@@ -83,8 +83,8 @@ struct QueryMemory: Codable, Sendable, Hashable {
   var contradictedLinks: [String: Int64]?
 
   /// Adds the numbers of both; nil for none.
-  static func sum(_ one: [String: Int64]?, _ other: [String: Int64]?) -> [String: Int64]? {
-    let all = (one ?? [:]).merging(other ?? [:], uniquingKeysWith: +)
+  static func sum(_ left: [String: Int64]?, _ right: [String: Int64]?) -> [String: Int64]? {
+    let all = (left ?? [:]).merging(right ?? [:], uniquingKeysWith: +)
     return all.isEmpty ? nil : all
   }
 

@@ -18,10 +18,10 @@ struct RowContainer: Sendable {
     guard above.type?.isCollection == false, let source = above.source, let table = plan.table(of: source) else {
       return nil
     }
-    let found = table.navigations.firstIndex { $0.path == [step.name] && plan.tables[$0.target].isContained }
-    guard let found else { return nil }
+    let position = table.navigations.firstIndex { $0.path == [step.name] && plan.tables[$0.target].isContained }
+    guard let position else { return nil }
     self.path = above
     self.table = table.number
-    navigation = found
+    navigation = position
   }
 }
