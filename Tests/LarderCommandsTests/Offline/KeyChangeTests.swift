@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("A key is given, changed and taken away", .odataPy(), .timeLimit(.minutes(5)))
+@Suite("A key is set, changed and removed", .odataPy(), .timeLimit(.minutes(5)))
 struct KeyChangeTests {
   private let folder: TemporaryFolder
   private let root: String
@@ -50,7 +50,7 @@ struct KeyChangeTests {
     return !search.found.isEmpty
   }
 
-  @Test("a clone gets its first key, another one, and none; what waits stays")
+  @Test("a clone gets its first key, another one, and none; pending changes are kept")
   func clones() async throws {
     await clone()
     #expect(findsText())
@@ -74,7 +74,7 @@ struct KeyChangeTests {
     #expect(sent.status == .done, "\(sent.diagnostics)")
   }
 
-  @Test("the new key may come from standard input")
+  @Test("the new key can be read from standard input")
   func input() async throws {
     await clone()
     var rig = self.rig()
@@ -83,7 +83,7 @@ struct KeyChangeTests {
     #expect(await isWhole("the new phrase"))
   }
 
-  @Test("a wrong, a missing, an empty and a needless key end with a cure, and the clone stays as it is")
+  @Test("a wrong, missing, empty or unneeded key is an error with a hint, and the clone is not changed")
   func refused() async throws {
     await clone("the old phrase")
     let store = URL(filePath: folder.file("shop/store.larder"))
@@ -131,7 +131,7 @@ struct KeyChangeTests {
     #expect(nowhere.status == .storage && nowhere.diagnostics.contains("there is no clone here"))
   }
 
-  @Test("the key of an object store is given, changed and taken away by larder object key")
+  @Test("larder object key sets, changes and removes the key of an object store")
   func objects() async throws {
     let rig = self.rig(in: "")
     let line = ["object", "key", "--store", "my.store"]
@@ -161,7 +161,7 @@ struct KeyChangeTests {
     #expect(await rig.run(["object", "get", "--store", "my.store", "a", "--key-file", "old"]).output == "value")
   }
 
-  @Test("a key that others can read is warned of by its path")
+  @Test("a key file that others can read causes a warning with its path")
   func warning() async throws {
     await clone()
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.file("new"))

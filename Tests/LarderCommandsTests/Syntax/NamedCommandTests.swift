@@ -4,7 +4,7 @@ import Testing
 @testable import LarderCommands
 
 /// What messages and help tell people to type exists.
-@Suite("Commands that texts name", .timeLimit(.minutes(5)))
+@Suite("Commands that texts mention", .timeLimit(.minutes(5)))
 struct NamedCommandTests {
   /// A command in a text of ours, such as `'larder errors diff ID'`, and where it stands.
   struct Named: CustomStringConvertible {
@@ -60,7 +60,7 @@ struct NamedCommandTests {
     }
   }
 
-  @Test("each command in quotes has a verb and options that there are")
+  @Test("each command in quotes has an existing verb and existing options")
   func commands() throws {
     let named = try Self.lines().flatMap { Self.named($0.text, place: $0.place) }
     #expect(named.count > 40)
@@ -81,7 +81,7 @@ struct NamedCommandTests {
     }
   }
 
-  @Test("the search finds what is not there")
+  @Test("the search finds missing commands")
   func sample() {
     let line =
       #"throw CommandFailure(.negative, "x", hint: "'larder \(folder.option)errors requeue 7' or 'errors list --al'")"#
