@@ -118,7 +118,7 @@ struct BinaryTests {
     defer { server.stop() }
     let folder = try TemporaryFolder()
     let fetch = "\"$larder\" fetch --cache '\(folder.path)' --ttl 1h --soft-ttl 0 '\(server.text("/x"))'"
-    // The server ends its second answer only when the reader has come to the end of its input.
+    // The server ends its second response only after the reader has reached the end of its input.
     let ending = try await Binary.shell(
       "\(fetch); \(fetch) | { cat; \"$larder\" get '\(server.text("/open"))'; }; \"$larder\" fetch --offline --cache '\(folder.path)' '\(server.text("/x"))'"
     )

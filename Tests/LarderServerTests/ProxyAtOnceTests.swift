@@ -44,7 +44,7 @@ struct ProxyAtOnceTests {
     ("GET /language HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Language: fr\r\n", true),
     ("HEAD /language HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Language: fr\r\n", true),
     ("GET /language HTTP/1.1\r\nHost: 127.0.0.1\r\n", true),
-    // A field of the connection does not go on, and so selects nothing.
+    // A field of the connection is not forwarded, and so selects nothing.
     ("GET /language HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Language: de\r\nConnection: accept-language\r\n", true),
     ("GET /coding HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: gzip, br\r\n", true),
     ("GET /coding HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: br,gzip\r\n", true),

@@ -113,7 +113,7 @@ struct ServerHardeningTests {
     #expect(answer.lowercased().contains("connection: close"))
     #expect(answer.ranges(of: "HTTP/1.1 ").count == 1, "\(answer)")
     await server.stop()
-    // What was refused once its first line had been read is told.
+    // A request that was rejected after its first line is reported.
     for refusal in refusals.withLock({ $0 }) {
       #expect(refusal.client == "127.0.0.1")
       #expect(refusal.status == shape.status)
@@ -179,7 +179,7 @@ struct ServerHardeningTests {
     await server.stop()
   }
 
-  /// A client whose connection has carried so many exchanges. On a busy machine its own request may be late: then another
+  /// A client whose connection has carried this number of exchanges. On a busy machine its own request may be late: then another
   /// one tries.
   private static func client(of server: HTTPServer, after exchanges: Int) async throws -> RawClient {
     while true {

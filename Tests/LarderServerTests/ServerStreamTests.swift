@@ -181,7 +181,7 @@ extension ServerStreamTests {
             reached.add()
             await forever()
           } onCancel: {
-            // Called by who cancels, before that goes on.
+            // Called by the canceller before it continues.
             order.withLock { $0.append("cancelled") }
           }
           cancelled.add()

@@ -3,7 +3,7 @@ import LarderHTTP
 import LarderTestSupport
 import Testing
 
-// On libcurl alone: URLSession undoes codings by itself, and cannot be told not to.
+// Only on libcurl: URLSession always decodes content.
 @Suite("Compressed responses", .timeLimit(.minutes(5)))
 struct CompressedAnswerTests {
   private func gzip(_ bytes: [UInt8], _ status: Int = 200, coding: String = "gzip") -> ScriptedServer.Answer {

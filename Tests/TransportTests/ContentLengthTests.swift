@@ -20,7 +20,7 @@ struct ContentLengthTests {
     try await withServer({ _ in answer }) { server async throws in
       try await rig.run { transport async throws in
         let error = await failure(of: transport, HTTPRequest(url: server.url))
-        // Foundation on Linux refuses some by itself, with an error of no kind.
+        // Foundation on Linux rejects some itself, with an unspecific error.
         #expect(
           ["protocolViolation", rig == .curl ? "-" : "other"].contains(name(error)), "\(String(describing: error))")
       }

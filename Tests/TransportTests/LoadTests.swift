@@ -126,7 +126,7 @@ struct LoadTests {
         task.cancel()
         #expect(await task.value == .cancelled)
         try await abandoned.wait(for: 1)
-        // What was sent before stands in the server's queue in front of the connection's end.
+        // Bytes that were sent before are in the server's queue before the connection's end.
         gate.open()
         try await server.waitForClosedConnections()
         #expect(server.requests.isEmpty && server.faults.count == 1)

@@ -240,7 +240,7 @@ struct CutCloneTests {
     #expect(cut.status == .network)
     #expect(cut.diagnostics.contains("download"))
     let inside = Rig(directory: folder.file("orders"))
-    // What has come is answered without a network, what has not is refused with the way on.
+    // Downloaded rows can be read without a network; other queries fail with a hint.
     #expect((await inside.run("query", "A_SalesOrder/$count")).output == "25")
     let incomplete = await inside.run("query", "A_SalesOrderItem/$count")
     #expect(incomplete.status == .negative)
@@ -248,7 +248,7 @@ struct CutCloneTests {
     #expect((await inside.run("status")).output.contains("incomplete"))
     #expect((await inside.run("log")).status == .done)
     #expect(cut.output.contains("a  whole") && cut.output.contains("b  failed"), "\(cut.output)")
-    // What has come and why it ended can be looked at without a network.
+    // The downloaded rows and the reason of the failure can be read without a network.
     let status = try JSONNode((await inside.run("status", "--json")).outputBytes)["queries"]?.items ?? []
     #expect(status.map { $0["rows"]?.text } == ["25", "0"])
     #expect(status.map { $0["hasPendingDownload"] } == [.boolean(false), .boolean(true)])

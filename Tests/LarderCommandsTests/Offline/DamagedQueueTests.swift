@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A clone whose queue cannot be read", .mockSAP(), .serialized, .timeLimit(.minutes(5)))
 struct DamagedQueueTests {
-  /// A clone with one change that waits and cannot be read any more, and its number.
+  /// A clone with one pending change that cannot be read, and its number.
   private func clone(_ orders: OrderService, _ service: MockSAP) async throws -> (CloneRig, String) {
     let clone = try await CloneRig(orders.root(service), orders.query)
     #expect(

@@ -53,7 +53,7 @@ struct InterruptedVerbTests {
     let ending = try await things.larder(["-C", clone.path, "download"])
     #expect(ending.code == 130, "\(ending.diagnostics)")
     #expect(ending.diagnostics.contains("larder: interrupted\n"), "\(ending.diagnostics)")
-    // Before the first page nothing has come.
+    // Before the first page, no rows are downloaded.
     let words = ending.diagnostics.contains("The downloaded data is kept: 'larder ")
     #expect(words == (page > 1), "\(ending.diagnostics)")
     // All of the old rows, none of the new ones.

@@ -27,7 +27,7 @@ struct KeyChangeTests {
     Rig(environment: key.map { ["LARDER_KEY": $0] } ?? [:], directory: place.isEmpty ? folder.path : folder.file(place))
   }
 
-  /// A clone with a change that waits.
+  /// A clone with a pending change.
   private func clone(_ key: String? = nil) async {
     let made = await rig(key, in: "").run("clone", root, "shop", "--query", "products=Products")
     #expect(made.status == .done, "\(made.diagnostics)")
@@ -128,7 +128,7 @@ struct KeyChangeTests {
     #expect(needless.status == .storage && needless.diagnostics.contains("not encrypted"), "\(needless.diagnostics)")
     #expect(needless.diagnostics.contains(KeyAccess.hint))
     let nowhere = await rig(in: "").run("key", "--new-key-file", "new")
-    #expect(nowhere.status == .storage && nowhere.diagnostics.contains("there is no clone here"))
+    #expect(nowhere.status == .storage && nowhere.diagnostics.contains("this folder is not a clone"))
   }
 
   @Test("larder object key sets, changes and removes the key of an object store")
@@ -136,7 +136,7 @@ struct KeyChangeTests {
     let rig = self.rig(in: "")
     let line = ["object", "key", "--store", "my.store"]
     let missing = await rig.run(line + ["--new-key-file", "old"])
-    #expect(missing.status == .storage && missing.diagnostics.contains("there is no such file"))
+    #expect(missing.status == .storage && missing.diagnostics.contains("no such file"))
     let store = try await ObjectStore(path: folder.file("my.store"))
     try await store.put([UInt8]("value".utf8), forKey: "a")
     let used = await rig.run(line + ["--new-key-file", "old"])

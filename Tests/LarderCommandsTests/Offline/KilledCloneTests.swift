@@ -22,7 +22,7 @@ struct KilledCloneTests {
   enum Moment: CustomStringConvertible {
     /// At a request for data, before its answer.
     case request(Int)
-    /// When what is in the folder has changed so many times.
+    /// After this number of changes in the folder.
     case change(Int)
 
     var description: String {
@@ -91,7 +91,7 @@ struct KilledCloneTests {
     }
   }
 
-  /// Whatever the moment: nothing at the target, or all of it; the same command finishes the clone.
+  /// At any time the target is absent or complete, and the same command finishes the clone.
   private func check(_ moment: Moment, _ place: Place, isThere: Bool) async throws {
     try await place.clone(until: moment)
     let context: Comment = "killed at \(moment)"

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Buffered log lines", .timeLimit(.minutes(5)))
 struct LineLogTests {
-  /// An output that keeps what it gets, and refuses while it is told to.
+  /// An output that records its lines, and fails while `refusal` is set.
   private final class Output: Sendable {
     let text = Mutex("")
     let refusal = Mutex<OutputError?>(nil)

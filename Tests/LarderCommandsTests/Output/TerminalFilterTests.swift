@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Output that reaches a terminal", .timeLimit(.minutes(2)))
 struct TerminalFilterTests {
-  /// Written in pieces of so many bytes.
+  /// The sizes of the pieces in which bytes are written.
   private func shown(_ bytes: [UInt8], pieces: Int = .max) throws -> String {
     let collector = Collector()
     let port = collector.port(isTerminal: true)

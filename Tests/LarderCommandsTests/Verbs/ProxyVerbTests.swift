@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderCommands
 
-/// A proxy that runs in this process until it is told to end.
+/// A proxy that runs in this process until it is stopped.
 final class RunningProxy: Sendable {
   let url: String
   private let work: Task<CommandStatus, Never>
