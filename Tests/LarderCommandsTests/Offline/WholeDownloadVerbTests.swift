@@ -46,7 +46,7 @@ struct WholeDownloadVerbTests {
     let whole = await rig.run("download", "orders", "--whole", "--json")
     #expect(whole.status == .done && whole.output.contains("\"way\":\"whole\""), "\(whole.output)\(whole.diagnostics)")
     let status = await rig.run("status")
-    let line = "orders: the service returned 1 link of Orders/Items that contradict the referential constraint"
+    let line = "orders: the service returned 1 link of Orders/Items that the referential constraint contradicts"
     #expect(status.output.contains(line), "\(status.output)\(status.diagnostics)")
     let json = await rig.run("status", "--json")
     #expect(json.output.contains(#""contradictedLinks":{"Orders/Items":1}"#), "\(json.output)")

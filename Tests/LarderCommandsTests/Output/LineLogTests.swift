@@ -28,10 +28,10 @@ struct LineLogTests {
     let log = LineLog(output.port, joinsRepeats: true)
     for line in ["a", "b", "b", "b", "c"] { log.append(line) }
     await log.flush()
-    #expect(output.lines == ["a", "b", "(the same 2 times more)", "c"])
+    #expect(output.lines == ["a", "b", "(last line repeated 2 times)", "c"])
     for _ in 0..<3 { log.append("c") }
     await log.flush()
-    #expect(output.lines.last == "(the same 3 times more)")
+    #expect(output.lines.last == "(last line repeated 3 times)")
     let each = Output()
     let plain = LineLog(each.port)
     for _ in 0..<3 { plain.append("x") }

@@ -155,7 +155,7 @@ struct RequestContentTests {
   func longBatch() async throws {
     let outcome = await Rig().run("batch", "http://127.0.0.1:1/", "/dev/zero")
     #expect(outcome.status == .storage)
-    #expect(outcome.diagnostics.contains("/dev/zero cannot be read: it is larger than the 67108864 bytes"))
+    #expect(outcome.diagnostics.contains("/dev/zero cannot be read: it is larger than the limit of 67108864 bytes"))
   }
 
   @Test("The wait for a pipe ends if the task is cancelled")
