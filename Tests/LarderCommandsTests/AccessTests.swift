@@ -26,7 +26,7 @@ struct AccessTests {
   func roots(url: String, root: String) { #expect(RequestTarget.root(of: url) == root) }
 
   @Test(
-    "A user file holds user:password, a token or OAuth",
+    "A user file contains user:password, a token or OAuth",
     arguments: [
       ("me:pass:word\n", Credentials.basic(user: "me", password: "pass:word")),
       ("me:\n", .basic(user: "me", password: "")), ("Bearer abc.def", .bearer(token: "abc.def", user: nil)),
@@ -37,7 +37,7 @@ struct AccessTests {
   }
 
   @Test(
-    "A user file that cannot be used is refused without showing what it holds",
+    "An unusable user file is rejected without showing its contents",
     arguments: [
       "", "\n", "secret", ":secret", "a:secret\nb:secret", "{", "[]", #"{"tokenURL":"https://h/t"}"#,
       #"{"tokenURL":"https://h/t","clientID":"secret"}"#, #"{"tokenURL":"x","clientID":"c","clientSecret":"secret"}"#,
@@ -51,12 +51,12 @@ struct AccessTests {
     #expect(failure?.message.contains("secret") == false)
   }
 
-  @Test("Incomplete credentials in the environment end with 2", arguments: ["LARDER_USER", "LARDER_PASSWORD"])
+  @Test("Incomplete credentials in the environment exit with 2", arguments: ["LARDER_USER", "LARDER_PASSWORD"])
   func environment(name: String) async {
     #expect(await Rig(environment: [name: "x"]).run("get", "http://127.0.0.1:1/x").status == .usage)
   }
 
-  @Test("Client credentials get a token first; a new refresh token is kept in the file")
+  @Test("Client credentials get a token first; a new refresh token is saved in the file")
   func oauth() async throws {
     let server = try ScriptedServer { request in
       guard request.path == "/token" else { return .response(200, body: request.fields[.authorization] ?? "none") }
@@ -81,7 +81,7 @@ struct AccessTests {
     #expect(!InputFile.isReadableByOthers(kept))
   }
 
-  @Test("A failed token end point ends with 3")
+  @Test("A failed token endpoint exits with 3")
   func tokenFails() async throws {
     let server = try ScriptedServer { _ in
       .response(400, fields: ["Content-Type": "application/json"], body: #"{"error":"invalid_client"}"#)
@@ -110,7 +110,7 @@ struct AccessTests {
     #expect(server.requests.map(\.target) == ["/svc/$metadata"])
   }
 
-  @Test("With --service a URL may be relative, and must not lie elsewhere")
+  @Test("With --service, a URL may be relative, and must be below the root")
   func service() async throws {
     let server = try ScriptedServer { _ in .response(200, body: "[]") }
     defer { server.stop() }
@@ -121,14 +121,14 @@ struct AccessTests {
     #expect(server.requests.map(\.target) == ["/a/svc/Products(1)?$select=A%20B", "/a/svc/Products(2)"])
   }
 
-  @Test("A certificate that is none ends with 4", arguments: ["--cacert", "--cert"])
+  @Test("An invalid certificate file exits with 4", arguments: ["--cacert", "--cert"])
   func certificate(option: String) async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write([], to: "empty.pem")
     #expect(await Rig().run("get", option, file, "https://127.0.0.1:1/").status == .storage)
   }
 
-  @Test("A server's document that is no metadata ends with 3")
+  @Test("A document of a server that is not metadata exits with 3")
   func badMetadata() async throws {
     let server = try ScriptedServer { _ in .response(200, body: "<html>") }
     defer { server.stop() }

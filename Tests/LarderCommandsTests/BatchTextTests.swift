@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("The readable form of a batch", .timeLimit(.minutes(5)))
+@Suite("The text format of a batch", .timeLimit(.minutes(5)))
 struct BatchTextTests {
   static func read(_ text: String) throws(BatchText.Problem) -> [BatchText.Part] {
     try BatchText.read(Array(text.utf8))
@@ -55,7 +55,7 @@ struct BatchTextTests {
     #expect(changes[1].fields[.ifMatch] == "*")
   }
 
-  @Test("Content that is no JSON goes up to the next ---")
+  @Test("Content that is not JSON ends at the next ---")
   func otherContent() throws {
     guard
       case .single(let request) = try Self.read(
@@ -65,7 +65,7 @@ struct BatchTextTests {
   }
 
   @Test(
-    "A wrong line is named by its number",
+    "An error names the line number",
     arguments: [
       ("", 1, "the file contains no request"), ("# nothing\n\n", 3, "the file contains no request"),
       ("Products", 1, "'Products' is not a request line, such as GET Products(1)"),
@@ -84,7 +84,7 @@ struct BatchTextTests {
     #expect(throws: BatchText.Problem(line: line, reason: reason)) { try Self.read(text) }
   }
 
-  @Test("Bytes that are no text, and nesting of 100,000 levels, are no trap")
+  @Test("Bytes that are not text, and 100,000 levels of nesting, do not crash")
   func hostile() {
     #expect(throws: BatchText.Problem.self) { try BatchText.read([0xFF, 0xFE]) }
     let deep = "POST P\n\n" + String(repeating: "[\n", count: 100_000) + "}\n---\nGET Q"

@@ -68,7 +68,7 @@ struct Binary {
 @Suite("The larder process", .timeLimit(.minutes(5)))
 struct BinaryTests {
   @Test(
-    "Ends with the status of the command",
+    "Exits with the status of the command",
     arguments: [
       (["--version"], 0), (["get", "--help"], 0), (["gte"], 2), ([], 2), (["metadata", "--file", "/no/such"], 4),
       (["metadata", "--file", "/"], 4), (["payload", "--file", "/bin/ls"], 4),
@@ -81,7 +81,7 @@ struct BinaryTests {
     #expect(ending.diagnostics.isEmpty == (code == 0))
   }
 
-  @Test("A reader that leaves early is no failure: no message, no crash")
+  @Test("If the reader of the output ends early, there is no message and no crash")
   func pipe() async throws {
     let server = try ScriptedServer { _ in .large(pattern: Array(repeating: 0x61, count: 1000), times: 20_000) }
     defer { server.stop() }
@@ -91,7 +91,7 @@ struct BinaryTests {
     #expect(ending.diagnostics.isEmpty)
   }
 
-  @Test("A reader of fetch that leaves early is no failure either")
+  @Test("The same for a reader of fetch")
   func fetchPipe() async throws {
     let server = try ScriptedServer { _ in .large(pattern: Array(repeating: 0x61, count: 1000), times: 20_000) }
     defer { server.stop() }
@@ -103,7 +103,7 @@ struct BinaryTests {
     #expect(ending.diagnostics.isEmpty)
   }
 
-  @Test("Past the soft TTL the reader of fetch has everything before the server is done")
+  @Test("After the soft TTL, the reader of fetch has all content before the server responds")
   func fetchAtOnce() async throws {
     let gate = ScriptedServer.Gate()
     let server = try ScriptedServer { request in
@@ -118,7 +118,7 @@ struct BinaryTests {
     defer { server.stop() }
     let folder = try TemporaryFolder()
     let fetch = "\"$larder\" fetch --cache '\(folder.path)' --ttl 1h --soft-ttl 0 '\(server.text("/x"))'"
-    // The server ends its second answer only when the reader has come to the end of its input.
+    // The server ends its second response only after the reader has reached the end of its input.
     let ending = try await Binary.shell(
       "\(fetch); \(fetch) | { cat; \"$larder\" get '\(server.text("/open"))'; }; \"$larder\" fetch --offline --cache '\(folder.path)' '\(server.text("/x"))'"
     )
@@ -126,7 +126,7 @@ struct BinaryTests {
     #expect(ending.code == 0 && ending.diagnostics.isEmpty)
   }
 
-  @Test("A clone is made by one process and asked by another; a reader that leaves early is no failure")
+  @Test("A clone is created by one process and read by another; a reader may end early")
   func clone() async throws {
     let service = try await onOwnThread { try MockSAP(["--no-csrf"]) }
     let folder = try TemporaryFolder()
@@ -142,7 +142,7 @@ struct BinaryTests {
     #expect(try await Binary.shell("\(inside) query 'A_SalesOrder(1)/Nothing'").code == 2)
   }
 
-  @Test("Where the disk of its cache has no room, fetch goes on without: the content, a warning, and 0")
+  @Test("If the disk of its cache is full, fetch prints the content and a warning, and exits with 0")
   func fetchWithoutRoom() async throws {
     let content = String(repeating: "0123456789", count: 50_000)
     let server = try ScriptedServer { request in
@@ -175,7 +175,7 @@ struct BinaryTests {
     #expect(server.requests.count == 3)
   }
 
-  @Test("A full disk ends with 4 and says so")
+  @Test("A full disk exits with 4 and a message")
   func full() async throws {
     guard FileManager.default.fileExists(atPath: "/dev/full") else {
       print("/dev/full is not on this platform")
@@ -186,7 +186,7 @@ struct BinaryTests {
     #expect(ending.diagnostics == "larder: The output cannot be written: the disk is full.\n")
   }
 
-  @Test("An interrupt ends the request: 130, the last event says canceled, the server sees the client leave")
+  @Test("An interrupt ends the request: 130, the last event is canceled, the server sees the client disconnect")
   func interrupt() async throws {
     let server = try ScriptedServer { _ in .hang }
     defer { server.stop() }
@@ -209,7 +209,7 @@ struct BinaryTests {
     #expect(ending.diagnostics.contains("larder: interrupted\n"))
   }
 
-  @Test("A wish from elsewhere that it ends is heard too: 143")
+  @Test("SIGTERM ends the process: 143")
   func terminate() async throws {
     let server = try ScriptedServer { _ in .hang }
     defer { server.stop() }
@@ -225,7 +225,7 @@ struct BinaryTests {
     #expect(ending.diagnostics.contains("larder: interrupted\n"))
   }
 
-  @Test("A proxy serves until it is told to end: 0, its port free again")
+  @Test("A proxy serves until a signal ends it: 0, and its port is free again")
   func proxy() async throws {
     let server = try ScriptedServer { _ in .response(200, fields: ["Cache-Control": "max-age=60"], body: "kept") }
     defer { server.stop() }
@@ -247,7 +247,7 @@ struct BinaryTests {
     #expect(lines.dropFirst().map { $0.split(separator: " ").last } == ["uri-miss", "hit"])
   }
 
-  @Test("Secrets in the environment reach the server, and a readable user file is warned of")
+  @Test("Secrets in the environment reach the server, and a user file that others can read causes a warning")
   func secrets() async throws {
     let server = try ScriptedServer { request in .response(200, body: request.fields[.authorization] ?? "none") }
     defer { server.stop() }

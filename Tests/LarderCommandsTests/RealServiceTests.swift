@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Verbs against mock-sap", .mockSAP(), .serialized, .timeLimit(.minutes(5)))
 struct RealServiceTests {
-  @Test("metadata, get, send and batch do their work, V2 and V4")
+  @Test("metadata, get, send and batch work with V2 and V4")
   func verbs() async throws {
     let service = try MockSAP.ofSuite
     let model = await Rig().run("metadata", service.productsV4, "--json")

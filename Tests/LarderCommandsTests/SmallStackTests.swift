@@ -6,7 +6,7 @@ import Testing
 @testable import LarderCommands
 
 /// On Apple platforms threads have 512 kB of stack. On Linux the process's limit (`ulimit -s`) sets the size for each new thread.
-@Suite("Deeply nested questions and documents, on threads with 512 kB of stack", .timeLimit(.minutes(10)))
+@Suite("Deeply nested queries and documents, on threads with 512 kB of stack", .timeLimit(.minutes(10)))
 struct SmallStackTests {
   private let server: ScriptedServer
   private let folder: TemporaryFolder
@@ -94,7 +94,7 @@ struct SmallStackTests {
 
   private func quoted(_ text: String) -> String { "'" + text.replacing("'", with: #"'\''"#) + "'" }
 
-  @Test("of a copy: each depth is answered or refused")
+  @Test("queries of a clone: each depth is executed or rejected")
   func copy() async throws {
     defer { server.stop() }
     let copy = quoted(folder.file("c"))
@@ -114,7 +114,7 @@ struct SmallStackTests {
     }
   }
 
-  @Test("of payloads, changes and metadata: each depth is read or refused")
+  @Test("payloads, changes and metadata: each depth is read or rejected")
   func documents() async throws {
     defer { server.stop() }
     let copy = quoted(folder.file("d"))

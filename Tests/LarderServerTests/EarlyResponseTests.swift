@@ -3,10 +3,10 @@ import LarderServer
 import LarderTestSupport
 import Testing
 
-@Suite("Responses to requests whose content is still on its way", .timeLimit(.minutes(5)))
+@Suite("Responses to requests whose content is still being sent", .timeLimit(.minutes(5)))
 struct EarlyResponseTests {
   @Test(
-    "Eight clients send content to a server that responds when it sees the head: each gets a response, and the proxy lives",
+    "Eight clients send content to a server that responds after the head: each gets a response, and the proxy survives",
     arguments: [401, 403, 307, 413])
   func eightClients(status: Int) async throws {
     var options = ScriptedServer.Options()
@@ -36,7 +36,7 @@ struct EarlyResponseTests {
     await rig.stop()
   }
 
-  @Test("A client that leaves in the middle of a response may end what the request holds, from any thread")
+  @Test("A client that disconnects during a response can release the request's resources from any thread")
   func leavesInTheMiddle() async throws {
     let ended = Tally("responses given up")
     let server = try HTTPServer(.patient) { request in

@@ -35,7 +35,7 @@ struct InterimResponseTests {
     await rig.stop()
   }
 
-  @Test("They come while the request's content is on its way, too")
+  @Test("They arrive while the request's content is being sent, too")
   func withContent() async throws {
     let rig = try rig()
     let client = try rig.client()
@@ -46,7 +46,7 @@ struct InterimResponseTests {
     await rig.stop()
   }
 
-  @Test("A client of HTTP/1.0 gets the response alone")
+  @Test("A client of HTTP/1.0 gets only the response")
   func oldClient() async throws {
     let rig = try rig()
     let client = try rig.client()
@@ -57,7 +57,7 @@ struct InterimResponseTests {
     await rig.stop()
   }
 
-  @Test("A stored response is sent without those that came before it")
+  @Test("A stored response is sent without its interim responses")
   func stored() async throws {
     let rig = try ProxyRig { _ in
       .response(200, fields: ["Cache-Control": "max-age=60"], body: "kept").after(

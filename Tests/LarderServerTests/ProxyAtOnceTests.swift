@@ -4,7 +4,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@Suite("Hits that are answered at once", .timeLimit(.minutes(5)))
+@Suite("Hits with an immediate response", .timeLimit(.minutes(5)))
 struct ProxyAtOnceTests {
   private static func upstream(_ request: ScriptedServer.Request, _ date: String) -> ScriptedServer.Answer {
     var fields: HTTPFields = ["Cache-Control": "max-age=100", "ETag": "\"1\"", "Date": date]
@@ -44,7 +44,7 @@ struct ProxyAtOnceTests {
     ("GET /language HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Language: fr\r\n", true),
     ("HEAD /language HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Language: fr\r\n", true),
     ("GET /language HTTP/1.1\r\nHost: 127.0.0.1\r\n", true),
-    // A field of the connection does not go on, and so selects nothing.
+    // A field of the connection is not forwarded, and so selects nothing.
     ("GET /language HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Language: de\r\nConnection: accept-language\r\n", true),
     ("GET /coding HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: gzip, br\r\n", true),
     ("GET /coding HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept-Encoding: br,gzip\r\n", true),
@@ -68,7 +68,7 @@ struct ProxyAtOnceTests {
   ]
 
   @Test(
-    "Byte for byte, and in the log, they are what the responder answers: fresh, older, expired, and validated again")
+    "Bytes and log lines equal those of the responder: fresh, older, expired, and validated again")
   func sameBytes() async throws {
     let roads = try TwoRoads(handler: ProxyAtOnceTests.upstream)
     var count = 0
@@ -90,7 +90,7 @@ struct ProxyAtOnceTests {
     await roads.stop()
   }
 
-  @Test("Which are")
+  @Test("Which requests get one")
   func which() async throws {
     let roads = try TwoRoads(handler: ProxyAtOnceTests.upstream)
     func ask(_ text: String) async throws -> String {
@@ -112,7 +112,7 @@ struct ProxyAtOnceTests {
     await roads.stop()
   }
 
-  @Test("Pipelined among misses and requests with content, they keep their order")
+  @Test("They keep their order if pipelined with misses and requests with content")
   func pipeline() async throws {
     let roads = try TwoRoads(handler: ProxyAtOnceTests.upstream)
     var text = ""
@@ -144,7 +144,7 @@ struct ProxyAtOnceTests {
     await roads.stop()
   }
 
-  @Test("Clients that leave amid them, read or unread, leave nothing behind", arguments: [true, false])
+  @Test("Clients that disconnect, with or without reading, leave no resources", arguments: [true, false])
   func departure(_ resets: Bool) async throws {
     let roads = try TwoRoads(handler: ProxyAtOnceTests.upstream)
     for path in ["/plain", "/large", "/middle"] {
@@ -168,7 +168,7 @@ struct ProxyAtOnceTests {
     await roads.stop()
   }
 
-  @Test("An end amid them: each answer is whole or absent, and the last says close", arguments: [0, 10])
+  @Test("During a shutdown, each response is complete or absent, and the last has close", arguments: [0, 10])
   func shutdown(_ grace: Int) async throws {
     let roads = try TwoRoads(handler: ProxyAtOnceTests.upstream)
     let server = roads.short.server
@@ -202,7 +202,7 @@ struct ProxyAtOnceTests {
 
 @Suite("Servers with an immediate responder", .timeLimit(.minutes(5)))
 struct ServerAtOnceTests {
-  @Test("It is asked first, for requests without content alone, and its answer's end is told")
+  @Test("It is called first, only for requests without content, and the end of its response is reported")
   func order() async throws {
     let (asked, ended) = (Lines("asked"), Lines("ended"))
     let server = try HTTPServer(

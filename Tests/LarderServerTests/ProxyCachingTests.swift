@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A proxy's cache, and an upstream server that fails", .timeLimit(.minutes(5)))
 struct ProxyCachingTests {
-  @Test("What is fresh is asked for once, whatever the client's connection")
+  @Test("Fresh content is requested once, on any client connection")
   func hit() async throws {
     let rig = try ProxyRig { _ in
       .response(200, fields: ["Cache-Control": "max-age=100", "ETag": "\"1\""], body: "content")
@@ -36,7 +36,7 @@ struct ProxyCachingTests {
     await rig.stop()
   }
 
-  @Test("A kept connection carries hits, 304 too")
+  @Test("A persistent connection carries hits, also 304")
   func keptConnection() async throws {
     let rig = try ProxyRig { _ in
       .response(200, fields: ["Cache-Control": "max-age=100", "ETag": "\"1\""], body: "content")
@@ -53,7 +53,7 @@ struct ProxyCachingTests {
   }
 
   @Test(
-    "An upstream server that cannot answer",
+    "An upstream server that fails",
     arguments: [
       ("/close", 502), ("/reset", 502), ("/rubbish", 502), ("/hang", 504), ("/cut-head", 502),
     ])
@@ -80,7 +80,7 @@ struct ProxyCachingTests {
     await rig.stop()
   }
 
-  @Test("A proxy's own errors say whether, and why, the request was forwarded (RFC 9211 §2.2)")
+  @Test("The proxy's own errors report whether, and why, the request was forwarded (RFC 9211 §2.2)")
   func ownErrors() async throws {
     let rig = try ProxyRig { _ in .response(200, fields: ["Cache-Control": "max-age=0, must-revalidate"], body: "kept")
     }
@@ -98,7 +98,7 @@ struct ProxyCachingTests {
     await rig.stop()
   }
 
-  @Test("An upstream server that is not there: 502, only-if-cached: 504, and what is stored where that is allowed")
+  @Test("A missing upstream server: 502, only-if-cached: 504, and stored content if that is allowed")
   func unreachable() async throws {
     let rig = try ProxyRig { request in
       request.path == "/kept"
@@ -115,7 +115,7 @@ struct ProxyCachingTests {
     await rig.stop()
   }
 
-  @Test("Content that breaks off at upstream breaks off at the client", arguments: [true, false])
+  @Test("Content that breaks off upstream breaks off at the client", arguments: [true, false])
   func truncation(_ isChunked: Bool) async throws {
     let rig = try ProxyRig { _ in
       isChunked
@@ -133,7 +133,7 @@ struct ProxyCachingTests {
     await rig.stop()
   }
 
-  @Test("A client that leaves ends what is asked of upstream for it alone")
+  @Test("A client that disconnects ends the upstream request that only it uses")
   func departure() async throws {
     let rig = try ProxyRig { _ in .hang }
     let client = try rig.client()
@@ -144,7 +144,7 @@ struct ProxyCachingTests {
     await rig.stop()
   }
 
-  @Test("What is stale but may be used is renewed in the background (RFC 5861 §3)")
+  @Test("Stale content that may be used is renewed in the background (RFC 5861 §3)")
   func backgroundRenewal() async throws {
     let rig = try ProxyRig { request in
       .response(200, fields: ["Cache-Control": "max-age=0, stale-while-revalidate=1000"], body: "\(request.index)")
@@ -155,7 +155,7 @@ struct ProxyCachingTests {
     await rig.stop()
   }
 
-  @Test("Hits and misses under load, and an end in the middle of it")
+  @Test("Hits and misses under load, and a shutdown meanwhile")
   func load() async throws {
     let rig = try ProxyRig { request in
       .response(200, fields: ["Cache-Control": "max-age=100"], body: "content of \(request.target)")

@@ -10,9 +10,9 @@ import Testing
   import Foundation
 #endif
 
-@Suite("What passes a proxy", .timeLimit(.minutes(5)))
+@Suite("What a proxy forwards", .timeLimit(.minutes(5)))
 struct ProxyForwardingTests {
-  @Test("A request goes on without the fields of its connection (RFC 9110 §7.6.1)")
+  @Test("A request is forwarded without the fields of its connection (RFC 9110 §7.6.1)")
   func requestFields() async throws {
     let rig = try ProxyRig { _ in .response(200, body: "ok") }
     _ = try await rig.exchange(
@@ -42,7 +42,7 @@ struct ProxyForwardingTests {
   }
 
   @Test(
-    "A target goes on as it is; what no URI may hold is percent-encoded (RFC 3986 §2)",
+    "A target is forwarded unchanged; characters that a URI must not contain are percent-encoded (RFC 3986 §2)",
     arguments: [
       ("/a%2Fb?%41|", "/a%2Fb?%41%7C"), ("/a[1]?b[]=%20", "/a%5B1%5D?b%5B%5D=%20"), ("/%zz%4", "/%25zz%254"),
       ("/a^`{}\"<>\\", "/a%5E%60%7B%7D%22%3C%3E%5C"), ("//x//y/?", "//x//y/?"), ("/?a=b?c&%c3%a9", "/?a=b?c&%c3%a9"),
@@ -55,7 +55,7 @@ struct ProxyForwardingTests {
     await rig.stop()
   }
 
-  @Test("A response comes back as it is: fields, several of one name, date, coded content")
+  @Test("A response is forwarded unchanged: fields, several with one name, date, coded content")
   func responseFields() async throws {
     let coded: [UInt8] = [0x1F, 0x8B, 0x08, 0, 1, 2, 3]
     let rig = try ProxyRig { _ in
@@ -87,7 +87,8 @@ struct ProxyForwardingTests {
   }
 
   @Test(
-    "Bytes beyond ASCII pass in both directions as they are; control characters of upstream's do not (RFC 9110 §5.5)")
+    "Bytes beyond ASCII are forwarded unchanged in both directions; control characters of upstream are not (RFC 9110 §5.5)"
+  )
   func opaqueFields() async throws {
     let value = Array(UInt8(0x80)...0xFF) + Array("\u{E4}".utf8)
     let rig = try ProxyRig { _ in
@@ -107,7 +108,7 @@ struct ProxyForwardingTests {
     await rig.stop()
   }
 
-  @Test("A head that is too large to be handed on is told to the client and to the log")
+  @Test("A head that is too large to forward is reported to the client and the log")
   func largeHead() async throws {
     let rig = try ProxyRig { _ in .response(200, fields: ["X": String(repeating: "a", count: 40_000)], body: "content")
     }
@@ -119,7 +120,7 @@ struct ProxyForwardingTests {
   }
 
   @Test(
-    "Each response that comes from no server has a Cache-Status (RFC 9211 §2)",
+    "Each response that the proxy generates has a Cache-Status (RFC 9211 §2)",
     arguments: [
       ("Bad Field: x\r\n", 400), ("Content-Length: 1x\r\n", 400), ("Content-Length: 99999999999999999999\r\n", 413),
       ("X: \(String(repeating: "a", count: 40_000))\r\n", 431), ("Expect: more\r\n", 417),
@@ -138,7 +139,7 @@ struct ProxyForwardingTests {
     await rig.stop()
   }
 
-  @Test("Content without a length streams through, both ways")
+  @Test("Content without a length is streamed in both directions")
   func streams() async throws {
     let rig = try ProxyRig { request in
       .chunked(200, pieces: ["got ", request.text, "!"])
@@ -157,7 +158,7 @@ struct ProxyForwardingTests {
   }
 
   @Test(
-    "Methods and forms of targets",
+    "Methods and target forms",
     arguments: [
       ("CONNECT", "/", 405), ("TRACE", "/", 405), ("OPTIONS", "*", 204), ("OPTIONS", "/x", 200), ("PURGE", "/x", 200),
       ("GET", "http://elsewhere.example/x", 421), ("GET", "http://127.0.0.1:PORT/x", 200),
@@ -184,7 +185,7 @@ struct ProxyForwardingTests {
     await rig.stop()
   }
 
-  @Test("Paths begin at upstream's base path and stay below it; references come back without it")
+  @Test("Paths are appended to upstream's base path and stay below it; references are returned without it")
   func basePath() async throws {
     let location = Mutex("")
     let rig = try ProxyRig(base: "/base/") { _ in
@@ -222,7 +223,7 @@ struct ProxyForwardingTests {
     await rig.stop()
   }
 
-  @Test("Without a base path, references to the upstream server lead to the proxy, with a scheme or without")
+  @Test("Without a base path, references to the upstream server are changed to the proxy, with or without a scheme")
   func references() async throws {
     let reference = Mutex("")
     let rig = try ProxyRig { _ in
@@ -244,7 +245,7 @@ struct ProxyForwardingTests {
   }
 
   @Test(
-    "It is called by an address, by localhost, by upstream's name and by names that it was given; by others it is not",
+    "It accepts addresses, localhost, upstream's name and configured names as host, and no others",
     arguments: [
       ("127.0.0.1:80", 200), ("10.1.2.3", 200), ("[::1]:8080", 200), ("localhost:1", 200), ("LocalHost", 200),
       ("api.localhost", 200), ("box.lan:8080", 200), ("evil.example", 421), ("127.0.0.1.evil.example", 421),
@@ -261,7 +262,7 @@ struct ProxyForwardingTests {
     await rig.stop()
   }
 
-  @Test("Forwarded is added where it is wanted (RFC 7239)")
+  @Test("Forwarded is added if enabled (RFC 7239)")
   func forwarded() async throws {
     var options = CachingProxy.Options()
     options.addsForwarded = true
@@ -275,7 +276,7 @@ struct ProxyForwardingTests {
   }
 
   @Test(
-    "What is no upstream server",
+    "Invalid upstream servers",
     arguments: [
       "ftp://host/", "http:///x", "http://user:secret@host/", "http://host/?query", "http://host/#fragment", "/path",
     ])

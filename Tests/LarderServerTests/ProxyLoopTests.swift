@@ -58,7 +58,9 @@ struct ProxyLoopTests {
     }
   }
 
-  @Test("A proxy that points at itself, or two at each other, answer 508 and name the cure", arguments: [1, 2, 3])
+  @Test(
+    "A proxy whose upstream is itself, or two that point at each other, respond with 508 and a hint",
+    arguments: [1, 2, 3])
   func loop(_ count: Int) async throws {
     let proxies = try (0..<count).map { _ in try LateProxy() }
     for place in 0..<count { try proxies[place].lead(to: proxies[(place + 1) % count].server.port) }
@@ -73,7 +75,7 @@ struct ProxyLoopTests {
     for proxy in proxies { await proxy.stop() }
   }
 
-  @Test("A chain of proxies is no loop, nor is a request that has passed one of the same name")
+  @Test("A chain of proxies is not a loop, nor is a request that has passed a proxy of the same name")
   func chain() async throws {
     let origin = try ScriptedServer { .response(200, body: $0.fields.values(of: "Via").joined(separator: ", ")) }
     let proxies = try (0..<3).map { _ in try LateProxy() }

@@ -4,7 +4,7 @@ import LarderServer
 import LarderTestSupport
 import Testing
 
-@Suite("Clients that leave in the middle of a request", .timeLimit(.minutes(5)))
+@Suite("Clients that disconnect during a request", .timeLimit(.minutes(5)))
 struct ServerDepartureTests {
   private static let parts = [
     "", "GET /", "GET / HTTP/1.1\r\nHost: a\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: 1",
@@ -14,7 +14,7 @@ struct ServerDepartureTests {
   ]
 
   /// The server's one thread is held meanwhile, so that the bytes and their end are there together.
-  @Test("Their connections go, long before any deadline", arguments: parts, [true, false])
+  @Test("Their connections are closed long before any deadline", arguments: parts, [true, false])
   func departure(_ part: String, _ resets: Bool) async throws {
     let reached = Tally("held threads")
     let gate = DispatchSemaphore(value: 0)
@@ -43,7 +43,7 @@ struct ServerDepartureTests {
     await server.stop()
   }
 
-  @Test("Who has only ended its own side is still answered", arguments: [10, 10_000_000])
+  @Test("A client that has only closed its sending side still gets a response", arguments: [10, 10_000_000])
   func halfClosed(_ size: Int) async throws {
     let server = try HTTPServer(.patient) { _ in
       HTTPServerResponse(status: 200, body: .bytes([UInt8](repeating: 65, count: size)))

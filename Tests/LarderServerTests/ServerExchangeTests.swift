@@ -22,7 +22,7 @@ private func echo(_ request: HTTPServerRequest) async -> HTTPServerResponse {
 
 @Suite("The server's exchanges", .timeLimit(.minutes(5)))
 struct ServerExchangeTests {
-  @Test("A request is handed over as it was sent", arguments: ["/", "/suspend"])
+  @Test("A request is passed on as it was sent", arguments: ["/", "/suspend"])
   func plain(_ path: String) async throws {
     let seen = Mutex<HTTPServerRequest?>(nil)
     let server = try HTTPServer(.patient) { request in
@@ -45,7 +45,7 @@ struct ServerExchangeTests {
     #expect(server.connectionCount == 0)
   }
 
-  @Test("A connection carries many exchanges, pipelined ones in their order", arguments: ["/now", "/suspend"])
+  @Test("A connection carries many exchanges, pipelined ones in order", arguments: ["/now", "/suspend"])
   func pipelining(_ path: String) async throws {
     let server = try HTTPServer(.patient) { await echo($0) }
     let client = try RawClient(port: server.port)
@@ -79,7 +79,7 @@ struct ServerExchangeTests {
     await server.stop()
   }
 
-  @Test("An answer that does not want the content takes the place of 100 (Continue)")
+  @Test("A response that does not need the content replaces 100 (Continue)")
   func refusedExpectation() async throws {
     let server = try HTTPServer(.patient) { _ in HTTPServerResponse(status: 403, text: "no") }
     let client = try RawClient(port: server.port)
@@ -91,7 +91,7 @@ struct ServerExchangeTests {
     await server.stop()
   }
 
-  @Test("Content that nobody reads is dropped, and the connection stays")
+  @Test("Content that is not read is dropped, and the connection stays open")
   func unreadContent() async throws {
     let server = try HTTPServer(.patient) { _ in HTTPServerResponse(status: 200, text: "ok") }
     let client = try RawClient(port: server.port)
@@ -103,7 +103,7 @@ struct ServerExchangeTests {
     await server.stop()
   }
 
-  @Test("HTTP/1.0 is answered, kept only where it asks for it, and never in chunks")
+  @Test("HTTP/1.0 gets a response, a persistent connection only on request, and never chunks")
   func oldVersion() async throws {
     let server = try HTTPServer(.patient) { request in
       let pieces = Mutex(["one", "two"])
@@ -121,7 +121,7 @@ struct ServerExchangeTests {
     await server.stop()
   }
 
-  @Test("HEAD, 204 and 304 have no content, and the connection goes on", arguments: [true, false])
+  @Test("HEAD, 204 and 304 have no content, and the connection stays open", arguments: [true, false])
   func withoutContent(_ suspends: Bool) async throws {
     let server = try HTTPServer(.patient) { request in
       if suspends { await Task.yield() }
@@ -155,7 +155,7 @@ struct ServerExchangeTests {
     await server.stop()
   }
 
-  @Test("Fields go out as they are, several of one name and empty ones too; framing is the server's")
+  @Test("Fields are sent unchanged, also several with one name and empty ones; the server sets the framing")
   func responseFields() async throws {
     let server = try HTTPServer(.patient) { _ in
       HTTPServerResponse(
@@ -181,7 +181,7 @@ struct ServerExchangeTests {
     await server.stop()
   }
 
-  @Test("An IPv6 address serves as well, and a busy port is told")
+  @Test("An IPv6 address works, and a busy port is reported")
   func addresses() async throws {
     var options = HTTPServer.Options.patient
     options.host = "::1"
@@ -203,7 +203,7 @@ struct ServerExchangeTests {
   }
 
   @Test(
-    "An answer that is given early does not cut the request's content off from who still reads it",
+    "An early response does not end the request's content for its reader",
     arguments: [true, false])
   func earlyAnswer(_ isChunked: Bool) async throws {
     let answered = Tally("answers")
@@ -226,7 +226,7 @@ struct ServerExchangeTests {
     await server.stop()
   }
 
-  @Test("What is told of the end is what was sent", arguments: [(200, 0, 200), (99, 0, 500), (200, 40_000, 502)])
+  @Test("The reported end equals what was sent", arguments: [(200, 0, 200), (99, 0, 500), (200, 40_000, 502)])
   func end(_ status: Int, _ fieldBytes: Int, _ sent: Int) async throws {
     let ended = Tally("ends")
     let ends = Mutex<[HTTPServerResponse.End]>([])

@@ -86,7 +86,7 @@ private struct Shape: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("What the server refuses", .timeLimit(.minutes(5)))
+@Suite("What the server rejects", .timeLimit(.minutes(5)))
 struct ServerHardeningTests {
   private static func options() -> HTTPServer.Options {
     var options = HTTPServer.Options.patient
@@ -94,7 +94,7 @@ struct ServerHardeningTests {
     return options
   }
 
-  @Test("Whatever two readers could read differently is refused, and the connection ends", arguments: Shape.all)
+  @Test("Ambiguous requests are rejected, and the connection is closed", arguments: Shape.all)
   private func smuggling(_ shape: Shape) async throws {
     let targets = Mutex<[String]>([])
     let refusals = Mutex<[HTTPServerRejection]>([])
@@ -113,7 +113,7 @@ struct ServerHardeningTests {
     #expect(answer.lowercased().contains("connection: close"))
     #expect(answer.ranges(of: "HTTP/1.1 ").count == 1, "\(answer)")
     await server.stop()
-    // What was refused once its first line had been read is told.
+    // A request that was rejected after its first line is reported.
     for refusal in refusals.withLock({ $0 }) {
       #expect(refusal.client == "127.0.0.1")
       #expect(refusal.status == shape.status)
@@ -121,7 +121,7 @@ struct ServerHardeningTests {
   }
 
   @Test(
-    "Broken chunks end the content with an error and the connection too",
+    "Broken chunks end the content with an error, and close the connection",
     arguments: [
       ("zz\r\nhello\r\n0\r\n\r\n", 400), ("5\r\nhelloX0\r\n\r\n", 400), ("-5\r\nhello\r\n0\r\n\r\n", 400),
       ("FFFFFFFFFFFFFFFFFF\r\nhello", 413), ("\r\nhello\r\n0\r\n\r\n", 400), ("5 \r\nhello\r\n0\r\n\r\n", 400),
@@ -144,7 +144,7 @@ struct ServerHardeningTests {
     await server.stop()
   }
 
-  @Test("Chunks that add up to more than the limit are broken off with 413")
+  @Test("Chunks beyond the limit end with 413")
   func tooManyChunks() async throws {
     let failure = Mutex<(any Error)?>(nil)
     let hasEnded = Tally("ended responders")
@@ -165,7 +165,7 @@ struct ServerHardeningTests {
     await server.stop()
   }
 
-  @Test("A head that trickles in has a deadline", arguments: [0, 1])
+  @Test("A slow head has a deadline", arguments: [0, 1])
   func slowHead(_ earlierExchanges: Int) async throws {
     var options = HTTPServer.Options()
     options.headTimeout = .milliseconds(500)
@@ -179,7 +179,7 @@ struct ServerHardeningTests {
     await server.stop()
   }
 
-  /// A client whose connection has carried so many exchanges. On a busy machine its own request may be late: then another
+  /// A client whose connection has carried this number of exchanges. On a busy machine its own request may be late: then another
   /// one tries.
   private static func client(of server: HTTPServer, after exchanges: Int) async throws -> RawClient {
     while true {
@@ -194,7 +194,7 @@ struct ServerHardeningTests {
     }
   }
 
-  @Test("Beyond the number of connections clients wait; beyond a client's own they are closed")
+  @Test("Beyond the connection limit clients wait; beyond the limit for one client they are closed")
   func connectionLimits() async throws {
     var options = HTTPServer.Options.patient
     options.maximumConnections = 3
@@ -218,7 +218,7 @@ struct ServerHardeningTests {
     await strict.stop()
   }
 
-  @Test("A thousand connections are served at once")
+  @Test("A thousand connections are served concurrently")
   func manyConnections() async throws {
     try RawClient.allowDescriptors(2300)
     let server = try HTTPServer(.patient) { _ in HTTPServerResponse(status: 200, text: "ok") }

@@ -35,7 +35,7 @@ struct ServerHeadTests {
   }
 
   @Test(
-    "The head of a response goes out whole, or the client is told that it cannot", arguments: Load.all)
+    "The head of a response is sent completely, or the client gets an error", arguments: Load.all)
   func largeHeads(_ load: Load) async throws {
     let answered = Mutex<[HTTPServerResponse.End]>([])
     let ended = Tally("ends")
@@ -93,7 +93,7 @@ struct ServerHeadTests {
     await server.stop()
   }
 
-  @Test("Bytes beyond ASCII pass as they are, both ways (RFC 9110 §5.5)")
+  @Test("Bytes beyond ASCII are unchanged in both directions (RFC 9110 §5.5)")
   func opaqueBytes() async throws {
     let value = Array(UInt8(0x80)...0xFF) + Array("\u{E4}\u{10FEE4}".utf8)
     let seen = Mutex<[UInt8]?>(nil)
@@ -110,7 +110,7 @@ struct ServerHeadTests {
     await server.stop()
   }
 
-  @Test("Control characters in a response's fields become spaces; a field that is none, or ends its line, stays here")
+  @Test("Control characters in a response's fields become spaces; an invalid field is not sent")
   func controlCharacters() async throws {
     let server = try HTTPServer(.patient) { _ in
       HTTPServerResponse(

@@ -5,9 +5,9 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@Suite("The server's end", .timeLimit(.minutes(5)))
+@Suite("Shutting down the server", .timeLimit(.minutes(5)))
 struct ServerShutdownTests {
-  @Test("Running exchanges end by themselves within the grace, and idle connections go at once")
+  @Test("Running exchanges complete within the grace period, and idle connections are closed immediately")
   func grace() async throws {
     let reached = Tally("responders that wait")
     let opened = Tally("openings of the gate")
@@ -33,7 +33,7 @@ struct ServerShutdownTests {
     await end
   }
 
-  @Test("What does not end is cancelled: suspended, sending, receiving, and twice the same end")
+  @Test("Exchanges that do not end are cancelled: suspended, sending, receiving; stopping twice is safe")
   func cancellation() async throws {
     let reached = Tally("responders that wait")
     let ended = Tally("cancelled responders")
@@ -74,7 +74,7 @@ struct ServerShutdownTests {
     await server.stop()
   }
 
-  @Test("A server that is dropped ends by itself")
+  @Test("A server without references stops")
   func dropped() async throws {
     let client: RawClient
     do {
@@ -85,7 +85,7 @@ struct ServerShutdownTests {
     #expect(try await client.readToEnd() == [])
   }
 
-  @Test("Clients that connect while the server ends are let go too", arguments: 0..<20)
+  @Test("Clients that connect during a shutdown are disconnected too", arguments: 0..<20)
   func lateClients(_ round: Int) async throws {
     let server = try HTTPServer(.patient) { _ in HTTPServerResponse(status: 200) }
     let clients = try (0..<50).map { _ in try RawClient(port: server.port) }
@@ -94,7 +94,7 @@ struct ServerShutdownTests {
     for client in clients { #expect(try await client.readToEnd() == []) }
   }
 
-  @Test("A request that had arrived when the end began is answered, also by a responder that waits")
+  @Test("A request that arrived before the shutdown gets a response, also from a waiting responder")
   func arrived() async throws {
     let reached = Tally("requests")
     let opened = Tally("openings of the gate")
@@ -125,7 +125,7 @@ struct ServerShutdownTests {
     await end
   }
 
-  @Test("A client that leaves while its responder keeps the thread is noticed when that waits")
+  @Test("A client that disconnects while its responder blocks the thread is noticed when the responder waits")
   func leftBefore() async throws {
     let reached = Tally("requests")
     let ended = Tally("cancelled responders")
@@ -153,7 +153,7 @@ struct ServerShutdownTests {
     await server.stop()
   }
 
-  @Test("Clients that come and go at random, and an end in the middle of them", arguments: 0..<6)
+  @Test("Clients that connect and disconnect at random, and a shutdown meanwhile", arguments: 0..<6)
   func chaos(_ round: UInt64) async throws {
     var generator = PrintedSeed(for: "server chaos \(round)", default: round)
     let server = try HTTPServer(.patient) { request in

@@ -10,7 +10,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Content on its way through the server", .timeLimit(.minutes(5)))
+@Suite("Streaming content through the server", .timeLimit(.minutes(5)))
 struct ServerStreamTests {
   /// What may be between a sender and a reader who bounds his socket's buffer: that, the sender's, and the server's own.
   private static let between = 16 << 20
@@ -57,7 +57,7 @@ struct ServerStreamTests {
     await server.stop()
   }
 
-  @Test("A 1 GB response is made as it is taken, with and without a length", arguments: [true, false])
+  @Test("A 1 GB response is produced as it is read, with and without a length", arguments: [true, false])
   func download(_ hasLength: Bool) async throws {
     let chunk = [UInt8](repeating: 9, count: 256 << 10)
     let size = chunk.count * 4096
@@ -87,7 +87,7 @@ struct ServerStreamTests {
     await server.stop(grace: .zero)
   }
 
-  @Test("Content that fails, or ends too early, is seen to be cut off", arguments: [nil, 20, 9] as [Int?])
+  @Test("Content that fails or ends too early is recognisably truncated", arguments: [nil, 20, 9] as [Int?])
   func broken(_ length: Int?) async throws {
     let server = try HTTPServer(.patient) { request in
       let pieces = Mutex(["first", "last"])
@@ -115,7 +115,7 @@ struct ServerStreamTests {
     await server.stop()
   }
 
-  @Test("A client that leaves cancels the responder, wherever it is", arguments: [true, false])
+  @Test("A client that disconnects cancels the responder in any state", arguments: [true, false])
   func departure(_ resets: Bool) async throws {
     let reached = Tally("responders that wait")
     let ended = Tally("cancelled responders")
@@ -168,7 +168,7 @@ private enum Breach: CaseIterable {
 
 extension ServerStreamTests {
   @Test(
-    "A response's content is given up before the task that makes its next piece is cancelled",
+    "A response's content is cancelled before the task that produces its next piece",
     arguments: Breach.allCases)
   private func orderOfTheEnd(_ breach: Breach) async throws {
     let order = Mutex<[String]>([])
@@ -181,7 +181,7 @@ extension ServerStreamTests {
             reached.add()
             await forever()
           } onCancel: {
-            // Called by who cancels, before that goes on.
+            // Called by the canceller before it continues.
             order.withLock { $0.append("cancelled") }
           }
           cancelled.add()

@@ -3,14 +3,14 @@ import LarderHTTP
 import LarderTestSupport
 import Testing
 
-// On libcurl alone: URLSession undoes codings by itself, and cannot be told not to.
-@Suite("Compressed answers", .timeLimit(.minutes(5)))
+// Only on libcurl: URLSession always decodes content.
+@Suite("Compressed responses", .timeLimit(.minutes(5)))
 struct CompressedAnswerTests {
   private func gzip(_ bytes: [UInt8], _ status: Int = 200, coding: String = "gzip") -> ScriptedServer.Answer {
     .response(status, fields: ["Content-Encoding": coding, "ETag": "\"1\""], bytes: bytes)
   }
 
-  @Test("Whole: undone, and the fields say nothing of it")
+  @Test("Complete: decoded, and the fields do not mention the coding")
   func whole() async throws {
     let answer = gzip(Compressed.gzip)
     try await withServer({ _ in answer }) { server async throws in
@@ -24,7 +24,7 @@ struct CompressedAnswerTests {
     }
   }
 
-  @Test("Cut although the message is whole: an error, by length and in chunks")
+  @Test("Truncated although the message is complete: an error, by length and in chunks")
   func cut() async throws {
     for count in [1, 2, 10, 60, Compressed.gzip.count - 1] {
       let bytes = Array(Compressed.gzip.prefix(count))
@@ -60,7 +60,7 @@ struct CompressedAnswerTests {
     }
   }
 
-  @Test("Without content nothing is to be undone: HEAD, 204, 304, and an empty 200", arguments: [200, 204, 304])
+  @Test("Without content, nothing is decoded: HEAD, 204, 304, and an empty 200", arguments: [200, 204, 304])
   func bodiless(status: Int) async throws {
     let answer = gzip([], status)
     try await withServer({ _ in answer }) { server async throws in
@@ -79,12 +79,12 @@ struct CompressedAnswerTests {
     }
   }
 
-  @Test("A coding that is not known stays as it is, with its field", arguments: ["br", "zstd", "zebra", "gzip, br"])
+  @Test("An unknown coding is left unchanged, with its field", arguments: ["br", "zstd", "zebra", "gzip, br"])
   func unknown(coding: String) async throws {
     try await undecoded(gzip(Compressed.gzip, coding: coding), [:], coding: coding, accepted: "gzip, deflate")
   }
 
-  @Test("The caller's own Accept-Encoding, and a part, bring the bytes as they are")
+  @Test("With the caller's own Accept-Encoding, or for a part, the bytes are unchanged")
   func ownWish() async throws {
     let own = gzip(Array(Compressed.gzip.prefix(20)))
     try await undecoded(own, ["Accept-Encoding": "br, gzip"], coding: "gzip", accepted: "br, gzip")
@@ -92,7 +92,7 @@ struct CompressedAnswerTests {
     try await undecoded(part, ["Range": "bytes=5-29"], coding: "gzip", accepted: "identity")
   }
 
-  @Test("A transport that decodes nothing asks for no coding and hands everything on")
+  @Test("A transport without decoding requests no coding and returns all bytes")
   func handedOn() async throws {
     var options = CurlTransport.Options()
     options.decodesContent = false
@@ -123,7 +123,7 @@ struct CompressedAnswerTests {
     }
   }
 
-  @Test("400 MiB of zeros in 2.6 MB take little memory, read in part or whole")
+  @Test("400 MiB of zeros in 2.6 MB need little memory, read in part or completely")
   func bomb() async {
     // In a process of its own: what other tests hold at the time is not counted.
     await #expect(processExitsWith: .success) { try await readBomb() }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Connections", .timeLimit(.minutes(5)))
 struct ConnectionTests {
-  @Test("One after another, requests share a connection", arguments: Rig.allCases)
+  @Test("Consecutive requests share a connection", arguments: Rig.allCases)
   func reuse(rig: Rig) async throws {
     try await withServer({ .response(200, body: $0.target) }) { server async throws in
       try await rig.run { transport async throws in
@@ -20,7 +20,7 @@ struct ConnectionTests {
   }
 
   @Test(
-    "A kept connection that the server closed: only what may be repeated is repeated (RFC 9110 §9.2.2)",
+    "A reused connection that the server closed: only idempotent requests are repeated (RFC 9110 §9.2.2)",
     arguments: [
       (HTTPMethod.get, "none", 2), (.put, "none", 2), (.delete, "none", 2), (.post, "connectionLost", 1),
       (.patch, "connectionLost", 1), (.merge, "connectionLost", 1),
@@ -73,7 +73,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("A task that is cancelled already sends nothing", arguments: Rig.allCases)
+  @Test("A cancelled task sends nothing", arguments: Rig.allCases)
   func cancelledBefore(rig: Rig) async throws {
     try await withServer({ _ in .response(200) }) { server async throws in
       try await rig.run { transport async throws in
@@ -87,7 +87,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("Dropping the answer, leaving its content or cancelling it closes the connection", arguments: Rig.allCases)
+  @Test("Dropping the response, abandoning its content or cancelling it closes the connection", arguments: Rig.allCases)
   func dropBody(rig: Rig) async throws {
     try await withServer({ _ in .response(200, fields: ["Content-Length": "9"], body: "half") }) {
       server async throws in
@@ -105,7 +105,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("Shutting down ends what runs; later requests fail")
+  @Test("Shutting down ends running requests; later requests fail")
   func shutdown() async throws {
     try await withServer({ _ in .hang }) { server async throws in
       let transport = try CurlTransport()

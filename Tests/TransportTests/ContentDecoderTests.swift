@@ -40,14 +40,14 @@ struct ContentDecoderTests {
     Format(testDescription: "bare deflate, RFC 1951", coding: .deflate, coded: Compressed.deflate),
   ]
 
-  @Test("Whole content is undone, in chunks of any size", arguments: formats)
+  @Test("Complete content is decoded, in chunks of any size", arguments: formats)
   func whole(format: Format) throws {
     for chunk in [1, 2, 3, 7, 64, .max] {
       #expect(try decode(format.coded, [format.coding], chunk: chunk) == Compressed.text)
     }
   }
 
-  @Test("Content cut behind any byte but the last is an error", arguments: formats)
+  @Test("Content that is truncated after any byte but the last is an error", arguments: formats)
   func cut(format: Format) {
     for count in 1..<format.coded.count {
       #expect(
@@ -56,7 +56,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("No content at all is whole", arguments: [ContentCoding.gzip, .deflate])
+  @Test("No content at all is complete", arguments: [ContentCoding.gzip, .deflate])
   func empty(coding: ContentCoding) throws { #expect(try decode([], [coding]).isEmpty) }
 
   @Test("No bit that matters can be turned in gzip data or its trailer (RFC 1952 §2.3.1) without an error")
@@ -74,7 +74,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("Damage is told as such")
+  @Test("Damage is reported")
   func damage() {
     var coded = Compressed.gzip
     coded[coded.count - 8] ^= 1
@@ -84,7 +84,7 @@ struct ContentDecoderTests {
     #expect(error(coded) == .protocolViolation("the gzip content is damaged: incorrect length check"))
   }
 
-  @Test("Several members are one content (RFC 1952 §2.2), and each must be whole")
+  @Test("Several members are one content (RFC 1952 §2.2), and each must be complete")
   func members() throws {
     let three = Compressed.gzip + Compressed.gzip + Compressed.gzip
     for chunk in [1, 5, Compressed.gzip.count, .max] {
@@ -98,7 +98,7 @@ struct ContentDecoderTests {
     #expect(error(damaged) == .protocolViolation("unexpected bytes follow the gzip content"))
   }
 
-  @Test("Zero bytes may follow, others not; behind bare deflate data a checksum may")
+  @Test("Only zero bytes may follow; after raw deflate data, a checksum may follow")
   func trailing() throws {
     let zeros = [UInt8](repeating: 0, count: 100)
     for format in ContentDecoderTests.formats {
@@ -110,7 +110,7 @@ struct ContentDecoderTests {
     #expect(try decode(Compressed.deflate + [1, 2, 3, 4], [.deflate]) == Compressed.text)
   }
 
-  @Test("Codings upon codings are undone from the last")
+  @Test("Nested codings are decoded from the last")
   func chain() throws {
     let twice = Compressed.member([1] + lengths(Compressed.zlib.count) + Compressed.zlib, of: Compressed.zlib)
     for chunk in [1, 10, .max] {
@@ -139,13 +139,13 @@ struct ContentDecoderTests {
     #expect(try ContentCoding.codings(in: ["Content-Encoding": value]) == codings)
   }
 
-  @Test("More than five codings are refused")
+  @Test("More than five codings are rejected")
   func tooMany() {
     let six = Array(repeating: "gzip", count: 6).joined(separator: ",")
     #expect(throws: HTTPTransportError.self) { try ContentCoding.codings(in: ["Content-Encoding": six]) }
   }
 
-  @Test("400 MiB out of 2.6 MB come 64 KiB at a time, and only as many as are asked for")
+  @Test("400 MiB from 2.6 MB are decoded 64 KiB at a time, on demand")
   func bomb() throws {
     let decoder = ContentDecoder([.gzip])
     decoder.feed(Array(repeatElement(Compressed.zeros.member, count: 200).joined()))

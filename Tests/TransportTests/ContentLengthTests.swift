@@ -3,14 +3,14 @@ import LarderHTTP
 import LarderTestSupport
 import Testing
 
-@Suite("The length of an answer's content (RFC 9112 §6.3)", .timeLimit(.minutes(5)))
+@Suite("The length of a response's content (RFC 9112 §6.3)", .timeLimit(.minutes(5)))
 struct ContentLengthTests {
   private func head(_ lines: String...) -> ScriptedServer.Answer {
     .raw("HTTP/1.1 200 OK\r\n" + lines.map { $0 + "\r\n" }.joined() + "\r\nhello")
   }
 
   @Test(
-    "a length that is none, or two, is an error and no content", arguments: Rig.allCases,
+    "an invalid or repeated length is an error without content", arguments: Rig.allCases,
     [
       ["Content-Length: 99999999999999999999"], ["Content-Length: 5, 6"], ["Content-Length: five"],
       ["Content-Length: -5"], ["Content-Length: +5"], ["Content-Length: 5 5"], ["Content-Length: 0x5"],
@@ -20,7 +20,7 @@ struct ContentLengthTests {
     try await withServer({ _ in answer }) { server async throws in
       try await rig.run { transport async throws in
         let error = await failure(of: transport, HTTPRequest(url: server.url))
-        // Foundation on Linux refuses some by itself, with an error of no kind.
+        // Foundation on Linux rejects some itself, with an unspecific error.
         #expect(
           ["protocolViolation", rig == .curl ? "-" : "other"].contains(name(error)), "\(String(describing: error))")
       }
@@ -28,7 +28,7 @@ struct ContentLengthTests {
   }
 
   // Foundation on Linux keeps one of several lines of a name, and nobody can tell that there were more.
-  @Test("two lines that differ are the same error")
+  @Test("two different lines are the same error")
   func twoLines() async throws {
     let answer = head("Content-Length: 5", "Content-Length: 6")
     try await withServer({ _ in answer }) { server async throws in
@@ -39,7 +39,7 @@ struct ContentLengthTests {
     }
   }
 
-  @Test("the same length twice is one")
+  @Test("the same length twice is accepted")
   func same() async throws {
     for answer in [head("Content-Length: 5", "Content-Length: 5"), head("Content-Length: 5, 5")] {
       try await withServer({ _ in answer }) { server async throws in
@@ -51,7 +51,7 @@ struct ContentLengthTests {
     }
   }
 
-  @Test("chunks override a length, which leaves the fields")
+  @Test("chunks override a length, which is removed from the fields")
   func chunked() async throws {
     let answer = ScriptedServer.Answer.raw(
       "HTTP/1.1 200 OK\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")

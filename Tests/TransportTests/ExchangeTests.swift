@@ -7,7 +7,7 @@ import Testing
 @Suite("An exchange", .timeLimit(.minutes(5)))
 struct ExchangeTests {
   @Test(
-    "Every method reaches the server as it is (RFC 9110 §9.1)", arguments: Rig.allCases,
+    "Every method is sent unchanged (RFC 9110 §9.1)", arguments: Rig.allCases,
     [HTTPMethod.get, .post, .put, .patch, .merge, .delete, .options, HTTPMethod(rawValue: "REPORT")])
   func methods(rig: Rig, method: HTTPMethod) async throws {
     try await withServer({ .response(200, body: "\($0.method) \($0.target) \($0.text)") }) { server async throws in
@@ -41,7 +41,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test("An answer without content leaves the connection usable", arguments: Rig.allCases, [204, 304, 200])
+  @Test("A response without content leaves the connection usable", arguments: Rig.allCases, [204, 304, 200])
   func bodiless(rig: Rig, status: Int) async throws {
     try await withServer({ _ in .response(status, fields: [.etag: "\"1\""]) }) { server async throws in
       try await rig.run { transport async throws in
@@ -55,7 +55,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test("A POST without content says so: Content-Length 0 (RFC 9110 §8.6)", arguments: [Rig.curl])
+  @Test("A POST without content has Content-Length 0 (RFC 9110 §8.6)", arguments: [Rig.curl])
   func emptyPost(rig: Rig) async throws {
     try await withServer({ _ in .response(204) }) { server async throws in
       try await rig.run { transport async throws in
@@ -66,7 +66,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test("Request fields arrive as given, with nothing invented that the server must act on", arguments: Rig.allCases)
+  @Test("Request fields arrive as given, without added fields that affect the server", arguments: Rig.allCases)
   func requestFields(rig: Rig) async throws {
     try await withServer({ _ in .response(204) }) { server async throws in
       try await rig.run { transport async throws in
@@ -102,7 +102,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test("Response fields keep order, folded lines and bytes that are no UTF-8", arguments: [Rig.curl])
+  @Test("Response fields keep order, folded lines and bytes that are not UTF-8", arguments: [Rig.curl])
   func responseFields(rig: Rig) async throws {
     let head = Array("HTTP/1.1 200 OK\r\nB: 1\r\nA:2 \r\nB: 3\r\nFold: a\r\n b\r\nLatin: ".utf8) + [0xE4]
     let bytes = head + Array("\r\nContent-Length: 0\r\n\r\n".utf8)
@@ -117,7 +117,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test("Content arrives as it is sent, not when all of it is there", arguments: Rig.allCases)
+  @Test("Content arrives as it is sent, not when it is complete", arguments: Rig.allCases)
   func streaming(rig: Rig) async throws {
     let gate = ScriptedServer.Gate()
     try await withServer({ _ in .chunked(pieces: ["one", "two", "three"], gate: gate) }) { server async throws in
@@ -134,7 +134,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test("Interim answers are passed over", arguments: [Rig.curl])
+  @Test("Interim responses are skipped", arguments: [Rig.curl])
   func interim(rig: Rig) async throws {
     try await withServer({ _ in
       .response(200, body: "final").after(interim: 103, fields: ["Link": "<a>"]).after(interim: 100)
@@ -158,7 +158,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test("64 requests at once, each with its own answer", arguments: Rig.allCases)
+  @Test("64 concurrent requests, each with its own response", arguments: Rig.allCases)
   func concurrent(rig: Rig) async throws {
     try await withServer({ .response(200, body: $0.target) }) { server async throws in
       try await rig.run { transport async throws in
@@ -177,7 +177,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test("Requests that cannot be sent safely are refused before a byte is sent", arguments: Rig.allCases)
+  @Test("Requests that cannot be sent safely are rejected before a byte is sent", arguments: Rig.allCases)
   func refused(rig: Rig) async throws {
     try await withServer({ _ in .response(200) }) { server async throws in
       try await rig.run { transport async throws in
@@ -197,7 +197,7 @@ struct ExchangeTests {
     }
   }
 
-  @Test("Interim responses but 100 are told in their order, before the response (RFC 9110 §15.2)")
+  @Test("Interim responses except 100 are reported in order, before the response (RFC 9110 §15.2)")
   func interim() async throws {
     let answer = ScriptedServer.Answer.response(200, body: "x").after(interim: 103, fields: ["Link": "</a>"])
       .after(interim: 100).after(interim: 102)

@@ -43,7 +43,7 @@ struct FaultTests {
       "protocolViolation"),
   ]
 
-  @Test("The time for all ends a request also while others have all connections")
+  @Test("The total time-out ends a request even while others use all connections")
   func queued() async throws {
     var options = CurlTransport.Options()
     options.maximumConnectionsPerHost = 1
@@ -81,7 +81,7 @@ struct FaultTests {
     }
   }
 
-  @Test("Content that came before the fault is read first", arguments: Rig.allCases)
+  @Test("Content that arrived before the fault is read first", arguments: Rig.allCases)
   func contentBeforeFault(rig: Rig) async throws {
     try await withServer({ _ in .response(200, body: "abcdef").truncated(to: 3) }) { server async throws in
       try await rig.run { transport async throws in
@@ -92,7 +92,7 @@ struct FaultTests {
     }
   }
 
-  @Test("Nobody listens", arguments: Rig.allCases)
+  @Test("No server listens", arguments: Rig.allCases)
   func cannotConnect(rig: Rig) async throws {
     let url = try #require(URL(string: "http://127.0.0.1:\(freeLoopbackPort())/"))
     try await rig.run { transport async throws in
@@ -152,7 +152,7 @@ struct FaultTests {
     }
   }
 
-  @Test("A reader that waits is no silence", arguments: Rig.allCases)
+  @Test("A waiting reader is not an idle connection", arguments: Rig.allCases)
   func slowReader(rig: Rig) async throws {
     try await withServer({ _ in .large(pattern: Array(repeating: 7, count: 1 << 16), times: 64) }) {
       server async throws in

@@ -3,9 +3,9 @@ import LarderCurl
 import LarderHTTP
 import Testing
 
-@Suite("Who a connection says the caller is", .timeLimit(.minutes(5)))
+@Suite("The identity of a connection", .timeLimit(.minutes(5)))
 struct IdentityTests {
-  @Test("two client certificates are two callers, none is nobody")
+  @Test("two client certificates are two identities; without one there is none")
   func certificates() throws {
     func transport(_ certificate: String?) throws -> CurlTransport {
       var options = CurlTransport.Options()

@@ -8,7 +8,7 @@ import Testing
 /// One test at a time, as they look at what the whole process holds.
 @Suite("Under load", .serialized, .timeLimit(.minutes(5)))
 struct LoadTests {
-  @Test("256 MiB to a reader that is slower than the server stay out of memory, and arrive whole")
+  @Test("256 MiB to a slow reader stay out of memory, and arrive completely")
   func slowReader() async {
     // In a process of its own: what other tests hold at the time is not counted.
     await #expect(processExitsWith: .success) { try await readSlowly() }
@@ -44,7 +44,7 @@ struct LoadTests {
     }
   }
 
-  @Test("64 MiB stream up in bounded memory, at the server's pace")
+  @Test("64 MiB are uploaded in bounded memory, at the server's pace")
   func upload() async {
     await #expect(processExitsWith: .success) {
       try await streamUp(length: 64 << 20)
@@ -87,7 +87,7 @@ struct LoadTests {
   }
 
   @Test(
-    "Content of another length than announced, or that breaks off, fails the request",
+    "Content that breaks off, or has another length than declared, fails the request",
     arguments: [(10, "invalidRequest"), (2, "invalidRequest"), (nil, "invalidRequest")] as [(Int?, String)])
   func wrongLength(length: Int?, error: String) async throws {
     struct Broken: Error {}
@@ -126,7 +126,7 @@ struct LoadTests {
         task.cancel()
         #expect(await task.value == .cancelled)
         try await abandoned.wait(for: 1)
-        // What was sent before stands in the server's queue in front of the connection's end.
+        // Bytes that were sent before are in the server's queue before the connection's end.
         gate.open()
         try await server.waitForClosedConnections()
         #expect(server.requests.isEmpty && server.faults.count == 1)

@@ -8,7 +8,7 @@ import Testing
 @Suite("Proxies", .timeLimit(.minutes(5)))
 struct ProxyTests {
   @Test(
-    "What the environment says",
+    "Proxies from the environment",
     arguments: [
       ([:], "", "", ""), (["http_proxy": "http://p"], "http://p", "", ""),
       (["HTTP_PROXY": "http://p"], "http://p", "", ""),
@@ -28,7 +28,7 @@ struct ProxyTests {
     #expect(none.proxy(forScheme: "http") == "" && none.exceptions == "")
   }
 
-  @Test("Plain HTTP asks the proxy for the whole URL; the hosts that are excepted are asked themselves")
+  @Test("Plain HTTP requests the whole URL from the proxy; excepted hosts are requested directly")
   func plain() async throws {
     try await withServer({ .response(200, body: "proxy saw \($0.target)") }) { proxy async throws in
       try await withServer({ _ in .response(200, body: "direct") }) { server async throws in
@@ -47,7 +47,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("A tunnel that the proxy refuses is told as that", arguments: [403, 407, 502])
+  @Test("A tunnel that the proxy rejects is reported", arguments: [403, 407, 502])
   func refused(status: Int) async throws {
     try await withServer({ _ in .response(status, body: "no").closing() }) { proxy async throws in
       try await Rig.curl.run({ $0.proxy = .url(proxy.url.absoluteString) }) { transport async throws in
@@ -64,7 +64,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("TLS goes through a tunnel")
+  @Test("TLS uses a tunnel")
   func tunnel() async throws {
     let nginx = try Nginx.start()
     defer { nginx.stop() }
@@ -80,7 +80,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("A proxy that is not there")
+  @Test("A missing proxy")
   func missing() async throws {
     let port = try freeLoopbackPort()
     try await Rig.curl.run({ $0.proxy = .url("http://127.0.0.1:\(port)") }) { transport async throws in

@@ -11,7 +11,7 @@ private enum Length {
   static let limit: TimeLimitTrait.Duration = .minutes(5 + seconds / 30)
 }
 
-@Suite("Responses byte by byte, on connections and handles that are used again", .timeLimit(Length.limit))
+@Suite("Responses byte by byte, on reused connections and handles", .timeLimit(Length.limit))
 struct RawResponseTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -92,7 +92,7 @@ struct RawResponseTests {
     }
   }
 
-  @Test("Each has its outcome, and the requests before and after it theirs", arguments: cases)
+  @Test("Each has its outcome, and the requests before and after it have theirs", arguments: cases)
   func each(_ response: Case) async throws {
     try await withServer({ $0.path == "/good" ? .response(200, body: "good") : .raw(response.bytes) }) {
       server async throws in
@@ -106,7 +106,7 @@ struct RawResponseTests {
     }
   }
 
-  @Test("A redirect to a response that begins with white space is no danger", arguments: [" ", "\t"])
+  @Test("A redirect to a response that begins with white space is safe", arguments: [" ", "\t"])
   func redirected(space: String) async throws {
     try await withServer({ request in
       if request.path == "/first" { return .response(302, fields: ["Location": "/raw", "X-Long": "0123456789"]) }
@@ -121,7 +121,7 @@ struct RawResponseTests {
     }
   }
 
-  @Test("Random responses end as they should or in an error, and the next request gets its own response")
+  @Test("Random responses end as expected or in an error, and the next request gets its own response")
   func random() async throws {
     let seed = PrintedSeed(for: "random responses", default: .random(in: 0 ... .max)).seed
     let handler: ScriptedServer.Handler = { request in

@@ -24,7 +24,7 @@ final class RealServerTests {
       }, body)
   }
 
-  @Test("HTTP/2 where the server offers it, HTTP/1.1 where it does not or is not wanted")
+  @Test("HTTP/2 if the server offers it, HTTP/1.1 if it does not or HTTP/2 is disabled")
   func versions() async throws {
     let http2 = try nginx.url(nginx.http2Port, "/echo")
     let http1 = try nginx.url(nginx.http1Port, "/echo")
@@ -40,7 +40,7 @@ final class RealServerTests {
     }
   }
 
-  @Test("A CA that is not known, a name that is not the server's, a server without TLS")
+  @Test("An unknown CA, a wrong server name, a server without TLS")
   func trust() async throws {
     let good = try nginx.url(nginx.http1Port, "/echo")
     try await Rig.curl.run { transport async throws in
@@ -59,7 +59,7 @@ final class RealServerTests {
     }
   }
 
-  @Test("URLSession checks certificates too, and says what it cannot do")
+  @Test("URLSession checks certificates too, and reports unsupported options")
   func sessionTrust() async throws {
     let url = try nginx.url(nginx.http1Port, "/echo")
     try await Rig.urlSession.run { transport async throws in
@@ -74,7 +74,7 @@ final class RealServerTests {
     #expect(throws: HTTPTransportError.self) { try URLSessionTransport(options) }
   }
 
-  @Test("A client certificate: PEM in two files, PEM as bytes in one, a locked key, PKCS #12")
+  @Test("A client certificate: PEM in two files, PEM as bytes in one, an encrypted key, PKCS #12")
   func clientCertificates() async throws {
     let url = try nginx.url(nginx.clientPort, "/echo")
     let both = try ["client.pem", "client.key"].flatMap {
@@ -108,7 +108,8 @@ final class RealServerTests {
   }
 
   @Test(
-    "A client certificate goes to its own origin: not to another after a redirect, nor where the request says another")
+    "A client certificate is sent only to its own origin: not to another after a redirect, nor if the request disables it"
+  )
   func certificateAudience() async throws {
     let service = try nginx.url(nginx.clientPort, "/echo")
     let certificate = CurlTransport.ClientCertificate(
@@ -133,7 +134,7 @@ final class RealServerTests {
     }
   }
 
-  @Test("Compressed content is undone, and the fields say nothing of it", arguments: Rig.allCases)
+  @Test("Compressed content is decoded, and the fields do not mention the coding", arguments: Rig.allCases)
   func gzip(rig: Rig) async throws {
     let url = try nginx.url(nginx.plainPort, "/text", scheme: "http")
     try await rig.run { transport async throws in
@@ -149,7 +150,7 @@ final class RealServerTests {
     }
   }
 
-  @Test("From https to http is refused")
+  @Test("A redirect from https to http is rejected")
   func downgrade() async throws {
     let url = try nginx.url(nginx.http2Port, "/away")
     try await run { transport async throws in
@@ -177,7 +178,7 @@ final class RealServerTests {
     }
   }
 
-  @Test("Over HTTP/2, a reader that does not pull holds no other stream up")
+  @Test("Over HTTP/2, a reader that does not read does not block other streams")
   func pausedStream() async throws {
     let big = try nginx.url(nginx.http2Port, "/big")
     let echo = try nginx.url(nginx.http2Port, "/echo")
@@ -209,7 +210,7 @@ final class RealServerTests {
     }
   }
 
-  @Test("64 requests at once over HTTP/2 and over TLS with HTTP/1.1")
+  @Test("64 concurrent requests over HTTP/2 and over TLS with HTTP/1.1")
   func concurrent() async throws {
     for port in [nginx.http2Port, nginx.http1Port] {
       let url = try nginx.url(port, "/big")

@@ -9,7 +9,7 @@ struct RedirectTests {
     .authorization: "Bearer secret", .cookie: "session=1", .csrfToken: "t", .accept: "text/plain",
   ]
 
-  @Test("Within the origin credentials go along, and the answer tells its URL", arguments: Rig.allCases)
+  @Test("Within the origin, credentials are sent, and the response has its URL", arguments: Rig.allCases)
   func sameOrigin(rig: Rig) async throws {
     try await withServer({
       $0.path == "/new" ? .response(200, body: "here") : .response(302, fields: [.location: "new?x=1"], body: "moved")
@@ -24,7 +24,7 @@ struct RedirectTests {
     }
   }
 
-  @Test("To another origin they do not", arguments: Rig.allCases)
+  @Test("To another origin, they are not sent", arguments: Rig.allCases)
   func otherOrigin(rig: Rig) async throws {
     try await withServer({ _ in .response(200, body: "there") }) { other in
       try await withServer({ _ in .response(307, fields: [.location: other.url("/x").absoluteString]) }) {
@@ -54,7 +54,7 @@ struct RedirectTests {
     }
   }
 
-  @Test("A streamed content is opened again", arguments: Rig.allCases)
+  @Test("Streamed content is opened again", arguments: Rig.allCases)
   func streamed(rig: Rig) async throws {
     try await withServer({
       $0.path == "/new" ? .response(200) : .response(308, fields: [.location: "/new"])
@@ -67,7 +67,7 @@ struct RedirectTests {
     }
   }
 
-  @Test("Circles end, other schemes are refused, and a caller may look at a redirect itself", arguments: Rig.allCases)
+  @Test("Loops end, other schemes are rejected, and a caller can handle redirects itself", arguments: Rig.allCases)
   func refused(rig: Rig) async throws {
     try await withServer({
       switch $0.path {

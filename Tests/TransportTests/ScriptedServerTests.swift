@@ -22,7 +22,7 @@ struct ScriptedServerTests {
     }
   }
 
-  @Test("A request is heard whole and answered as written")
+  @Test("A request is read completely and gets the scripted response")
   func wholeExchange() async throws {
     let server = try ScriptedServer { .response(201, fields: ["ETag": "\"1\""], body: "seen \($0.text)") }
     defer { server.stop() }
@@ -35,7 +35,7 @@ struct ScriptedServerTests {
     #expect(server.faults.isEmpty)
   }
 
-  @Test("Connections are kept and counted")
+  @Test("Connections are persistent and counted")
   func keepAlive() async throws {
     let server = try ScriptedServer(answers: [.response(200, body: "1"), .chunked(pieces: ["2", "3"]), .response(204)])
     defer { server.stop() }
@@ -47,7 +47,7 @@ struct ScriptedServerTests {
   }
 
   @Test(
-    "Each fault is what curl calls it",
+    "Each fault has curl's error",
     arguments: [
       (ScriptedServer.Answer.close, Int32(52)), (.reset, 56), (.raw("rubbish\r\n"), 1),
       (.response(200, body: "abcdef").truncated(to: 3), 18), (.chunked(pieces: ["abcdef"]).truncated(to: 5), 18),
@@ -63,7 +63,7 @@ struct ScriptedServerTests {
     #expect(status == code)
   }
 
-  @Test("A gate holds an answer until the test opens it, and stop ends what hangs")
+  @Test("A gate delays a response until the test opens it, and stop ends blocked requests")
   func gate() async throws {
     let gate = ScriptedServer.Gate()
     let server = try ScriptedServer { $0.path == "/hang" ? .hang : .response(200, body: "late").held(by: gate) }

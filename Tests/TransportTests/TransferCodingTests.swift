@@ -12,7 +12,7 @@ struct TransferCodingTests {
   }
 
   @Test(
-    "gzip and deflate are undone, whether content codings are or not, and leave the fields",
+    "gzip and deflate are decoded, with and without content decoding, and are removed from the fields",
     arguments: [
       ("gzip, chunked", Compressed.gzip), ("x-gzip,chunked", Compressed.gzip), ("deflate , Chunked", Compressed.zlib),
     ],
@@ -28,7 +28,7 @@ struct TransferCodingTests {
     }
   }
 
-  @Test("What is coded twice is undone twice, the transfer's coding first")
+  @Test("Content that is coded twice is decoded twice, the transfer coding first")
   func twice() async throws {
     let deflated = Compressed.member(Compressed.deflate, of: Compressed.text)
     try await withServer({ _ in
@@ -46,7 +46,7 @@ struct TransferCodingTests {
   }
 
   @Test(
-    "What cannot be undone, or leaves the end of the content unknown, is an error (RFC 9112 §6.3)",
+    "Codings that cannot be decoded, or leave the end of the content unknown, are errors (RFC 9112 §6.3)",
     arguments: ["compress, chunked", "chunked, gzip", "gzip", "br, chunked", "chunked, chunked"])
   func refused(codings: String) async throws {
     try await withServer({ _ in Self.raw(codings, Compressed.gzip) }) { server async throws in

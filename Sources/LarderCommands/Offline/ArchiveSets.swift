@@ -22,7 +22,7 @@ enum ArchiveSets {
     guard let row = try await rows(archive + "?$filter=RequestID%20eq%20\(id)", provider).first else {
       let ids = try await errors(provider).compactMap { $0["RequestID"]?.text }
       throw CommandFailure(
-        .negative, "the error archive does not contain request \(id)",
+        .negative, "the error archive has no request \(id)",
         hint: ids.isEmpty ? "It is empty." : "It contains \(ids.joined(separator: ", ")).")
     }
     return row

@@ -91,7 +91,7 @@ enum StatusCommand {
     let lines = queries.flatMap { status in
       status.contradictedLinks.sorted { $0.key < $1.key }.map { path, count in
         "\(TerminalText.line(status.definingQuery.name)): the service returned \(count) \(count == 1 ? "link" : "links") of "
-          + "\(TerminalText.line(path)) that contradict the referential constraint; the constraint applies\n"
+          + "\(TerminalText.line(path)) that the referential constraint contradicts; the constraint applies\n"
       }
     }
     return lines.isEmpty ? "" : "\n" + lines.joined()

@@ -67,7 +67,7 @@ final class LineLog: Sendable {
 
   private static func writeRepeats(_ state: inout State) {
     guard state.repeats > 0 else { return }
-    state.lines += "(repeated \(state.repeats) more times)\n".utf8
+    state.lines += "(last line repeated \(state.repeats) times)\n".utf8
     state.repeats = 0
   }
 

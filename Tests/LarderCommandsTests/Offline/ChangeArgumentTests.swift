@@ -13,7 +13,7 @@ struct ChangeArgumentTests {
       "orders=Orders?$expand=Items", "documents=Documents")
   }
 
-  @Test("link, unlink and action are queued; a link is seen at once")
+  @Test("link, unlink and action are queued; a link takes effect immediately")
   func links() async throws {
     let clone = try await clone()
     func category() async throws -> String { try await clone.value("Products(1)/Category/ID") }
@@ -40,7 +40,7 @@ struct ChangeArgumentTests {
     #expect(plan.last?["body"]?.string == #"{"amount":5}"#)
   }
 
-  @Test("options go with the request: tag, category, header with a key, condition, PUT")
+  @Test("options are sent with the request: tag, category, header with a key, condition, PUT")
   func options() async throws {
     let clone = try await clone()
     let made = await clone.run(
@@ -65,7 +65,7 @@ struct ChangeArgumentTests {
     #expect(try await clone.json("upload", "--plan", "--json").items?.last?["method"]?.string == "PUT")
   }
 
-  @Test("bytes of media entities and streams are taken from a file, their type by its name")
+  @Test("bytes of media entities and streams are read from a file, whose name determines their type")
   func media() async throws {
     let clone = try await clone()
     try Data("picture".utf8).write(to: URL(fileURLWithPath: clone.path + "/cat.png"))
@@ -80,7 +80,7 @@ struct ChangeArgumentTests {
     #expect(await clone.run("delete", "Products(1)/Photo").status == .done)
   }
 
-  @Test("JSON comes from a file and from standard input, and is shown with its place where it cannot be read")
+  @Test("JSON is read from a file and from standard input, and an error shows the position")
   func json() async throws {
     var clone = try await clone()
     try Data(#"{"Customer":"file"}"#.utf8).write(to: URL(fileURLWithPath: clone.path + "/order.json"))
@@ -106,7 +106,7 @@ struct ChangeArgumentTests {
     #expect(try JSONNode(quiet.outputBytes).items?.count == 2, "what was refused must not wait")
   }
 
-  @Test("a terminal is told what waits; a pipe gets what programs need and no more")
+  @Test("a terminal shows the number of pending changes; a pipe gets only what programs need")
   func terminal() async throws {
     var clone = try await clone()
     let quiet = await clone.run("update", "Orders(1)", #"{"Customer":"x"}"#)
@@ -119,7 +119,7 @@ struct ChangeArgumentTests {
   }
 
   @Test(
-    "a wrong command line is told, and changes nothing",
+    "a wrong command line is an error, and changes nothing",
     arguments: [
       ["create", "Orders"], ["create"], ["update", "Orders(1)"], ["delete"], ["link", "Products(1)/Category"],
       ["create", "Orders", "{}", "--media", "x"], ["create", "Orders", "{}", "--content-type", "a/b"],
@@ -138,7 +138,7 @@ struct ChangeArgumentTests {
     #expect(try await clone.json("status", "--json")["waiting"]?.text == "0")
   }
 
-  @Test("what is not there is a no; outside of a clone the verbs say how to get one")
+  @Test("a missing entity exits with 1; outside of a clone, the message says how to create one")
   func missing() async throws {
     let clone = try await clone()
     for arguments in [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("Several changes as one from the command line", .odataPy(), .serialized, .timeLimit(.minutes(5)))
+@Suite("Several changes in one transaction from the command line", .odataPy(), .serialized, .timeLimit(.minutes(5)))
 struct ChangeSetVerbTests {
   private func clone() async throws -> CloneRig {
     try await CloneRig(
@@ -25,7 +25,9 @@ struct ChangeSetVerbTests {
     {"action":"Products(4)/Larder.Shop.Restock","content":{"amount":5}}
     """
 
-  @Test("Lines become one transaction: made at once, sent as one change set, done whole", arguments: [true, false])
+  @Test(
+    "Lines become one transaction: applied together, sent as one change set, executed completely",
+    arguments: [true, false])
   func whole(isJSON: Bool) async throws {
     try ODataPyService.ofSuite.restart()
     var clone = try await clone()
@@ -59,7 +61,7 @@ struct ChangeSetVerbTests {
     #expect(await there.run("query", "Products(9)").status == .negative)
   }
 
-  @Test("One that does not fit is told with its line, and nothing is changed")
+  @Test("An invalid change is reported with its line, and nothing is changed")
   func refused() async throws {
     var clone = try await clone()
     let cases: [(String, CommandStatus, String)] = [
@@ -92,7 +94,7 @@ struct ChangeSetVerbTests {
   private static let category = #"{"create":"Categories","as":"c","content":{"ID":71,"Name":"n"}}"#
 
   @Test(
-    "The entity that a link is taken away from is the one of that moment, whatever it is called",
+    "unlink compares the target with the current link, by any of its names",
     arguments: [
       (#"{"link":"Products(1)/Category","to":"Categories(3)"}"#, "Products(1)/Category", "Categories(1)", false),
       (#"{"link":"Products(1)/Category","to":"Categories(3)"}"#, "Products(1)/Category", "Categories(3)", true),
@@ -111,7 +113,7 @@ struct ChangeSetVerbTests {
     #expect(try await clone.json("query", "RequestQueue")["value"]?.items?.isEmpty == true)
   }
 
-  @Test("Paths are told as the clone has them; names stand for entities created with a query too")
+  @Test("Paths are printed as the clone has them; names refer to entities that were created with a query too")
   func paths() async throws {
     var clone = try await clone()
     let root = try ODataPyService.ofSuite.root
@@ -130,7 +132,7 @@ struct ChangeSetVerbTests {
       ])
   }
 
-  @Test("It needs no network: what would be wrong with one is not looked at")
+  @Test("It needs no network: incomplete credentials are not checked")
   func withoutNetwork() async throws {
     let clone = try await clone()
     let rig = Rig(

@@ -71,7 +71,8 @@ struct OrderService: Sendable, CustomTestStringConvertible {
 
 @Suite("Changes from the command line", .mockSAP(), .serialized, .timeLimit(.minutes(5)))
 struct ChangeVerbTests {
-  @Test("create, update and delete are in the copy at once, wait, and reach the server", arguments: OrderService.both)
+  @Test(
+    "create, update and delete take effect immediately, are pending, and are uploaded", arguments: OrderService.both)
   func whole(_ orders: OrderService) async throws {
     let service = try MockSAP.ofSuite
     defer { try? service.reset() }
@@ -113,7 +114,7 @@ struct ChangeVerbTests {
   }
 
   @Test(
-    "a conflict is in the archive with its three versions, and is sent again or given up", arguments: OrderService.both)
+    "a conflict is in the archive with its three versions, and is retried or discarded", arguments: OrderService.both)
   func conflict(_ orders: OrderService) async throws {
     let service = try MockSAP.ofSuite
     defer { try? service.reset() }
@@ -156,7 +157,8 @@ struct ChangeVerbTests {
   }
 
   @Test(
-    "--conflicts decides at once", arguments: [("client", "mine", 0), ("server", "theirs", 0), ("merge", "theirs", 1)])
+    "--conflicts resolves conflicts immediately",
+    arguments: [("client", "mine", 0), ("server", "theirs", 0), ("merge", "theirs", 1)])
   func policies(_ policy: String, _ winner: String, _ failed: Int) async throws {
     let service = try MockSAP.ofSuite
     defer { try? service.reset() }
@@ -170,7 +172,7 @@ struct ChangeVerbTests {
     #expect(try await orders.served(orders.order, service)?["PurchaseOrderByCustomer"]?.string == winner)
   }
 
-  @Test("undo brings back what was, of one entity or of all")
+  @Test("undo restores one entity or all")
   func undo() async throws {
     let service = try MockSAP.ofSuite
     let orders = OrderService.both[0]
@@ -187,7 +189,7 @@ struct ChangeVerbTests {
     #expect(await clone.run("undo", "--all", orders.order).status == .usage)
   }
 
-  @Test("without a server what waits stays, and the way on is told")
+  @Test("without a server, changes stay pending, and the message says what to do")
   func noServer() async throws {
     let service = try MockSAP.ofSuite
     let orders = OrderService.both[0]
@@ -206,7 +208,7 @@ struct ChangeVerbTests {
     #expect(await clone.run("upload").status == .done)
   }
 
-  @Test("what the service refuses by its own rules waits with its words, and what depends on it is held")
+  @Test("a change that the service rejects is archived with the service's message, and its dependents are held")
   func refused() async throws {
     let service = try MockSAP.ofSuite
     defer { try? service.reset() }
@@ -231,7 +233,7 @@ struct ChangeVerbTests {
     #expect(try await clone.json("upload", "--json")["sent"]?.text == "2")
   }
 
-  @Test("the status of an upload says that something remains: of a transaction behind a refused change, too")
+  @Test("the status of an upload reports remaining changes, also of a transaction after a rejected change")
   func remains() async throws {
     let service = try MockSAP.ofSuite
     defer { try? service.reset() }
@@ -261,7 +263,7 @@ struct ChangeVerbTests {
     #expect(await clone.run("upload").status == .done)
   }
 
-  @Test("a conflict that a download has noticed is shown and resolved before the upload")
+  @Test("a conflict that a download has detected is shown and resolved before the upload")
   func noticed() async throws {
     let service = try MockSAP.ofSuite
     defer { try? service.reset() }

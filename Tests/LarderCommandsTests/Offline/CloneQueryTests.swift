@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("A clone of which a query fails", .timeLimit(.minutes(3)))
+@Suite("A clone with a failing query", .timeLimit(.minutes(3)))
 struct CloneQueryTests {
   private let folder: TemporaryFolder
   private let things = Things()
@@ -42,7 +42,9 @@ struct CloneQueryTests {
     ("b=Others", .response(200, fields: ["Content-Type": "application/json"], body: "{"), "malformed"),
   ]
 
-  @Test("the others are downloaded; which is missing, why, and what to do is told", arguments: failures.indices)
+  @Test(
+    "the others are downloaded; the message names the failed query, the reason and what to do",
+    arguments: failures.indices)
   func others(_ place: Int) async throws {
     defer { server.stop() }
     let failure = Self.failures[place]
@@ -72,7 +74,7 @@ struct CloneQueryTests {
     #expect((await inside("download", "--remove", "b")).status == .done)
   }
 
-  @Test("a service that goes away in the middle: what has come is there, and the rest comes later")
+  @Test("if the service becomes unreachable, the downloaded rows are kept, and the rest is downloaded later")
   func away() async throws {
     defer { server.stop() }
     things.state.withLock { $0.failing["Odds"] = .close }
@@ -86,7 +88,7 @@ struct CloneQueryTests {
     #expect((await inside("query", "Odds/$count")).output == "6")
   }
 
-  @Test("a download without a query fails with the way to one; taking out the last one warns")
+  @Test("a download without a query fails and says how to add one; removing the last one warns")
   func none() async throws {
     defer { server.stop() }
     #expect(await clone("a=Things").status == .done)
@@ -136,7 +138,7 @@ struct CloneTargetTests {
     try #require(names == ["copy.cloning"])
   }
 
-  @Test("an empty folder is taken with its rights, by any of its names")
+  @Test("an empty folder is used with its permissions, by any of its names")
   func forms() async throws {
     defer { server.stop() }
     for target in ["copy", "copy/", "./copy", "link", "link/"] {
@@ -159,7 +161,7 @@ struct CloneTargetTests {
     #expect(try manager.contentsOfDirectory(atPath: folder.file("a/b")) == ["copy"])
   }
 
-  @Test("what is there already stays as it is, and the message says what to do")
+  @Test("existing files are not changed, and the message says what to do")
   func taken() async throws {
     defer { server.stop() }
     try folder.write([1], to: "file")
@@ -189,7 +191,7 @@ struct CloneTargetTests {
     #expect(!names.contains("copy.cloning"))
   }
 
-  @Test("an interrupted clone is resumed with other queries: it has those of the last command")
+  @Test("an interrupted clone can be resumed with other queries: those of the last command apply")
   func otherQueries() async throws {
     for request in [1, 3, 6] {
       try await interrupt(at: request)
@@ -207,7 +209,7 @@ struct CloneTargetTests {
 
   private func clone(queries: [String]) async -> Outcome { await clone("copy", queries) }
 
-  @Test("an interrupted clone of another service is not mixed with this one")
+  @Test("an interrupted clone of another service is rejected")
   func otherService() async throws {
     defer { server.stop() }
     try await interrupt()
@@ -221,7 +223,7 @@ struct CloneTargetTests {
     #expect(await Rig(directory: folder.path).run(line).status == .done)
   }
 
-  @Test("an interrupted clone with a key is resumed with that key alone")
+  @Test("an interrupted clone with a key is only resumed with that key")
   func otherKey() async throws {
     defer { server.stop() }
     things.arm(SIGKILL, at: 4)
@@ -242,7 +244,7 @@ struct CloneTargetTests {
     #expect(await rig.run("-C", "copy", "query", "Things/$count").output == "6")
   }
 
-  @Test("of two clones into one folder the second one says so, and leaves the first one alone")
+  @Test("of two clones into one folder, the second fails and does not change the first")
   func twice() async throws {
     defer { server.stop() }
     // Nobody gets the signal: the answer is kept back.
@@ -259,7 +261,7 @@ struct CloneTargetTests {
     #expect((await run("copy", "query", "Things/$count")).output == "6" && names == ["copy"])
   }
 
-  @Test("status tells of an unfinished clone, by the name that it will have and the one that it has")
+  @Test("status describes an unfinished clone, by its future name and its current name")
   func status() async throws {
     defer { server.stop() }
     try await interrupt()
@@ -278,7 +280,7 @@ struct CloneTargetTests {
     #expect((await run("copy", "metadata", "--file", "x")).status == .negative)
   }
 
-  @Test("a process that was killed just behind its work leaves nothing that a later one does not take away")
+  @Test("the files of a process that was killed after its work are removed by a later one")
   func leftover() async throws {
     defer { server.stop() }
     #expect(await clone().status == .done)

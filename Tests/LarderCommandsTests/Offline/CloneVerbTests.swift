@@ -57,7 +57,7 @@ struct CloneVerbTests {
     #expect(await inside.run("log", "--limit", "1").output.split(separator: "\n").count == 1)
   }
 
-  @Test("a download brings what has changed, by name too, and says by which way")
+  @Test("a download updates the rows, also of named queries, and prints its method")
   func download() async throws {
     #expect(await clone("products=Products", "orders=Orders").status == .done)
     let service = try ODataPyService.ofSuite
@@ -76,7 +76,7 @@ struct CloneVerbTests {
     #expect((await inside.run("query", "Products(7)/Description")).output.contains("brand new"))
   }
 
-  @Test("queries are added and removed by a later download")
+  @Test("a later download adds and removes queries")
   func queries() async throws {
     #expect(await clone("products=Products").status == .done)
     let added = await inside.run("download", "--query", "categories=Categories")
@@ -93,7 +93,7 @@ struct CloneVerbTests {
     #expect(unknown.diagnostics.contains("categories"))
   }
 
-  @Test("the answer is no: no such entity, and what cannot be answered")
+  @Test("a missing entity and an unsupported query exit with 1")
   func negative() async throws {
     #expect(await clone("products=Products").status == .done)
     let missing = await inside.run("query", "Products(4711)")
@@ -114,7 +114,7 @@ struct CloneVerbTests {
     #expect(explained.output.contains("SCAN") || explained.output.contains("SEARCH"))
   }
 
-  @Test("a set that was not cloned is an error with its query; --local reads what was created in it here")
+  @Test("a set that was not cloned is an error with its query; --local reads its local entities")
   func local() async throws {
     #expect(await clone("products=Products").status == .done)
     let missing = await inside.run("query", "Orders")
@@ -134,7 +134,7 @@ struct CloneVerbTests {
     #expect(explained.output.contains("\"@state\" & 1"))
   }
 
-  @Test("a terminal gets a table and progress; a pipe JSON and silence")
+  @Test("a terminal gets a table and progress; a pipe gets JSON only")
   func terminal() async throws {
     #expect(await clone("products=Products").status == .done)
     var shown = inside
@@ -143,7 +143,7 @@ struct CloneVerbTests {
     #expect(table.output == "ID  Name\n 1  Flour\n")
   }
 
-  @Test("nothing stays behind where the service refuses or no query fits")
+  @Test("nothing is left if the service rejects the request or no query fits")
   func leavesNothing() async throws {
     for arguments in [
       ["clone", root + "/nowhere", "shop", "--query", "a=Products"], ["clone", root, "shop", "--query", "a=Prodcts"],
@@ -160,7 +160,7 @@ struct CloneVerbTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("shop")).isEmpty)
   }
 
-  @Test("the root may be given by its metadata, and with a query option of its own")
+  @Test("the root may be the URL of its metadata, and have a query option")
   func roots() async throws {
     let made = await rig.run("clone", root + "/$metadata?x=1", "shop", "--query", "c=\(root)/Categories?$top=1")
     #expect(made.status == .done, "\(made.diagnostics)")
@@ -170,7 +170,7 @@ struct CloneVerbTests {
     #expect(status["queries"]?.items?.first?["query"]?.string == "Categories?$top=1")
   }
 
-  @Test("CSV has its line of names without rows too, and null is no error")
+  @Test("CSV has a header line also without rows, and null is not an error")
   func emptyAnswers() async throws {
     #expect(await clone("products=Products").status == .done)
     let none = await inside.run("query", "--format", "csv", "Products?$select=ID,Name&$filter=ID lt 0")
@@ -181,7 +181,7 @@ struct CloneVerbTests {
     #expect(null.status == .done, "\(null.diagnostics)")
   }
 
-  @Test("a place in a URL is shown on lines of its own; a query that is not there is told with those that are")
+  @Test("a position in a URL is shown on separate lines; an unknown query is reported with the known ones")
   func words() async throws {
     #expect(await clone("products=Products", "orders=Orders").status == .done)
     let malformed = await inside.run("query", "Products?$filter=Nme eq 1")
@@ -191,7 +191,7 @@ struct CloneVerbTests {
     #expect((await inside.run("download", "xyz")).diagnostics.contains("orders, products"))
   }
 
-  @Test("a folder that is not empty is refused, and left as it is")
+  @Test("a folder that is not empty is rejected and not changed")
   func notEmpty() async throws {
     #expect(await clone("products=Products").status == .done)
     let again = await clone("products=Products")
@@ -200,7 +200,7 @@ struct CloneVerbTests {
     #expect((await inside.run("query", "Products/$count")).output == "40")
   }
 
-  @Test("a wrong command line is told before anything is made")
+  @Test("a wrong command line is reported before anything is created")
   func usage() async throws {
     for arguments in [
       ["clone", root, "shop"], ["clone", root, "shop", "--query", ""], ["clone", root, "shop", "--query", "a="],
@@ -217,7 +217,7 @@ struct CloneVerbTests {
     }
   }
 
-  @Test("outside of a clone the verbs say how to get one")
+  @Test("outside of a clone, the verbs say how to create one")
   func outside() async throws {
     for arguments in [["status"], ["log"], ["query", "Products"], ["download"]] {
       let outcome = await rig.run(arguments)
@@ -229,7 +229,7 @@ struct CloneVerbTests {
 
 @Suite("A clone of a service that fails", .mockSAP("--no-csrf"), .serialized, .timeLimit(.minutes(5)))
 struct CutCloneTests {
-  @Test("a clone that is cut keeps what has come; download goes on with it")
+  @Test("an interrupted clone keeps the downloaded rows; download resumes it")
   func cut() async throws {
     let service = try MockSAP.ofSuite
     let folder = try TemporaryFolder()
@@ -240,7 +240,7 @@ struct CutCloneTests {
     #expect(cut.status == .network)
     #expect(cut.diagnostics.contains("download"))
     let inside = Rig(directory: folder.file("orders"))
-    // What has come is answered without a network, what has not is refused with the way on.
+    // Downloaded rows can be read without a network; other queries fail with a hint.
     #expect((await inside.run("query", "A_SalesOrder/$count")).output == "25")
     let incomplete = await inside.run("query", "A_SalesOrderItem/$count")
     #expect(incomplete.status == .negative)
@@ -248,7 +248,7 @@ struct CutCloneTests {
     #expect((await inside.run("status")).output.contains("incomplete"))
     #expect((await inside.run("log")).status == .done)
     #expect(cut.output.contains("a  whole") && cut.output.contains("b  failed"), "\(cut.output)")
-    // What has come and why it ended can be looked at without a network.
+    // The downloaded rows and the reason of the failure can be read without a network.
     let status = try JSONNode((await inside.run("status", "--json")).outputBytes)["queries"]?.items ?? []
     #expect(status.map { $0["rows"]?.text } == ["25", "0"])
     #expect(status.map { $0["hasPendingDownload"] } == [.boolean(false), .boolean(true)])
@@ -267,7 +267,7 @@ struct CutCloneTests {
     #expect((await inside.run("query", "A_SalesOrderItem/$count")).output == "62")
   }
 
-  @Test("a query that hinders the first download is taken out of it")
+  @Test("a query that fails the first download can be removed")
   func removed() async throws {
     let service = try MockSAP.ofSuite
     let folder = try TemporaryFolder()

@@ -99,7 +99,8 @@ struct CloneWholeTests {
       ?? []
   }
 
-  @Test("has all sets and singletons, contained entities and links, each link once; a type that is missing is left out")
+  @Test(
+    "has all sets and singletons, contained entities and links, each link once; a set with a missing type is left out")
   func whole() async throws {
     defer { server.stop() }
     let made = await rig.run("clone", root, "--all")
@@ -125,7 +126,7 @@ struct CloneWholeTests {
     #expect(again.status == .done, "\(again.diagnostics)")
   }
 
-  @Test("leaves out what cannot be read, with the reason, wherever it stands", arguments: [401, 403, 404, 501])
+  @Test("leaves out sets that cannot be read, with the reason, in any position", arguments: [401, 403, 404, 501])
   func refused(_ status: Int) async throws {
     defer { server.stop() }
     for set in ["Animals", "Keepers", "Cages", "Office"] {
@@ -144,7 +145,7 @@ struct CloneWholeTests {
     }
   }
 
-  @Test("copies a set without its links where only these are refused")
+  @Test("copies a set without its links if only the links are rejected")
   func withoutLinks() async throws {
     defer { server.stop() }
     zoo.failing.withLock { $0 = ["Office?$expand": 400] }
@@ -156,7 +157,7 @@ struct CloneWholeTests {
     #expect((await inside("query", "Office/Head")).status == .negative)
   }
 
-  @Test("stops where the sign-in is refused for everything, before a user is locked out, and leaves nothing")
+  @Test("stops if every sign-in is rejected, before a user is locked out, and leaves nothing")
   func signIn() async throws {
     defer { server.stop() }
     zoo.failing.withLock { $0 = ["Animals": 401, "Keepers": 401, "Cages": 401, "Office": 401] }
@@ -166,7 +167,7 @@ struct CloneWholeTests {
     #expect(server.requests.count <= 5, "\(server.requests.map(\.target))")
   }
 
-  @Test("a service that goes away meanwhile: the rest comes later, and is not left out")
+  @Test("if the service becomes unreachable, the rest is downloaded later, and is not left out")
   func away() async throws {
     defer { server.stop() }
     zoo.failing.withLock { $0 = ["Office": 503] }
@@ -180,7 +181,7 @@ struct CloneWholeTests {
 
   // MARK: Choosing
 
-  @Test("without a query, in a pipe: an error lists the sets and says how to choose; nothing is made")
+  @Test("without a query, in a pipe: an error lists the sets and says how to choose; nothing is created")
   func pipe() async throws {
     defer { server.stop() }
     let refused = await rig.run("clone", root)
@@ -193,7 +194,8 @@ struct CloneWholeTests {
     #expect((await rig.run("clone", root)).status == .network)
   }
 
-  @Test("on a terminal it lists the sets with their numbers of entities, asks until it understands, and copies those")
+  @Test(
+    "on a terminal, it lists the sets with their numbers of entities, asks until the input is valid, and copies them")
   func terminal() async throws {
     defer { server.stop() }
     zoo.failing.withLock { $0 = ["Cages": 501] }
@@ -220,7 +222,7 @@ struct CloneWholeTests {
     ("-1", nil),
   ]
 
-  @Test("an answer names sets by numbers, spans and names", arguments: answerRows.indices)
+  @Test("sets are chosen by numbers, ranges and names", arguments: answerRows.indices)
   func answers(_ place: Int) {
     server.stop()
     let list = SetList(["A", "Bee", "all"].map { ServiceQueries.Source(name: $0, isSet: true) }, ["A": 3])
@@ -234,7 +236,7 @@ struct CloneWholeTests {
 
   // MARK: Names
 
-  @Test("a query without a name has that of its set; an equals sign behind ? or ( is the path's")
+  @Test("a query without a name has the name of its set; an equals sign after ? or ( belongs to the path")
   func queryNames() async throws {
     defer { server.stop() }
     let made = await rig.run(
@@ -268,7 +270,7 @@ struct CloneWholeTests {
     ("https://h/%FF/", nil), ("https://h/\(String(repeating: "a", count: 300))/", nil), ("https://h/x.cloning/", nil),
   ]
 
-  @Test("the folder is named after the service, or the name is refused", arguments: folderRows.indices)
+  @Test("the folder is named after the service, or the name is rejected", arguments: folderRows.indices)
   func folders(_ place: Int) throws {
     server.stop()
     let (url, name) = Self.folderRows[place]
@@ -284,7 +286,7 @@ struct CloneWholeTests {
 
 @Suite("Clones of whole real services", .odataPy(), .mockSAP(), .timeLimit(.minutes(5)))
 struct CloneRealWholeTests {
-  @Test("V2 and V4 of mock-sap, and V4 of odata-py, come whole, and so do their links")
+  @Test("V2 and V4 of mock-sap, and V4 of odata-py, are copied completely with their links")
   func services() async throws {
     let sap = try MockSAP.ofSuite
     for (root, questions) in [

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A clone whose queue cannot be read", .mockSAP(), .serialized, .timeLimit(.minutes(5)))
 struct DamagedQueueTests {
-  /// A clone with one change that waits and cannot be read any more, and its number.
+  /// A clone with one pending change that cannot be read, and its number.
   private func clone(_ orders: OrderService, _ service: MockSAP) async throws -> (CloneRig, String) {
     let clone = try await CloneRig(orders.root(service), orders.query)
     #expect(
@@ -26,7 +26,7 @@ struct DamagedQueueTests {
   }
 
   @Test(
-    "status and errors diff say so: they tell neither that nothing waits nor that there is no conflict"
+    "status and errors diff fail: they report neither an empty queue nor a missing conflict"
   )
   func told() async throws {
     let service = try MockSAP.ofSuite
@@ -40,7 +40,7 @@ struct DamagedQueueTests {
     #expect(await clone.run("errors", "diff", "99").diagnostics.contains("no request 99"))
   }
 
-  @Test("a change that is made ends well: whoever reads that it failed makes it twice")
+  @Test("a change that was made exits with 0: after a failure, a user would make it twice")
   func made() async throws {
     let service = try MockSAP.ofSuite
     let orders = OrderService(isV4: true)

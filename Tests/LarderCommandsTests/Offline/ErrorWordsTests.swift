@@ -7,7 +7,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("What is told of changes that failed", .timeLimit(.minutes(3)))
+@Suite("Messages about failed changes", .timeLimit(.minutes(3)))
 struct ErrorWordsTests {
   private let things = Things()
   private let server: ScriptedServer
@@ -20,7 +20,7 @@ struct ErrorWordsTests {
 
   private func clone() async throws -> CloneRig { try await CloneRig(server.text("/s/"), "a=Things") }
 
-  @Test("a call of an action is listed by its name, shown with its parameters, and its cure names verbs that exist")
+  @Test("an action is listed by its name and shown with its parameters, and its hint names existing verbs")
   func lostCall() async throws {
     defer { server.stop() }
     let clone = try await clone()
@@ -45,7 +45,7 @@ struct ErrorWordsTests {
     #expect(await clone.run("status").output.contains("\nRestock "))
   }
 
-  @Test("undo looks up an uncertain change first, and takes back one that did not take effect")
+  @Test("undo looks up an uncertain change first, and discards it if it did not take effect")
   func undoOfUncertain() async throws {
     defer { server.stop() }
     let clone = try await clone()
@@ -63,7 +63,7 @@ struct ErrorWordsTests {
     #expect(try await clone.value("Things(1)/Name") == "a")
   }
 
-  @Test("a transaction that is refused as one batch is told by its requests, not as $batch")
+  @Test("a transaction that is rejected as one batch is reported by its requests, not as $batch")
   func refusedBatch() async throws {
     defer { server.stop() }
     var clone = try await clone()
@@ -80,7 +80,7 @@ struct ErrorWordsTests {
     #expect(await clone.run("errors", "show", "1").output.contains("\"amount\": 5"))
   }
 
-  @Test("a transaction without batches names the option that lets it go")
+  @Test("for a transaction without batches, the message names the option that allows it")
   func noBatches() async throws {
     defer { server.stop() }
     for arguments in [["--batch-size", "0"], []] {
@@ -103,7 +103,7 @@ struct ErrorWordsTests {
     }
   }
 
-  @Test("diff shows what the service has of a change refused with 404, and what this clone would make with 409")
+  @Test("diff shows the service's version for a change rejected with 404, and the clone's version for one with 409")
   func diff() async throws {
     defer { server.stop() }
     let clone = try await clone()
@@ -143,7 +143,7 @@ struct ErrorWordsTests {
     ("application/json", #"{"fault":"Table is locked"}"#, #"{"fault":"Table is locked"}"#),
   ]
 
-  @Test("a 500 with a text tells status and text, on one line and not at length", arguments: answers.indices)
+  @Test("a 500 with a text is reported with status and text, on one short line", arguments: answers.indices)
   func text(_ place: Int) async throws {
     defer { server.stop() }
     let (type, body, words) = Self.answers[place]
@@ -163,7 +163,7 @@ struct ErrorWordsTests {
     }
   }
 
-  @Test("bytes that are no text are not shown")
+  @Test("bytes that are not text are not shown")
   func bytes() async throws {
     defer { server.stop() }
     let clone = try await clone()
@@ -172,7 +172,7 @@ struct ErrorWordsTests {
     #expect(download.diagnostics.contains("500") && !download.diagnostics.contains("PNG"), "\(download.diagnostics)")
   }
 
-  @Test("parameters in the URL are shown one by one, as they were meant")
+  @Test("parameters in the URL are shown one by one, decoded")
   func parameters() throws {
     let row = try JSONNode(
       Array(#"{"RequestID":1,"RequestMethod":"POST","RequestURL":"Confirm?Note='a%20%26%20b'&Order=5L"}"#.utf8))

@@ -6,12 +6,12 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("Verbs where nothing more can be written", .timeLimit(.minutes(5)))
+@Suite("Verbs on a full disk or in a read-only folder", .timeLimit(.minutes(5)))
 struct FullDiskVerbTests {
   private let things = Things()
 
   @Test(
-    "on a full disk a clone and an object store are read; what writes says that the disk is full, and with room all is as it was"
+    "on a full disk, a clone and an object store can be read; writing reports the full disk and loses nothing"
   )
   func full() async throws {
     guard let disk = try SmallDisk(bytes: 2 << 20) else { return print("no disk can be mounted here") }
@@ -56,7 +56,7 @@ struct FullDiskVerbTests {
     #expect(await rig.run("object", "get", "--store", "o", "k").output == "value")
   }
 
-  @Test("a value that was stored is put, also where closing the store finds no room; then it is read")
+  @Test("a value is stored even if closing the store finds no space; then it can be read")
   func closing() async throws {
     guard let disk = try SmallDisk(bytes: 300 << 10) else { return print("no disk can be mounted here") }
     let rig = Rig(input: [UInt8](repeating: 7, count: 5000), directory: disk.path)
@@ -77,7 +77,7 @@ struct FullDiskVerbTests {
     print("closing found no room: \(isWarned)")
   }
 
-  @Test("in a folder that its user may not write to a clone is read, by its owner and by others who may read it")
+  @Test("a clone in a read-only folder can be read, by its owner and by others with permission")
   func permissions() async throws {
     let server = try things.serve()
     defer { server.stop() }

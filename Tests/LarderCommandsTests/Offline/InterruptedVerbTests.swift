@@ -10,7 +10,7 @@ import Testing
 @Suite("An interrupt of an upload or a download", .serialized, .timeLimit(.minutes(5)))
 struct InterruptedVerbTests {
   @Test(
-    "An upload ends with 130 and says what was sent and what waits; the next goes on, and nothing is sent twice",
+    "An upload exits with 130 and reports sent and pending changes; the next one resumes, and nothing is sent twice",
     arguments: [1, 2, 3], [false, true])
   func upload(at number: Int, isDone: Bool) async throws {
     let things = Things()
@@ -39,7 +39,7 @@ struct InterruptedVerbTests {
   }
 
   @Test(
-    "A download ends with 130 and keeps what was there; the next brings what has changed", arguments: [1, 2, 3],
+    "A download exits with 130 and keeps the old rows; the next one updates them", arguments: [1, 2, 3],
     [false, true])
   func download(at page: Int, isDone: Bool) async throws {
     let things = Things()
@@ -53,7 +53,7 @@ struct InterruptedVerbTests {
     let ending = try await things.larder(["-C", clone.path, "download"])
     #expect(ending.code == 130, "\(ending.diagnostics)")
     #expect(ending.diagnostics.contains("larder: interrupted\n"), "\(ending.diagnostics)")
-    // Before the first page nothing has come.
+    // Before the first page, no rows are downloaded.
     let words = ending.diagnostics.contains("The downloaded data is kept: 'larder ")
     #expect(words == (page > 1), "\(ending.diagnostics)")
     // All of the old rows, none of the new ones.

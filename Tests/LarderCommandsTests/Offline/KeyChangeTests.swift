@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("A key is given, changed and taken away", .odataPy(), .timeLimit(.minutes(5)))
+@Suite("A key is set, changed and removed", .odataPy(), .timeLimit(.minutes(5)))
 struct KeyChangeTests {
   private let folder: TemporaryFolder
   private let root: String
@@ -27,7 +27,7 @@ struct KeyChangeTests {
     Rig(environment: key.map { ["LARDER_KEY": $0] } ?? [:], directory: place.isEmpty ? folder.path : folder.file(place))
   }
 
-  /// A clone with a change that waits.
+  /// A clone with a pending change.
   private func clone(_ key: String? = nil) async {
     let made = await rig(key, in: "").run("clone", root, "shop", "--query", "products=Products")
     #expect(made.status == .done, "\(made.diagnostics)")
@@ -50,7 +50,7 @@ struct KeyChangeTests {
     return !search.found.isEmpty
   }
 
-  @Test("a clone gets its first key, another one, and none; what waits stays")
+  @Test("a clone gets its first key, another one, and none; pending changes are kept")
   func clones() async throws {
     await clone()
     #expect(findsText())
@@ -74,7 +74,7 @@ struct KeyChangeTests {
     #expect(sent.status == .done, "\(sent.diagnostics)")
   }
 
-  @Test("the new key may come from standard input")
+  @Test("the new key can be read from standard input")
   func input() async throws {
     await clone()
     var rig = self.rig()
@@ -83,7 +83,7 @@ struct KeyChangeTests {
     #expect(await isWhole("the new phrase"))
   }
 
-  @Test("a wrong, a missing, an empty and a needless key end with a cure, and the clone stays as it is")
+  @Test("a wrong, missing, empty or unneeded key is an error with a hint, and the clone is not changed")
   func refused() async throws {
     await clone("the old phrase")
     let store = URL(filePath: folder.file("shop/store.larder"))
@@ -128,15 +128,15 @@ struct KeyChangeTests {
     #expect(needless.status == .storage && needless.diagnostics.contains("not encrypted"), "\(needless.diagnostics)")
     #expect(needless.diagnostics.contains(KeyAccess.hint))
     let nowhere = await rig(in: "").run("key", "--new-key-file", "new")
-    #expect(nowhere.status == .storage && nowhere.diagnostics.contains("there is no clone here"))
+    #expect(nowhere.status == .storage && nowhere.diagnostics.contains("this folder is not a clone"))
   }
 
-  @Test("the key of an object store is given, changed and taken away by larder object key")
+  @Test("larder object key sets, changes and removes the key of an object store")
   func objects() async throws {
     let rig = self.rig(in: "")
     let line = ["object", "key", "--store", "my.store"]
     let missing = await rig.run(line + ["--new-key-file", "old"])
-    #expect(missing.status == .storage && missing.diagnostics.contains("there is no such file"))
+    #expect(missing.status == .storage && missing.diagnostics.contains("no such file"))
     let store = try await ObjectStore(path: folder.file("my.store"))
     try await store.put([UInt8]("value".utf8), forKey: "a")
     let used = await rig.run(line + ["--new-key-file", "old"])
@@ -161,7 +161,7 @@ struct KeyChangeTests {
     #expect(await rig.run(["object", "get", "--store", "my.store", "a", "--key-file", "old"]).output == "value")
   }
 
-  @Test("a key that others can read is warned of by its path")
+  @Test("a key file that others can read causes a warning with its path")
   func warning() async throws {
     await clone()
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.file("new"))

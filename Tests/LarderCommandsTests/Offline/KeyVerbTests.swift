@@ -38,7 +38,7 @@ struct KeyArgumentTests {
     #expect(try StorageKey(bytes: Array(0..<32)) != (try StorageKey(passphrase: (0..<32).map { UInt8($0) })))
   }
 
-  @Test("the file wins over the environment; neither may be empty")
+  @Test("the file has precedence over the environment; neither may be empty")
   func places() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write(Array("from the file\n".utf8), to: "key")
@@ -56,7 +56,7 @@ struct KeyArgumentTests {
     #expect(throws: FileError.self) { try key(rig, ["--key-file": [folder.file("missing")]]) }
   }
 
-  @Test("a key's file is named by the path that was tried, from the folder of -C")
+  @Test("an error names the path of a key file relative to the folder of -C")
   func place() throws {
     let folder = try TemporaryFolder()
     _ = try folder.write([], to: "empty")
@@ -67,7 +67,7 @@ struct KeyArgumentTests {
     #expect(empty?.description == "\(folder.file("empty")) cannot be read: it is empty, but a key is required")
   }
 
-  @Test("standard input is the key's or the value's, never both: the second would be empty")
+  @Test("standard input can be the key or the value, not both: the second would be empty")
   func inputTwice() async throws {
     let folder = try TemporaryFolder()
     let rig = Rig(input: Array("me:sesame".utf8), directory: folder.path)
@@ -111,7 +111,7 @@ struct KeyVerbTests {
     await rig(key).run("clone", root, "shop", "--query", "products=Products")
   }
 
-  @Test("every verb of a clone works with the key, and says without it where it comes from; 4 is the status")
+  @Test("every verb of a clone works with the key; without it, the message says how to pass it, and the status is 4")
   func verbs() async throws {
     #expect(await clone(Self.phrase).status == .done)
     let work: [[String]] = [
@@ -140,7 +140,7 @@ struct KeyVerbTests {
     #expect(search.found == [] && search.looks > 0)
   }
 
-  @Test("a plain clone refuses a key, and says so")
+  @Test("a plain clone rejects a key with a message")
   func plain() async throws {
     #expect(await clone(nil).status == .done)
     let refused = await inside(Self.phrase).run("status")
@@ -158,7 +158,7 @@ struct KeyVerbTests {
     #expect(!refused.diagnostics.contains(Self.phrase), "\(refused.diagnostics)")
   }
 
-  @Test("a key from standard input is read once, also where a download opens the store twice")
+  @Test("a key from standard input is read once, even if a download opens the store twice")
   func input() async throws {
     try FileManager.default.createDirectory(atPath: folder.file("shop"), withIntermediateDirectories: true)
     _ = try folder.write(Array(#"{"service":"\#(root)/"}"#.utf8), to: "shop/larder.json")
@@ -182,7 +182,7 @@ struct KeyVerbTests {
     }
   }
 
-  @Test("larder get keeps its answers under the key, and its cache opens with that alone")
+  @Test("larder get encrypts cached responses with the key, and its cache opens only with it")
   func cache() async throws {
     let url = root + "/Products(1)"
     let line = ["get", "--cache", "cache", url]

@@ -22,7 +22,7 @@ struct KilledCloneTests {
   enum Moment: CustomStringConvertible {
     /// At a request for data, before its answer.
     case request(Int)
-    /// When what is in the folder has changed so many times.
+    /// After this number of changes in the folder.
     case change(Int)
 
     var description: String {
@@ -91,7 +91,7 @@ struct KilledCloneTests {
     }
   }
 
-  /// Whatever the moment: nothing at the target, or all of it; the same command finishes the clone.
+  /// At any time the target is absent or complete, and the same command finishes the clone.
   private func check(_ moment: Moment, _ place: Place, isThere: Bool) async throws {
     try await place.clone(until: moment)
     let context: Comment = "killed at \(moment)"
@@ -118,7 +118,7 @@ struct KilledCloneTests {
   static let kinds = [(nil, false), (nil, true), ("a key", false)] as [(String?, Bool)]
 
   @Test(
-    "Nothing of it is there, or all; the same command resumes it: killed at each request", arguments: kinds)
+    "The clone is absent or complete, and the same command resumes it: killed at each request", arguments: kinds)
   func requests(_ key: String?, _ isThere: Bool) async throws {
     for number in 1...10 {
       let things = Things()
@@ -129,7 +129,7 @@ struct KilledCloneTests {
   }
 
   @Test(
-    "Nothing of it is there, or all; the same command resumes it: killed while it works on files", arguments: kinds)
+    "The clone is absent or complete, and the same command resumes it: killed during file operations", arguments: kinds)
   func changes(_ key: String?, _ isThere: Bool) async throws {
     let things = Things()
     let server = try things.serve()
@@ -141,7 +141,7 @@ struct KilledCloneTests {
     }
   }
 
-  @Test("Killed again and again, each time a little later, it comes to its end", arguments: [nil, "a key"])
+  @Test("A clone that is killed again and again, each time a little later, completes", arguments: [nil, "a key"])
   func again(_ key: String?) async throws {
     let things = Things()
     let server = try things.serve()
@@ -158,7 +158,7 @@ struct KilledCloneTests {
     try await place.checkWhole("again and again")
   }
 
-  @Test("A signal that can be handled leaves what has come for the same command, and else nothing")
+  @Test("A handled signal keeps the downloaded data for the same command, and leaves nothing else")
   func signals() async throws {
     for (signal, code) in [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)] {
       // The first request is for the metadata, the third for the second page.

@@ -35,9 +35,9 @@ private func countingServer(rejectsAll: Bool = false) throws -> ScriptedServer {
   }
 }
 
-@Suite("Options of a download that a service refuses", .timeLimit(.minutes(3)))
+@Suite("Download options that a service rejects", .timeLimit(.minutes(3)))
 struct OptionRefusalTests {
-  @Test("a set whose next link is rejected after $count comes without it; the next set is not asked for it at all")
+  @Test("a set whose next link is rejected after $count is downloaded without it; the next set is requested without it")
   func count() async throws {
     let folder = try TemporaryFolder()
     let server = try countingServer()
@@ -57,7 +57,7 @@ struct OptionRefusalTests {
     #expect(asked.contains("/s/B") && !asked.contains { $0.contains("count") }, "\(asked)")
   }
 
-  @Test("the error names the URL that was refused, by its options and without their data")
+  @Test("the error names the options of the rejected URL, without their data")
   func url() async throws {
     let folder = try TemporaryFolder()
     let server = try countingServer(rejectsAll: true)
@@ -104,7 +104,7 @@ struct AllowOptionTests {
     await Rig(input: Array(input.utf8), directory: folder.path).run(["-C", "copy"] + arguments)
   }
 
-  @Test("are refused with the option in the message, and with it they are queued and sent")
+  @Test("are rejected with the option in the message; with the option they are queued and sent")
   func allow() async throws {
     defer { server.stop() }
     let made = await Rig(directory: folder.path).run("clone", server.text("/s/"), "copy", "--query", "Ts")

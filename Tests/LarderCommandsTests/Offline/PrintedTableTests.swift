@@ -3,11 +3,11 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("Answers as tables", .timeLimit(.minutes(1)))
+@Suite("Results as tables", .timeLimit(.minutes(1)))
 struct AnswerTableTests {
   private func rows(_ json: String) throws -> PrintedRows { PrintedRows(try JSONNode(Array(json.utf8))) }
 
-  @Test("Columns in the order in which they first come, control information left out, V2 and V4 alike")
+  @Test("Columns in the order of their first appearance, without control information, in V2 and V4")
   func columns() throws {
     let v4 = try rows(
       ##"{"@odata.context":"x","@odata.count":7,"value":[{"@odata.etag":"e","A":1,"N@odata.navigationLink":"l"},"##
@@ -52,13 +52,13 @@ struct AnswerTableTests {
     #expect(PrintedTable.csv(rows) == "A,B\r\n\"x,y\",\"say \"\"hi\"\"\"\r\n,\"two\nlines\"\r\n ,1.50\r\n")
   }
 
-  @Test("CSV doubles a quote that a combining mark follows, and tells an empty text from null")
+  @Test("CSV doubles a quote before a combining mark, and distinguishes an empty text from null")
   func csvEdges() throws {
     let rows = try rows(#"{"value":[{"A":"\"\u0301x","B":""},{"A":"=1+1","B":null}]}"#)
     #expect(PrintedTable.csv(rows) == "A,B\r\n\"\"\"\u{301}x\",\"\"\r\n=1+1,\r\n")
   }
 
-  @Test("Where there are no rows, the columns are those that the question names")
+  @Test("Without rows, the columns are those of the query")
   func noRows() throws {
     let none = PrintedRows(try JSONNode(Array(#"{"value":[]}"#.utf8)), names: ["A", "B"])
     #expect(PrintedTable.csv(none) == "A,B\r\n")
@@ -68,7 +68,7 @@ struct AnswerTableTests {
 
 @Suite("Progress of downloads", .timeLimit(.minutes(1)))
 struct DownloadBarsTests {
-  @Test("A line has a bar where the total is known, and fits a terminal")
+  @Test("A line has a bar if the total is known, and fits the terminal")
   func line() {
     let line = DownloadBars.Line(step: "reading", rows: 5000, bytes: 1_234_567, total: 20_000)
     #expect(
@@ -95,7 +95,7 @@ struct DownloadBarsTests {
     bars.end()
   }
 
-  @Test("Lines are drawn over each other on a terminal and taken away at the end; elsewhere nothing is written")
+  @Test("Lines are redrawn in place on a terminal and removed at the end; elsewhere nothing is written")
   func drawing() {
     let output = Collector()
     let diagnostics = Collector()

@@ -27,7 +27,7 @@ struct RemovedCloneTests {
   }
 
   @Test(
-    "a clone whose folder or store is removed while it is made fails and leaves nothing",
+    "a clone whose folder or store is removed meanwhile fails and leaves nothing",
     arguments: ["", "/clone", "/clone/*"], [false, true])
   func clone(what: String, makesAnew: Bool) async throws {
     let folder = try TemporaryFolder()
@@ -68,7 +68,7 @@ struct RemovedCloneTests {
   }
 
   @Test(
-    "an object store that was cut to nothing is damaged, with a key and without; a new empty file is none",
+    "a truncated object store is reported as damaged, with and without a key; a new empty file is not",
     arguments: [nil, "secret"], [0, 4096])
   func emptied(key: String?, length: Int) async throws {
     let folder = try TemporaryFolder()
@@ -85,7 +85,7 @@ struct RemovedCloneTests {
     #expect(await rig.run("object", "put", "--store", "new", "k").status == .done)
   }
 
-  @Test("a clone's store that was cut to nothing is damaged", arguments: [nil, "secret"])
+  @Test("a truncated store of a clone is reported as damaged", arguments: [nil, "secret"])
   func emptiedClone(key: String?) async throws {
     let server = try serve {}
     defer { server.stop() }
@@ -102,7 +102,7 @@ struct RemovedCloneTests {
   }
 
   @Test(
-    "a technical cache that was cut to nothing is replaced with a warning; listing it says that it is damaged",
+    "a truncated technical cache is replaced with a warning; listing it reports the damage",
     arguments: [nil, "secret"], [0, 4096, 5000])
   func cache(key: String?, length: Int) async throws {
     let server = try ScriptedServer { _ in

@@ -43,7 +43,7 @@ struct UserVerbTests {
     return outcome.output.trimmingCharacters(in: .newlines) + outcome.diagnostics
   }
 
-  @Test("each user has the own copy: another's is set aside and comes back, with what waits in it")
+  @Test("each user has a copy: another user's copy is set aside and comes back with its pending changes")
   func setAside() async throws {
     try await clone("ada")
     let refused = await run("bob", "status")
@@ -80,7 +80,7 @@ struct UserVerbTests {
     #expect(search.found == [])
   }
 
-  @Test("a plain copy says how much waits in it, and is set aside under a key alone")
+  @Test("a plain copy reports its number of pending changes, and is only set aside with a key")
   func plain() async throws {
     try await clone("ada", isPlain: true)
     let refused = await run("bob", isPlain: true, "query", "Products/$count")
@@ -100,7 +100,7 @@ struct UserVerbTests {
     #expect(await description("ada") == "of ada")
   }
 
-  @Test("upload-first: the former user uploads, then the copy is removed; while something waits it stays")
+  @Test("upload-first: the copy is removed after its user has uploaded; with pending changes it stays")
   func uploadFirst() async throws {
     try await clone("ada", isPlain: true, text: "sent")
     func take() async -> Outcome {
@@ -116,7 +116,7 @@ struct UserVerbTests {
     #expect(await run("bob", isPlain: true, "query", "Products/$count").status == .done)
   }
 
-  @Test("the user comes from the environment, too; what does not go together is a mistake")
+  @Test("the user can be set in the environment; incompatible options are an error")
   func usage() async throws {
     try await clone("ada")
     var rig = Rig(environment: ["LARDER_STORE_USER": "ada"], directory: folder.file("shop"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("larder download --whole, larder status of contradicted links", .timeLimit(.minutes(1)))
+@Suite("larder download --whole, and links that contradict foreign keys in larder status", .timeLimit(.minutes(1)))
 struct WholeDownloadVerbTests {
   private static let metadata = """
     <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>
@@ -19,7 +19,7 @@ struct WholeDownloadVerbTests {
     </EntityContainer></Schema></edmx:DataServices></edmx:Edmx>
     """
 
-  @Test("everything is read, whatever the delta link says; status names links that columns contradict")
+  @Test("everything is downloaded regardless of the delta link; status names links that contradict columns")
   func whole() async throws {
     let server = try ScriptedServer { request in
       switch request.path {
@@ -46,7 +46,7 @@ struct WholeDownloadVerbTests {
     let whole = await rig.run("download", "orders", "--whole", "--json")
     #expect(whole.status == .done && whole.output.contains("\"way\":\"whole\""), "\(whole.output)\(whole.diagnostics)")
     let status = await rig.run("status")
-    let line = "orders: the service returned 1 link of Orders/Items that contradict the referential constraint"
+    let line = "orders: the service returned 1 link of Orders/Items that the referential constraint contradicts"
     #expect(status.output.contains(line), "\(status.output)\(status.diagnostics)")
     let json = await rig.run("status", "--json")
     #expect(json.output.contains(#""contradictedLinks":{"Orders/Items":1}"#), "\(json.output)")

@@ -29,7 +29,7 @@ struct FileSafetyTests {
     try FileManager.default.createSymbolicLink(atPath: folder.file(name), withDestinationPath: folder.file(target))
   }
 
-  @Test("--output keeps a file's permissions, writes through a link, and is not led astray by a planted one")
+  @Test("--output keeps a file's permissions, writes through a link, and does not follow a planted link")
   func output() async throws {
     defer { server.stop() }
     _ = try folder.write([1], to: "narrow")
@@ -61,7 +61,7 @@ struct FileSafetyTests {
       "\(ending.text) \(ending.diagnostics)")
   }
 
-  @Test("what comes from an encrypted store is for its owner alone")
+  @Test("output of an encrypted store is readable for its owner only")
   func encrypted() async throws {
     defer { server.stop() }
     let locked = Rig(input: [0x61], environment: ["LARDER_KEY": "secret"], directory: folder.path)
@@ -89,7 +89,7 @@ struct FileSafetyTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("elsewhere")).isEmpty)
   }
 
-  @Test("a clone does not go into a folder that is another's, or behind a link")
+  @Test("a clone is not created in another user's folder, or behind a link")
   func stagedElsewhere() async throws {
     defer { server.stop() }
     try FileManager.default.createDirectory(atPath: folder.file("elsewhere"), withIntermediateDirectories: false)
@@ -99,7 +99,7 @@ struct FileSafetyTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("elsewhere")).isEmpty)
   }
 
-  @Test("client certificates and their keys that others can read are warned of, as key files are")
+  @Test("client certificates and keys that others can read cause a warning, as key files do")
   func certificates() async throws {
     defer { server.stop() }
     for name in ["cert.pem", "key.pem"] { _ = try folder.write(Array("PEM".utf8), to: name) }
@@ -112,7 +112,7 @@ struct FileSafetyTests {
     }
   }
 
-  @Test("few open files: an error and no signal", arguments: [5, 8, 12, 20, 40, 60, 80, 120])
+  @Test("with few open files, there is an error and no crash", arguments: [5, 8, 12, 20, 40, 60, 80, 120])
   func descriptors(limit: Int) async throws {
     defer { server.stop() }
     let url = server.text("/x")

@@ -5,9 +5,9 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("Lines that nobody waits for", .timeLimit(.minutes(5)))
+@Suite("Buffered log lines", .timeLimit(.minutes(5)))
 struct LineLogTests {
-  /// An output that keeps what it gets, and refuses while it is told to.
+  /// An output that records its lines, and fails while `refusal` is set.
   private final class Output: Sendable {
     let text = Mutex("")
     let refusal = Mutex<OutputError?>(nil)
@@ -22,16 +22,16 @@ struct LineLogTests {
     var lines: [String] { text.withLock { $0.split(separator: "\n").map(String.init) } }
   }
 
-  @Test("Lines come out whole and in order; the same again is counted where that is wanted")
+  @Test("Lines are written completely and in order; repeats are counted on request")
   func repeats() async {
     let output = Output()
     let log = LineLog(output.port, joinsRepeats: true)
     for line in ["a", "b", "b", "b", "c"] { log.append(line) }
     await log.flush()
-    #expect(output.lines == ["a", "b", "(the same 2 times more)", "c"])
+    #expect(output.lines == ["a", "b", "(last line repeated 2 times)", "c"])
     for _ in 0..<3 { log.append("c") }
     await log.flush()
-    #expect(output.lines.last == "(the same 3 times more)")
+    #expect(output.lines.last == "(last line repeated 3 times)")
     let each = Output()
     let plain = LineLog(each.port)
     for _ in 0..<3 { plain.append("x") }
@@ -39,7 +39,7 @@ struct LineLogTests {
     #expect(each.lines == ["x", "x", "x"])
   }
 
-  @Test("What an output refuses is counted, told of once, and does not end the log")
+  @Test("Lines that cannot be written are counted and reported once, and the log continues")
   func refusal() async {
     let output = Output()
     let failures = Mutex(0)
@@ -56,7 +56,7 @@ struct LineLogTests {
     #expect(failures.withLock { $0 } == 1)
   }
 
-  @Test("A reader that has gone ends it in silence")
+  @Test("If the reader has ended, the log ends silently")
   func closed() async {
     let output = Output()
     let log = LineLog(output.port, onFailure: { _ in Issue.record("the reader may go") })
@@ -69,7 +69,7 @@ struct LineLogTests {
     #expect(output.lines.isEmpty)
   }
 
-  @Test("A reader that holds the output up holds up neither lines nor the end")
+  @Test("A slow reader delays neither new lines nor the end")
   func stalled() async {
     let gate = Gate()
     let log = LineLog(OutputPort { (_) throws(OutputError) in gate.block() })

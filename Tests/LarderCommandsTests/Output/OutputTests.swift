@@ -9,7 +9,7 @@ struct OutputTests {
   }
 
   @Test(
-    "JSON is indented; numbers, escapes, order and repeated names stay as they came",
+    "JSON is indented; numbers, escapes, order and repeated names are unchanged",
     arguments: [
       (#"{"b":1.50,"a":[1E+2,{}],"c":[]}"#, "{\n  \"b\": 1.50,\n  \"a\": [\n    1E+2,\n    {}\n  ],\n  \"c\": []\n}\n"),
       (#"  [ 12345678901234567890.10 , -0 ] "#, "[\n  12345678901234567890.10,\n  -0\n]\n"),
@@ -21,7 +21,7 @@ struct OutputTests {
   }
 
   @Test(
-    "What is not proper JSON or XML, or of another type, is shown as it came",
+    "Invalid JSON or XML, and other types, are shown unchanged",
     arguments: [
       ("{\"a\":", "application/json"), ("{a:1}", nil), ("<a><b></a>", "application/xml"), ("<a", nil),
       ("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "text/xml"), ("{\"a\":1}", "text/plain"), ("", nil), ("42", nil),
@@ -31,7 +31,7 @@ struct OutputTests {
     #expect(Self.pretty(text, type) == text)
   }
 
-  @Test("Nesting of 100,000 levels is shown as it came")
+  @Test("100,000 levels of nesting are shown unchanged")
   func deep() {
     let json = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
     #expect(Self.pretty(json, "application/json") == json)
@@ -40,7 +40,7 @@ struct OutputTests {
   }
 
   @Test(
-    "XML is indented between tags; text and mixed content stay",
+    "XML is indented between tags; text and mixed content are unchanged",
     arguments: [
       ("<a><b>x</b><c/></a>", "<a>\n  <b>x</b>\n  <c/>\n</a>\n"),
       ("<?xml version='1.0'?><a p=\"1>2\"> <b></b> </a>", "<?xml version='1.0'?>\n<a p=\"1>2\">\n  <b></b>\n</a>\n"),
@@ -52,7 +52,7 @@ struct OutputTests {
     #expect(Self.pretty(text, "application/atom+xml;type=feed") == indented)
   }
 
-  @Test("What a terminal shows is text")
+  @Test("A terminal shows text only")
   func terminal() {
     #expect(TerminalText.line("one\r\ntwo\nthree\u{2028}four") == "one two three four")
     #expect(!TerminalText.isShowable([0x89, 0x50]))
@@ -61,7 +61,7 @@ struct OutputTests {
     #expect(!TerminalText.isShowable(Array("all is well\rnothing is".utf8)))
   }
 
-  @Test("Colour is for terminals that want it")
+  @Test("Colour is used on terminals that support it")
   func colour() {
     #expect(TextStyle.forTerminal(environment: ["TERM": "xterm"]) == .colour)
     #expect(TextStyle.forTerminal(environment: ["TERM": "xterm", "NO_COLOR": "1"]) == .plain)

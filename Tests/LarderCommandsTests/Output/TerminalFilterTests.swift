@@ -2,9 +2,9 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("What reaches a terminal", .timeLimit(.minutes(2)))
+@Suite("Output that reaches a terminal", .timeLimit(.minutes(2)))
 struct TerminalFilterTests {
-  /// Written in pieces of so many bytes.
+  /// The sizes of the pieces in which bytes are written.
   private func shown(_ bytes: [UInt8], pieces: Int = .max) throws -> String {
     let collector = Collector()
     let port = collector.port(isTerminal: true)
@@ -31,14 +31,14 @@ struct TerminalFilterTests {
     ("é\u{200D}\u{200D}", "é\u{200D}" + #"\u{200D}"#),
   ]
 
-  @Test("what would steer it, or be there unseen, is shown by its number, however it is cut", arguments: texts.indices)
+  @Test("control and invisible characters are shown by number, at any chunk boundary", arguments: texts.indices)
   func text(_ place: Int) throws {
     let (given, expected) = Self.texts[place]
     for pieces in [1, 2, 3, 5, .max] { #expect(try shown(Array(given.utf8), pieces: pieces) == expected) }
   }
 
   @Test(
-    "bytes that are no text are shown by their numbers",
+    "bytes that are not text are shown by number",
     arguments: [
       ([0x9B, 0x33, 0x31, 0x6D], #"\x{9B}31m"#), ([0xC0, 0x9B], #"\x{C0}\x{9B}"#), ([0xE2, 0x80], #"\x{E2}\x{80}"#),
       ([0xE2, 0x80, 0x0A], #"\x{E2}\x{80}"# + "\n"), ([0xED, 0xA0, 0x80], #"\x{ED}\x{A0}\x{80}"#),
@@ -48,7 +48,7 @@ struct TerminalFilterTests {
     for pieces in [1, 2, .max] { #expect(try shown(given, pieces: pieces) == expected) }
   }
 
-  @Test("no bytes get anything else through: 20,000 random ones, in random pieces")
+  @Test("no bytes pass a control sequence: 20,000 random ones, in random pieces")
   func random() throws {
     var random = SystemRandomNumberGenerator()
     let starts: [[UInt8]] = [[0x1B, 0x5B], [0xC2], [0xE2, 0x80], [0xEF, 0xBB], [0xF3, 0xA0, 0x81], [0x0D], [0xD8]]
@@ -74,7 +74,7 @@ struct TerminalFilterTests {
     #expect(try shown(Array("\u{1B}\(other)_[31m\u{1B}".utf8)) == #"\u{1B}"# + other + "_[31m" + #"\u{1B}"#)
   }
 
-  @Test("into a pipe bytes go as they are, and diagnostics as people read them")
+  @Test("a pipe gets bytes unchanged, and diagnostics filtered")
   func pipe() throws {
     let (output, diagnostics) = (Collector(), Collector())
     let context = Rig().context(output, diagnostics)

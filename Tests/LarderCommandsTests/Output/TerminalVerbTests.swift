@@ -118,7 +118,7 @@ struct TerminalVerbTests {
     }
   }
 
-  @Test("in a pipe CSV, JSON and values are as they came")
+  @Test("in a pipe, CSV, JSON and values are unchanged")
   func pipe() async throws {
     defer { server.stop() }
     let rig = Rig(directory: folder.path)

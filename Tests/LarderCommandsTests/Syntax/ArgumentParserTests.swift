@@ -41,7 +41,7 @@ private enum Sample {
 @Suite("Argument parsing", .timeLimit(.minutes(5)))
 struct ArgumentParserTests {
   @Test(
-    "A value stands behind its option or after an equals sign, before or after operands",
+    "A value follows its option or an equals sign, before or after operands",
     arguments: [
       ["get", "--output", "f", "u"], ["get", "--output=f", "u"], ["get", "-o", "f", "u"],
       ["get", "u", "--output", "f"],
@@ -55,7 +55,7 @@ struct ArgumentParserTests {
     #expect(!arguments.has(Sample.passive))
   }
 
-  @Test("A repeatable option keeps every value in order, equals signs inside too")
+  @Test("A repeatable option keeps all values in order, also with equals signs")
   func repeated() throws {
     let arguments = try Sample.parse(["get", "--header", "A: 1=2", "u", "--header=B: x", "v", "w"])
     #expect(arguments.values(Sample.header) == ["A: 1=2", "B: x"])
@@ -69,7 +69,7 @@ struct ArgumentParserTests {
     #expect(try Sample.parse(["get", "-o", "-", "u"])[Sample.output] == "-")
   }
 
-  @Test("A subcommand's words are its path")
+  @Test("The path of a subcommand has all its names")
   func subcommand() throws {
     let arguments = try Sample.parse(["cache", "list", "--passive"])
     #expect(arguments.path == ["tool", "cache", "list"])
@@ -77,7 +77,7 @@ struct ArgumentParserTests {
   }
 
   @Test(
-    "A wrong command line is one clear line and a hint",
+    "A wrong command line causes one clear line and a hint",
     arguments: [
       ([], "a command is missing", "Commands: get, send, cache. Try 'tool --help'."),
       (["gte"], "there is no command 'gte'", "Did you mean 'get'?"),
@@ -117,7 +117,7 @@ struct ArgumentParserTests {
   }
 
   @Test(
-    "Help is of the command reached so far, wherever it is asked",
+    "--help at any position shows the help of the command before it",
     arguments: [
       (["--help"], ["tool"]), (["-h"], ["tool"]), (["get", "--help"], ["tool", "get"]),
       (["get", "u", "--passive", "-h"], ["tool", "get"]), (["cache", "--help"], ["tool", "cache"]),
@@ -131,7 +131,7 @@ struct ArgumentParserTests {
     #expect(found == path)
   }
 
-  @Test("A very long or odd word is refused as any other")
+  @Test("A very long or strange word is rejected like any other")
   func oddWords() throws {
     for word in [
       String(repeating: "x", count: 1_000_000), "\u{1B}[31m", "--" + String(repeating: "y", count: 100_000), "---",

@@ -6,7 +6,7 @@ import Testing
 struct LarderSyntaxTests {
   static let all = PlacedCommand.all(below: CommandLineTool.syntax)
 
-  @Test("Every command explains itself, fits a line of 80 and knows its options", arguments: all.map(\.path))
+  @Test("The help of every command fits 80 columns and lists its options", arguments: all.map(\.path))
   func help(path: [String]) async throws {
     let outcome = await Rig().run(Array(path.dropFirst()) + ["--help"])
     #expect(outcome.status == .done)
@@ -20,7 +20,7 @@ struct LarderSyntaxTests {
     }
   }
 
-  @Test("No option stands twice in a command, and every summary is a clause", arguments: all.map(\.path))
+  @Test("No option occurs twice in a command, and every summary is a clause", arguments: all.map(\.path))
   func tables(path: [String]) throws {
     let command = try #require(Self.all.first { $0.path == path }).command
     let names = command.allOptions.flatMap { [$0.name] + ($0.short.map { [$0] } ?? []) }
@@ -50,7 +50,7 @@ struct LarderSyntaxTests {
     #expect(await Rig().run("help", "metdata").status == .usage)
   }
 
-  @Test("A wrong command line ends with 2, says one line and a hint, and prints nothing on standard output")
+  @Test("A wrong command line exits with 2, one line and a hint, and prints nothing on standard output")
   func usage() async {
     let outcome = await Rig().run("metadata", "--fil", "x")
     #expect(outcome.status.code == 2)
@@ -58,7 +58,7 @@ struct LarderSyntaxTests {
     #expect(outcome.diagnostics == "larder: there is no option --fil\nOptions cannot be abbreviated: write --file.\n")
   }
 
-  @Test("-C to a folder that is not there ends with 2")
+  @Test("-C with a missing folder exits with 2")
   func noDirectory() async {
     let outcome = await Rig().run("-C", "/no/such/folder", "metadata", "--file", "x")
     #expect(outcome.status == .usage)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import LarderCommands
 
-/// What messages and help tell people to type exists.
-@Suite("Commands that texts name", .timeLimit(.minutes(5)))
+/// Commands in messages and help exist.
+@Suite("Commands that texts mention", .timeLimit(.minutes(5)))
 struct NamedCommandTests {
   /// A command in a text of ours, such as `'larder errors diff ID'`, and where it stands.
   struct Named: CustomStringConvertible {
@@ -37,9 +37,9 @@ struct NamedCommandTests {
   /// The commands that a line of source puts in quotes.
   static func named(_ line: String, place: String) -> [Named] {
     guard line.contains("'"), !isComment(line) else { return [] }
-    // Interpolations stand for what the reader has.
+    // Interpolations are values that the reader knows.
     return line.replacing(#/\\\((?:[^()]|\([^()]*\))*\)/#, with: "").split(separator: "'").compactMap { quoted in
-      // A text that goes on in the next line ends with a quotation mark.
+      // A text that continues in the next line ends with a quotation mark.
       let words = quoted.split(separator: " ").map(String.init).filter { $0 != "\"" }
       guard quoted.first != " ", words.count > 1, words[0] == "larder" || verbs.contains(words[0]) else { return nil }
       return Named(words: words, place: place)
@@ -60,7 +60,7 @@ struct NamedCommandTests {
     }
   }
 
-  @Test("each command in quotes has a verb and options that there are")
+  @Test("each command in quotes has an existing verb and existing options")
   func commands() throws {
     let named = try Self.lines().flatMap { Self.named($0.text, place: $0.place) }
     #expect(named.count > 40)
@@ -81,7 +81,7 @@ struct NamedCommandTests {
     }
   }
 
-  @Test("the search finds what is not there")
+  @Test("the search finds missing commands")
   func sample() {
     let line =
       #"throw CommandFailure(.negative, "x", hint: "'larder \(folder.option)errors requeue 7' or 'errors list --al'")"#

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("larder batch: names, marks, and responses that break off", .timeLimit(.minutes(3)))
+@Suite("larder batch: Content-IDs, byte order marks, and responses that break off", .timeLimit(.minutes(3)))
 struct BatchVerbTests {
   private static func part(_ status: Int, _ body: String = "", id: String? = nil) -> String {
     "--b\r\nContent-Type: application/http\r\n\(id.map { "Content-ID: \($0)\r\n" } ?? "")\r\nHTTP/1.1 \(status) X\r\n\r\n\(body)\r\n"
@@ -21,7 +21,7 @@ struct BatchVerbTests {
     return try MultipartBatchReader.requests(request.body, contentType: request.fields["Content-Type"] ?? "")
   }
 
-  @Test("each request of a change set has a Content-ID, and none that the file gives to another")
+  @Test("each request of a change set has a unique Content-ID")
   func contentIDs() async throws {
     let parts = try await sent(
       "changeset {\nPOST P\n\n{}\n---\nPOST P\nContent-ID: 1\n\n{}\n---\nDELETE P(1)\n}\n---\nGET P\n---\nchangeset {\nDELETE P(2)\n}\n"
@@ -37,7 +37,7 @@ struct BatchVerbTests {
     "POST /svc/$batch HTTP/1.1\r\nHost: h\r\n\r\n--x\r\nContent-Type: application/http\r\n\r\nGET P(1) HTTP/1.1\r\n\r\n\r\n--x--\r\n",
   ]
 
-  @Test("a byte order mark before the batch is no part of it", arguments: marked)
+  @Test("a byte order mark before the batch is ignored", arguments: marked)
   func mark(_ text: String) async throws {
     let server = try ScriptedServer { request in
       request.fields["Content-Type"] == "application/json"
@@ -71,7 +71,7 @@ struct BatchVerbTests {
   ]
 
   @Test(
-    "the parts before the break are shown, then the error, whether the connection or the content ends",
+    "the parts before the break are shown, then the error, for a lost connection and for truncated content",
     arguments: cut.indices, [0, 50])
   func cutOff(_ place: Int, _ missing: Int) async throws {
     let (body, shown) = Self.cut[place]

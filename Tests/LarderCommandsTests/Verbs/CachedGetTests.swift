@@ -18,7 +18,7 @@ struct CachedGetTests {
 
   static func lines(_ outcome: Outcome) -> [String] { outcome.output.split(separator: "\n").map(String.init) }
 
-  @Test("Events: a miss, then a hit and a 304; the server is asked for the URL alone, conditionally the second time")
+  @Test("Events: a miss, then a hit and a 304; only the URL is requested, conditionally the second time")
   func events() async throws {
     let server = try Self.server()
     defer { server.stop() }
@@ -60,7 +60,7 @@ struct CachedGetTests {
     #expect(bad.status == .negative)
   }
 
-  @Test("The server gone: passive prints the last answer, active fails with 3 and says so; a miss is 1")
+  @Test("Without the server, passive prints the last response, active fails with 3 and a hint; a miss is 1")
   func gone() async throws {
     let server = try Self.server()
     let folder = try TemporaryFolder()
@@ -83,7 +83,7 @@ struct CachedGetTests {
       ])
   }
 
-  @Test("Answers of one user are not another's, and the root given or not is the same cache")
+  @Test("Responses are cached for each user, and in the same cache with and without a root")
   func users() async throws {
     let server = try Self.server()
     let folder = try TemporaryFolder()
@@ -124,7 +124,7 @@ struct CachedGetTests {
     #expect(await Rig().run("cache", "list", "--cache", folder.file("none")).status == .storage)
   }
 
-  @Test("A cache that another has is waited for, then ends with 4")
+  @Test("A cache that another process uses is waited for, then the status is 4")
   func locked() async throws {
     let folder = try TemporaryFolder()
     let context = Rig().context(Collector(), Collector())
@@ -147,7 +147,7 @@ struct CachedGetTests {
     withExtendedLifetime(first) {}
   }
 
-  @Test("A file of another kind in the cache's place ends with 4 and stays as it is")
+  @Test("A file of another kind in place of the cache exits with 4 and is not changed")
   func foreign() async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write(Array("hello".utf8), to: "file")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("Failures in words, and their exit status", .timeLimit(.minutes(5)))
+@Suite("Failure messages and their exit statuses", .timeLimit(.minutes(5)))
 struct FailureWordsTests {
-  @Test("An answer 3xx that is an error is the server's fault, not success", arguments: [304, 300, 305])
+  @Test("A 3xx response that is an error is a failure of the server, not success", arguments: [304, 300, 305])
   func bareRedirect(_ status: Int) async throws {
     let server = try ScriptedServer { _ in .response(status) }
     defer { server.stop() }
@@ -19,7 +19,7 @@ struct FailureWordsTests {
     }
   }
 
-  @Test("A change that is redirected to a log-in page is not done")
+  @Test("A change that is redirected to a log-in page is not a success")
   func redirectedChange() async throws {
     let server = try ScriptedServer { request in
       request.path == "/login"
@@ -33,7 +33,9 @@ struct FailureWordsTests {
     #expect(!server.requests.contains { $0.path == "/login" })
   }
 
-  @Test("A cache folder that cannot be made is named, with the reason and the cure", arguments: ["", "/below"])
+  @Test(
+    "The message about a cache folder that cannot be created has its name, the reason and a hint",
+    arguments: ["", "/below"])
   func cacheFolder(_ below: String) async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write([0], to: "file")
@@ -47,7 +49,7 @@ struct FailureWordsTests {
     }
   }
 
-  @Test("What is too much, or no URL, is wrong use")
+  @Test("Superfluous arguments and invalid URLs are wrong usage")
   func wrongUse() async {
     #expect(await Rig().run("--version", "extra").status == .usage)
     #expect(await Rig().run("--version").status == .done)
@@ -76,7 +78,7 @@ struct FailureWordsTests {
     #expect(!outcome.diagnostics.contains("OData payload"))
   }
 
-  @Test("A header field of 5 MB is called too large")
+  @Test("A header field of 5 MB is reported as too large")
   func largeField() async throws {
     let field = String(repeating: "x", count: 5_000_000)
     let server = try ScriptedServer { _ in .response(200, fields: ["X-Large": field], body: "{}") }

@@ -51,7 +51,7 @@ struct FetchStorageTests {
     }
   }
 
-  @Test("On a full disk the content is delivered, a warning says that nothing is kept, and the status is 0")
+  @Test("On a full disk, the content is printed with a warning that it is not cached, and the status is 0")
   func fullDisk() async throws {
     guard let disk = try SmallDisk(bytes: 256 << 10) else {
       print("no disk can be mounted here: BinaryTests limits the length of files instead")
@@ -82,7 +82,7 @@ struct FetchStorageTests {
   ]
 
   @Test(
-    "Offline, damaged content ends with 4 before a byte of it is written, wherever the damage is",
+    "Offline, damaged content exits with 4 before a byte of it is written, wherever the damage is",
     arguments: damages, [true, false])
   func damagedOffline(damage: (length: Int, place: Double), isEncrypted: Bool) async throws {
     let site = try Site(length: damage.length, isEncrypted: isEncrypted)
@@ -105,7 +105,7 @@ struct FetchStorageTests {
   }
 
   @Test(
-    "Where the network may be used, the server is asked again instead, and all that is written is its content",
+    "If the network may be used, the content is requested again, and only that is written",
     arguments: damages, [true, false])
   func damagedOnline(damage: (length: Int, place: Double), isEncrypted: Bool) async throws {
     let site = try Site(length: damage.length, isEncrypted: isEncrypted)

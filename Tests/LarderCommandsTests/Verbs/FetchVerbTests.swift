@@ -49,7 +49,7 @@ struct FetchVerbTests {
   }
 
   @Test(
-    "With a key what is kept is encrypted and comes back with that key alone; a reset makes room for another, or none")
+    "With a key, the cache is encrypted and opens only with that key; a reset allows another key, or none")
   func keys() async throws {
     let text = "a text that nobody shall read"
     let site = try Site(text)
@@ -78,7 +78,7 @@ struct FetchVerbTests {
     #expect(site.server.requests.count == 4)
   }
 
-  @Test("A part that was not asked for is neither saved nor kept as the whole (RFC 9110 §15.3.7)")
+  @Test("A part that was not requested is neither saved nor cached as the whole (RFC 9110 §15.3.7)")
   func unaskedPart() async throws {
     let folder = try TemporaryFolder()
     let server = try ScriptedServer { request in
@@ -97,7 +97,7 @@ struct FetchVerbTests {
     #expect(asked.output == "part", "\(asked.diagnostics)")
   }
 
-  @Test("What is fresh comes from the cache and asks nobody; what has expired is confirmed or replaced")
+  @Test("Fresh content is read from the cache without a request; expired content is confirmed or replaced")
   func fresh() async throws {
     let site = try Site()
     #expect(await site.fetch().output == "one")
@@ -119,7 +119,9 @@ struct FetchVerbTests {
     #expect(site.server.requests.count == 3)
   }
 
-  @Test("--ttl keeps what the server gives no time for, and never what it says not to store", arguments: [false, true])
+  @Test(
+    "--ttl caches content without a lifetime from the server, and never content with no-store",
+    arguments: [false, true])
   func ttl(forbidden: Bool) async throws {
     let site = try Site(cacheControl: forbidden ? "no-store" : "no-cache", hasTag: false)
     let first = try await site.report("--ttl", "1h")
@@ -129,7 +131,7 @@ struct FetchVerbTests {
     #expect(site.server.requests.count == (forbidden ? 2 : 1))
   }
 
-  @Test("Past the soft TTL the kept content comes at once and is renewed; --wait prints the server's")
+  @Test("After the soft TTL, cached content is printed immediately and renewed; --wait prints the server's")
   func softTTL() async throws {
     let site = try Site()
     #expect(await site.fetch("--soft-ttl", "0", "--ttl", "1d").output == "one")
@@ -143,7 +145,7 @@ struct FetchVerbTests {
     #expect(await site.fetch("--soft-ttl", "0", "--ttl", "1d", "--wait").output == "three")
   }
 
-  @Test("Where renewing fails, what was printed was right: 0 and a warning")
+  @Test("If renewing fails, the status is 0 with a warning")
   func notRenewed() async throws {
     let site = try Site()
     _ = await site.fetch()
@@ -156,7 +158,7 @@ struct FetchVerbTests {
     #expect(waiting.diagnostics.contains("--offline prints it"))
   }
 
-  @Test("Offline what has expired is printed and nothing is sent; what is not kept is 1")
+  @Test("Offline, expired content is printed and nothing is sent; without cached content the status is 1")
   func offline() async throws {
     let site = try Site(cacheControl: "max-age=0, must-revalidate")
     _ = await site.fetch()
@@ -176,7 +178,7 @@ struct FetchVerbTests {
     #expect(await site.fetch("--policy", "cache-else-network").output == "one")
   }
 
-  @Test("A server that cannot be reached is bridged where the policy says so")
+  @Test("If a server cannot be reached, cached content is printed if the policy allows it")
   func unreachable() async throws {
     let site = try Site(cacheControl: "max-age=0")
     _ = await site.fetch()
@@ -186,7 +188,7 @@ struct FetchVerbTests {
   }
 
   @Test(
-    "An answer that is no success is an error, with the status that it stands for",
+    "An unsuccessful response is an error, with the corresponding status",
     arguments: [(404, 1), (410, 1), (401, 3), (403, 1), (500, 3), (503, 3)])
   func failures(status: Int, code: Int32) async throws {
     let server = try ScriptedServer { _ in .response(status, body: "sorry") }
@@ -198,7 +200,7 @@ struct FetchVerbTests {
     #expect(outcome.diagnostics.contains("--user-file") == [401, 403].contains(status))
   }
 
-  @Test("A 304 that nobody asked for is no HTTP, and one to the caller's own condition a status")
+  @Test("An unsolicited 304 violates HTTP; one for the caller's own condition is a status")
   func notModified() async throws {
     let server = try ScriptedServer { _ in .response(304) }
     defer { server.stop() }
@@ -230,7 +232,7 @@ struct FetchVerbTests {
     #expect(report["url"]?.string == other.text("/moved"))
   }
 
-  @Test("What is kept for one caller is not another's; a new token of the same user finds it")
+  @Test("Content that is cached for one caller is not used for another; a new token of the same user finds it")
   func callers() async throws {
     let site = try Site()
     let one = Rig(environment: ["LARDER_TOKEN": "1", "LARDER_USER": "u"])
@@ -246,7 +248,7 @@ struct FetchVerbTests {
     #expect(site.server.requests.count == 1)
   }
 
-  @Test("--output writes a file whole or not at all")
+  @Test("--output writes a file completely or not at all")
   func output() async throws {
     let site = try Site()
     let file = site.folder.file("out")
@@ -263,7 +265,7 @@ struct FetchVerbTests {
     #expect(again.status == .negative)
   }
 
-  @Test("--head prints status and fields alone; --include prints them before the content")
+  @Test("--head prints status and fields only; --include prints them before the content")
   func head() async throws {
     let site = try Site()
     let head = await site.fetch("--head")
@@ -277,7 +279,7 @@ struct FetchVerbTests {
     #expect(site.server.requests.count == 2)
   }
 
-  @Test("Another method goes to the server, and what it may have changed is fetched again")
+  @Test("Other methods are sent to the server, and resources that they may have changed are requested again")
   func unsafe() async throws {
     let site = try Site()
     _ = await site.fetch()
@@ -291,7 +293,7 @@ struct FetchVerbTests {
     #expect(await site.fetch().output == "two")
   }
 
-  @Test("A terminal gets no binary content, a summary of each answer, and the content is kept all the same")
+  @Test("A terminal gets no binary content and a summary of each response; the content is cached anyway")
   func terminal() async throws {
     let server = try ScriptedServer { _ in .response(200, fields: ["Cache-Control": "max-age=60"], bytes: [0, 1, 2]) }
     defer { server.stop() }
@@ -302,7 +304,7 @@ struct FetchVerbTests {
     #expect(await Rig().run("fetch", "--cache", folder.path, "--offline", server.text("/x")).outputBytes == [0, 1, 2])
   }
 
-  @Test("Content beyond --max-size is delivered and not kept")
+  @Test("Content larger than --max-size is printed and not cached")
   func tooLarge() async throws {
     let site = try Site(String(repeating: "x", count: 5000))
     let report = try await site.report("--max-size", "1k")
@@ -310,7 +312,7 @@ struct FetchVerbTests {
     #expect(await site.fetch("--offline").status == .negative)
   }
 
-  @Test("Without --cache content is kept in the user's caches; where that cannot be, it is delivered all the same")
+  @Test("Without --cache, content is cached in the user's cache folder; if that fails, it is printed anyway")
   func usualFolder() async throws {
     let site = try Site()
     let rig = Rig(environment: ["XDG_CACHE_HOME": site.folder.path, "HOME": "/nowhere"])
@@ -327,7 +329,7 @@ struct FetchVerbTests {
     #expect(ContentFolder.defaultPath(["XDG_CACHE_HOME": "relative", "HOME": "/h"])?.hasPrefix("/h/") == true)
   }
 
-  @Test("A key that does not fit is told of the user's own folder too: nothing is fetched as if no content were kept")
+  @Test("A wrong key is an error for the default folder too: content is not fetched without the cache")
   func keyOfUsualFolder() async throws {
     let site = try Site()
     func rig(_ key: String?) -> Rig {
@@ -344,7 +346,7 @@ struct FetchVerbTests {
     #expect(await rig("right").run("fetch", site.server.text("/a"), "--offline").output == "one")
   }
 
-  @Test("larder cache counts and forgets what fetch keeps, and says how to print it")
+  @Test("larder cache counts and removes the entries of fetch, and says how to print them")
   func cacheVerb() async throws {
     let site = try Site()
     _ = await site.fetch()
@@ -360,7 +362,7 @@ struct FetchVerbTests {
   }
 
   @Test(
-    "Wrong use ends with 2",
+    "Wrong usage exits with 2",
     arguments: [
       ["fetch"], ["fetch", "ftp://h/x"], ["fetch", "http://u:p@h/x"], ["fetch", "--ttl", "soon", "http://h/x"],
       ["fetch", "--ttl=-1", "http://h/x"], ["fetch", "--soft-ttl", "2h", "--ttl", "1h", "http://h/x"],
@@ -378,9 +380,9 @@ struct FetchVerbTests {
   }
 
   @Test(
-    "Times", arguments: [("0", 0), ("90", 90), ("90s", 90), ("15m", 900), ("12h", 43_200), ("7d", 604_800)])
+    "Durations", arguments: [("0", 0), ("90", 90), ("90s", 90), ("15m", 900), ("12h", 43_200), ("7d", 604_800)])
   func times(text: String, seconds: Int) { #expect(TimeSpan.parse(text) == .seconds(seconds)) }
 
-  @Test("No times", arguments: ["", "s", "-1", "1.5", "1w", "1 h", "99999999999999999999", "36526d", "٣"])
+  @Test("Invalid durations", arguments: ["", "s", "-1", "1.5", "1w", "1 h", "99999999999999999999", "36526d", "٣"])
   func noTimes(text: String) { #expect(TimeSpan.parse(text) == nil) }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("larder get", .timeLimit(.minutes(5)))
 struct GetVerbTests {
-  @Test("Into a pipe the payload goes byte for byte, and nothing but the URL is asked")
+  @Test("A pipe gets the payload byte for byte, and only the URL is requested")
   func pipe() async throws {
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let server = try ScriptedServer { _ in
@@ -22,7 +22,7 @@ struct GetVerbTests {
     #expect(server.requests.map(\.method) == [.get])
   }
 
-  @Test("On a terminal JSON is indented, and binary content refused")
+  @Test("On a terminal, JSON is indented and binary content is rejected")
   func terminal() async throws {
     let server = try ScriptedServer { request in
       request.path == "/json"
@@ -39,7 +39,7 @@ struct GetVerbTests {
     #expect(binary.diagnostics.contains("--output FILE"))
   }
 
-  @Test("A URL with spaces and quotes is sent encoded, and kept under that text")
+  @Test("A URL with spaces and quotes is sent encoded, and cached with the same text")
   func spaces() async throws {
     let server = try ScriptedServer { _ in .response(200, body: "[]") }
     defer { server.stop() }
@@ -49,7 +49,7 @@ struct GetVerbTests {
     #expect(server.requests.map(\.target) == ["/svc/Articles('myuserid')?$top=30&$orderby=Date%20desc"])
   }
 
-  @Test("--header reaches the server, an Accept in place of our own; --include prints status and fields")
+  @Test("--header is sent, an Accept replaces the default; --include prints status and fields")
   func headers() async throws {
     let server = try ScriptedServer { _ in .response(200, fields: ["X-A": "b"], body: "x") }
     defer { server.stop() }
@@ -68,7 +68,7 @@ struct GetVerbTests {
   }
 
   @Test(
-    "The exit status says who failed",
+    "The exit status tells a failure of the client from one of the server",
     arguments: [
       (400, CommandStatus.negative), (401, .network), (403, .negative), (404, .negative), (410, .negative),
       (412, .negative), (429, .network), (500, .network), (503, .network),
@@ -87,7 +87,7 @@ struct GetVerbTests {
     if status != 401 { #expect(outcome.diagnostics.contains("a detail")) }
   }
 
-  @Test("No server, and an answer that breaks off, end with 3; nothing half is left in a file")
+  @Test("A missing server and a truncated response exit with 3; no incomplete file is left")
   func network() async throws {
     let server = try ScriptedServer { _ in .response(200, body: "0123456789").truncated(to: 5) }
     let folder = try TemporaryFolder()
@@ -99,7 +99,7 @@ struct GetVerbTests {
     #expect(await Rig().run("get", url).status == .network)
   }
 
-  @Test("--output writes the file whole; a folder that is not there ends with 4")
+  @Test("--output writes the complete file; a missing folder exits with 4")
   func output() async throws {
     let server = try ScriptedServer { _ in .response(200, body: "content") }
     defer { server.stop() }
@@ -122,7 +122,7 @@ struct GetVerbTests {
     #expect(outcome.diagnostics.contains("timed out"))
   }
 
-  @Test("--retry repeats, and without it nothing is")
+  @Test("--retry repeats requests; without it nothing is repeated")
   func retry() async throws {
     let server = try ScriptedServer(answers: [.response(503), .response(200, body: "late"), .response(503)])
     defer { server.stop() }
@@ -133,7 +133,7 @@ struct GetVerbTests {
   }
 
   @Test(
-    "A service that speaks no JSON is asked for Atom, unless the caller chose",
+    "A service without JSON is asked for Atom, unless --header sets Accept",
     arguments: [([] as [String], 2, CommandStatus.done), (["--header", "Accept: application/json"], 1, .negative)])
   func atom(options: [String], requests: Int, status: CommandStatus) async throws {
     let server = try ScriptedServer { request in
@@ -146,7 +146,7 @@ struct GetVerbTests {
   }
 
   @Test(
-    "Wrong use ends with 2 and sends nothing",
+    "Wrong usage exits with 2 and sends nothing",
     arguments: [
       ["get"], ["get", "Products"], ["get", "ftp://h/x"], ["get", "http://"], ["get", "http:///x"],
       ["get", "http://user:hunter2@h/"], ["get", "http://user@h/"], ["get", "http://h/\u{7}"],
@@ -168,7 +168,7 @@ struct GetVerbTests {
     #expect(!outcome.diagnostics.contains("hunter2"))
   }
 
-  @Test("A header field that only looks like a secret is sent where the command line says so")
+  @Test("A header field that only looks like a secret is sent with --no-credential-header")
   func noSecret() async throws {
     let server = try ScriptedServer { request in .response(200, body: request.fields["X-Build-Key"] ?? "-") }
     defer { server.stop() }
@@ -179,7 +179,7 @@ struct GetVerbTests {
     #expect(outcome.output == "7")
   }
 
-  @Test("Files of certificates that are not there end with 4", arguments: ["--cacert", "--cert"])
+  @Test("Missing certificate files exit with 4", arguments: ["--cacert", "--cert"])
   func certificates(option: String) async {
     let outcome = await Rig().run("get", option, "/no/such.pem", "https://localhost/")
     #expect(outcome.status == .storage)

@@ -104,7 +104,7 @@ struct MetadataVerbTests {
   }
 
   @Test(
-    "A document that is not metadata ends with 4 and names the place",
+    "A document that is not metadata exits with 4 and the position",
     arguments: ["", "hello", "<a/>", "{\"a\":1}", "<edmx:Edmx Version='4.0'", "\u{0}\u{1}\u{2}"])
   func notMetadata(document: String) async {
     let outcome = await Rig(input: Array(document.utf8)).run("metadata", "--file", "-")
@@ -113,7 +113,7 @@ struct MetadataVerbTests {
     #expect(outcome.diagnostics.hasPrefix("larder: -: Metadata cannot be read: "))
   }
 
-  @Test("A file that is not there, and a folder, end with 4")
+  @Test("A missing file and a folder exit with 4")
   func noFile() async {
     let missing = await Rig(directory: "/tmp").run("metadata", "--file", "no-such-file.xml")
     #expect(missing.status == .storage)
@@ -123,7 +123,7 @@ struct MetadataVerbTests {
     #expect(folder.diagnostics == "larder: / cannot be read: Is a directory\n")
   }
 
-  @Test("URL and --file exclude each other, and one is needed")
+  @Test("Exactly one of URL and --file is needed")
   func exclusive() async {
     #expect(await Rig().run("metadata").status == .usage)
     #expect(await Rig().run("metadata", "http://h/", "--file", "x").status == .usage)

@@ -40,7 +40,7 @@ struct ObjectVerbTests {
     }
   }
 
-  @Test("Bytes of any kind come back from a pipe as they went in, from standard input and from a file")
+  @Test("Any bytes are read back unchanged, from standard input and from a file")
   func bytes() async throws {
     let store = try Store()
     let all = (0...255).map(UInt8.init) + [0x0A, 0x0D, 0x0A]
@@ -57,7 +57,7 @@ struct ObjectVerbTests {
     #expect(empty.status == .done && empty.outputBytes.isEmpty)
   }
 
-  @Test("An application reads what was put as Data, and what it encoded comes out as JSON")
+  @Test("An application reads stored bytes as Data, and its encoded values are printed as JSON")
   func application() async throws {
     let store = try Store()
     try await store.put("raw", "abc", "--label", "b", "--label", "a", "--label", "b")
@@ -71,7 +71,7 @@ struct ObjectVerbTests {
     #expect(shown.output == "{\n  \"name\": \"Ada\"\n}\n")
   }
 
-  @Test("A terminal gets text with its last line ended, and binary content not at all")
+  @Test("A terminal gets text with a line break at the end, and no binary content")
   func terminal() async throws {
     let store = try Store()
     try await store.put("text", "abc")
@@ -86,7 +86,7 @@ struct ObjectVerbTests {
     #expect(try Data(contentsOf: URL(filePath: file)) == Data([0, 27, 255]))
   }
 
-  @Test("Where there is no value, get ends with 1, and where there is no file everything but put ends with 4")
+  @Test("Without a value, get exits with 1; without a file, every verb except put exits with 4")
   func absent() async throws {
     let store = try Store()
     for (verb, rest) in [("get", ["k"]), ("list", []), ("delete", ["k"])] {
@@ -103,7 +103,7 @@ struct ObjectVerbTests {
     #expect(!FileManager.default.fileExists(atPath: store.folder.file("out")))
   }
 
-  @Test("--metadata and --json tell what is known and print no bytes, but into --output")
+  @Test("--metadata and --json print details and no bytes, except into --output")
   func metadata() async throws {
     let store = try Store()
     let begin = Date()
@@ -137,7 +137,7 @@ struct ObjectVerbTests {
   }
 
   @Test(
-    "Times are spans and moments, and nothing else",
+    "Times are durations and dates only",
     arguments: [
       ("90", 1090.0), ("15m", 1900), ("2h", 8200), ("1d", 87_400), ("1970-01-02", 86_400),
       ("1970-01-01T00:01Z", 60), ("1970-01-01T01:00:00.5+01:00", 0.5), ("yesterday", nil), ("1970-01-01T00:00", nil),
@@ -170,7 +170,7 @@ struct ObjectVerbTests {
     #expect(try await store.keys("--label", "none") == [])
   }
 
-  @Test("--limit cuts the list off, says where to go on, and every value comes once", arguments: [[], ["--reverse"]])
+  @Test("--limit ends the list with a cursor, and every value is listed once", arguments: [[], ["--reverse"]])
   func pages(order: [String]) async throws {
     let store = try Store()
     let names = (0..<7).map { "k\($0)" }
@@ -195,7 +195,7 @@ struct ObjectVerbTests {
     #expect(exact.diagnostics.isEmpty)
   }
 
-  @Test("A list longer than a page is whole, as JSON and as a table with one head")
+  @Test("A list longer than a page is complete, as JSON and as a table with one header")
   func longList() async throws {
     let store = try Store()
     let names = (0..<600).map { "k" + String(1000 + $0) }
@@ -214,7 +214,7 @@ struct ObjectVerbTests {
     #expect(cells.allSatisfy { $0[0] == "1" && $0[2] == "-" && $0[3] == "0" && $0[5] == "l" })
   }
 
-  @Test("What stands in keys and labels moves no cursor")
+  @Test("Control characters in keys and labels do not reach the terminal")
   func harmless() async throws {
     let store = try Store()
     try await store.put("a\u{1B}[2J\nb", "x", "--label", "l\u{07}")
@@ -227,7 +227,7 @@ struct ObjectVerbTests {
     #expect(try await store.keys() == ["a\u{1B}[2J\nb"])
   }
 
-  @Test("delete: by keys, together; those without a value make 1 the exit status")
+  @Test("delete: by keys, together; if some have no value, the exit status is 1")
   func deleteKeys() async throws {
     let store = try Store()
     for key in ["a", "b", "c", "d"] { try await store.put(key) }
@@ -261,7 +261,7 @@ struct ObjectVerbTests {
   }
 
   @Test(
-    "What contradicts itself or cannot be read ends with 2 and changes nothing",
+    "Contradictory or malformed options exit with 2 and change nothing",
     arguments: [
       ["delete"], ["delete", "--all", "k"], ["delete", "--all", "--label", "l"], ["delete", "--label", "l", "k"],
       ["delete", "--not-updated-since", "1d", "--label", "l"], ["delete", "--not-updated-since", "soon"],
@@ -285,13 +285,13 @@ struct ObjectVerbTests {
   }
 
   @Test(
-    "Every command needs --store, and put says so before it reads", arguments: ["put k", "get k", "list", "delete k"])
+    "Every command needs --store, and put checks it before it reads", arguments: ["put k", "get k", "list", "delete k"])
   func storeIsMissing(command: String) async {
     let outcome = await Rig().run(["object"] + command.split(separator: " ").map(String.init))
     #expect(outcome.status == .usage && outcome.diagnostics.hasPrefix("larder: --store FILE is missing\n"))
   }
 
-  @Test("A file of something else is left as it is and ends with 4; so does a missing input")
+  @Test("Another kind of file exits with 4 and is not changed; a missing input exits with 4")
   func foreign() async throws {
     let store = try Store()
     let other = try store.folder.write(Array("no store of ours, but a text".utf8), to: "other")
@@ -306,7 +306,7 @@ struct ObjectVerbTests {
   }
 
   @Test(
-    "Where the store can only be read, get and list end with 4, say so, and print nothing",
+    "If the store is read-only, get and list exit with 4 and a message, and print nothing",
     arguments: [["get", "k"], ["list"]])
   func readOnly(command: [String]) async throws {
     guard let folder = try SealedFolder() else {
@@ -324,7 +324,7 @@ struct ObjectVerbTests {
     #expect(allowed.status == .done && !allowed.output.isEmpty)
   }
 
-  @Test("More than a value may have is refused, and the store not made")
+  @Test("A value that is too large is rejected, and the store is not created")
   func tooLarge() async throws {
     let store = try Store()
     // A file with a hole of 512 MiB and one byte: it is read no further than the limit.
@@ -338,7 +338,7 @@ struct ObjectVerbTests {
     #expect(!FileManager.default.fileExists(atPath: store.path))
   }
 
-  @Test("-C is where relative paths begin, of the store and of the file")
+  @Test("-C is the base of relative paths, of the store and of the file")
   func directory() async throws {
     let store = try Store()
     _ = try store.folder.write(Array("content".utf8), to: "in")

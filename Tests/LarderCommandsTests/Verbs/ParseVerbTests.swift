@@ -55,7 +55,7 @@ struct ParseVerbTests {
     #expect(outcome.output.contains(part), "\(outcome.output)")
   }
 
-  @Test("What cannot be read ends with 1 and shows the place")
+  @Test("A text that cannot be parsed exits with 1 and shows the position")
   func refused() async {
     let outcome = await Rig().run("parse", "?$filter=Price gt")
     #expect(outcome.status == .negative)
@@ -68,7 +68,7 @@ struct ParseVerbTests {
   }
 
   @Test(
-    "Wrong use ends with 2",
+    "Wrong usage exits with 2",
     arguments: [
       ["parse"], ["parse", "--rule", "fliter", "x"], ["parse", "--v2", "--odata-version", "4.0", "x"],
       ["parse", "--odata-version", "5.0", "x"], ["parse", "--lines", "x"], ["parse", "--set", "P", "x"],
@@ -77,7 +77,7 @@ struct ParseVerbTests {
     #expect(await Rig().run(arguments).status == .usage)
   }
 
-  @Test("With a model names are looked up, and the nearest one is told")
+  @Test("With a model, names are looked up, and the nearest one is suggested")
   func model() async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write(Array(MetadataVerbTests.v4.utf8), to: "m.xml")
@@ -105,7 +105,7 @@ struct ParseVerbTests {
 
 @Suite("larder parse --lines", .timeLimit(.minutes(5)))
 struct ParseLinesTests {
-  @Test("Each line has its answer, in order; a malformed one does not end the run")
+  @Test("Each line has a result, in order; a malformed line does not end the run")
   func lines() async {
     let input = """
       {"rule":"filter","input":"$filter=Price gt 5"}
@@ -135,7 +135,7 @@ struct ParseLinesTests {
     #expect(answers[9] == answers[0])
   }
 
-  @Test("Lines come in pieces of any size")
+  @Test("Lines arrive in pieces of any size")
   func pieces() {
     var lines = ParseLines { _, input in input == "bad" ? .init(offset: 1, message: "m") : nil }
     for byte in #"{"input":"bad"}"#.utf8 { lines.take([byte]) }
@@ -146,7 +146,7 @@ struct ParseLinesTests {
         == "{\"ok\":false,\"failAt\":1,\"message\":\"m\"}\n{\"ok\":true,\"failAt\":null,\"message\":null}\n")
   }
 
-  @Test("A line without end is refused, not kept")
+  @Test("A line without an end is rejected, not kept in memory")
   func tooLong() {
     var lines = ParseLines { _, _ in nil }
     let megabyte = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)

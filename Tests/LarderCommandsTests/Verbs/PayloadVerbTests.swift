@@ -7,7 +7,7 @@ import Testing
 @Suite("larder payload", .timeLimit(.minutes(5)))
 struct PayloadVerbTests {
   @Test(
-    "Every form becomes normalised JSON",
+    "Every format becomes normalised JSON",
     arguments: [
       (
         #"{"d":{"results":[{"__metadata":{"type":"N.P","uri":"u","etag":"W/\"1\""},"ID":1,"When":"\/Date(0)\/","Price":"1.50"}],"__count":"7"}}"#,
@@ -40,7 +40,7 @@ struct PayloadVerbTests {
   }
 
   @Test(
-    "An answer whose status says more than its content is shown as what it is",
+    "A response whose status says more than its content is shown by its kind",
     arguments: [
       (
         "HTTP/1.1 204 No Content\r\nOData-EntityId: http://h/P(1)\r\nETag: W/\"1\"\r\n\r\n",
@@ -71,7 +71,7 @@ struct PayloadVerbTests {
     #expect(outcome.output == shown + "\n" && outcome.diagnostics.isEmpty)
   }
 
-  @Test("What is behind a 202 and is no payload is told")
+  @Test("Content of a 202 that is not a payload is reported")
   func acceptedText() async {
     let recorded = "HTTP/1.1 202 Accepted\r\nContent-Type: text/html\r\n\r\n<p>wait</p>"
     let outcome = await Rig(input: Array(recorded.utf8)).run("payload", "--file", "-")
@@ -94,7 +94,7 @@ struct PayloadVerbTests {
   }
 
   @Test(
-    "What cannot be read ends with 4 and names the place",
+    "A payload that cannot be read exits with 4 and names the position",
     arguments: [
       "", "{", "[1,", "{\"a\":tru}", "<entry", "<!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>", "\u{1}\u{2}", "12x",
       "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\nxx",
@@ -106,7 +106,7 @@ struct PayloadVerbTests {
     #expect(outcome.outputBytes.isEmpty)
   }
 
-  @Test("Nesting of 100,000 levels is an error", arguments: ["[", "{\"a\":", "<a>"])
+  @Test("100,000 levels of nesting are an error", arguments: ["[", "{\"a\":", "<a>"])
   func deep(open: String) async {
     let payload = String(repeating: open, count: 100_000)
     #expect(await Rig(input: Array(payload.utf8)).run("payload", "--file", "-").status == .storage)

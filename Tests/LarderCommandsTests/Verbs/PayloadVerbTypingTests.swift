@@ -44,7 +44,7 @@ struct PayloadVerbTypingTests {
   }
 
   @Test(
-    "A V2 payload has the types that its URL leads to",
+    "A V2 payload has the types of its URL",
     arguments: [
       (#"{"d":{"Dt":"\/Date(0)\/"}}"#, "Es(1L)/Dt", #""name":"Dt","type":"Edm.DateTime","value":"1970-01-01T00:00:00"#),
       (
@@ -104,7 +104,7 @@ struct PayloadVerbTypingTests {
   }
 
   @Test(
-    "A batch is named as such, with a cure",
+    "A batch is reported as a batch, with a hint",
     arguments: ["", "HTTP/1.1 200 OK\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"])
   func batch(head: String) async {
     let payload = head + "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n\r\n--b--\r\n"

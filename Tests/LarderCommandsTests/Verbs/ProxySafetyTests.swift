@@ -5,9 +5,9 @@ import Testing
 
 @testable import LarderCommands
 
-@Suite("larder proxy beside other programs and people", .timeLimit(.minutes(5)))
+@Suite("larder proxy with other programs and users", .timeLimit(.minutes(5)))
 struct ProxySafetyTests {
-  @Test("A folder that is deleted while the proxy runs is made again, and what comes afterwards is kept in it")
+  @Test("A folder that is deleted while the proxy runs is created again, and later responses are cached in it")
   func deletedFolder() async throws {
     let server = try ScriptedServer { .response(200, fields: ["Cache-Control": "max-age=600"], body: "\($0.target)") }
     let folder = try TemporaryFolder()
@@ -26,7 +26,8 @@ struct ProxySafetyTests {
     server.stop()
   }
 
-  @Test("Content whose kept copy is damaged comes from the server, whole", arguments: [200_000, 900_000])
+  @Test(
+    "If cached content is damaged, the complete content is requested from the server", arguments: [200_000, 900_000])
   func damage(length: Int) async throws {
     let content = String(repeating: "0123456789", count: length / 10)
     let server = try ScriptedServer { _ in .response(200, fields: ["Cache-Control": "max-age=600"], body: content) }
@@ -50,7 +51,7 @@ struct ProxySafetyTests {
     #expect(await proxy.end() == .done)
   }
 
-  @Test("A proxy that points at itself says so: 508")
+  @Test("A proxy whose upstream is itself responds with 508")
   func loop() async throws {
     // Another program may take the port meanwhile.
     for attempt in 0..<5 {
@@ -93,7 +94,7 @@ struct ProxySafetyTests {
   ]
 
   @Test(
-    "Requests of other sites that may change something are rejected where the proxy has credentials of its own",
+    "Cross-site requests that may change something are rejected if the proxy has its own credentials",
     arguments: requests, ["POST", "PUT", "PATCH", "DELETE", "PURGE"])
   func crossSite(request: (fields: HTTPFields, isCrossSite: Bool), method: String) async throws {
     let server = try ScriptedServer { .response(200, body: $0.fields[.authorization] ?? "nobody") }
@@ -119,7 +120,7 @@ struct ProxySafetyTests {
     #expect(await anonymous.end() == .done)
   }
 
-  @Test("Requests that only read pass, from wherever they come", arguments: ["GET", "HEAD", "OPTIONS"])
+  @Test("Requests that only read are forwarded, from any site", arguments: ["GET", "HEAD", "OPTIONS"])
   func reading(method: String) async throws {
     let server = try ScriptedServer { _ in .response(200, body: "ok") }
     defer { server.stop() }
@@ -132,7 +133,7 @@ struct ProxySafetyTests {
     #expect(await proxy.end() == .done)
   }
 
-  @Test("A 401 to content that comes once is the client's, also where the proxy has a newer token")
+  @Test("A 401 for content that cannot be repeated is returned, even if the proxy has a newer token")
   func streamedContent() async throws {
     let tokens = try ScriptedServer { request in
       .response(
@@ -161,7 +162,7 @@ struct ProxySafetyTests {
   // MARK: Several people
 
   @Test(
-    "Beyond loopback clients are told apart, by cookies too, and on loopback with --by-cookie alone",
+    "Beyond loopback, clients are separated also by cookies; on loopback only with --by-cookie",
     arguments: [
       (nil, false, true), ("localhost", false, true), ("127.0.0.1", true, true), ("127.1.2.3", false, true),
       ("::1", false, true), ("0:0:0:0:0:0:0:1", false, true), ("::ffff:127.0.0.1", false, true),
@@ -178,7 +179,7 @@ struct ProxySafetyTests {
     #expect(command.credentialFields.contains(.cookie) == (byCookie || !isLoopback))
   }
 
-  @Test("A page of another site may not change anything in the name of a client certificate")
+  @Test("A page of another site cannot make changes with a client certificate")
   func certificate() async throws {
     let server = try ScriptedServer { _ in .response(200, body: "ok") }
     defer { server.stop() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderCommands
 
-/// A proxy that runs in this process until it is told to end.
+/// A proxy that runs in this process until it is stopped.
 final class RunningProxy: Sendable {
   let url: String
   private let work: Task<CommandStatus, Never>
@@ -85,7 +85,7 @@ struct ProxyVerbTests {
     }
   }
 
-  @Test("Serves through the cache, logs one line a request, and ends with 0 when it is told to")
+  @Test("Serves through the cache, logs one line per request, and exits with 0 on a signal")
   func serves() async throws {
     let server = try server()
     defer { server.stop() }
@@ -119,7 +119,7 @@ struct ProxyVerbTests {
     #expect(try await quiet.lines(1).count == 1)
   }
 
-  @Test("What is kept in a folder is there for a second proxy, and for the next one")
+  @Test("A cache folder is shared with a second proxy, and with later ones")
   func folder() async throws {
     let server = try server()
     defer { server.stop() }
@@ -135,7 +135,7 @@ struct ProxyVerbTests {
     #expect(await third.end() == .done)
   }
 
-  @Test("What is changed through one proxy on a folder is asked for again through the other; a reset is noticed")
+  @Test("Content that is changed through one proxy is requested again by the other; a reset is noticed")
   func changedThroughTheOther() async throws {
     let server = try server()
     defer { server.stop() }
@@ -154,7 +154,7 @@ struct ProxyVerbTests {
     #expect(await second.end() == .done)
   }
 
-  @Test("Fields are added to those that keep answers apart, and taken out")
+  @Test("Credential fields are added and removed")
   func credentialFields() async throws {
     let server = try server()
     defer { server.stop() }
@@ -174,7 +174,7 @@ struct ProxyVerbTests {
     #expect(invalid.diagnostics.contains("--credential-header must be the name of a header field"))
   }
 
-  @Test("With a key what is kept in a folder is encrypted, and there for the next proxy that has it")
+  @Test("With a key, a cache folder is encrypted, and usable for the next proxy with the key")
   func encryptedFolder() async throws {
     let server = try server()
     defer { server.stop() }
@@ -210,7 +210,7 @@ struct ProxyVerbTests {
   }
 
   @Test(
-    "Used wrongly: 2",
+    "Wrong usage exits with 2",
     arguments: [
       [], ["--upstream", "ftp://host"], ["--upstream", "http://user:x@host"], ["--upstream", "http://host/?a"],
       ["--upstream", "http://host", "--port", "65536"], ["--upstream", "http://host", "--port", "x"],
@@ -226,7 +226,7 @@ struct ProxyVerbTests {
     #expect(outcome.diagnostics.hasPrefix("larder: "))
   }
 
-  @Test("A port in use ends with 3, a folder that cannot be used with 4")
+  @Test("A port in use exits with 3, an unusable folder with 4")
   func failures() async throws {
     let server = try server()
     defer { server.stop() }
@@ -242,7 +242,7 @@ struct ProxyVerbTests {
     #expect(certificate.status == .storage)
   }
 
-  @Test("No message shows what stands in the upstream server's URL: a password may be there")
+  @Test("No message shows the upstream server's URL: it may contain a password")
   func secrets() async {
     for url in [
       "http://user:secret@host", "http://host/?key=secret", "http://host/#secret", "secret://host", "http://[secret",

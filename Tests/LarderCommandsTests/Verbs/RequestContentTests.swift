@@ -14,7 +14,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite("Content of requests, from files, pipes and devices", .timeLimit(.minutes(5)))
+@Suite("Request content from files, pipes and devices", .timeLimit(.minutes(5)))
 struct RequestContentTests {
   /// A named pipe in a folder of its own, and the thread that writes into it.
   private final class NamedPipe: Sendable {
@@ -76,7 +76,7 @@ struct RequestContentTests {
     return await Rig().run(line + options)
   }
 
-  @Test("A pipe is sent while its writer writes, in chunks", arguments: ["fetch", "send"])
+  @Test("A pipe is sent in chunks while its writer writes", arguments: ["fetch", "send"])
   func pipe(verb: String) async throws {
     let pipe = try NamedPipe()
     let headIsThere = DispatchSemaphore(value: 0)
@@ -91,7 +91,7 @@ struct RequestContentTests {
     #expect(request.fields["Transfer-Encoding"] == "chunked" && !request.fields.contains(.contentLength))
   }
 
-  @Test("A large file goes out with its length, and again where it has to be repeated", arguments: ["fetch", "send"])
+  @Test("A large file is sent with its length, and again if the request is repeated", arguments: ["fetch", "send"])
   func file(verb: String) async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write(Array(repeating: 0x61, count: Self.large), to: "large")
@@ -105,7 +105,7 @@ struct RequestContentTests {
   }
 
   @Test(
-    "A pipe that ends soon goes out with its length, and again where it has to be repeated",
+    "A short pipe is sent with its length, and again if the request is repeated",
     arguments: ["fetch", "send"])
   func shortPipe(verb: String) async throws {
     let pipe = try NamedPipe()
@@ -119,7 +119,7 @@ struct RequestContentTests {
     #expect(sent.allSatisfy { $0.fields[.contentLength] == "100000" })
   }
 
-  @Test("A long pipe cannot be sent twice, and the message says what helps", arguments: ["fetch", "send"])
+  @Test("A long pipe cannot be sent twice, and the message says what to do", arguments: ["fetch", "send"])
   func longPipeTwice(verb: String) async throws {
     let pipe = try NamedPipe()
     let server = try Self.server()
@@ -130,7 +130,7 @@ struct RequestContentTests {
     #expect(outcome.diagnostics.contains("put the data into a file"))
   }
 
-  @Test("--timeout covers the reading: a pipe into which nobody writes", arguments: ["fetch", "send", "batch"])
+  @Test("--timeout covers reading a pipe without data", arguments: ["fetch", "send", "batch"])
   func silentPipe(verb: String) async throws {
     let pipe = try NamedPipe()
     let server = try Self.server()
@@ -142,7 +142,7 @@ struct RequestContentTests {
     #expect(server.requests.isEmpty)
   }
 
-  @Test("--timeout ends what has no end", arguments: ["fetch", "send"])
+  @Test("--timeout ends a request with endless content", arguments: ["fetch", "send"])
   func endless(verb: String) async throws {
     let server = try Self.server()
     defer { server.stop() }
@@ -151,14 +151,14 @@ struct RequestContentTests {
     #expect(outcome.diagnostics.contains("time"))
   }
 
-  @Test("A batch is refused past its limit")
+  @Test("A batch beyond its limit is rejected")
   func longBatch() async throws {
     let outcome = await Rig().run("batch", "http://127.0.0.1:1/", "/dev/zero")
     #expect(outcome.status == .storage)
-    #expect(outcome.diagnostics.contains("/dev/zero cannot be read: it is larger than the 67108864 bytes"))
+    #expect(outcome.diagnostics.contains("/dev/zero cannot be read: it is larger than the limit of 67108864 bytes"))
   }
 
-  @Test("The wait for a pipe ends with the task that waits")
+  @Test("The wait for a pipe ends if the task is cancelled")
   func cancelled() async throws {
     let pipe = try NamedPipe()
     let reader = try InputReader(InputDescriptor(path: pipe.path))
@@ -167,7 +167,7 @@ struct RequestContentTests {
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  @Test("A regular file is read from its position on, whoever reads it too; a folder and no file are errors")
+  @Test("A regular file is read from its position; a folder and a missing file are errors")
   func regularFile() async throws {
     let folder = try TemporaryFolder()
     let file = try folder.write(Array(0..<100), to: "f")

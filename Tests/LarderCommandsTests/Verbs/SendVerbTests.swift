@@ -8,7 +8,7 @@ import Testing
 @Suite("larder send and larder batch", .timeLimit(.minutes(5)))
 struct SendVerbTests {
   @Test(
-    "The method, the data and its type go out as given, without metadata",
+    "The method, the data and its type are sent as given, without metadata",
     arguments: [
       ("POST", #"{"a":1}"#, "application/json"), ("PUT", "<entry/>", "application/atom+xml"),
       ("PATCH", " [1]", "application/json"), ("MERGE", #"{}"#, "application/json"),
@@ -44,7 +44,7 @@ struct SendVerbTests {
     #expect(server.requests.contains { $0.path == "/svc/" && $0.fields[.csrfToken] == "Fetch" })
   }
 
-  @Test("DELETE sends no content; a conflict ends with 1 and the service's words; messages go to standard error")
+  @Test("DELETE sends no content; a conflict exits with 1 and the service's message; messages go to standard error")
   func delete() async throws {
     let error = #"{"error":{"code":"C","message":{"lang":"en","value":"changed meanwhile"}}}"#
     let server = try ScriptedServer { request in
@@ -62,7 +62,7 @@ struct SendVerbTests {
   }
 
   @Test(
-    "Wrong use ends with 2",
+    "Wrong usage exits with 2",
     arguments: [
       ["send"], ["send", "GET", "http://h/x"], ["send", "post", "http://h/x"], ["send", "POST"],
       ["send", "PATCH", "http://h/x"], ["send", "DELETE", "http://h/x", "--data", "-"],
@@ -73,7 +73,7 @@ struct SendVerbTests {
     #expect(await Rig().run(line).status == .usage)
   }
 
-  @Test("Data in a file that is not there ends with 4")
+  @Test("A missing data file exits with 4")
   func noData() async {
     #expect(await Rig().run("send", "POST", "http://h/x", "--data", "/no/such").status == .storage)
   }
@@ -100,7 +100,7 @@ struct SendVerbTests {
     GET Products(9)
     """
 
-  @Test("A text becomes one multipart request; each part's status and payload are shown, and a failed one is 1")
+  @Test("A text becomes one multipart request; each part's status and payload are shown; a failed part exits with 1")
   func batch() async throws {
     let server = try ScriptedServer { _ in
       .response(202, fields: ["Content-Type": "multipart/mixed; boundary=b"], body: Self.answer)
@@ -133,7 +133,7 @@ struct SendVerbTests {
   }
 
   @Test(
-    "Of an answer that breaks off, the whole parts that say whose they are are shown, and the status is 3",
+    "If a response breaks off, the complete parts with Content-IDs are shown, and the status is 3",
     arguments: [
       "{}\r\n--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 204 No", "{}\r\n--b\r\n", "{}\r\n--b--",
     ], [1, 0])
@@ -155,7 +155,7 @@ struct SendVerbTests {
     #expect(try JSONNode(json.outputBytes).items?.count == 1)
   }
 
-  @Test("A recorded batch is sent as it is, multipart with or without its head, and JSON")
+  @Test("A recorded batch is sent unchanged, multipart with or without its head, and JSON")
   func recorded() async throws {
     let multipart =
       "--batch_1\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\nGET P(1) HTTP/1.1\r\n\r\n\r\n--batch_1--\r\n"
@@ -180,7 +180,8 @@ struct SendVerbTests {
     #expect(server.requests[0].fields[.contentType] == "multipart/mixed; boundary=batch_1")
   }
 
-  @Test("A file that is no batch ends with 4 and names the place", arguments: ["", "hello", "{}", "--b\r\nx", "GET\n"])
+  @Test(
+    "A file that is not a batch exits with 4 and the position", arguments: ["", "hello", "{}", "--b\r\nx", "GET\n"])
   func noBatch(text: String) async {
     let outcome = await Rig(input: Array(text.utf8)).run("batch", "http://127.0.0.1:1/", "-")
     #expect(outcome.status == .storage)
