@@ -61,7 +61,7 @@ package struct ContextURL: Sendable, Hashable {
     }
     collectionOf = nil
     var steps = ContextURL.split(fragment)
-    let found: Item? =
+    let lastItem: Item? =
       switch steps.last?.name {
       case "$entity"?, "@Element"?: .entity
       case "$delta"?: .delta
@@ -71,8 +71,8 @@ package struct ContextURL: Sendable, Hashable {
       case "$ref"?: .reference
       default: nil
       }
-    if found != nil { steps.removeLast() }
-    item = found ?? .path
+    if lastItem != nil { steps.removeLast() }
+    item = lastItem ?? .path
     path = steps
   }
 

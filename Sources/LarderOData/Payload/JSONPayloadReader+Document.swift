@@ -45,14 +45,16 @@ extension JSONPayloadReader {
 
   private mutating func light(_ source: PayloadWalker.Source) throws {
     readContext(source.bytes)
-    if let context, case let said = walker.types.member(of: context), says(said) { member = said }
-    let survey = try walker.survey(0, parent: -1, source.bytes)
+    if let context, case let contextMember = walker.types.member(of: context), isMoreSpecific(contextMember) {
+      member = contextMember
+    }
+    let summary = try walker.summarize(0, parent: -1, source.bytes)
     let value = walker.find("value", in: 0, source.bytes)
     let isNull =
       walker.find("@odata.null", in: 0, source.bytes) >= 0 || walker.find("odata.null", in: 0, source.bytes) >= 0
-    switch try lightKind(survey, value, isNull, source.bytes) {
-    case .property where value >= 0: try single(value, survey, source)
-    case .property where isNull: try single(-1, survey, source)
+    switch try kindOfLightDocument(summary, value, isNull, source.bytes) {
+    case .property where value >= 0: try single(value, summary, source)
+    case .property where isNull: try single(-1, summary, source)
     case .property:
       try source.handler.beginPayload(.property)
       try walker.object(0, named: -1, declared: member.plan, as: .complex, source)
@@ -68,12 +70,12 @@ extension JSONPayloadReader {
   }
 
   /// Whether a context's type tells more than the caller knows: an abstract one does not.
-  private func says(_ said: PayloadTypes.Member) -> Bool {
-    said.kind != .undeclared && !(said.kind == .untyped && member.kind == .navigation)
+  private func isMoreSpecific(_ contextMember: PayloadTypes.Member) -> Bool {
+    contextMember.kind != .undeclared && !(contextMember.kind == .untyped && member.kind == .navigation)
   }
 
-  private func lightKind(
-    _ survey: PayloadWalker.Survey, _ value: Int, _ isNull: Bool, _ bytes: UnsafeBufferPointer<UInt8>
+  private func kindOfLightDocument(
+    _ summary: PayloadWalker.ObjectSummary, _ value: Int, _ isNull: Bool, _ bytes: UnsafeBufferPointer<UInt8>
   ) throws -> PayloadKind {
     switch context?.item {
     case .entity?, .deletedEntity?, .link?, .deletedLink?: return .entity
@@ -81,14 +83,14 @@ extension JSONPayloadReader {
     default: break
     }
     if isNull { return .property }
-    let isWrapped = value >= 0 && survey.propertyCount == 1 && options.expected != .entity
+    let isWrapped = value >= 0 && summary.propertyCount == 1 && options.expected != .entity
     if isWrapped {
       guard walker.tape[value].kind == .beginArray else { return .property }
       if isServiceDocument(value, bytes) { return .serviceDocument }
       return context?.item == .delta ? .delta : .collection
     }
     if options.expected == .reference { return .reference }
-    if let context, isPropertyContext(context), !survey.marksOtherThanContext(walker) { return .property }
+    if let context, isPropertyContext(context), !summary.marksOtherThanContext(walker) { return .property }
     if options.expected == .property { return .property }
     return .entity
   }
@@ -148,12 +150,14 @@ extension JSONPayloadReader {
 
   /// Reads a payload that is one value; -1 means null.
   private mutating func single(
-    _ value: Int, _ survey: PayloadWalker.Survey?, _ source: PayloadWalker.Source
+    _ value: Int, _ summary: PayloadWalker.ObjectSummary?, _ source: PayloadWalker.Source
   ) throws {
     try source.handler.beginPayload(.property)
-    if survey != nil { try outer(0, except: value, source) }
-    if let type = survey?.type, case let said = walker.member(typeAt: type, source.bytes), said.kind != .undeclared {
-      member = said
+    if summary != nil { try outer(0, except: value, source) }
+    if let type = summary?.type, case let typedMember = walker.member(typeAt: type, source.bytes),
+      typedMember.kind != .undeclared
+    {
+      member = typedMember
     }
     if value < 0 {
       let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
@@ -162,7 +166,7 @@ extension JSONPayloadReader {
     } else {
       try walker.element(value, member, source)
     }
-    if survey == nil { try source.handler.endPayload() }
+    if summary == nil { try source.handler.endPayload() }
   }
 
   // MARK: V1 to V3 verbose
@@ -170,9 +174,9 @@ extension JSONPayloadReader {
   private mutating func verbose(_ at: Int, _ source: PayloadWalker.Source) throws {
     let bytes = source.bytes
     guard walker.tape[at].kind == .beginObject else { return try single(at, nil, source) }
-    let survey = try walker.survey(at, parent: -1, bytes)
+    let summary = try walker.summarize(at, parent: -1, bytes)
     let first = at + 2
-    let isOnly = survey.propertyCount == 1 && survey.metadata < 0
+    let isOnly = summary.propertyCount == 1 && summary.metadata < 0
     if isOnly, walker.tape.matches(at + 1, "EntitySets", in: bytes), walker.tape[first].kind == .beginArray {
       return try entitySets(first, source)
     }
@@ -183,15 +187,16 @@ extension JSONPayloadReader {
       return try source.handler.endPayload()
     }
     let wrapsComplex = isOnly && walker.types.isComplex(member.plan) && wrapsValue(at + 1)
-    if walker.types.isComplex(member.plan) && !wrapsComplex || survey.metadata >= 0 && isComplex(survey.metadata, bytes)
+    if walker.types.isComplex(member.plan) && !wrapsComplex
+      || summary.metadata >= 0 && isComplex(summary.metadata, bytes)
     {
       try source.handler.beginPayload(.property)
       try walker.object(at, named: -1, declared: member.plan, as: .complex, source)
-    } else if wrapsComplex || isOnly && mayBeProperty && !survey.speaksOfObject {
+    } else if wrapsComplex || isOnly && mayBeProperty && !summary.describesObject {
       try source.handler.beginPayload(.property)
-      var survey = survey
-      survey.types = [:]
-      try named(at + 1, survey, source)
+      var summary = summary
+      summary.types = [:]
+      try named(at + 1, summary, source)
     } else {
       try source.handler.beginPayload(.entity)
       try walker.object(at, named: -1, declared: member.plan, as: .entity, source)
@@ -216,7 +221,7 @@ extension JSONPayloadReader {
 
   /// `{"d": {"Name": value}}`: a property, or what a function import of that name returned.
   private mutating func named(
-    _ index: Int, _ survey: PayloadWalker.Survey, _ source: PayloadWalker.Source
+    _ index: Int, _ summary: PayloadWalker.ObjectSummary, _ source: PayloadWalker.Source
   ) throws {
     let name = walker.tape[index].name
     let value = index + 1
@@ -226,8 +231,8 @@ extension JSONPayloadReader {
       return try source.handler.property(walker.names.name(name), scalar)
     }
     switch member.kind {
-    case .structured, .geo, .scalar: try walker.property(name, value, survey, member, source)
-    default: try walker.property(name, value, survey, -1, source)
+    case .structured, .geo, .scalar: try walker.property(name, value, summary, member, source)
+    default: try walker.property(name, value, summary, -1, source)
     }
   }
 
@@ -247,7 +252,7 @@ extension JSONPayloadReader {
   }
 }
 
-extension PayloadWalker.Survey {
+extension PayloadWalker.ObjectSummary {
   /// True where more than a context says that the object is an entity.
   func marksOtherThanContext(_ walker: PayloadWalker) -> Bool {
     var index = 1

@@ -25,7 +25,9 @@ extension JSONPayloadReader {
         walker.dialect = .v2
         pathPrefix = "$.d"
       } else {
-        guard tape.matches(array - 1, "value", in: bytes), try onlyControl(1, array - 1, bytes) else { return false }
+        guard tape.matches(array - 1, "value", in: bytes), try hasOnlyControlMembers(1, array - 1, bytes) else {
+          return false
+        }
         try check(.light)
         readContext(bytes)
         guard mayStream else { return false }
@@ -37,10 +39,10 @@ extension JSONPayloadReader {
       else { return false }
       try check(.verbose)
       walker.dialect = .v2
-      guard try onlyControl(3, array - 1, bytes) else { return false }
+      guard try hasOnlyControlMembers(3, array - 1, bytes) else { return false }
       pathPrefix = "$.d.results"
     }
-    try keepOpening(source)
+    try storeOpening(source)
     return true
   }
 
@@ -75,7 +77,7 @@ extension JSONPayloadReader {
   }
 
   /// True where the members between two indices all speak of the payload, none is a property.
-  private mutating func onlyControl(
+  private mutating func hasOnlyControlMembers(
     _ start: Int, _ end: Int, _ bytes: UnsafeBufferPointer<UInt8>
   ) throws(PayloadError.Problem) -> Bool {
     var index = start
@@ -98,9 +100,9 @@ extension JSONPayloadReader {
         walker.tape.matches(index, "@odata.context", in: bytes) || walker.tape.matches(index, "@context", in: bytes)
         || walker.tape.matches(index, "odata.metadata", in: bytes)
       if isContext, let text = walker.tape.text(index + 1, in: bytes) {
-        let found = ContextURL(text)
-        context = found
-        walker.expanded = found.expanded
+        let contextURL = ContextURL(text)
+        context = contextURL
+        walker.expanded = contextURL.expanded
         return
       }
       let next = walker.tape.after(index + 1)
@@ -109,19 +111,21 @@ extension JSONPayloadReader {
     }
   }
 
-  private mutating func keepOpening(_ source: PayloadWalker.Source) throws {
+  private mutating func storeOpening(_ source: PayloadWalker.Source) throws {
     member = options.expectedType.map { walker.types.member(of: $0) } ?? .undeclared
     if let context {
-      let said = walker.types.member(of: context)
-      if said.kind != .undeclared { member = said }
+      let contextMember = walker.types.member(of: context)
+      if contextMember.kind != .undeclared { member = contextMember }
     }
     kind = kindByContext()
     opening = OpeningMembers(tape: walker.tape, bytes: Array(source.bytes), isVerbose: walker.dialect == .v2)
     if walker.dialect == .v2, walker.tape.count > 3, walker.tape[2].kind == .beginObject {
       let metadata = metadataType(source.bytes)
       opening?.holdsValues = metadata?.hasPrefix("Collection(") ?? false
-      if let metadata, case let said = walker.types.member(of: EdmTypeReference(metadata)), said.kind != .undeclared {
-        member = said
+      if let metadata, case let typedMember = walker.types.member(of: EdmTypeReference(metadata)),
+        typedMember.kind != .undeclared
+      {
+        member = typedMember
       }
     }
     if kind != nil { try begin(source) }
@@ -185,7 +189,7 @@ extension JSONPayloadReader {
       let isValue = metadata >= 0 && !walker.metadataMarksEntity(metadata, bytes)
       return isValue && walker.find("deleted", in: metadata, bytes) < 0 ? .property : .collection
     }
-    if context?.collectionOf != nil, try !walker.survey(0, parent: -1, bytes).marksEntity { return .property }
+    if context?.collectionOf != nil, try !walker.summarize(0, parent: -1, bytes).marksEntity { return .property }
     return .collection
   }
 
@@ -280,7 +284,7 @@ extension JSONPayloadReader {
       try source.handler.annotation(annotation, on: nil)
     case .control, .annotation:
       if entry.target < 0 {
-        try walker.tellObject(entry.role, name, value, source)
+        try walker.reportObjectMember(entry.role, name, value, source)
       } else {
         // `value@odata.count` and the like speak of the rows.
         let target = walker.names[entry.target].name.text
@@ -291,7 +295,7 @@ extension JSONPayloadReader {
           try source.handler.annotation(annotation, on: nil)
         }
       }
-    case .operation: try walker.tellObject(entry.role, name, value, source)
+    case .operation: try walker.reportObjectMember(entry.role, name, value, source)
     }
   }
 }

@@ -68,8 +68,8 @@ package struct JSONPayloadReader {
   private var rowDepth = 0
   /// The value of a row array whose kind nothing has said yet: known by its first row.
   var opening: OpeningMembers?
-  private var trailer: [UInt8] = []
-  private var brokenAt = (offset: 0, path: "$")
+  private var errorText: [UInt8] = []
+  private var streamErrorPlace = (offset: 0, path: "$")
 
   private static let sliceBytes = 1 << 20
 
@@ -104,7 +104,7 @@ package struct JSONPayloadReader {
   package mutating func finish(into handler: any PayloadHandler) throws {
     try read(utf8: transcoder.finish(), handler)
     try process(isFinal: true, handler)
-    if stage == .broken { throw brokenOff() }
+    if stage == .broken { throw streamError() }
   }
 
   private mutating func take(_ bytes: ArraySlice<UInt8>) throws(PayloadError) {
@@ -130,18 +130,18 @@ package struct JSONPayloadReader {
       do {
         try step(PayloadWalker.Source(bytes: bytes, handler: handler), isFinal: isFinal)
       } catch let error as JSONError {
-        try lexical(error, bytes, isFinal: isFinal)
+        try handleLexicalError(error, bytes, isFinal: isFinal)
       } catch let problem as PayloadError.Problem {
-        throw located(problem, bytes)
+        throw errorAtCurrentEntry(problem, bytes)
       } catch let error as ODataValueError {
-        throw located(.invalidValue(error.description), bytes)
+        throw errorAtCurrentEntry(.invalidValue(error.description), bytes)
       }
     }
   }
 
   /// Takes tokens as long as there are any.
   private mutating func step(_ source: PayloadWalker.Source, isFinal: Bool) throws {
-    if stage == .broken { return gather(source.bytes) }
+    if stage == .broken { return appendErrorText(source.bytes) }
     while let token = try lexer.next(source.bytes, isFinal: isFinal) {
       if stage == .rows, token.kind == .endArray, lexer.depth < rowDepth {
         try endRows(source)
@@ -174,7 +174,8 @@ package struct JSONPayloadReader {
     }
   }
 
-  private func located(_ problem: PayloadError.Problem, _ bytes: UnsafeBufferPointer<UInt8>) -> PayloadError {
+  private func errorAtCurrentEntry(_ problem: PayloadError.Problem, _ bytes: UnsafeBufferPointer<UInt8>) -> PayloadError
+  {
     let tape = walker.tape
     guard !tape.isEmpty else { return PayloadError(problem, offset: lexer.base + lexer.position, path: pathPrefix) }
     let index = min(walker.current, tape.count - 1)
@@ -184,7 +185,9 @@ package struct JSONPayloadReader {
   }
 
   /// Bytes that are no JSON: an error, unless the service broke off with one of its own.
-  private mutating func lexical(_ error: JSONError, _ bytes: UnsafeBufferPointer<UInt8>, isFinal: Bool) throws {
+  private mutating func handleLexicalError(_ error: JSONError, _ bytes: UnsafeBufferPointer<UInt8>, isFinal: Bool)
+    throws
+  {
     let place = error.offset - lexer.base
     let prefix = stage == .rows ? "\(pathPrefix)[\(rowCount)]" : pathPrefix
     let path = walker.tape.path(walker.tape.count, prefix: prefix, in: bytes)
@@ -193,28 +196,28 @@ package struct JSONPayloadReader {
       let head = String(decoding: bytes[place..<min(place + 12, bytes.count)], as: UTF8.self).lowercased()
       if head == marker {
         stage = .broken
-        brokenAt = (error.offset, path)
+        streamErrorPlace = (error.offset, path)
         lexer.position = place + 12
-        return gather(bytes)
+        return appendErrorText(bytes)
       }
       if marker.hasPrefix(head), !isFinal { return }
     }
     throw PayloadError(.json(error.problem), offset: error.offset, path: path)
   }
 
-  private mutating func gather(_ bytes: UnsafeBufferPointer<UInt8>) {
-    let room = (1 << 20) - trailer.count
-    trailer.append(contentsOf: bytes[lexer.position...].prefix(max(0, room)))
+  private mutating func appendErrorText(_ bytes: UnsafeBufferPointer<UInt8>) {
+    let room = (1 << 20) - errorText.count
+    errorText.append(contentsOf: bytes[lexer.position...].prefix(max(0, room)))
     lexer.position = bytes.count
     walker.tape.removeAll()
   }
 
-  private func brokenOff() -> PayloadError {
-    let text = String(decoding: trailer, as: UTF8.self)
+  private func streamError() -> PayloadError {
+    let text = String(decoding: errorText, as: UTF8.self)
     var error = ODataErrorPayload(code: "", message: text)
-    if let node = try? JSONNode(trailer), let told = try? ODataErrorPayload(node: node["error"] ?? node) {
-      error = told
+    if let node = try? JSONNode(errorText), let payload = try? ODataErrorPayload(node: node["error"] ?? node) {
+      error = payload
     }
-    return PayloadError(.inStreamError(error), offset: brokenAt.offset, path: brokenAt.path)
+    return PayloadError(.inStreamError(error), offset: streamErrorPlace.offset, path: streamErrorPlace.path)
   }
 }

@@ -20,7 +20,7 @@ package final class PayloadBuilder: PayloadHandler {
   }
 
   package func endPayload() {
-    root.settle()
+    root.completeObject()
     payload = root.payload(kind)
   }
 
@@ -33,7 +33,7 @@ package final class PayloadBuilder: PayloadHandler {
 
   package func endEntity() {
     guard var frame = frames.popLast() else { return }
-    frame.settle()
+    frame.completeObject()
     let entity = frame.entity
     guard let name = frame.name else {
       let isDeleted = entity.removal != nil
@@ -59,7 +59,7 @@ package final class PayloadBuilder: PayloadHandler {
 
   package func endComplex() {
     guard var frame = frames.popLast() else { return }
-    frame.settle()
+    frame.completeObject()
     let value = ODataValue.complex(frame.complex)
     withTop { $0.add(value, frame.name) }
     if frames.isEmpty, frame.name == nil, let context = frame.entity.context { root.entity.context = context }

@@ -63,15 +63,15 @@ struct PayloadNames {
       guess = parent >= 0 ? entries[Int(parent)].firstChild : firstOfAll
     }
     if guess >= 0, !isEscaped, isSame(guess, bytes) { return guess }
-    let found = isEscaped ? try intern(JSONText.unescape(bytes)) : try find(bytes)
+    let number = isEscaped ? try intern(JSONText.unescape(bytes)) : try find(bytes)
     if previous >= 0 {
-      entries[Int(previous)].successor = found
+      entries[Int(previous)].successor = number
     } else if parent >= 0 {
-      entries[Int(parent)].firstChild = found
+      entries[Int(parent)].firstChild = number
     } else {
-      firstOfAll = found
+      firstOfAll = number
     }
-    return found
+    return number
   }
 
   /// The number of a name that is given as text.

@@ -39,8 +39,8 @@ struct PayloadTypes {
       return -1
     }
     let number: Int32
-    if let known = numbers[structure.name] {
-      number = known
+    if let cachedNumber = numbers[structure.name] {
+      number = cachedNumber
     } else {
       number = Int32(truncatingIfNeeded: plans.count)
       plans.append(Plan(structure: structure))

@@ -13,37 +13,37 @@ extension PayloadWalker {
     try enter()
     defer { leave() }
     guard tape[at].kind == .beginObject else { throw PayloadError.Problem.unexpected(expected: "an object") }
-    let survey = try survey(at, parent: name < 0 ? parent : name, source.bytes)
+    let summary = try summarize(at, parent: name < 0 ? parent : name, source.bytes)
     var plan = declared
-    if shape == .entity, let context = ownContext(survey, source) {
-      if name < 0, try changeRow(at, survey, context, source) { return }
+    if shape == .entity, let context = contextOfObject(summary, source) {
+      if name < 0, try changeRow(at, summary, context, source) { return }
       plan = self.plan(of: context, else: declared)
     }
     let type =
-      survey.type >= 0 ? survey.type : survey.metadata >= 0 ? find("type", in: survey.metadata, source.bytes) : -1
-    if case let said = member(typeAt: type, source.bytes), said.plan >= 0 { plan = said.plan }
+      summary.type >= 0 ? summary.type : summary.metadata >= 0 ? find("type", in: summary.metadata, source.bytes) : -1
+    if case let typedMember = member(typeAt: type, source.bytes), typedMember.plan >= 0 { plan = typedMember.plan }
     let isEntity =
-      shape == .entity || shape == .unknown && (survey.marksEntity || types.isEntity(plan))
+      shape == .entity || shape == .unknown && (summary.marksEntity || types.isEntity(plan))
     let member = name < 0 ? nil : names[name].name
     if isEntity {
-      try source.handler.beginEntity(member, role: removal(survey, source), typeName: types.name(plan))
+      try source.handler.beginEntity(member, role: removal(summary, source), typeName: types.name(plan))
     } else {
       try source.handler.beginComplex(member)
     }
-    if survey.metadata >= 0 { try metadata(survey.metadata, source) }
-    if survey.speaksOfObject { try aboutObject(at, survey, source) }
-    try members(at, survey, plan, source)
+    if summary.metadata >= 0 { try metadata(summary.metadata, source) }
+    if summary.describesObject { try reportObjectInformation(at, summary, source) }
+    try members(at, summary, plan, source)
     if isEntity { try source.handler.endEntity() } else { try source.handler.endComplex() }
   }
 
   /// Deleted or not (OData JSON Format 4.01 §15.3; V2 `__metadata.deleted`).
-  private mutating func removal(_ survey: Survey, _ source: Source) -> PayloadEntityRole {
-    if survey.metadata >= 0 {
-      let deleted = find("deleted", in: survey.metadata, source.bytes)
+  private mutating func removal(_ summary: ObjectSummary, _ source: Source) -> PayloadEntityRole {
+    if summary.metadata >= 0 {
+      let deleted = find("deleted", in: summary.metadata, source.bytes)
       return deleted >= 0 && tape[deleted].kind == .true ? .deleted(.deleted) : .entity
     }
-    guard survey.removed >= 0 else { return .entity }
-    return .deleted(removal(removalReason(survey.removed, source.bytes), source.bytes))
+    guard summary.removed >= 0 else { return .entity }
+    return .deleted(removal(removalReason(summary.removed, source.bytes), source.bytes))
   }
 
   /// The reason of a removed entity.
@@ -58,21 +58,21 @@ extension PayloadWalker {
   }
 
   /// Tells what speaks of the object itself.
-  private mutating func aboutObject(_ at: Int, _ survey: Survey, _ source: Source) throws {
+  private mutating func reportObjectInformation(_ at: Int, _ summary: ObjectSummary, _ source: Source) throws {
     var index = at + 1
     while tape[index].kind != .endObject {
       let value = index + 1
       current = value
       let name = tape[index].name
-      try tellObject(names.role(name), name, value, source)
+      try reportObjectMember(names.role(name), name, value, source)
       index = tape.after(value)
     }
   }
 
   /// Reports one member if it describes the object or payload that contains it; ignores other members.
-  mutating func tellObject(_ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ source: Source) throws {
+  mutating func reportObjectMember(_ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ source: Source) throws {
     switch role {
-    case .control(.removed): try aboutRemoval(value, source)
+    case .control(.removed): try reportRemovalAnnotations(value, source)
     case .control(let control) where names[name].target < 0:
       if isScalar(value) {
         try source.handler.control(control, on: nil, scalar(value, .untyped, source.bytes))
@@ -87,7 +87,7 @@ extension PayloadWalker {
 
   /// Reports the members next to a removal's reason as annotations of the entity: instance annotations are allowed
   /// there (4.01 §15.3).
-  private mutating func aboutRemoval(_ removed: Int, _ source: Source) throws {
+  private mutating func reportRemovalAnnotations(_ removed: Int, _ source: Source) throws {
     guard tape[removed].kind == .beginObject else { return }
     let reason = removalReason(removed, source.bytes)
     var index = removed + 1
@@ -112,16 +112,16 @@ extension PayloadWalker {
   }
 
   /// The members that are properties, and what speaks of a property.
-  private mutating func members(_ at: Int, _ survey: Survey, _ plan: Int32, _ source: Source) throws {
+  private mutating func members(_ at: Int, _ summary: ObjectSummary, _ plan: Int32, _ source: Source) throws {
     var index = at + 1
     while tape[index].kind != .endObject {
       let value = index + 1
       current = value
       let name = tape[index].name
       switch names.role(name) {
-      case .property: try property(name, value, survey, plan, source)
+      case .property: try property(name, value, summary, plan, source)
       case .control(let control):
-        if names[name].target >= 0 { try aboutProperty(control, names[name].target, value, plan, source) }
+        if names[name].target >= 0 { try reportPropertyInformation(control, names[name].target, value, plan, source) }
       case .annotation:
         if names[name].target >= 0 {
           try annotate(names[name].term, names[names[name].target].name, value, source)
@@ -135,7 +135,7 @@ extension PayloadWalker {
   }
 
   /// Control information of a property.
-  private mutating func aboutProperty(
+  private mutating func reportPropertyInformation(
     _ control: ControlInformation, _ target: Int32, _ value: Int, _ plan: Int32, _ source: Source
   ) throws {
     let name = names[target].name

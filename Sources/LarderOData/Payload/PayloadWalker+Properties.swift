@@ -3,21 +3,21 @@ extension PayloadWalker {
   /// A property's value.
   @inline(__always)
   mutating func property(
-    _ name: Int32, _ value: Int, _ survey: Survey, _ plan: Int32, _ source: Source
+    _ name: Int32, _ value: Int, _ summary: ObjectSummary, _ plan: Int32, _ source: Source
   ) throws {
     var member = types.member(plan, name, names)
-    if !survey.types.isEmpty, let said = survey.types[name] { member = typed(member, said, source.bytes) }
-    try property(name, value, survey, member, source)
+    if !summary.types.isEmpty, let typeIndex = summary.types[name] { member = typed(member, typeIndex, source.bytes) }
+    try property(name, value, summary, member, source)
   }
 
   /// A property's value, where its declaration is known.
   @inline(__always)
   mutating func property(
-    _ name: Int32, _ value: Int, _ survey: Survey, _ member: PayloadTypes.Member, _ source: Source
+    _ name: Int32, _ value: Int, _ summary: ObjectSummary, _ member: PayloadTypes.Member, _ source: Source
   ) throws {
     switch tape[value].kind {
-    case .beginObject: try objectProperty(name, value, member, survey, source)
-    case .beginArray: try arrayProperty(name, value, member, survey, source)
+    case .beginObject: try objectProperty(name, value, member, summary, source)
+    case .beginArray: try arrayProperty(name, value, member, summary, source)
     default:
       if member.kind == .scalar || member.kind == .undeclared || member.kind == .untyped {
         try source.handler.property(names.name(name), scalar(value, member.scalar, source.bytes))
@@ -31,10 +31,10 @@ extension PayloadWalker {
   private mutating func typed(
     _ declared: PayloadTypes.Member, _ type: Int, _ bytes: UnsafeBufferPointer<UInt8>
   ) -> PayloadTypes.Member {
-    var said = member(typeAt: type, bytes)
-    if said.kind == .undeclared { return declared }
-    if declared.kind == .navigation { said.kind = .navigation }
-    return said
+    var typedMember = member(typeAt: type, bytes)
+    if typedMember.kind == .undeclared { return declared }
+    if declared.kind == .navigation { typedMember.kind = .navigation }
+    return typedMember
   }
 
   private mutating func oddScalar(
@@ -56,7 +56,7 @@ extension PayloadWalker {
   }
 
   private mutating func objectProperty(
-    _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ survey: Survey, _ source: Source
+    _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ summary: ObjectSummary, _ source: Source
   ) throws {
     if dialect == .v2, try verboseProperty(name, value, member, source) { return }
     switch member.kind {
@@ -66,13 +66,13 @@ extension PayloadWalker {
     case .stream, .untyped: try source.handler.value(names.name(name), try untyped(value, source.bytes))
     case .scalar: throw PayloadError.Problem.unexpected(expected: "a primitive value")
     case .undeclared, .unresolved:
-      let isNavigation = survey.navigations.contains(name) || expanded.contains(names[name].name.text)
+      let isNavigation = summary.navigations.contains(name) || expanded.contains(names[name].name.text)
       try object(value, named: name, declared: -1, as: isNavigation ? .entity : .unknown, source)
     }
   }
 
   private mutating func arrayProperty(
-    _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ survey: Survey, _ source: Source
+    _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ summary: ObjectSummary, _ source: Source
   ) throws {
     switch member.kind {
     case .navigation: try collection(value, name, member.plan, isDelta: false, source)
@@ -80,7 +80,7 @@ extension PayloadWalker {
       try source.handler.value(names.name(name), try untyped(value, source.bytes))
     case .undeclared, .unresolved:
       let isNavigation =
-        try survey.navigations.contains(name) || expanded.contains(names[name].name.text)
+        try summary.navigations.contains(name) || expanded.contains(names[name].name.text)
         || holdsEntities(value, name, source.bytes)
       if isNavigation {
         try collection(value, name, -1, isDelta: false, source)
@@ -98,7 +98,7 @@ extension PayloadWalker {
     _ array: Int, _ name: Int32, _ bytes: UnsafeBufferPointer<UInt8>
   ) throws(PayloadError.Problem) -> Bool {
     guard tape[array + 1].kind == .beginObject else { return false }
-    return try survey(array + 1, parent: name, bytes).marksEntity
+    return try summarize(array + 1, parent: name, bytes).marksEntity
   }
 
   /// Geography and geometry are read whole.

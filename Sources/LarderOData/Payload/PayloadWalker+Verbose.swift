@@ -105,7 +105,7 @@ extension PayloadWalker {
 
   /// True if an object contains only `results` and the members that may accompany it.
   private mutating func isResults(_ at: Int, _ bytes: UnsafeBufferPointer<UInt8>) throws(PayloadError.Problem) -> Bool {
-    try survey(at, parent: -1, bytes).propertyCount == 1
+    try summarize(at, parent: -1, bytes).propertyCount == 1
   }
 
   /// `{"results": […], "__count": …, "__next": …}`: expanded entities, or a V3 collection of values.
@@ -141,8 +141,8 @@ extension PayloadWalker {
     let first = results + 1
     if tape[first].kind == .endArray { return false }
     guard tape[first].kind == .beginObject else { return true }
-    let own = find("__metadata", in: first, bytes)
-    return own >= 0 && !metadataMarksEntity(own, bytes)
+    let firstMetadata = find("__metadata", in: first, bytes)
+    return firstMetadata >= 0 && !metadataMarksEntity(firstMetadata, bytes)
   }
 
   /// `__mediaresource`: a named stream of V3.

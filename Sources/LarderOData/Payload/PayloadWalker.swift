@@ -8,7 +8,7 @@ struct PayloadWalker {
   }
 
   /// What a first look at an object's members found.
-  struct Survey {
+  struct ObjectSummary {
     /// Indices of values on the tape; -1 for none.
     var type = -1
     var context = -1
@@ -19,7 +19,7 @@ struct PayloadWalker {
     /// True where control information says that the object is an entity.
     var marksEntity = false
     /// True if a member describes the object itself: it is reported before the other members.
-    var speaksOfObject = false
+    var describesObject = false
     /// Members that are properties.
     var propertyCount = 0
     /// The types that the payload gives to properties, by name number.
@@ -36,8 +36,8 @@ struct PayloadWalker {
   /// The entry being looked at: where an error is.
   var current = 0
   /// By name number, the object that had the name last: finds repeated names without a set.
-  private var seen: [UInt32] = []
-  private var serial: UInt32 = 0
+  private var lastObjectWithName: [UInt32] = []
+  private var objectNumber: UInt32 = 0
   /// Objects begun and not ended.
   private var depth = 0
   /// Keeps the stack from its end, counted from the outermost object.
@@ -61,59 +61,65 @@ struct PayloadWalker {
   }
 
   /// Looks an object's members up, checks that no name repeats, and notes what matters for the whole.
-  mutating func survey(
+  mutating func summarize(
     _ at: Int, parent: Int32, _ bytes: UnsafeBufferPointer<UInt8>
-  ) throws(PayloadError.Problem) -> Survey {
-    var survey = Survey()
-    serial &+= 1
+  ) throws(PayloadError.Problem) -> ObjectSummary {
+    var summary = ObjectSummary()
+    objectNumber &+= 1
     var previous: Int32 = -1
     var index = at + 1
     while tape[index].kind != .endObject {
       current = index
       let name = try names.lookUp(
         tape.bytes(index, in: bytes), isEscaped: tape[index].isEscaped, parent: parent, previous: previous)
-      try notice(name)
+      try checkIsUnique(name)
       tape.setName(name, at: index)
       let role = names.role(name)
-      if role == .property { survey.propertyCount += 1 } else { note(role, name, index + 1, &survey, bytes) }
+      if role == .property {
+        summary.propertyCount += 1
+      } else {
+        summarizeMember(role, name, index + 1, &summary, bytes)
+      }
       previous = name
       index = tape.after(index + 1)
     }
-    return survey
+    return summary
   }
 
   @inline(__always)
-  private mutating func notice(_ name: Int32) throws(PayloadError.Problem) {
+  private mutating func checkIsUnique(_ name: Int32) throws(PayloadError.Problem) {
     let place = Int(name)
-    if place >= seen.count { seen.append(contentsOf: repeatElement(0, count: place + 1 - seen.count)) }
-    if seen[place] == serial { throw .duplicateName(names[name].name.text) }
-    seen[place] = serial
+    if place >= lastObjectWithName.count {
+      lastObjectWithName.append(contentsOf: repeatElement(0, count: place + 1 - lastObjectWithName.count))
+    }
+    if lastObjectWithName[place] == objectNumber { throw .duplicateName(names[name].name.text) }
+    lastObjectWithName[place] = objectNumber
   }
 
-  private func note(
-    _ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ survey: inout Survey,
+  private func summarizeMember(
+    _ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ summary: inout ObjectSummary,
     _ bytes: UnsafeBufferPointer<UInt8>
   ) {
     let target = names[name].target
     switch role {
     case .control(let control) where target >= 0:
-      if control == .type { survey.types[target] = value }
+      if control == .type { summary.types[target] = value }
       if control == .navigationLink || control == .associationLink || control == .context {
-        survey.navigations.insert(target)
+        summary.navigations.insert(target)
       }
     case .control(let control):
-      survey.speaksOfObject = true
-      if control == .type { survey.type = value }
-      if control == .context { survey.context = value }
-      if control == .removed { survey.removed = value }
-      if control.marksEntity { survey.marksEntity = true }
+      summary.describesObject = true
+      if control == .type { summary.type = value }
+      if control == .context { summary.context = value }
+      if control == .removed { summary.removed = value }
+      if control.marksEntity { summary.marksEntity = true }
     case .metadata:
-      survey.metadata = value
-      survey.marksEntity = metadataMarksEntity(value, bytes)
-    case .deferred: survey.deferred = value
-    case .mediaResource: survey.mediaResource = value
-    case .annotation where target < 0: survey.speaksOfObject = true
-    case .operation: survey.speaksOfObject = true
+      summary.metadata = value
+      summary.marksEntity = metadataMarksEntity(value, bytes)
+    case .deferred: summary.deferred = value
+    case .mediaResource: summary.mediaResource = value
+    case .annotation where target < 0: summary.describesObject = true
+    case .operation: summary.describesObject = true
     case .annotation, .property: break
     }
   }

@@ -8,7 +8,7 @@ final class AtomEntryFrame: AtomFrame {
   private var links: [String: Int] = [:]
   private var streams: [String: Int] = [:]
   /// The mapped property values that were read outside the entry's content.
-  private var outside = AtomMappedValues()
+  private var mappedValues = AtomMappedValues()
   private let deliver: (ODataEntity) throws -> Void
 
   init(
@@ -28,7 +28,7 @@ final class AtomEntryFrame: AtomFrame {
     switch AtomVocabulary(element.name.namespace) {
     case .atom: return atomChild(element, reading)
     case .metadata: return metadataChild(element, reading)
-    default: return outside.frame(element, base: base)
+    default: return mappedValues.frame(element, base: base)
     }
   }
 
@@ -43,12 +43,12 @@ final class AtomEntryFrame: AtomFrame {
       if let scheme = element.attribute("scheme"), AtomNamespace.relation(scheme) == "scheme" {
         entity.typeName = AtomTypes.reference(element.attribute("term"))?.description
       } else {
-        outside.category(element)
+        mappedValues.category(element)
       }
       return SkippedAtomFrame(element, base: base)
     case "link": return link(element, reading)
     case "content": return content(element, reading)
-    default: return outside.frame(element, base: base)
+    default: return mappedValues.frame(element, base: base)
     }
   }
 
@@ -207,7 +207,7 @@ final class AtomEntryFrame: AtomFrame {
 
   override func end(_ reading: AtomReading) throws {
     let structure = reading.types.structure(type)
-    try outside.settle(into: &entity, structure, reading.types)
+    try mappedValues.addValues(into: &entity, structure, reading.types)
     try deliver(entity)
   }
 }

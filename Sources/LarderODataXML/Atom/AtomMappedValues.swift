@@ -20,9 +20,9 @@ final class AtomMappedValues {
   }
 
   /// An `atom:category` that names no type: V3 can map a property to its `term`.
-  func category(_ element: XMLElement) { gather(element, path: element.name.local) }
+  func category(_ element: XMLElement) { collect(element, path: element.name.local) }
 
-  fileprivate func gather(_ element: XMLElement, path: String) {
+  fileprivate func collect(_ element: XMLElement, path: String) {
     for attribute in element.attributes where attribute.name.prefix.isEmpty {
       values.append(
         Value(namespace: element.name.namespace, path: path + "/@" + attribute.name.local, text: attribute.value))
@@ -34,7 +34,7 @@ final class AtomMappedValues {
   }
 
   /// Adds the mapped properties that the content does not have.
-  func settle(into entity: inout ODataEntity, _ structure: EdmStructure?, _ types: AtomTypes) throws {
+  func addValues(into entity: inout ODataEntity, _ structure: EdmStructure?, _ types: AtomTypes) throws {
     defer { keepForeign(in: &entity, mapped: structure?.feedMappings ?? []) }
     guard let structure else {
       // Without a model it is unknown whether these are properties, so they are kept as annotations.
@@ -126,7 +126,7 @@ private final class GatheringFrame: AtomFrame {
     path = above + element.name.local
     namespace = element.name.namespace
     super.init(element, base: base)
-    values.gather(element, path: path)
+    values.collect(element, path: path)
   }
 
   override var wantsText: Bool { true }

@@ -4,7 +4,7 @@ internal import LarderOData
 struct AtomMappedWriting {
   private var syndication: [String: String] = [:]
   private var custom: [(mapping: EdmFeedMapping, text: String)] = []
-  private var outside: Set<String> = []
+  private var omitted: Set<String> = []
 
   init(_ entity: ODataEntity, _ structure: EdmStructure?) {
     for mapping in structure?.feedMappings ?? [] {
@@ -16,12 +16,12 @@ struct AtomMappedWriting {
         guard !mapping.targetPath.contains("@") else { continue }
         custom.append((mapping, text))
       }
-      if !mapping.keepsInContent, steps.count == 1, let name = steps.first { outside.insert(name) }
+      if !mapping.keepsInContent, steps.count == 1, let name = steps.first { omitted.insert(name) }
     }
   }
 
   /// True for a property that the content must not repeat.
-  func leavesOut(_ property: String) -> Bool { outside.contains(property) }
+  func isOmitted(_ property: String) -> Bool { omitted.contains(property) }
 
   /// Writes the elements of RFC 4287; `title`, `updated` and `author` are required there.
   func write(updated: String, _ xml: inout XMLText) throws(AtomWritingError) {
