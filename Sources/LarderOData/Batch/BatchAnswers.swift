@@ -32,16 +32,16 @@ public enum BatchAnswers: Sendable, Hashable {
     let type = MediaType(text)
     var match = BatchMatch(requests)
     match.stopsAtError = stopsAtError
-    match.takesPrefix = isForShow
+    match.usesPrefix = isForShow
     if type.isMultipart {
       let parsed = try MultipartBatchReader.wholeResponses(body, contentType: text, limits: limits)
-      match.isWhole = parsed.isClosed
+      match.isComplete = parsed.isClosed
       return try outcome(match.slots(of: parsed.parts), parsed.parts.flatMap(\.responses), parsed.error, match)
     }
     if status >= 400 { return .refused(BatchResponse(status: status, fields: fields, body: body)) }
     guard type.isJSON else { throw BatchError(.notABatch(contentType: type.mediaType)) }
     let (responses, error) = try JSONBatchReader.wholeResponses(body, limits: limits)
-    match.isWhole = error == nil
+    match.isComplete = error == nil
     return try outcome(match.slots(of: responses), responses, error, match)
   }
 

@@ -47,9 +47,9 @@ struct BatchAnswerTests {
     }
   }
 
-  private static func slots(_ parts: [BatchResponsePart], stops: Bool = false, isWhole: Bool = true) -> [String] {
+  private static func slots(_ parts: [BatchResponsePart], stops: Bool = false, isComplete: Bool = true) -> [String] {
     var match = BatchMatch(Self.named)
-    (match.stopsAtError, match.isWhole) = (stops, isWhole)
+    (match.stopsAtError, match.isComplete) = (stops, isComplete)
     return words(match.slots(of: parts))
   }
 
@@ -64,10 +64,10 @@ struct BatchAnswerTests {
     let parts: [BatchResponsePart]
     let slots: [String]
     var stops = false
-    var isWhole = true
+    var isComplete = true
 
-    init(_ name: String, _ parts: [BatchResponsePart], _ slots: [String], stops: Bool = false, isWhole: Bool = true) {
-      (testDescription, self.parts, self.slots, self.stops, self.isWhole) = (name, parts, slots, stops, isWhole)
+    init(_ name: String, _ parts: [BatchResponsePart], _ slots: [String], stops: Bool = false, isComplete: Bool = true) {
+      (testDescription, self.parts, self.slots, self.stops, self.isComplete) = (name, parts, slots, stops, isComplete)
     }
   }
 
@@ -105,10 +105,10 @@ struct BatchAnswerTests {
       ["200", "failed 400", "200"]),
     Case(
       "its one error, cut off behind it", [.single(ok("a")), .changeSet([ok("2", 400)])], ["200", "- 400", "-"],
-      isWhole: false),
+      isComplete: false),
     Case("a change set where one was asked for", [set, set, .single(ok("d"))], ["-", "-", "200"]),
-    Case("cut off", [.single(ok("a")), set], ["200", "201 204", "-"], isWhole: false),
-    Case("cut off, without ids", [.single(ok()), set], ["-", "201 204", "-"], isWhole: false),
+    Case("cut off", [.single(ok("a")), set], ["200", "201 204", "-"], isComplete: false),
+    Case("cut off, without ids", [.single(ok()), set], ["-", "201 204", "-"], isComplete: false),
     // Protocol 4.01 §11.7.7.5: processing stops at the first error, whose response is the last.
     Case("stopped", [.single(ok()), .single(ok(nil, 409))], ["200", "failed 409", "not processed"], stops: true),
     Case("stopped at once", [.single(ok("a", 409))], ["409", "not processed", "not processed"], stops: true),
@@ -116,7 +116,7 @@ struct BatchAnswerTests {
       "stopped, but the change set is missing", [.single(ok("a")), .single(ok("d", 409))], ["200", "-", "409"],
       stops: true),
     Case("an error that did not stop it", [.single(ok("a", 409)), set], ["409", "201 204", "-"], stops: true),
-    Case("stopped, or cut off?", [.single(ok("a", 409))], ["409", "-", "-"], stops: true, isWhole: false),
+    Case("stopped, or cut off?", [.single(ok("a", 409))], ["409", "-", "-"], stops: true, isComplete: false),
     Case("no error, and yet the end", [.single(ok("a")), set], ["200", "201 204", "-"], stops: true),
   ]
 
@@ -124,7 +124,7 @@ struct BatchAnswerTests {
     "A response is a request's by its id; by its place only where all are there and no id contradicts", arguments: cases
   )
   func matched(one: Case) {
-    #expect(Self.slots(one.parts, stops: one.stops, isWhole: one.isWhole) == one.slots)
+    #expect(Self.slots(one.parts, stops: one.stops, isComplete: one.isComplete) == one.slots)
   }
 
   @Test("Content-IDs that each change set numbers anew are told apart by the part that they stand in")

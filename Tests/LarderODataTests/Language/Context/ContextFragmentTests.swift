@@ -7,7 +7,7 @@ import Testing
 struct ContextFragmentTests {
   static func read(_ text: String) throws -> ODataContextFragment {
     var reader = try SyntaxReader(text, options: ODataParserOptions())
-    return try reader.whole { (reader) throws(ODataSyntaxError) in try reader.context() }
+    return try reader.readToEnd { (reader) throws(ODataSyntaxError) in try reader.context() }
   }
 
   /// A fragment in one line: path, list in brackets, item.
