@@ -52,7 +52,7 @@ extension JSONPayloadReader {
     let value = walker.find("value", in: 0, source.bytes)
     let isNull =
       walker.find("@odata.null", in: 0, source.bytes) >= 0 || walker.find("odata.null", in: 0, source.bytes) >= 0
-    switch try kindOfLightDocument(summary, value, isNull, source.bytes) {
+    switch try kindOfLightDocument(summary, value: value, isNull: isNull, source.bytes) {
     case .property where value >= 0: try single(value, summary, source)
     case .property where isNull: try single(-1, summary, source)
     case .property:
@@ -75,7 +75,7 @@ extension JSONPayloadReader {
   }
 
   private func kindOfLightDocument(
-    _ summary: PayloadWalker.ObjectSummary, _ value: Int, _ isNull: Bool, _ bytes: UnsafeBufferPointer<UInt8>
+    _ summary: PayloadWalker.ObjectSummary, value: Int, isNull: Bool, _ bytes: UnsafeBufferPointer<UInt8>
   ) throws -> PayloadKind {
     switch context?.item {
     case .entity?, .deletedEntity?, .link?, .deletedLink?: return .entity
@@ -128,11 +128,11 @@ extension JSONPayloadReader {
     try source.handler.beginPayload(kind)
     try outer(0, except: value, source)
     if kind == .property {
-      try walker.values(value, -1, member, source)
+      try walker.values(value, named: -1, member: member, source)
     } else {
       var index = value + 1
       while walker.tape[index].kind != .endArray {
-        try walker.row(index, kind, member, source)
+        try walker.row(index, kind: kind, member: member, source)
         index = walker.tape.after(index)
       }
     }
@@ -231,8 +231,8 @@ extension JSONPayloadReader {
       return try source.handler.property(walker.names.name(name), scalar)
     }
     switch member.kind {
-    case .structured, .geo, .scalar: try walker.property(name, value, summary, member, source)
-    default: try walker.property(name, value, summary, -1, source)
+    case .structured, .geo, .scalar: try walker.property(name, value: value, summary, member: member, source)
+    default: try walker.property(name, value: value, summary, plan: -1, source)
     }
   }
 

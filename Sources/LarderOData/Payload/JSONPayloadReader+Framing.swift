@@ -214,7 +214,7 @@ extension JSONPayloadReader {
       if kind == nil { kind = try kindByRow(source.bytes) }
       try begin(source)
     }
-    try walker.row(0, kind ?? .collection, member, source)
+    try walker.row(0, kind: kind ?? .collection, member: member, source)
   }
 
   /// The array of rows is complete.
@@ -284,7 +284,7 @@ extension JSONPayloadReader {
       try source.handler.annotation(annotation, on: nil)
     case .control, .annotation:
       if entry.target < 0 {
-        try walker.reportObjectMember(entry.role, name, value, source)
+        try walker.reportObjectMember(entry.role, named: name, value: value, source)
       } else {
         // `value@odata.count` and the like speak of the rows.
         let target = walker.names[entry.target].name.text
@@ -295,7 +295,7 @@ extension JSONPayloadReader {
           try source.handler.annotation(annotation, on: nil)
         }
       }
-    case .operation: try walker.reportObjectMember(entry.role, name, value, source)
+    case .operation: try walker.reportObjectMember(entry.role, named: name, value: value, source)
     }
   }
 }

@@ -175,11 +175,11 @@ extension ODataPayloadWriter {
         json.name(link.name)
         try self.entity(entity, type: type, isNested: true)
       case .collection(let collection)?:
-        try many(link.name, isInline ? link.bindings : [], collection.entities, type)
+        try many(link.name, bindings: isInline ? link.bindings : [], entities: collection.entities, type: type)
       case .delta(let delta)?: try self.delta(link, delta, type)
       case nil:
         guard isInline, let first = link.bindings.first else { return }
-        if isMany { return try many(link.name, link.bindings, [], type) }
+        if isMany { return try many(link.name, bindings: link.bindings, entities: [], type: type) }
         json.name(link.name)
         boundEntity(first)
       }
@@ -217,7 +217,7 @@ extension ODataPayloadWriter {
     }
 
     private mutating func many(
-      _ name: String, _ bindings: [String], _ entities: [ODataEntity], _ type: String?
+      _ name: String, bindings: [String], entities: [ODataEntity], type: String?
     ) throws(ODataPayloadWritingError) {
       json.name(name)
       if isVerbose {

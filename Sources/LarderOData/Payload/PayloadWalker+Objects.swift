@@ -16,7 +16,7 @@ extension PayloadWalker {
     let summary = try summarize(at, parent: name < 0 ? parent : name, source.bytes)
     var plan = declared
     if shape == .entity, let context = contextOfObject(summary, source) {
-      if name < 0, try changeRow(at, summary, context, source) { return }
+      if name < 0, try changeRow(at, summary, context: context, source) { return }
       plan = self.plan(of: context, else: declared)
     }
     let type =
@@ -32,7 +32,7 @@ extension PayloadWalker {
     }
     if summary.metadata >= 0 { try metadata(summary.metadata, source) }
     if summary.describesObject { try reportObjectInformation(at, summary, source) }
-    try members(at, summary, plan, source)
+    try members(of: at, summary, plan: plan, source)
     if isEntity { try source.handler.endEntity() } else { try source.handler.endComplex() }
   }
 
@@ -64,23 +64,23 @@ extension PayloadWalker {
       let value = index + 1
       current = value
       let name = tape[index].name
-      try reportObjectMember(names.role(name), name, value, source)
+      try reportObjectMember(names.role(name), named: name, value: value, source)
       index = tape.after(value)
     }
   }
 
   /// Reports one member if it describes the object or payload that contains it; ignores other members.
-  mutating func reportObjectMember(_ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ source: Source) throws {
+  mutating func reportObjectMember(_ role: PayloadNames.Role, named name: Int32, value: Int, _ source: Source) throws {
     switch role {
     case .control(.removed): try reportRemovalAnnotations(value, source)
     case .control(let control) where names[name].target < 0:
       if isScalar(value) {
         try source.handler.control(control, on: nil, scalar(value, .untyped, source.bytes))
       } else {
-        try annotate(names[name].name.text, nil, value, source)
+        try annotate(names[name].name.text, on: nil, value: value, source)
       }
-    case .annotation where names[name].target < 0: try annotate(names[name].term, nil, value, source)
-    case .operation: try operation(names[name].term, .unknown, value, source)
+    case .annotation where names[name].target < 0: try annotate(names[name].term, on: nil, value: value, source)
+    case .operation: try operation(names[name].term, kind: .unknown, value: value, source)
     default: break
     }
   }
@@ -96,7 +96,7 @@ extension PayloadWalker {
       current = value
       if value != reason {
         let name = tape.name(index, in: source.bytes)
-        try annotate(name.hasPrefix("@") ? String(name.dropFirst()) : name, nil, value, source)
+        try annotate(name.hasPrefix("@") ? String(name.dropFirst()) : name, on: nil, value: value, source)
       }
       index = tape.after(value)
     }
@@ -107,24 +107,26 @@ extension PayloadWalker {
     return reason >= 0 ? reason : findText("error", in: removed, bytes)
   }
 
-  private mutating func annotate(_ term: String, _ name: PayloadName?, _ value: Int, _ source: Source) throws {
+  private mutating func annotate(_ term: String, on name: PayloadName?, value: Int, _ source: Source) throws {
     try source.handler.annotation(ODataAnnotation(term: term, value: try untyped(value, source.bytes)), on: name)
   }
 
   /// The members that are properties, and what speaks of a property.
-  private mutating func members(_ at: Int, _ summary: ObjectSummary, _ plan: Int32, _ source: Source) throws {
+  private mutating func members(of at: Int, _ summary: ObjectSummary, plan: Int32, _ source: Source) throws {
     var index = at + 1
     while tape[index].kind != .endObject {
       let value = index + 1
       current = value
       let name = tape[index].name
       switch names.role(name) {
-      case .property: try property(name, value, summary, plan, source)
+      case .property: try property(name, value: value, summary, plan: plan, source)
       case .control(let control):
-        if names[name].target >= 0 { try reportPropertyInformation(control, names[name].target, value, plan, source) }
+        if names[name].target >= 0 {
+          try reportPropertyInformation(control, on: names[name].target, value: value, plan: plan, source)
+        }
       case .annotation:
         if names[name].target >= 0 {
-          try annotate(names[name].term, names[names[name].target].name, value, source)
+          try annotate(names[name].term, on: names[names[name].target].name, value: value, source)
         }
       case .operation, .metadata: break
       case .deferred, .mediaResource:
@@ -136,12 +138,12 @@ extension PayloadWalker {
 
   /// Control information of a property.
   private mutating func reportPropertyInformation(
-    _ control: ControlInformation, _ target: Int32, _ value: Int, _ plan: Int32, _ source: Source
+    _ control: ControlInformation, on target: Int32, value: Int, plan: Int32, _ source: Source
   ) throws {
     let name = names[target].name
     if control == .delta, tape[value].kind == .beginArray {
       let member = types.member(plan, target, names)
-      return try collection(value, target, member.plan, isDelta: true, source)
+      return try collection(value, named: target, plan: member.plan, isDelta: true, source)
     }
     if isScalar(value) { return try source.handler.control(control, on: name, scalar(value, .untyped, source.bytes)) }
     if control == .bind, tape[value].kind == .beginArray {
@@ -154,11 +156,11 @@ extension PayloadWalker {
       }
       return
     }
-    try annotate("odata.\(control)", name, value, source)
+    try annotate("odata.\(control)", on: name, value: value, source)
   }
 
   /// An operation that is offered: an object, several, or null (OData JSON Format 4.01 §16).
-  mutating func operation(_ name: String, _ kind: ODataOperation.Kind, _ value: Int, _ source: Source) throws {
+  mutating func operation(_ name: String, kind: ODataOperation.Kind, value: Int, _ source: Source) throws {
     switch tape.node(value, in: source.bytes) {
     case .null:
       var operation = ODataOperation(kind: kind, name: name)

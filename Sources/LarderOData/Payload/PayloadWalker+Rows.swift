@@ -1,7 +1,7 @@
 // Rows that are no entities: changes of a delta, references, elements of a service document.
 extension PayloadWalker {
   /// One row of a payload of a kind.
-  mutating func row(_ at: Int, _ kind: PayloadKind, _ member: PayloadTypes.Member, _ source: Source) throws {
+  mutating func row(_ at: Int, kind: PayloadKind, member: PayloadTypes.Member, _ source: Source) throws {
     current = at
     switch kind {
     case .references, .reference: try reference(at, source)
@@ -19,7 +19,7 @@ extension PayloadWalker {
 
   /// A row whose own context says that it is a deleted entity or a link (OData JSON Format 4.0 §14.3 to §14.5); false
   /// for other rows, 4.01's deleted entities among them, which are marked inside (4.01 §15.3).
-  mutating func changeRow(_ at: Int, _ summary: ObjectSummary, _ context: ContextURL, _ source: Source) throws -> Bool {
+  mutating func changeRow(_ at: Int, _ summary: ObjectSummary, context: ContextURL, _ source: Source) throws -> Bool {
     switch context.item {
     case .deletedEntity where summary.removed < 0: try deletedEntity(at, source)
     case .link: try link(at, isDeleted: false, source)
@@ -52,10 +52,10 @@ extension PayloadWalker {
           try source.handler.control(.id, on: nil, scalar(value, .untyped, bytes))
         } else if value != reason {
           let summary = ObjectSummary()
-          try property(name, value, summary, -1, source)
+          try property(name, value: value, summary, plan: -1, source)
         }
       } else {
-        try reportObjectMember(names.role(name), name, value, source)
+        try reportObjectMember(names.role(name), named: name, value: value, source)
       }
       index = tape.after(value)
     }

@@ -47,7 +47,7 @@ extension PayloadWalker {
     var index = at + 1
     while tape[index].kind != .endObject {
       current = index
-      try operation(PayloadTypes.name(tape.name(index, in: source.bytes)), kind, index + 1, source)
+      try operation(PayloadTypes.name(tape.name(index, in: source.bytes)), kind: kind, value: index + 1, source)
       index = tape.after(index + 1)
     }
   }
@@ -99,7 +99,7 @@ extension PayloadWalker {
     }
     let results = find("results", in: value, bytes)
     guard results >= 0, tape[results].kind == .beginArray, try isResults(value, bytes) else { return false }
-    try resultsProperty(name, value, results, member, source)
+    try resultsProperty(name, at: value, results: results, member: member, source)
     return true
   }
 
@@ -110,14 +110,14 @@ extension PayloadWalker {
 
   /// `{"results": […], "__count": …, "__next": …}`: expanded entities, or a V3 collection of values.
   private mutating func resultsProperty(
-    _ name: Int32, _ at: Int, _ results: Int, _ member: PayloadTypes.Member, _ source: Source
+    _ name: Int32, at: Int, results: Int, member: PayloadTypes.Member, _ source: Source
   ) throws {
     var isValues = member.kind == .scalar || member.kind == .structured || member.kind == .geo
     if member.kind == .undeclared { isValues = try holdsValues(at, results, source.bytes) }
     if isValues {
-      try values(results, name, member, source)
+      try values(results, named: name, member: member, source)
     } else {
-      try collection(results, name, member.plan, isDelta: false, source)
+      try collection(results, named: name, plan: member.plan, isDelta: false, source)
     }
     var index = at + 1
     while tape[index].kind != .endObject {

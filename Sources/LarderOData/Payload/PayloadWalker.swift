@@ -78,7 +78,7 @@ struct PayloadWalker {
       if role == .property {
         summary.propertyCount += 1
       } else {
-        summarizeMember(role, name, index + 1, &summary, bytes)
+        summarizeMember(role, named: name, value: index + 1, &summary, bytes)
       }
       previous = name
       index = tape.after(index + 1)
@@ -97,7 +97,7 @@ struct PayloadWalker {
   }
 
   private func summarizeMember(
-    _ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ summary: inout ObjectSummary,
+    _ role: PayloadNames.Role, named name: Int32, value: Int, _ summary: inout ObjectSummary,
     _ bytes: UnsafeBufferPointer<UInt8>
   ) {
     let target = names[name].target

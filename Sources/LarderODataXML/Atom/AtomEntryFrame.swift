@@ -120,19 +120,19 @@ final class AtomEntryFrame: AtomFrame {
         break
       }
       let name = String(relation[relation.index(after: slash)...])
-      return odataLink(element, String(relation[..<slash]), name, url, reading)
+      return odataLink(element, kind: String(relation[..<slash]), name: name, url: url, reading)
     }
     return SkippedAtomFrame(element, base: base)
   }
 
   private func odataLink(
-    _ element: XMLElement, _ kind: String, _ name: String, _ url: String?, _ reading: AtomReading
+    _ element: XMLElement, kind: String, name: String, url: String?, _ reading: AtomReading
   ) -> AtomFrame {
     switch kind {
     case "related":
       let place = linkPlace(name)
       entity.navigationLinks[place].url = url
-      return inline(element, name, place, reading)
+      return inline(element, named: name, place: place, reading)
     case "relatedlinks":
       entity.navigationLinks[linkPlace(name)].associationURL = url
     case "mediaresource":
@@ -171,7 +171,7 @@ final class AtomEntryFrame: AtomFrame {
   }
 
   /// Reads `m:inline` of a navigation link: a feed, an entry, or nothing.
-  private func inline(_ element: XMLElement, _ name: String, _ place: Int, _ reading: AtomReading) -> AtomFrame {
+  private func inline(_ element: XMLElement, named name: String, place: Int, _ reading: AtomReading) -> AtomFrame {
     let navigation = reading.types.structure(type)?.navigationProperty(name)
     let isFeed = element.attribute("type")?.contains("type=feed") ?? navigation?.isCollection ?? false
     let target = navigation?.type.name

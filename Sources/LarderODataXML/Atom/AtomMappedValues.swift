@@ -47,7 +47,7 @@ final class AtomMappedValues {
     for mapping in structure.feedMappings {
       guard let text = text(of: mapping) else { continue }
       let steps = mapping.sourcePath.split(separator: "/").map(String.init)
-      try AtomMappedValues.add(text, steps[...], structure, types, to: &entity.properties)
+      try AtomMappedValues.add(text, path: steps[...], structure: structure, types, to: &entity.properties)
     }
   }
 
@@ -79,7 +79,7 @@ final class AtomMappedValues {
 
   /// Sets a value at a path of properties, unless the content has it.
   private static func add(
-    _ text: String, _ path: ArraySlice<String>, _ structure: EdmStructure?, _ types: AtomTypes,
+    _ text: String, path: ArraySlice<String>, structure: EdmStructure?, _ types: AtomTypes,
     to properties: inout [ODataProperty]
   ) throws {
     guard let step = path.first else { return }
@@ -94,7 +94,7 @@ final class AtomMappedValues {
       guard case .complex(let present) = properties[place].value else { return }
       complex = present
     }
-    try add(text, path.dropFirst(), types.structure(type?.name), types, to: &complex.properties)
+    try add(text, path: path.dropFirst(), structure: types.structure(type?.name), types, to: &complex.properties)
     if let place {
       properties[place].value = .complex(complex)
     } else {

@@ -107,22 +107,22 @@ enum GMLWriting {
       }
     case .multiPoint(let points):
       try begin("MultiPoint", &xml)
-      try members("gml:pointMembers", points.map { .point($0) }, space, depth, &xml)
+      try members("gml:pointMembers", shapes: points.map { .point($0) }, space: space, depth: depth, &xml)
     case .multiLineString(let lines):
       try begin("MultiCurve", &xml)
-      try members("gml:curveMembers", lines.map { .lineString($0) }, space, depth, &xml)
+      try members("gml:curveMembers", shapes: lines.map { .lineString($0) }, space: space, depth: depth, &xml)
     case .multiPolygon(let polygons):
       try begin("MultiSurface", &xml)
-      try members("gml:surfaceMembers", polygons.map { .polygon($0) }, space, depth, &xml)
+      try members("gml:surfaceMembers", shapes: polygons.map { .polygon($0) }, space: space, depth: depth, &xml)
     case .collection(let shapes):
       try begin("MultiGeometry", &xml)
-      try members("gml:geometryMembers", shapes, space, depth, &xml)
+      try members("gml:geometryMembers", shapes: shapes, space: space, depth: depth, &xml)
     }
     xml.end()
   }
 
   private static func members(
-    _ name: String, _ shapes: [ODataGeo.Shape], _ space: ODataGeo.Space, _ depth: Int, _ xml: inout XMLText
+    _ name: String, shapes: [ODataGeo.Shape], space: ODataGeo.Space, depth: Int, _ xml: inout XMLText
   ) throws(AtomWritingError) {
     guard !shapes.isEmpty else { return }
     try xml.begin(name)
