@@ -1,29 +1,29 @@
 // Payloads without streamed rows: one object, looked at as a whole.
 extension JSONPayloadReader {
   /// The complete payload on the tape.
-  mutating func document(_ source: PayloadWalker.Source) throws {
+  mutating func readDocument(_ source: PayloadWalker.Source) throws {
     let bytes = source.bytes
     walker.current = 0
     member = options.expectedType.map { walker.types.member(of: $0) } ?? .undeclared
-    guard walker.tape[0].kind == .beginObject else { return try single(0, nil, source) }
+    guard walker.tape[0].kind == .beginObject else { return try readValue(0, nil, source) }
     if try error(source) { return }
     if walker.tape.count > 2, walker.tape.matches(1, "d", in: bytes), walker.tape.after(2) == walker.tape.count - 1 {
       try check(.verbose)
       walker.dialect = .v2
       pathPrefix = "$"
-      return try verbose(2, source)
+      return try readVerboseDocument(2, source)
     }
     if walker.dialect == .v2 || walker.find("__metadata", in: 0, bytes) >= 0 {
       let isLight = walker.find("odata.metadata", in: 0, bytes) >= 0 || walker.find("@odata.context", in: 0, bytes) >= 0
       if !isLight {
         try check(.verbose)
         walker.dialect = .v2
-        return try verbose(0, source)
+        return try readVerboseDocument(0, source)
       }
       if walker.find("@odata.context", in: 0, bytes) >= 0 { walker.dialect = .v4 }
     }
     try check(.light)
-    try light(source)
+    try readLightDocument(source)
   }
 
   /// An error in place of an answer; false where the payload is none.
@@ -43,7 +43,7 @@ extension JSONPayloadReader {
 
   // MARK: V3 light and V4
 
-  private mutating func light(_ source: PayloadWalker.Source) throws {
+  private mutating func readLightDocument(_ source: PayloadWalker.Source) throws {
     readContext(source.bytes)
     if let context, case let contextMember = walker.types.member(of: context), isMoreSpecific(contextMember) {
       member = contextMember
@@ -53,15 +53,15 @@ extension JSONPayloadReader {
     let isNull =
       walker.find("@odata.null", in: 0, source.bytes) >= 0 || walker.find("odata.null", in: 0, source.bytes) >= 0
     switch try kindOfLightDocument(summary, value: value, isNull: isNull, source.bytes) {
-    case .property where value >= 0: try single(value, summary, source)
-    case .property where isNull: try single(-1, summary, source)
+    case .property where value >= 0: try readValue(value, summary, source)
+    case .property where isNull: try readValue(-1, summary, source)
     case .property:
       try source.handler.beginPayload(.property)
       try walker.object(0, named: -1, declared: member.plan, as: .complex, source)
     case .reference:
       try source.handler.beginPayload(.reference)
       try walker.reference(0, source)
-    case .collection, .delta, .references, .serviceDocument: return try rows(value, source)
+    case .collection, .delta, .references, .serviceDocument: return try readRows(value, source)
     default:
       try source.handler.beginPayload(.entity)
       try walker.object(0, named: -1, declared: member.plan, as: .entity, source)
@@ -111,7 +111,7 @@ extension JSONPayloadReader {
   }
 
   /// Rows of a payload that was read whole because its context came late.
-  private mutating func rows(_ value: Int, _ source: PayloadWalker.Source) throws {
+  private mutating func readRows(_ value: Int, _ source: PayloadWalker.Source) throws {
     var kind = PayloadKind.collection
     if isServiceDocument(value, source.bytes) { kind = .serviceDocument }
     if context?.item == .delta { kind = .delta }
@@ -126,7 +126,7 @@ extension JSONPayloadReader {
     }
     self.kind = kind
     try source.handler.beginPayload(kind)
-    try outer(0, except: value, source)
+    try reportOuterMembers(0, except: value, source)
     if kind == .property {
       try walker.values(value, named: -1, member: member, source)
     } else {
@@ -140,7 +140,7 @@ extension JSONPayloadReader {
   }
 
   /// What an object says beside its one value.
-  private mutating func outer(_ object: Int, except value: Int, _ source: PayloadWalker.Source) throws {
+  private mutating func reportOuterMembers(_ object: Int, except value: Int, _ source: PayloadWalker.Source) throws {
     var index = object + 1
     while walker.tape[index].kind != .endObject {
       if index + 1 != value { try payloadMember(index, source) }
@@ -149,11 +149,11 @@ extension JSONPayloadReader {
   }
 
   /// Reads a payload that is one value; -1 means null.
-  private mutating func single(
+  private mutating func readValue(
     _ value: Int, _ summary: PayloadWalker.ObjectSummary?, _ source: PayloadWalker.Source
   ) throws {
     try source.handler.beginPayload(.property)
-    if summary != nil { try outer(0, except: value, source) }
+    if summary != nil { try reportOuterMembers(0, except: value, source) }
     if let type = summary?.type, case let typedMember = walker.member(typeAt: type, source.bytes),
       typedMember.kind != .undeclared
     {
@@ -171,9 +171,9 @@ extension JSONPayloadReader {
 
   // MARK: V1 to V3 verbose
 
-  private mutating func verbose(_ at: Int, _ source: PayloadWalker.Source) throws {
+  private mutating func readVerboseDocument(_ at: Int, _ source: PayloadWalker.Source) throws {
     let bytes = source.bytes
-    guard walker.tape[at].kind == .beginObject else { return try single(at, nil, source) }
+    guard walker.tape[at].kind == .beginObject else { return try readValue(at, nil, source) }
     let summary = try walker.summarize(at, parent: -1, bytes)
     let first = at + 2
     let isOnly = summary.propertyCount == 1 && summary.metadata < 0
@@ -196,7 +196,7 @@ extension JSONPayloadReader {
       try source.handler.beginPayload(.property)
       var summary = summary
       summary.types = [:]
-      try named(at + 1, summary, source)
+      try readNamedValue(at + 1, summary, source)
     } else {
       try source.handler.beginPayload(.entity)
       try walker.object(at, named: -1, declared: member.plan, as: .entity, source)
@@ -220,7 +220,7 @@ extension JSONPayloadReader {
   }
 
   /// `{"d": {"Name": value}}`: a property, or what a function import of that name returned.
-  private mutating func named(
+  private mutating func readNamedValue(
     _ index: Int, _ summary: PayloadWalker.ObjectSummary, _ source: PayloadWalker.Source
   ) throws {
     let name = walker.tape[index].name

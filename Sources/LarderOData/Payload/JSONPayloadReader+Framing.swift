@@ -227,11 +227,11 @@ extension JSONPayloadReader {
     }
     if kind == .property { try source.handler.endValues() }
     stage = .closing
-    if lexer.isComplete { try closing(source) }
+    if lexer.isComplete { try readClosing(source) }
   }
 
   /// What stands behind the rows.
-  mutating func closing(_ source: PayloadWalker.Source) throws {
+  mutating func readClosing(_ source: PayloadWalker.Source) throws {
     if !walker.tape.isEmpty { try payloadMembers(source) }
     try source.handler.endPayload()
   }

@@ -160,13 +160,13 @@ package struct JSONPayloadReader {
           rowDepth = lexer.depth
           stage = .rows
         } else if lexer.isComplete {
-          try document(source)
+          try readDocument(source)
           walker.tape.removeAll()
           stage = .closing
         }
       case .closing:
         if lexer.isComplete {
-          try closing(source)
+          try readClosing(source)
           walker.tape.removeAll()
         }
       case .broken: break

@@ -157,7 +157,7 @@ extension ODataPayloadWriter {
       _ link: ODataNavigationLink, declared: EdmNavigationProperty?
     ) throws(ODataPayloadWritingError) {
       try annotations(link.annotations, on: link.name)
-      let isMany = declared?.isCollection ?? holdsMany(link)
+      let isMany = declared?.isCollection ?? isCollection(link)
       if !isMany, link.bindings.count > 1 {
         throw failure(.notSupported("more than one binding of a to-one navigation property"))
       }
@@ -175,17 +175,18 @@ extension ODataPayloadWriter {
         json.name(link.name)
         try self.entity(entity, type: type, isNested: true)
       case .collection(let collection)?:
-        try many(link.name, bindings: isInline ? link.bindings : [], entities: collection.entities, type: type)
+        try writeCollection(
+          link.name, bindings: isInline ? link.bindings : [], entities: collection.entities, type: type)
       case .delta(let delta)?: try self.delta(link, delta, type)
       case nil:
         guard isInline, let first = link.bindings.first else { return }
-        if isMany { return try many(link.name, bindings: link.bindings, entities: [], type: type) }
+        if isMany { return try writeCollection(link.name, bindings: link.bindings, entities: [], type: type) }
         json.name(link.name)
         boundEntity(first)
       }
     }
 
-    private func holdsMany(_ link: ODataNavigationLink) -> Bool {
+    private func isCollection(_ link: ODataNavigationLink) -> Bool {
       switch link.content {
       case .collection?, .delta?: true
       case .entity?, .null?: false
@@ -216,7 +217,7 @@ extension ODataPayloadWriter {
       json.endObject()
     }
 
-    private mutating func many(
+    private mutating func writeCollection(
       _ name: String, bindings: [String], entities: [ODataEntity], type: String?
     ) throws(ODataPayloadWritingError) {
       json.name(name)

@@ -22,7 +22,7 @@ extension PayloadWalker {
       if member.kind == .scalar || member.kind == .undeclared || member.kind == .untyped {
         try source.handler.property(names.name(name), scalar(value, member.scalar, source.bytes))
       } else {
-        try oddScalar(name, value: value, member: member, source)
+        try scalarForOtherKind(name, value: value, member: member, source)
       }
     }
   }
@@ -37,7 +37,7 @@ extension PayloadWalker {
     return typedMember
   }
 
-  private mutating func oddScalar(
+  private mutating func scalarForOtherKind(
     _ name: Int32, value: Int, member: PayloadTypes.Member, _ source: Source
   ) throws {
     let isNull = tape[value].kind == .null
