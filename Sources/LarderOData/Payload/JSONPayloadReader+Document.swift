@@ -26,7 +26,7 @@ extension JSONPayloadReader {
     try readLightDocument(source)
   }
 
-  /// An error in place of an answer; false where the payload is none.
+  /// Reads a payload that is an error; returns false for other payloads.
   private mutating func error(_ source: PayloadWalker.Source) throws -> Bool {
     var place = walker.find("odata.error", in: 0, source.bytes)
     if place < 0, walker.tape.matches(1, "error", in: source.bytes), walker.tape.after(2) == walker.tape.count - 1 {
@@ -69,7 +69,7 @@ extension JSONPayloadReader {
     try source.handler.endPayload()
   }
 
-  /// Whether a context's type tells more than the caller knows: an abstract one does not.
+  /// Whether the type of a context is more specific than the expected type; an abstract one is not.
   private func isMoreSpecific(_ contextMember: PayloadTypes.Member) -> Bool {
     contextMember.kind != .undeclared && !(contextMember.kind == .untyped && member.kind == .navigation)
   }
@@ -95,13 +95,13 @@ extension JSONPayloadReader {
     return .entity
   }
 
-  /// True where the array is that of a service document.
+  /// Whether the array is that of a service document.
   private func isServiceDocument(_ value: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let first = value + 1
     return mayBeServiceDocument && (walker.tape[first].kind == .endArray || isServiceElement(first, bytes))
   }
 
-  /// True where a context speaks of a complex property or type: `Products(1)/Address`, `NS.Address`.
+  /// Whether a context names a complex property or type: `Products(1)/Address`, `NS.Address`.
   private func isPropertyContext(_ context: ContextURL) -> Bool {
     if member.kind == .structured { return true }
     if member.kind == .navigation { return false }
@@ -110,7 +110,7 @@ extension JSONPayloadReader {
     return context.path.count > 1 && first.brackets != nil || context.path.count == 1 && first.name.contains(".")
   }
 
-  /// Rows of a payload that was read whole because its context came late.
+  /// Reports the rows of a payload that was buffered because its context follows the rows.
   private mutating func readRows(_ value: Int, _ source: PayloadWalker.Source) throws {
     var kind = PayloadKind.collection
     if isServiceDocument(value, source.bytes) { kind = .serviceDocument }
@@ -139,7 +139,7 @@ extension JSONPayloadReader {
     try source.handler.endPayload()
   }
 
-  /// What an object says beside its one value.
+  /// Reports the other members of an object that contains one value.
   private mutating func reportOuterMembers(_ object: Int, except value: Int, _ source: PayloadWalker.Source) throws {
     var index = object + 1
     while walker.tape[index].kind != .endObject {
@@ -206,7 +206,7 @@ extension JSONPayloadReader {
 
   private var mayBeProperty: Bool { options.expected == nil || options.expected == .property }
 
-  /// True where the one member of an object is no property of the complex type that is expected: its name is that of
+  /// Whether the only member of an object is not a property of the expected complex type: its name is that of
   /// the property or function import, and the complex value is inside ([MS-ODATA] §2.2.6.3.6).
   private mutating func wrapsValue(_ index: Int) -> Bool {
     guard mayBeProperty, !walker.isScalar(index + 1) || walker.tape[index + 1].kind == .null else { return false }
@@ -219,7 +219,7 @@ extension JSONPayloadReader {
     return walker.types.isComplex(walker.member(typeAt: type, bytes).plan)
   }
 
-  /// `{"d": {"Name": value}}`: a property, or what a function import of that name returned.
+  /// `{"d": {"Name": value}}`: a property, or the result of a function import of that name.
   private mutating func readNamedValue(
     _ index: Int, _ summary: PayloadWalker.ObjectSummary, _ source: PayloadWalker.Source
   ) throws {
@@ -236,7 +236,7 @@ extension JSONPayloadReader {
     }
   }
 
-  /// V2's service document: names alone.
+  /// V2's service document: only names.
   private mutating func entitySets(_ array: Int, _ source: PayloadWalker.Source) throws {
     try source.handler.beginPayload(.serviceDocument)
     var index = array + 1
@@ -253,7 +253,7 @@ extension JSONPayloadReader {
 }
 
 extension PayloadWalker.ObjectSummary {
-  /// True where more than a context says that the object is an entity.
+  /// Whether control information other than a context shows that the object is an entity.
   func marksOtherThanContext(_ walker: PayloadWalker) -> Bool {
     var index = 1
     while walker.tape[index].kind != .endObject {

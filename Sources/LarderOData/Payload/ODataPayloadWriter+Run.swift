@@ -11,7 +11,7 @@ extension ODataPayloadWriter {
 
     private var isVerbose: Bool { writer.format == .verbose }
 
-    /// The name of control information, behind a property's name where it speaks of one.
+    /// The name of control information, after the name of its property if it belongs to one.
     private func control(_ name: String, on property: String = "") -> String {
       if writer.format == .light, property.isEmpty { return "odata." + name }
       return property + (writer.isShort ? "@" : "@odata.") + name
@@ -106,7 +106,7 @@ extension ODataPayloadWriter {
       try value(property.value, property.name)
     }
 
-    /// The type of a dynamic property where JSON alone would not show it (JSON Format 4.01 §4.6.3).
+    /// The type of a dynamic property if JSON alone does not show it (JSON Format 4.01 §4.6.3).
     private func dynamicType(_ value: ODataValue) -> String? {
       switch value {
       case .byte: "Byte"
@@ -128,7 +128,7 @@ extension ODataPayloadWriter {
       }
     }
 
-    /// Annotations of the caller's own; what a service said of itself is left out.
+    /// The annotations of the caller; those that a service computed are omitted.
     private mutating func annotations(
       _ annotations: [ODataAnnotation], on name: String
     ) throws(ODataPayloadWritingError) {

@@ -6,7 +6,7 @@ package struct PayloadEmitter {
   private let handler: any PayloadHandler
   private var names: [String: PayloadName] = [:]
 
-  /// A teller for one payload.
+  /// Creates an emitter for one payload.
   package init(_ handler: any PayloadHandler) { self.handler = handler }
 
   /// Reports a payload from begin to end.
@@ -179,7 +179,7 @@ package struct PayloadEmitter {
     return name
   }
 
-  /// Tells control information where there is any.
+  /// Reports control information if there is any.
   package mutating func control(
     _ information: ControlInformation, _ text: String?, on name: String? = nil
   ) throws {

@@ -1,6 +1,6 @@
-// What a complete frame is as a value.
+// The values of a complete frame.
 extension PayloadFrame {
-  /// True where there is a change among the rows that an ordinary collection cannot hold.
+  /// Whether the rows contain a change that an ordinary collection cannot represent.
   var holdsChanges: Bool {
     items.contains { if case .entity = $0 { false } else { true } }
   }
@@ -22,7 +22,7 @@ extension PayloadFrame {
     return delta
   }
 
-  /// A complex value; what control information an entity would hold is kept as annotations.
+  /// A complex value; the control information of an entity is kept as annotations.
   var complex: ODataComplexValue {
     var annotations = entity.annotations
     func keep(_ term: String, _ value: String?) {
@@ -113,7 +113,7 @@ extension PayloadFrame {
 }
 
 extension ODataNavigationLink {
-  /// Sets the related entities; count and links that were told before stay.
+  /// Sets the related entities; count and links that were reported before are kept.
   mutating func setContent(_ new: Content) {
     let previousContent = content
     content = new
@@ -131,7 +131,7 @@ extension ODataNavigationLink {
     annotations.removeAll { PendingTerm(rawValue: $0.term) != nil }
   }
 
-  /// Terms under which a link or context is kept that came before its entities.
+  /// The terms of annotations that keep a link or context until the entities are reported.
   private enum PendingTerm: String {
     case nextLink = "odata.nextLink", deltaLink = "odata.deltaLink", context = "odata.context"
   }

@@ -1,4 +1,4 @@
-/// What a builder has gathered for one open object, collection or payload.
+/// The state of one open object, collection or payload in a builder.
 struct PayloadFrame {
   enum Kind { case payload, entity, complex, collection, delta, values }
 
@@ -31,7 +31,7 @@ struct PayloadFrame {
     if let name { entity.properties.append(ODataProperty(name.text, value)) } else { values.append(value) }
   }
 
-  /// The navigation link of a name, made where there is none.
+  /// Changes the navigation link with a name; creates it if needed.
   mutating func link(_ name: PayloadName, _ change: (inout ODataNavigationLink) -> Void) {
     if let place = linkPlaces[name.index] { return change(&entity.navigationLinks[place]) }
     linkPlaces[name.index] = entity.navigationLinks.count
@@ -39,7 +39,7 @@ struct PayloadFrame {
     change(&entity.navigationLinks[entity.navigationLinks.count - 1])
   }
 
-  /// The named stream of a name, made where there is none.
+  /// Changes the stream with a name; creates it if needed.
   mutating func stream(_ name: PayloadName, _ change: (inout ODataMediaLink) -> Void) {
     // Numbers of streams lie below zero, so that they share the places with links.
     if let place = linkPlaces[-1 - name.index] { return change(&entity.streams[place].link) }
@@ -155,7 +155,7 @@ struct PayloadFrame {
     pending = []
   }
 
-  /// A complex value has no place for links: what the payload says of them stays as annotations and values.
+  /// Converts links to annotations and values, because a complex value cannot contain links.
   private mutating func convertLinksToAnnotations() {
     for link in entity.navigationLinks {
       func keep(_ term: String, _ value: ODataValue) {

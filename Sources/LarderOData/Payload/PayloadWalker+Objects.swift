@@ -1,6 +1,6 @@
 // Entities and complex values: their control information first, then their members.
 extension PayloadWalker {
-  /// What an object is taken for before its own control information is seen.
+  /// The expected kind of an object, before its control information is read.
   enum Shape { case entity, complex, unknown }
 
   /// An object at an entity's or complex value's place.
@@ -48,7 +48,7 @@ extension PayloadWalker {
 
   /// The reason of a removed entity.
   ///
-  /// - Parameter reason: the index of the reason on the tape; -1 where the payload has none.
+  /// - Parameter reason: the index of the reason on the tape; -1 if the payload has none.
   func removal(_ reason: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> ODataRemoval {
     switch reason < 0 ? nil : tape.text(reason, in: bytes) {
     case "deleted": .deleted
@@ -57,7 +57,7 @@ extension PayloadWalker {
     }
   }
 
-  /// Tells what speaks of the object itself.
+  /// Reports the members that describe the object itself.
   private mutating func reportObjectInformation(_ at: Int, _ summary: ObjectSummary, _ source: Source) throws {
     var index = at + 1
     while tape[index].kind != .endObject {
@@ -111,7 +111,7 @@ extension PayloadWalker {
     try source.handler.annotation(ODataAnnotation(term: term, value: try untyped(value, source.bytes)), on: name)
   }
 
-  /// The members that are properties, and what speaks of a property.
+  /// Reports the members that are properties, and the information about properties.
   private mutating func members(of at: Int, _ summary: ObjectSummary, plan: Int32, _ source: Source) throws {
     var index = at + 1
     while tape[index].kind != .endObject {

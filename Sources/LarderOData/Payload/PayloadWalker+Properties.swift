@@ -1,4 +1,4 @@
-// One property: what it is by its declaration, by what the payload says of it, and by its looks, in that order.
+// One property. Its kind follows from its declaration, the information in the payload, or the JSON value, in this order.
 extension PayloadWalker {
   /// A property's value.
   @inline(__always)
@@ -10,7 +10,7 @@ extension PayloadWalker {
     try property(name, value: value, summary, member: member, source)
   }
 
-  /// A property's value, where its declaration is known.
+  /// Reports a property whose declaration is known.
   @inline(__always)
   mutating func property(
     _ name: Int32, value: Int, _ summary: ObjectSummary, member: PayloadTypes.Member, _ source: Source
@@ -27,7 +27,7 @@ extension PayloadWalker {
     }
   }
 
-  /// What is declared, made more exact by what the payload says.
+  /// Returns the declaration, refined by the type in the payload.
   private mutating func typed(
     _ declared: PayloadTypes.Member, _ type: Int, _ bytes: UnsafeBufferPointer<UInt8>
   ) -> PayloadTypes.Member {
@@ -93,7 +93,7 @@ extension PayloadWalker {
     }
   }
 
-  /// True where an array's first element looks like an entity.
+  /// Whether the first element of an array looks like an entity.
   mutating func holdsEntities(
     _ array: Int, _ name: Int32, _ bytes: UnsafeBufferPointer<UInt8>
   ) throws(PayloadError.Problem) -> Bool {
@@ -101,7 +101,7 @@ extension PayloadWalker {
     return try summarize(array + 1, parent: name, bytes).marksEntity
   }
 
-  /// Geography and geometry are read whole.
+  /// Reports geography and geometry as one value.
   func geo(_ name: Int32, value: Int, member: PayloadTypes.Member, _ source: Source) throws {
     let node = tape.node(value, in: source.bytes)
     guard case .primitive(let type) = member.scalar else {

@@ -1,4 +1,4 @@
-// Rows that are no entities: changes of a delta, references, elements of a service document.
+// Rows other than entities: changes of a delta, references, elements of a service document.
 extension PayloadWalker {
   /// One row of a payload of a kind.
   mutating func row(_ at: Int, kind: PayloadKind, member: PayloadTypes.Member, _ source: Source) throws {
@@ -11,13 +11,13 @@ extension PayloadWalker {
     }
   }
 
-  /// The context that an object carries for itself; nil where it has none.
+  /// The context URL of an object itself; nil if it has none.
   func contextOfObject(_ summary: ObjectSummary, _ source: Source) -> ContextURL? {
     guard summary.context >= 0, let text = tape.text(summary.context, in: source.bytes) else { return nil }
     return ContextURL(text)
   }
 
-  /// A row whose own context says that it is a deleted entity or a link (OData JSON Format 4.0 §14.3 to §14.5); false
+  /// Reports a row whose own context says that it is a deleted entity or a link (OData JSON Format 4.0 §14.3 to §14.5); false
   /// for other rows, 4.01's deleted entities among them, which are marked inside (4.01 §15.3).
   mutating func changeRow(_ at: Int, _ summary: ObjectSummary, context: ContextURL, _ source: Source) throws -> Bool {
     switch context.item {
@@ -30,7 +30,7 @@ extension PayloadWalker {
   }
 
   /// The type that an entity's own context gives it. An entity of another set than the rows around it has one (4.0
-  /// §14.2, 4.01 §15.2); where the model does not know that set, the rows' type is not the entity's.
+  /// §14.2, 4.01 §15.2); if the model does not have that set, the type of the rows is not used.
   mutating func plan(of context: ContextURL, else declared: Int32) -> Int32 {
     let contextPlan = types.member(of: context).plan
     if contextPlan >= 0 { return contextPlan }

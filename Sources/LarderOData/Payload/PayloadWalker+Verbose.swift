@@ -1,4 +1,4 @@
-// What V1 to V3 verbose JSON puts into objects of its own: `__metadata`, `__deferred`, `__mediaresource`, `results`.
+// The special objects of V1 to V3 verbose JSON: `__metadata`, `__deferred`, `__mediaresource`, `results`.
 extension PayloadWalker {
   /// `__metadata` as control information of its entity or complex value.
   mutating func metadata(_ at: Int, _ source: Source) throws {
@@ -80,7 +80,7 @@ extension PayloadWalker {
     }
   }
 
-  /// A property whose object is one of V2's own forms; false where it is an ordinary object.
+  /// Reports a property whose object is one of V2's special forms; returns false for ordinary objects.
   mutating func verboseProperty(
     _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ source: Source
   ) throws -> Bool {
@@ -128,7 +128,7 @@ extension PayloadWalker {
     }
   }
 
-  /// True where `results` holds no entities: scalars, objects without an address, or a type that says so.
+  /// Whether `results` contains values, not entities: scalars, objects without a URI, or a type that is a collection.
   mutating func holdsValues(
     _ owner: Int, _ results: Int, _ bytes: UnsafeBufferPointer<UInt8>
   ) throws(PayloadError.Problem) -> Bool {

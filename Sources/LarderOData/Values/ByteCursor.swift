@@ -112,7 +112,7 @@ struct ByteCursor {
 
 extension ByteCursor {
   /// Reads the whole of a text; nil where something is left over or the reader finds nothing.
-  static func readAll<Value>(_ text: String, _ read: (inout ByteCursor) -> Value?) -> Value? {
+  static func whole<Value>(_ text: String, _ read: (inout ByteCursor) -> Value?) -> Value? {
     var text = text
     return text.withUTF8 { bytes in
       var cursor = ByteCursor(bytes)

@@ -28,7 +28,7 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
 
   /// Reads `YYYY-MM-DD`, years of more than four digits and negative ones too (ABNF `dateValue`).
   public init?(_ text: String) {
-    guard let value = ByteCursor.readAll(text, { ODataDate(&$0) }) else { return nil }
+    guard let value = ByteCursor.whole(text, { ODataDate(&$0) }) else { return nil }
     self = value
   }
 

@@ -37,7 +37,7 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
 
   /// Reads `YYYY-MM-DDThh:mm`, with seconds and a fraction where given; nil where a zone follows.
   public init?(_ text: String) {
-    guard let value = ByteCursor.readAll(text, { ODataDateTime(&$0) }) else { return nil }
+    guard let value = ByteCursor.whole(text, { ODataDateTime(&$0) }) else { return nil }
     self = value
   }
 

@@ -23,7 +23,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
 
   /// Reads `YYYY-MM-DDThh:mm`, seconds and up to 12 fractional digits where given, and `Z` or `±hh:mm`.
   public init?(_ text: String) {
-    guard let value = ByteCursor.readAll(text, { ODataDateTimeOffset(&$0) }) else { return nil }
+    guard let value = ByteCursor.whole(text, { ODataDateTimeOffset(&$0) }) else { return nil }
     self = value
   }
 

@@ -121,7 +121,7 @@ extension ODataDecimal: Comparable, Hashable {
 extension Int64 {
   /// Converts a decimal; nil if it has a fraction, is not finite, or is out of range.
   public init?(exactly decimal: ODataDecimal) {
-    guard let value = try? decimal.asInt64() else { return nil }
+    guard let value = try? decimal.whole() else { return nil }
     self = value
   }
 }
@@ -154,7 +154,7 @@ extension Float {
 
 extension ODataDecimal {
   /// The number as 64 bits.
-  func asInt64() throws(ODataValueError.Problem) -> Int64 {
+  func whole() throws(ODataValueError.Problem) -> Int64 {
     guard case .small(var significand, var exponent) = normalized else {
       if case .big(let big) = storage, big.exponent < 0 { throw .fractional }
       throw .outOfRange

@@ -78,7 +78,7 @@ public struct ODataDecimal: Sendable {
 
   /// Reads `-12.50`, `1e-7`, `INF`, `-INF`, `NaN`; nil for anything else.
   public init?(_ text: String) {
-    guard let value = ByteCursor.readAll(text, { try? ODataDecimal(&$0) }) else { return nil }
+    guard let value = ByteCursor.whole(text, { try? ODataDecimal(&$0) }) else { return nil }
     self = value
   }
 

@@ -50,7 +50,7 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
 
   /// Reads `P1DT2H3M4.5S`, `-PT5M`; years and months only where they are zero.
   public init?(_ text: String) {
-    guard let value = ByteCursor.readAll(text, { try? ODataDuration(&$0) }) else { return nil }
+    guard let value = ByteCursor.whole(text, { try? ODataDuration(&$0) }) else { return nil }
     self = value
   }
 

@@ -13,7 +13,7 @@ public struct ODataGuid: Sendable, Hashable, Comparable, CustomStringConvertible
 
   /// Reads `8-4-4-4-12` hexadecimal digits of either case; nil for anything else.
   public init?(_ text: String) {
-    guard let value = ByteCursor.readAll(text, { ODataGuid(&$0) }) else { return nil }
+    guard let value = ByteCursor.whole(text, { ODataGuid(&$0) }) else { return nil }
     self = value
   }
 

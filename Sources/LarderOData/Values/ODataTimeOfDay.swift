@@ -26,7 +26,7 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
 
   /// Reads `hh:mm`, `hh:mm:ss` and up to 12 fractional digits (ABNF `timeOfDayValue`).
   public init?(_ text: String) {
-    guard let value = ByteCursor.readAll(text, { ODataTimeOfDay(&$0) }) else { return nil }
+    guard let value = ByteCursor.whole(text, { ODataTimeOfDay(&$0) }) else { return nil }
     self = value
   }
 

@@ -17,7 +17,7 @@ extension ODataValue {
     }
     let number = try ODataDecimal(&cursor)
     guard cursor.isAtEnd else { throw .malformed }
-    self = type == .decimal ? .decimal(number) : try ODataValue(whole: try number.asInt64(), type: type)
+    self = type == .decimal ? .decimal(number) : try ODataValue(whole: try number.whole(), type: type)
   }
 
   private init(whole: Int64, type: EdmPrimitiveType) throws(ODataValueError.Problem) {

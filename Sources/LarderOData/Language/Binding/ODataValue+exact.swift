@@ -41,7 +41,7 @@ extension ODataValue {
     case .single:
       let number = Float(decimal)
       return number.isInfinite && decimal.isFinite ? nil : .single(number)
-    default: return (try? decimal.asInt64()).flatMap { ODataValue.number($0, type) }
+    default: return (try? decimal.whole()).flatMap { ODataValue.number($0, type) }
     }
   }
 
