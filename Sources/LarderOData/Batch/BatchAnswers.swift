@@ -32,21 +32,23 @@ package enum BatchAnswers: Sendable, Hashable {
     let type = MediaType(text)
     var match = BatchMatch(requests)
     match.stopsAtError = stopsAtError
-    match.takesPrefix = isForShow
+    match.usesPrefix = isForShow
     if type.isMultipart {
       let parsed = try MultipartBatchReader.wholeResponses(body, contentType: text, limits: limits)
-      match.isWhole = parsed.isClosed
-      return try outcome(match.slots(of: parsed.parts), parsed.parts.flatMap(\.responses), parsed.error, match)
+      match.isComplete = parsed.isClosed
+      return try outcome(
+        of: match.slots(of: parsed.parts), responses: parsed.parts.flatMap(\.responses), error: parsed.error,
+        match: match)
     }
     if status >= 400 { return .refused(BatchResponse(status: status, fields: fields, body: body)) }
     guard type.isJSON else { throw BatchError(.notABatch(contentType: type.mediaType)) }
     let (responses, error) = try JSONBatchReader.wholeResponses(body, limits: limits)
-    match.isWhole = error == nil
-    return try outcome(match.slots(of: responses), responses, error, match)
+    match.isComplete = error == nil
+    return try outcome(of: match.slots(of: responses), responses: responses, error: error, match: match)
   }
 
   private static func outcome(
-    _ slots: [BatchAnswer?], _ responses: [BatchResponse], _ error: BatchError?, _ match: BatchMatch
+    of slots: [BatchAnswer?], responses: [BatchResponse], error: BatchError?, match: BatchMatch
   ) throws(BatchError) -> BatchAnswers {
     guard let problem = error ?? match.problem(slots, responses) else { return .parts(slots.compactMap { $0 }) }
     guard slots.contains(where: { $0 != nil }) else { throw problem }

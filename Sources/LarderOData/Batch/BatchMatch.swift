@@ -9,12 +9,12 @@
 struct BatchMatch {
   let requests: [BatchRequestPart]
   /// Whether the response is complete, not truncated.
-  var isWhole = true
+  var isComplete = true
   /// The service stops at the first error and returns nothing for the parts after it (Protocol 4.01 §8.2.8.3,
   /// §11.7.7.5). False before V4, and if the request asks the service to continue.
   var stopsAtError = false
   /// Parts of a truncated response are matched with the first requests unless an id contradicts.
-  var takesPrefix = false
+  var usesPrefix = false
 
   /// The indices of the parts that use each request id: more than one if change sets reuse ids.
   private let places: [String: Set<Int>]
@@ -32,7 +32,7 @@ struct BatchMatch {
   /// sure.
   func slots(of parts: [BatchResponsePart]) -> [BatchAnswer?] {
     let slots = isInOrder(parts) ? orderedSlots(of: parts) : self.slots(of: parts.flatMap(\.responses))
-    guard takesPrefix, !isWhole else { return slots }
+    guard usesPrefix, !isComplete else { return slots }
     return slots.enumerated().map { place, slot in
       slot ?? (place < parts.count ? prefixSlot(parts[place], at: place) : nil)
     }
@@ -42,7 +42,7 @@ struct BatchMatch {
     requests.enumerated().map { place, request in
       guard place < parts.count else { return .notProcessed }
       let partResponses = parts[place].responses
-      return slot(partResponses, to: request, without: repeatedIDs(partResponses), takesOrder: true)
+      return slot(partResponses, to: request, without: repeatedIDs(partResponses), usesOrder: true)
     }
   }
 
@@ -71,11 +71,11 @@ struct BatchMatch {
       responsesByPlace[place, default: []].append(response)
     }
     var slots = requests.enumerated().map { place, request in
-      slot(responsesByPlace[place] ?? [], to: request, without: unclear, takesOrder: false)
+      slot(responsesByPlace[place] ?? [], to: request, without: unclear, usesOrder: false)
     }
     // Exactly the parts up to the first error have responses: the service stopped there.
     let answered = slots.prefix { $0 != nil && $0?.isPartly == false }.count
-    let isProven = isWhole && stopsAtError && responsesByPlace.values.reduce(0) { $0 + $1.count } == responses.count
+    let isProven = isComplete && stopsAtError && responsesByPlace.values.reduce(0) { $0 + $1.count } == responses.count
     if isProven, unclear.isEmpty, answered > 0, slots[answered...].allSatisfy({ $0 == nil }),
       slots.prefix(answered).firstIndex(where: { $0?.isError == true }) == answered - 1
     {
@@ -89,9 +89,9 @@ struct BatchMatch {
   private func isInOrder(_ parts: [BatchResponsePart]) -> Bool {
     if parts.count < requests.count {
       let firstError = parts.firstIndex { $0.responses.contains(where: \.isError) }
-      guard isWhole, stopsAtError, firstError != nil, firstError == parts.count - 1 else { return false }
+      guard isComplete, stopsAtError, firstError != nil, firstError == parts.count - 1 else { return false }
     }
-    guard parts.count <= requests.count, isWhole || parts.count == requests.count else { return false }
+    guard parts.count <= requests.count, isComplete || parts.count == requests.count else { return false }
     return parts.enumerated().allSatisfy { place, part in
       let hasIDs = requests[place].requests.contains { $0.id != nil }
       let fits = part.responses.allSatisfy { response in
@@ -104,21 +104,21 @@ struct BatchMatch {
   }
 
   private func slot(
-    _ responses: [BatchResponse], to request: BatchRequestPart, without unclear: Set<String>, takesOrder: Bool
+    _ responses: [BatchResponse], to request: BatchRequestPart, without unclear: Set<String>, usesOrder: Bool
   ) -> BatchAnswer? {
     let clear = responses.filter { BatchMatch.id($0.id).map { !unclear.contains($0) } ?? true }
     switch request {
     case .single: return clear.first.map(BatchAnswer.single)
     case .changeSet(let members):
       // A change set that failed has one response: instead of the multipart, or alone inside it.
-      if isWhole || takesOrder, responses.count == 1, let only = clear.first, only.isError { return .changeSetFailed(only) }
-      if takesOrder, clear.count == members.count, clear.allSatisfy({ $0.id == nil }) { return .changeSet(clear) }
+      if isComplete || usesOrder, responses.count == 1, let only = clear.first, only.isError { return .changeSetFailed(only) }
+      if usesOrder, clear.count == members.count, clear.allSatisfy({ $0.id == nil }) { return .changeSet(clear) }
       var byID: [String: BatchResponse] = [:]
       for response in clear { if let id = BatchMatch.id(response.id) { byID[id] = response } }
       let ordered = members.map { member in BatchMatch.id(member.id).flatMap { byID[$0] } }
-      let whole = ordered.compactMap { $0 }
-      if whole.isEmpty { return nil }
-      return whole.count == members.count ? .changeSet(whole) : .changeSetPartly(ordered)
+      let matched = ordered.compactMap { $0 }
+      if matched.isEmpty { return nil }
+      return matched.count == members.count ? .changeSet(matched) : .changeSetPartly(ordered)
     }
   }
 

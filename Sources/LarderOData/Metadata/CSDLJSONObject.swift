@@ -19,9 +19,9 @@ struct CSDLJSONObject {
 
   init(_ members: [JSONNode.Member], path: String, _ reading: inout CSDLJSONReading) {
     self.path = path
-    var own = CSDLJSONAnnotations()
+    var ownAnnotations = CSDLJSONAnnotations()
     var onControls: [String: CSDLJSONAnnotations] = [:]
-    var beside: [String: CSDLJSONAnnotations] = [:]
+    var annotationsByChild: [String: CSDLJSONAnnotations] = [:]
     for member in reading.distinct(members, at: path) {
       guard let at = member.name.utf8.firstIndex(of: 0x40) else {
         if member.name.hasPrefix("$") {
@@ -34,23 +34,23 @@ struct CSDLJSONObject {
       let owner = String(member.name[..<at])
       let name = member.name[member.name.index(after: at)...]
       if owner.isEmpty {
-        reading.annotate(&own, name, member.value, at: path)
+        reading.annotate(&ownAnnotations, name, member.value, at: path)
       } else if owner.hasPrefix("$") {
         reading.annotate(&onControls[owner, default: CSDLJSONAnnotations()], name, member.value, at: path)
       } else {
-        reading.annotate(&beside[owner, default: CSDLJSONAnnotations()], name, member.value, at: path)
+        reading.annotate(&annotationsByChild[owner, default: CSDLJSONAnnotations()], name, member.value, at: path)
       }
     }
-    annotations = own.annotations
+    annotations = ownAnnotations.annotations
     controlAnnotations = onControls.mapValues(\.annotations)
-    guard !beside.isEmpty else { return }
+    guard !annotationsByChild.isEmpty else { return }
     for place in children.indices {
-      if let found = beside.removeValue(forKey: children[place].name) {
-        children[place].annotations = found.annotations
+      if let childAnnotations = annotationsByChild.removeValue(forKey: children[place].name) {
+        children[place].annotations = childAnnotations.annotations
       }
     }
-    for owner in beside.keys.sorted() {
-      reading.complain(.unresolvedName, "there is no \(owner) to annotate", at: path)
+    for owner in annotationsByChild.keys.sorted() {
+      reading.report(.unresolvedName, "there is no \(owner) to annotate", at: path)
     }
   }
 
@@ -64,7 +64,7 @@ struct CSDLJSONObject {
   mutating func string(_ name: String, _ reading: inout CSDLJSONReading) -> String? {
     guard let value = take(name) else { return nil }
     if let text = value.text { return text }
-    reading.complain(.invalidValue, "\(name) is not a string", at: path)
+    reading.report(.invalidValue, "\(name) is not a string", at: path)
     return nil
   }
 
@@ -73,14 +73,14 @@ struct CSDLJSONObject {
     if case .boolean(let flag) = value { return flag }
     if value.text == "true" { return true }
     if value.text == "false" { return false }
-    reading.complain(.invalidValue, "\(name) is neither true nor false", at: path)
+    reading.report(.invalidValue, "\(name) is neither true nor false", at: path)
     return nil
   }
 
   mutating func number(_ name: String, _ reading: inout CSDLJSONReading) -> Int? {
     guard let value = take(name) else { return nil }
     if let number = value.text.flatMap({ Int($0) }), number >= 0 { return number }
-    reading.complain(.invalidValue, "\(name) is not a usable number", at: path)
+    reading.report(.invalidValue, "\(name) is not a usable number", at: path)
     return nil
   }
 
@@ -123,7 +123,7 @@ struct CSDLJSONObject {
   func rest(_ reading: inout CSDLJSONReading) -> [EdmForeignAttribute] {
     var rest: [EdmForeignAttribute] = []
     for control in controls where !taken.contains(control.name) {
-      reading.complain(.unknownAttribute, "\(control.name) is not known here", at: path)
+      reading.report(.unknownAttribute, "\(control.name) is not known here", at: path)
       var writer = JSONWriter()
       writer.node(control.value)
       let text = control.value.text ?? String(decoding: writer.bytes, as: UTF8.self)

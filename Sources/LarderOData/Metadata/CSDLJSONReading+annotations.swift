@@ -9,7 +9,7 @@ extension CSDLJSONReading {
   ) {
     let steps = name.split(separator: "@", maxSplits: CSDLJSONReading.nesting, omittingEmptySubsequences: false)
     guard steps.count < CSDLJSONReading.nesting, steps.allSatisfy({ !$0.isEmpty }) else {
-      return complain(.invalidValue, "@\(name.prefix(80)) is not the name of an annotation", at: path)
+      return report(.invalidValue, "@\(name.prefix(80)) is not the name of an annotation", at: path)
     }
     annotations.enter(steps[...], expression(value, at: path + "/@" + name))
   }
@@ -28,7 +28,7 @@ extension CSDLJSONReading {
       var object = CSDLJSONObject(members, path: path, &self)
       guard let dynamic = dynamic(&object) else { return record(members, path) }
       for attribute in object.rest(&self) {
-        complain(.unknownElement, "\(attribute.name) was ignored", at: path)
+        report(.unknownElement, "\(attribute.name) was ignored", at: path)
       }
       return object.annotations.isEmpty ? dynamic : .annotated(dynamic, object.annotations)
     }
@@ -76,7 +76,7 @@ extension CSDLJSONReading {
     }
     let object = CSDLJSONObject(others, path: path, &self)
     for attribute in object.rest(&self) {
-      complain(.unknownElement, "\(attribute.name) is not a known expression", at: path)
+      report(.unknownElement, "\(attribute.name) is not a known expression", at: path)
     }
     let values = object.children.map { child in
       var value = EdmPropertyValue(

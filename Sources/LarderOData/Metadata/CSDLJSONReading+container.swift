@@ -23,7 +23,7 @@ extension CSDLJSONReading {
       action.foreignAttributes = object.rest(&self)
       schema.actions.append(action)
     case let kind:
-      complain(.unknownElement, "$Kind \(kind ?? "") is not an operation; it was ignored", at: path)
+      report(.unknownElement, "$Kind \(kind ?? "") is not an operation; it was ignored", at: path)
     }
   }
 
@@ -33,7 +33,7 @@ extension CSDLJSONReading {
     for item in operation.take("$Parameter")?.items ?? [] {
       guard var object = object(item, at: path) else { continue }
       guard let name = object.string("$Name", &self) else {
-        complain(.missingAttribute, "a parameter has no $Name; it was left out", at: path)
+        report(.missingAttribute, "a parameter has no $Name; it was left out", at: path)
         continue
       }
       var parameter = EdmParameter(name: name, type: object.type(&self))
@@ -96,14 +96,14 @@ extension CSDLJSONReading {
       return container.functionImports.append(item)
     }
     guard let type = object.string("$Type", &self) else {
-      complain(.missingAttribute, "\(child.name) has no $Type; it was ignored", at: object.path)
+      report(.missingAttribute, "\(child.name) has no $Type; it was ignored", at: object.path)
       return
     }
     let bindings = bindings(&object)
     let collection = object.bool("$Collection", &self)
     let isSet = collection ?? (kind == "EntitySet")
     if isSet, collection == nil {
-      complain(
+      report(
         .missingAttribute, "$Kind is EntitySet without $Collection; it was read as an entity set", at: object.path)
     }
     check(kind, is: isSet ? "EntitySet" : "Singleton", object)
@@ -125,10 +125,10 @@ extension CSDLJSONReading {
   }
 
   /// Complains about a `$Kind`, which is not needed here, that says something else than the other members.
-  private mutating func check(_ kind: String?, is found: String, _ object: CSDLJSONObject) {
-    guard let kind, kind != found else { return }
-    complain(
-      .invalidValue, "$Kind is \(kind), but the other members are those of \(found): it was read as \(found)",
+  private mutating func check(_ kind: String?, is actualKind: String, _ object: CSDLJSONObject) {
+    guard let kind, kind != actualKind else { return }
+    report(
+      .invalidValue, "$Kind is \(kind), but the other members are those of \(actualKind): it was read as \(actualKind)",
       at: object.path)
   }
 
@@ -137,7 +137,7 @@ extension CSDLJSONReading {
     let members = object.take("$NavigationPropertyBinding")?.members ?? []
     for binding in distinct(members, at: object.path + "/$NavigationPropertyBinding") {
       guard let target = binding.value.string else {
-        complain(.invalidValue, "the binding of \(binding.name) has no target; it was left out", at: object.path)
+        report(.invalidValue, "the binding of \(binding.name) has no target; it was left out", at: object.path)
         continue
       }
       bindings.append(EdmNavigationPropertyBinding(path: binding.name, target: target))

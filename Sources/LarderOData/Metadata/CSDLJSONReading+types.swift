@@ -12,7 +12,7 @@ extension CSDLJSONReading {
       } else if let member = part.members?.first, let path = member.value.string {
         type.key.append(EdmPropertyRef(path: path, alias: member.name))
       } else {
-        complain(.invalidValue, "a part of the key is not a name; it was left out", at: object.path + "/$Key")
+        report(.invalidValue, "a part of the key is not a name; it was left out", at: object.path + "/$Key")
       }
     }
     type.annotations = object.annotations
@@ -40,7 +40,7 @@ extension CSDLJSONReading {
       switch object.string("$Kind", &self) {
       case nil, "Property": properties.append(property(child, object))
       case "NavigationProperty": navigation.append(navigationProperty(child, object))
-      case let kind?: complain(.unknownElement, "$Kind \(kind) is not known; it was ignored", at: object.path)
+      case let kind?: report(.unknownElement, "$Kind \(kind) is not known; it was ignored", at: object.path)
       }
     }
   }
@@ -69,7 +69,7 @@ extension CSDLJSONReading {
     {
       for pair in pairs.children {
         guard let referenced = pair.value.string else {
-          complain(.invalidValue, "\(pair.name) does not refer to a property; it was left out", at: pairs.path)
+          report(.invalidValue, "\(pair.name) does not refer to a property; it was left out", at: pairs.path)
           continue
         }
         var constraint = EdmReferentialConstraint(property: pair.name, referencedProperty: referenced)
@@ -93,14 +93,14 @@ extension CSDLJSONReading {
       if case .primitive(let underlying) = EdmTypeReference(text) {
         type.underlyingType = underlying
       } else {
-        complain(.invalidValue, "\(text) is not an integer type; Edm.Int32 is used", at: object.path)
+        report(.invalidValue, "\(text) is not an integer type; Edm.Int32 is used", at: object.path)
       }
     }
     type.isFlags = object.bool("$IsFlags", &self) ?? false
     for child in object.children {
       let value = child.value.text.flatMap { Int64($0) }
       if value == nil {
-        complain(.invalidValue, "the value is not a 64-bit integer", at: object.path + "/" + child.name)
+        report(.invalidValue, "the value is not a 64-bit integer", at: object.path + "/" + child.name)
       }
       var member = EdmEnumMember(name: child.name, value: value ?? type.nextMemberValue)
       member.annotations = child.annotations
@@ -120,7 +120,7 @@ extension CSDLJSONReading {
     if let text, case .primitive(let underlying) = EdmTypeReference(text) {
       definition.underlyingType = underlying
     } else {
-      complain(.invalidValue, "\(text ?? "nothing") is not a primitive type; Edm.String is used", at: object.path)
+      report(.invalidValue, "\(text ?? "nothing") is not a primitive type; Edm.String is used", at: object.path)
     }
     definition.facets = object.facets(of: .primitive(definition.underlyingType), &self)
     definition.annotations = object.annotations

@@ -2,16 +2,16 @@
 struct CSDLJSONReading {
   private(set) var diagnostics: [EdmDiagnostic] = []
 
-  mutating func complain(_ kind: EdmDiagnostic.Kind, _ message: String, at path: String) {
+  mutating func report(_ kind: EdmDiagnostic.Kind, _ message: String, at path: String) {
     diagnostics.append(EdmDiagnostic(kind, message, at: MetadataLocation(path: path)))
   }
 
   /// The members of an object without those whose name stood there before, each of which is complained about.
   mutating func distinct(_ members: [JSONNode.Member], at path: String) -> [JSONNode.Member] {
-    var seen: Set<String> = []
+    var names: Set<String> = []
     return members.filter { member in
-      if seen.insert(member.name).inserted { return true }
-      complain(.duplicateName, "\(member.name) occurs twice in this object; the first one is used", at: path)
+      if names.insert(member.name).inserted { return true }
+      report(.duplicateName, "\(member.name) occurs twice in this object; the first one is used", at: path)
       return false
     }
   }
@@ -19,7 +19,7 @@ struct CSDLJSONReading {
   /// The members of a value that must be an object; nil, with a complaint, where it is none.
   mutating func object(_ value: JSONNode, at path: String) -> CSDLJSONObject? {
     if let members = value.members { return CSDLJSONObject(members, path: path, &self) }
-    complain(.invalidValue, "expected an object; the value was ignored", at: path)
+    report(.invalidValue, "expected an object; the value was ignored", at: path)
     return nil
   }
 
@@ -27,7 +27,7 @@ struct CSDLJSONReading {
     var object = CSDLJSONObject(members, path: "", &self)
     let text = object.string("$Version", &self)
     if text != "4.0", text != "4.01" {
-      complain(.unusualForm, "$Version \"\(text ?? "")\" is not known; 4.01 is used", at: "/$Version")
+      report(.unusualForm, "$Version \"\(text ?? "")\" is not known; 4.01 is used", at: "/$Version")
     }
     let container = object.string("$EntityContainer", &self)
     let references = object.take("$Reference").map { self.references($0) } ?? []
@@ -54,14 +54,14 @@ struct CSDLJSONReading {
         return
       }
     }
-    complain(.unresolvedName, "the container \(name) is not declared in the document", at: "/$EntityContainer")
+    report(.unresolvedName, "the container \(name) is not declared in the document", at: "/$EntityContainer")
   }
 
   // MARK: References (§4)
 
   private mutating func references(_ value: JSONNode) -> [EdmReference] {
     guard let members = value.members else {
-      complain(.invalidValue, "expected an object; the value was ignored", at: "/$Reference")
+      report(.invalidValue, "expected an object; the value was ignored", at: "/$Reference")
       return []
     }
     // Names are URIs here, which may hold an @: they are not split.
@@ -72,7 +72,7 @@ struct CSDLJSONReading {
       for item in object.take("$Include")?.items ?? [] {
         guard var include = self.object(item, at: path + "/$Include") else { continue }
         guard let namespace = include.string("$Namespace", &self) else {
-          complain(.missingAttribute, "an include has no $Namespace; it was left out", at: path)
+          report(.missingAttribute, "an include has no $Namespace; it was left out", at: path)
           continue
         }
         var taken = EdmInclude(namespace: namespace, alias: include.string("$Alias", &self))
@@ -83,7 +83,7 @@ struct CSDLJSONReading {
       for item in object.take("$IncludeAnnotations")?.items ?? [] {
         guard var include = self.object(item, at: path + "/$IncludeAnnotations") else { continue }
         guard let namespace = include.string("$TermNamespace", &self) else {
-          complain(.missingAttribute, "an include has no $TermNamespace; it was left out", at: path)
+          report(.missingAttribute, "an include has no $TermNamespace; it was left out", at: path)
           continue
         }
         reference.includeAnnotations.append(
@@ -134,8 +134,8 @@ struct CSDLJSONReading {
     case "TypeDefinition": schema.typeDefinitions.append(typeDefinition(name, object, in: schema.namespace))
     case "Term": schema.terms.append(term(name, object, in: schema.namespace))
     case "EntityContainer": schema.containers.append(container(name, object, in: schema.namespace))
-    case nil: complain(.missingAttribute, "\(name) has no $Kind; it was ignored", at: object.path)
-    case let kind?: complain(.unknownElement, "$Kind \(kind) is not known; it was ignored", at: object.path)
+    case nil: report(.missingAttribute, "\(name) has no $Kind; it was ignored", at: object.path)
+    case let kind?: report(.unknownElement, "$Kind \(kind) is not known; it was ignored", at: object.path)
     }
   }
 }

@@ -53,11 +53,11 @@ struct EdmAssociationResolver {
   private mutating func resolve(_ property: inout EdmNavigationProperty, of type: String) {
     guard let relationship = property.relationship else { return }
     guard let association = associations[relationship.association] else {
-      return complain("the association \(relationship.association) is not declared", at: type + "/" + property.name)
+      return report("the association \(relationship.association) is not declared", at: type + "/" + property.name)
     }
     guard let end = roleEnd(relationship.toRole, of: association) else {
       let message = "the association \(relationship.association) has no role \(relationship.toRole)"
-      return complain(message, at: type + "/" + property.name)
+      return report(message, at: type + "/" + property.name)
     }
     switch end.multiplicity {
     case .many: property.type = .collection(.named(end.type))
@@ -75,7 +75,7 @@ struct EdmAssociationResolver {
       EdmReferentialConstraint(property: $0, referencedProperty: $1)
     }
     if constraint.dependentProperties.count != constraint.principalProperties.count {
-      complain(
+      report(
         "the referential constraint names \(constraint.dependentProperties.count) dependent and "
           + "\(constraint.principalProperties.count) principal properties", at: association.qualifiedName)
     }
@@ -86,7 +86,7 @@ struct EdmAssociationResolver {
     association.ends.prefix(2).first { $0.role == role }
   }
 
-  private mutating func complain(_ message: String, at path: String) {
+  private mutating func report(_ message: String, at path: String) {
     diagnostics.append(EdmDiagnostic(.unresolvedName, message, at: MetadataLocation(path: path)))
   }
 
@@ -99,7 +99,7 @@ struct EdmAssociationResolver {
     for associationSet in container.associationSets {
       let path = container.qualifiedName + "/" + associationSet.name
       guard let association = associations[associationSet.association] else {
-        complain("the association \(associationSet.association) is not declared", at: path)
+        report("the association \(associationSet.association) is not declared", at: path)
         continue
       }
       let ends = associationSet.ends.prefix(2).map { end in
@@ -108,7 +108,7 @@ struct EdmAssociationResolver {
       for from in ends {
         for to in ends where to.role != from.role {
           guard let place = places[from.set] else {
-            complain("there is no entity set \(from.set)", at: path)
+            report("there is no entity set \(from.set)", at: path)
             continue
           }
           let relationship = EdmRelationship(
@@ -116,7 +116,7 @@ struct EdmAssociationResolver {
           for navigation in navigations[relationship] ?? [] {
             tries += 1
             if tries > EdmAssociationResolver.triesBound {
-              return complain("too many association sets: the rest is ignored", at: path)
+              return report("too many association sets: the rest is ignored", at: path)
             }
             bind(&container.entitySets[place], navigation, to: to.set)
           }
@@ -126,9 +126,9 @@ struct EdmAssociationResolver {
   }
 
   private mutating func bind(_ set: inout EdmEntitySet, _ navigation: Navigation, to target: String) {
-    let isOwn = derives(set.entityType, from: navigation.type)
-    guard isOwn || derives(navigation.type, from: set.entityType) else { return }
-    let path = isOwn ? navigation.name : navigation.type + "/" + navigation.name
+    let isInherited = derives(set.entityType, from: navigation.type)
+    guard isInherited || derives(navigation.type, from: set.entityType) else { return }
+    let path = isInherited ? navigation.name : navigation.type + "/" + navigation.name
     guard bound.insert(set.name + "/" + path).inserted else { return }
     set.navigationPropertyBindings.append(EdmNavigationPropertyBinding(path: path, target: target))
   }

@@ -43,7 +43,7 @@ struct EdmIndexBuilder {
     return EdmIndex(self)
   }
 
-  private mutating func complain(_ kind: EdmDiagnostic.Kind, _ message: String, at path: String) {
+  private mutating func report(_ kind: EdmDiagnostic.Kind, _ message: String, at path: String) {
     diagnostics.append(EdmDiagnostic(kind, message, at: MetadataLocation(path: path)))
   }
 
@@ -59,13 +59,13 @@ struct EdmIndexBuilder {
     }
     for (item, term) in schema.terms.enumerated() {
       if terms.updateIfAbsent(term.qualifiedName, EdmIndex.Place(schema: place, place: item)) { continue }
-      complain(.duplicateName, "the term \(term.name) is declared twice", at: term.qualifiedName)
+      report(.duplicateName, "the term \(term.name) is declared twice", at: term.qualifiedName)
     }
     for (item, association) in schema.associations.enumerated() {
       if associations.updateIfAbsent(association.qualifiedName, EdmIndex.Place(schema: place, place: item)) {
         continue
       }
-      complain(
+      report(
         .duplicateName, "the association \(association.name) is declared twice", at: association.qualifiedName)
     }
     for (item, function) in schema.functions.enumerated() {
@@ -78,7 +78,7 @@ struct EdmIndexBuilder {
 
   private mutating func declare(_ name: String, _ declaration: EdmIndex.Declaration) {
     if declarations.updateIfAbsent(name, declaration) { return }
-    complain(.duplicateName, "\(name) is declared twice", at: name)
+    report(.duplicateName, "\(name) is declared twice", at: name)
   }
 
   // MARK: Inheritance
@@ -94,12 +94,12 @@ struct EdmIndexBuilder {
   /// Builds a type after those it derives from; without recursion, and each type once.
   private mutating func build(_ name: String, _ depths: inout [String: Int]) {
     var chain: [String] = []
-    var seen: Set<String> = []
+    var visited: Set<String> = []
     var next: String? = name
     var cuts = false
     while let current = next, structures[current] == nil, chain.count <= EdmIndexBuilder.inheritanceDepth {
-      guard seen.insert(current).inserted else {
-        complain(.circularBaseType, "\(current) derives from itself; its base type is ignored", at: current)
+      guard visited.insert(current).inserted else {
+        report(.circularBaseType, "\(current) derives from itself; its base type is ignored", at: current)
         cuts = true
         break
       }
@@ -111,7 +111,7 @@ struct EdmIndexBuilder {
     for current in chain.reversed() {
       if depth >= EdmIndexBuilder.inheritanceDepth {
         let message = "\(current) derives from more than \(EdmIndexBuilder.inheritanceDepth - 1) other types"
-        complain(.tooManyBaseTypes, message, at: current)
+        report(.tooManyBaseTypes, message, at: current)
         base = nil
         depth = 0
       }
@@ -158,9 +158,9 @@ struct EdmIndexBuilder {
   /// Enters a container's content, and that of the containers it extends, under plain and under prefixed names.
   private mutating func index(_ container: EdmEntityContainer) {
     var next: EdmEntityContainer? = container
-    var seen: Set<String> = []
-    complainAboutChildren(of: container)
-    while let current = next, seen.insert(current.qualifiedName).inserted {
+    var visited: Set<String> = []
+    reportDuplicateChildren(of: container)
+    while let current = next, visited.insert(current.qualifiedName).inserted {
       for prefix in ["", container.name + ".", container.qualifiedName + "."] {
         for set in current.entitySets { entitySets.updateIfAbsent(prefix + set.name, set) }
         for singleton in current.singletons { singletons.updateIfAbsent(prefix + singleton.name, singleton) }
@@ -174,7 +174,7 @@ struct EdmIndexBuilder {
 
   /// All children of a container share one space of names (CSDL 4.01 §13); before V4 the overloads of a function import
   /// share theirs ([MC-CSDL] §2.1.15).
-  private mutating func complainAboutChildren(of container: EdmEntityContainer) {
+  private mutating func reportDuplicateChildren(of container: EdmEntityContainer) {
     var kinds: [String: String] = [:]
     let children =
       container.entitySets.map { ("entity set", $0.name, false) }
@@ -188,7 +188,7 @@ struct EdmIndexBuilder {
       }
       if isOverload, kind == other { continue }
       let what = kind == other ? "the \(kind) \(name) is declared twice" : "\(name) is \(other) and \(kind)"
-      complain(.duplicateName, what, at: container.qualifiedName + "/" + name)
+      report(.duplicateName, what, at: container.qualifiedName + "/" + name)
     }
   }
 }

@@ -97,13 +97,13 @@ extension EdmModel {
 
   /// True where a type is another, or derives from it.
   public func isType(_ type: String, derivedFrom base: String) -> Bool {
-    let wanted = resolve(base)
+    let baseName = resolve(base)
     var structure = structure(type)
     while let current = structure {
-      if current.name == wanted { return true }
+      if current.name == baseName { return true }
       structure = current.base
     }
-    return resolve(type) == wanted
+    return resolve(type) == baseName
   }
 
   /// A type with its definition replaced by the primitive type below, and the facets that the definition adds.

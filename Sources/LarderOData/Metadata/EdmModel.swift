@@ -39,11 +39,11 @@ public struct EdmModel: Sendable, Hashable {
 
   /// Refuses a model whose types derive from more others than are followed: what it says of them would be incomplete.
   package func checkInheritance() throws(MetadataError) {
-    guard let found = diagnostics.first(where: { $0.kind == .tooManyBaseTypes }) else { return }
+    guard let diagnostic = diagnostics.first(where: { $0.kind == .tooManyBaseTypes }) else { return }
     throw MetadataError(
-      .tooDeep, found.message,
+      .tooDeep, diagnostic.message,
       cure: "Report it to the service: types that derive from more than 100 others are not supported",
-      at: found.location)
+      at: diagnostic.location)
   }
 
   /// Equal where the documents say the same (diagnostics aside).

@@ -1,8 +1,8 @@
-/// A context URL taken apart (OData JSON Format 4.01 §10, Protocol §10): what the payload holds, and of which type.
+/// The parts of a context URL (OData JSON Format 4.01 §10, Protocol §10): the kind and the type of the payload.
 package struct ContextURL: Sendable, Hashable {
-  /// What the last step says that the payload is.
+  /// The kind of payload that the last step names.
   package enum Item: Sendable, Hashable {
-    /// Nothing said: a collection, singleton, property or type, as the path says.
+    /// No kind: a collection, singleton, property or type, depending on the path.
     case path
     /// `$entity`
     case entity
@@ -30,16 +30,16 @@ package struct ContextURL: Sendable, Hashable {
 
   /// The whole URL.
   package let text: String
-  /// False where there is no `#`, as in a service document's context; some services leave it out elsewhere too.
+  /// Whether there is a `#`. The context of a service document has none; some services omit it elsewhere too.
   package let hasFragment: Bool
-  /// The path behind `#`, without the item.
+  /// The path after `#`, without the item.
   package let path: [Step]
-  /// What the payload holds.
+  /// The kind of content.
   package let item: Item
   /// The type in `Collection(…)`; nil for other contexts.
   package let collectionOf: String?
 
-  /// Takes a URL apart; what is no context URL has an empty path. A `#` that was percent-encoded counts as one.
+  /// Parses a URL; other URLs than context URLs have an empty path. A percent-encoded `#` is accepted.
   package init(_ text: String) {
     self.text = text
     let hash = text.firstRange(of: "#") ?? text.firstRange(of: "$metadata%23").map { $0.upperBound..<$0.upperBound }
@@ -61,7 +61,7 @@ package struct ContextURL: Sendable, Hashable {
     }
     collectionOf = nil
     var steps = ContextURL.split(fragment)
-    let found: Item? =
+    let lastItem: Item? =
       switch steps.last?.name {
       case "$entity"?, "@Element"?: .entity
       case "$delta"?: .delta
@@ -71,12 +71,12 @@ package struct ContextURL: Sendable, Hashable {
       case "$ref"?: .reference
       default: nil
       }
-    if found != nil { steps.removeLast() }
-    item = found ?? .path
+    if lastItem != nil { steps.removeLast() }
+    item = lastItem ?? .path
     path = steps
   }
 
-  /// The names in the select list that have a list of their own: expanded navigation properties.
+  /// The names in the select list that have a nested list: expanded navigation properties.
   package var expanded: Set<String> {
     guard let list = path.last?.brackets else { return [] }
     var names: Set<String> = []

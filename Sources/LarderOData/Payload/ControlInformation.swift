@@ -1,5 +1,5 @@
-/// What a payload says about a value rather than in it (OData JSON Format 4.01 §4.6; V2 and V3 spellings in
-/// parentheses where they differ).
+/// Information about a value that is not part of the value (OData JSON Format 4.01 §4.6; V2 and V3 spellings in
+/// parentheses if they differ).
 package enum ControlInformation: UInt8, Sendable, Hashable {
   /// `context` (V3 `odata.metadata`).
   case context
@@ -41,12 +41,12 @@ package enum ControlInformation: UInt8, Sendable, Hashable {
   case removed
   /// `null`: the whole payload is the null value.
   case null
-  /// `error` beside or instead of data.
+  /// `error`, next to data or instead of it.
   case error
   /// `collectionAnnotations`
   case collectionAnnotations
 
-  /// Takes the spelling behind `@odata.`, `@` or V3's `odata.`; nil for what is none.
+  /// Creates it from the name after `@odata.`, `@` or V3's `odata.`; nil for other names.
   init?(spelling: some StringProtocol) {
     switch String(spelling) {
     case "context", "metadata": self = .context
@@ -75,7 +75,7 @@ package enum ControlInformation: UInt8, Sendable, Hashable {
     }
   }
 
-  /// True where its presence in an object says that the object is an entity and no complex value.
+  /// Whether its presence in an object shows that the object is an entity, not a complex value.
   var marksEntity: Bool {
     switch self {
     case .id, .etag, .editLink, .readLink, .mediaReadLink, .mediaEditLink, .mediaContentType, .mediaETag, .removed,

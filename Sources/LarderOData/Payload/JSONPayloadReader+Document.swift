@@ -1,32 +1,32 @@
 // Payloads without streamed rows: one object, looked at as a whole.
 extension JSONPayloadReader {
   /// The complete payload on the tape.
-  mutating func document(_ source: PayloadWalker.Source) throws {
+  mutating func readDocument(_ source: PayloadWalker.Source) throws {
     let bytes = source.bytes
     walker.current = 0
     member = options.expectedType.map { walker.types.member(of: $0) } ?? .undeclared
-    guard walker.tape[0].kind == .beginObject else { return try single(0, nil, source) }
+    guard walker.tape[0].kind == .beginObject else { return try readValue(0, nil, source) }
     if try error(source) { return }
     if walker.tape.count > 2, walker.tape.matches(1, "d", in: bytes), walker.tape.after(2) == walker.tape.count - 1 {
       try check(.verbose)
       walker.dialect = .v2
       pathPrefix = "$"
-      return try verbose(2, source)
+      return try readVerboseDocument(2, source)
     }
     if walker.dialect == .v2 || walker.find("__metadata", in: 0, bytes) >= 0 {
       let isLight = walker.find("odata.metadata", in: 0, bytes) >= 0 || walker.find("@odata.context", in: 0, bytes) >= 0
       if !isLight {
         try check(.verbose)
         walker.dialect = .v2
-        return try verbose(0, source)
+        return try readVerboseDocument(0, source)
       }
       if walker.find("@odata.context", in: 0, bytes) >= 0 { walker.dialect = .v4 }
     }
     try check(.light)
-    try light(source)
+    try readLightDocument(source)
   }
 
-  /// An error in place of an answer; false where the payload is none.
+  /// Reads a payload that is an error; returns false for other payloads.
   private mutating func error(_ source: PayloadWalker.Source) throws -> Bool {
     var place = walker.find("odata.error", in: 0, source.bytes)
     if place < 0, walker.tape.matches(1, "error", in: source.bytes), walker.tape.after(2) == walker.tape.count - 1 {
@@ -43,23 +43,25 @@ extension JSONPayloadReader {
 
   // MARK: V3 light and V4
 
-  private mutating func light(_ source: PayloadWalker.Source) throws {
+  private mutating func readLightDocument(_ source: PayloadWalker.Source) throws {
     readContext(source.bytes)
-    if let context, case let said = walker.types.member(of: context), says(said) { member = said }
-    let survey = try walker.survey(0, parent: -1, source.bytes)
+    if let context, case let contextMember = walker.types.member(of: context), isMoreSpecific(contextMember) {
+      member = contextMember
+    }
+    let summary = try walker.summarize(0, parent: -1, source.bytes)
     let value = walker.find("value", in: 0, source.bytes)
     let isNull =
       walker.find("@odata.null", in: 0, source.bytes) >= 0 || walker.find("odata.null", in: 0, source.bytes) >= 0
-    switch try lightKind(survey, value, isNull, source.bytes) {
-    case .property where value >= 0: try single(value, survey, source)
-    case .property where isNull: try single(-1, survey, source)
+    switch try kindOfLightDocument(summary, value: value, isNull: isNull, source.bytes) {
+    case .property where value >= 0: try readValue(value, summary, source)
+    case .property where isNull: try readValue(-1, summary, source)
     case .property:
       try source.handler.beginPayload(.property)
       try walker.object(0, named: -1, declared: member.plan, as: .complex, source)
     case .reference:
       try source.handler.beginPayload(.reference)
       try walker.reference(0, source)
-    case .collection, .delta, .references, .serviceDocument: return try rows(value, source)
+    case .collection, .delta, .references, .serviceDocument: return try readRows(value, source)
     default:
       try source.handler.beginPayload(.entity)
       try walker.object(0, named: -1, declared: member.plan, as: .entity, source)
@@ -67,13 +69,13 @@ extension JSONPayloadReader {
     try source.handler.endPayload()
   }
 
-  /// Whether a context's type tells more than the caller knows: an abstract one does not.
-  private func says(_ said: PayloadTypes.Member) -> Bool {
-    said.kind != .undeclared && !(said.kind == .untyped && member.kind == .navigation)
+  /// Whether the type of a context is more specific than the expected type; an abstract one is not.
+  private func isMoreSpecific(_ contextMember: PayloadTypes.Member) -> Bool {
+    contextMember.kind != .undeclared && !(contextMember.kind == .untyped && member.kind == .navigation)
   }
 
-  private func lightKind(
-    _ survey: PayloadWalker.Survey, _ value: Int, _ isNull: Bool, _ bytes: UnsafeBufferPointer<UInt8>
+  private func kindOfLightDocument(
+    _ summary: PayloadWalker.ObjectSummary, value: Int, isNull: Bool, _ bytes: UnsafeBufferPointer<UInt8>
   ) throws -> PayloadKind {
     switch context?.item {
     case .entity?, .deletedEntity?, .link?, .deletedLink?: return .entity
@@ -81,25 +83,25 @@ extension JSONPayloadReader {
     default: break
     }
     if isNull { return .property }
-    let isWrapped = value >= 0 && survey.propertyCount == 1 && options.expected != .entity
+    let isWrapped = value >= 0 && summary.propertyCount == 1 && options.expected != .entity
     if isWrapped {
       guard walker.tape[value].kind == .beginArray else { return .property }
       if isServiceDocument(value, bytes) { return .serviceDocument }
       return context?.item == .delta ? .delta : .collection
     }
     if options.expected == .reference { return .reference }
-    if let context, isPropertyContext(context), !survey.marksOtherThanContext(walker) { return .property }
+    if let context, isPropertyContext(context), !summary.marksOtherThanContext(walker) { return .property }
     if options.expected == .property { return .property }
     return .entity
   }
 
-  /// True where the array is that of a service document.
+  /// Whether the array is that of a service document.
   private func isServiceDocument(_ value: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let first = value + 1
     return mayBeServiceDocument && (walker.tape[first].kind == .endArray || isServiceElement(first, bytes))
   }
 
-  /// True where a context speaks of a complex property or type: `Products(1)/Address`, `NS.Address`.
+  /// Whether a context names a complex property or type: `Products(1)/Address`, `NS.Address`.
   private func isPropertyContext(_ context: ContextURL) -> Bool {
     if member.kind == .structured { return true }
     if member.kind == .navigation { return false }
@@ -108,8 +110,8 @@ extension JSONPayloadReader {
     return context.path.count > 1 && first.brackets != nil || context.path.count == 1 && first.name.contains(".")
   }
 
-  /// Rows of a payload that was read whole because its context came late.
-  private mutating func rows(_ value: Int, _ source: PayloadWalker.Source) throws {
+  /// Reports the rows of a payload that was buffered because its context follows the rows.
+  private mutating func readRows(_ value: Int, _ source: PayloadWalker.Source) throws {
     var kind = PayloadKind.collection
     if isServiceDocument(value, source.bytes) { kind = .serviceDocument }
     if context?.item == .delta { kind = .delta }
@@ -124,21 +126,21 @@ extension JSONPayloadReader {
     }
     self.kind = kind
     try source.handler.beginPayload(kind)
-    try outer(0, except: value, source)
+    try reportOuterMembers(0, except: value, source)
     if kind == .property {
-      try walker.values(value, -1, member, source)
+      try walker.values(value, named: -1, member: member, source)
     } else {
       var index = value + 1
       while walker.tape[index].kind != .endArray {
-        try walker.row(index, kind, member, source)
+        try walker.row(index, kind: kind, member: member, source)
         index = walker.tape.after(index)
       }
     }
     try source.handler.endPayload()
   }
 
-  /// What an object says beside its one value.
-  private mutating func outer(_ object: Int, except value: Int, _ source: PayloadWalker.Source) throws {
+  /// Reports the other members of an object that contains one value.
+  private mutating func reportOuterMembers(_ object: Int, except value: Int, _ source: PayloadWalker.Source) throws {
     var index = object + 1
     while walker.tape[index].kind != .endObject {
       if index + 1 != value { try payloadMember(index, source) }
@@ -147,13 +149,15 @@ extension JSONPayloadReader {
   }
 
   /// Reads a payload that is one value; -1 means null.
-  private mutating func single(
-    _ value: Int, _ survey: PayloadWalker.Survey?, _ source: PayloadWalker.Source
+  private mutating func readValue(
+    _ value: Int, _ summary: PayloadWalker.ObjectSummary?, _ source: PayloadWalker.Source
   ) throws {
     try source.handler.beginPayload(.property)
-    if survey != nil { try outer(0, except: value, source) }
-    if let type = survey?.type, case let said = walker.member(typeAt: type, source.bytes), said.kind != .undeclared {
-      member = said
+    if summary != nil { try reportOuterMembers(0, except: value, source) }
+    if let type = summary?.type, case let typedMember = walker.member(typeAt: type, source.bytes),
+      typedMember.kind != .undeclared
+    {
+      member = typedMember
     }
     if value < 0 {
       let none = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
@@ -162,17 +166,17 @@ extension JSONPayloadReader {
     } else {
       try walker.element(value, member, source)
     }
-    if survey == nil { try source.handler.endPayload() }
+    if summary == nil { try source.handler.endPayload() }
   }
 
   // MARK: V1 to V3 verbose
 
-  private mutating func verbose(_ at: Int, _ source: PayloadWalker.Source) throws {
+  private mutating func readVerboseDocument(_ at: Int, _ source: PayloadWalker.Source) throws {
     let bytes = source.bytes
-    guard walker.tape[at].kind == .beginObject else { return try single(at, nil, source) }
-    let survey = try walker.survey(at, parent: -1, bytes)
+    guard walker.tape[at].kind == .beginObject else { return try readValue(at, nil, source) }
+    let summary = try walker.summarize(at, parent: -1, bytes)
     let first = at + 2
-    let isOnly = survey.propertyCount == 1 && survey.metadata < 0
+    let isOnly = summary.propertyCount == 1 && summary.metadata < 0
     if isOnly, walker.tape.matches(at + 1, "EntitySets", in: bytes), walker.tape[first].kind == .beginArray {
       return try entitySets(first, source)
     }
@@ -183,15 +187,16 @@ extension JSONPayloadReader {
       return try source.handler.endPayload()
     }
     let wrapsComplex = isOnly && walker.types.isComplex(member.plan) && wrapsValue(at + 1)
-    if walker.types.isComplex(member.plan) && !wrapsComplex || survey.metadata >= 0 && isComplex(survey.metadata, bytes)
+    if walker.types.isComplex(member.plan) && !wrapsComplex
+      || summary.metadata >= 0 && isComplex(summary.metadata, bytes)
     {
       try source.handler.beginPayload(.property)
       try walker.object(at, named: -1, declared: member.plan, as: .complex, source)
-    } else if wrapsComplex || isOnly && mayBeProperty && !survey.speaksOfObject {
+    } else if wrapsComplex || isOnly && mayBeProperty && !summary.describesObject {
       try source.handler.beginPayload(.property)
-      var survey = survey
-      survey.types = [:]
-      try named(at + 1, survey, source)
+      var summary = summary
+      summary.types = [:]
+      try readNamedValue(at + 1, summary, source)
     } else {
       try source.handler.beginPayload(.entity)
       try walker.object(at, named: -1, declared: member.plan, as: .entity, source)
@@ -201,7 +206,7 @@ extension JSONPayloadReader {
 
   private var mayBeProperty: Bool { options.expected == nil || options.expected == .property }
 
-  /// True where the one member of an object is no property of the complex type that is expected: its name is that of
+  /// Whether the only member of an object is not a property of the expected complex type: its name is that of
   /// the property or function import, and the complex value is inside ([MS-ODATA] §2.2.6.3.6).
   private mutating func wrapsValue(_ index: Int) -> Bool {
     guard mayBeProperty, !walker.isScalar(index + 1) || walker.tape[index + 1].kind == .null else { return false }
@@ -214,9 +219,9 @@ extension JSONPayloadReader {
     return walker.types.isComplex(walker.member(typeAt: type, bytes).plan)
   }
 
-  /// `{"d": {"Name": value}}`: a property, or what a function import of that name returned.
-  private mutating func named(
-    _ index: Int, _ survey: PayloadWalker.Survey, _ source: PayloadWalker.Source
+  /// `{"d": {"Name": value}}`: a property, or the result of a function import of that name.
+  private mutating func readNamedValue(
+    _ index: Int, _ summary: PayloadWalker.ObjectSummary, _ source: PayloadWalker.Source
   ) throws {
     let name = walker.tape[index].name
     let value = index + 1
@@ -226,12 +231,12 @@ extension JSONPayloadReader {
       return try source.handler.property(walker.names.name(name), scalar)
     }
     switch member.kind {
-    case .structured, .geo, .scalar: try walker.property(name, value, survey, member, source)
-    default: try walker.property(name, value, survey, -1, source)
+    case .structured, .geo, .scalar: try walker.property(name, value: value, summary, member: member, source)
+    default: try walker.property(name, value: value, summary, plan: -1, source)
     }
   }
 
-  /// V2's service document: names alone.
+  /// V2's service document: only names.
   private mutating func entitySets(_ array: Int, _ source: PayloadWalker.Source) throws {
     try source.handler.beginPayload(.serviceDocument)
     var index = array + 1
@@ -247,8 +252,8 @@ extension JSONPayloadReader {
   }
 }
 
-extension PayloadWalker.Survey {
-  /// True where more than a context says that the object is an entity.
+extension PayloadWalker.ObjectSummary {
+  /// Whether control information other than a context shows that the object is an entity.
   func marksOtherThanContext(_ walker: PayloadWalker) -> Bool {
     var index = 1
     while walker.tape[index].kind != .endObject {

@@ -1,15 +1,15 @@
-// What stands around the rows: which array holds them, of which kind they are, and what the payload says of itself.
+// The members around the rows: the array that contains them, their kind, and the information about the payload.
 extension JSONPayloadReader {
-  /// What stood before the rows, kept until the first row shows the payload's kind.
+  /// The members before the rows, kept until the first row shows the kind of the payload.
   struct OpeningMembers {
-    /// Control information and annotations: a document of their own with its bytes.
+    /// Control information and annotations, as a separate document with its bytes.
     var tape: JSONTape
     var bytes: [UInt8]
     var isVerbose: Bool
     var holdsValues = false
   }
 
-  /// True where the array that the tape ends with holds the payload's rows.
+  /// Whether the array that the tape ends with contains the rows of the payload.
   mutating func beginRows(_ source: PayloadWalker.Source) throws -> Bool {
     let tape = walker.tape
     let array = tape.count - 1
@@ -25,7 +25,9 @@ extension JSONPayloadReader {
         walker.dialect = .v2
         pathPrefix = "$.d"
       } else {
-        guard tape.matches(array - 1, "value", in: bytes), try onlyControl(1, array - 1, bytes) else { return false }
+        guard tape.matches(array - 1, "value", in: bytes), try hasOnlyControlMembers(1, array - 1, bytes) else {
+          return false
+        }
         try check(.light)
         readContext(bytes)
         guard mayStream else { return false }
@@ -37,16 +39,16 @@ extension JSONPayloadReader {
       else { return false }
       try check(.verbose)
       walker.dialect = .v2
-      guard try onlyControl(3, array - 1, bytes) else { return false }
+      guard try hasOnlyControlMembers(3, array - 1, bytes) else { return false }
       pathPrefix = "$.d.results"
     }
-    try keepOpening(source)
+    try storeOpening(source)
     return true
   }
 
   /// The JSON structure around a payload's content.
   enum Envelope {
-    /// Nothing: an array alone.
+    /// None: only an array.
     case none
     /// V1 to V3 verbose: `d` ([MS-ODATA] §2.2.6.3.2).
     case verbose
@@ -54,7 +56,7 @@ extension JSONPayloadReader {
     case light
   }
 
-  /// Refuses an envelope of another protocol than the service's. V3 has both.
+  /// Throws if the envelope is of another protocol version than the service's. V3 has both.
   func check(_ envelope: Envelope) throws(PayloadError.Problem) {
     guard let version = options.protocolVersion else { return }
     switch envelope {
@@ -65,7 +67,8 @@ extension JSONPayloadReader {
       expected: version < .v4 ? "an object with 'd', as in V2" : "an object with its rows in 'value', as in V4")
   }
 
-  /// Rows may be told at once where their type is known or cannot matter; else the payload is read whole first.
+  /// Whether rows can be reported at once, because their type is known or does not matter; otherwise the payload is
+  /// buffered first.
   private var mayStream: Bool {
     switch context?.item {
     case .entity?, .reference?, .deletedEntity?, .link?, .deletedLink?: false
@@ -74,8 +77,8 @@ extension JSONPayloadReader {
     }
   }
 
-  /// True where the members between two indices all speak of the payload, none is a property.
-  private mutating func onlyControl(
+  /// Whether all members between two indices are control information or annotations, and none is a property.
+  private mutating func hasOnlyControlMembers(
     _ start: Int, _ end: Int, _ bytes: UnsafeBufferPointer<UInt8>
   ) throws(PayloadError.Problem) -> Bool {
     var index = start
@@ -98,9 +101,9 @@ extension JSONPayloadReader {
         walker.tape.matches(index, "@odata.context", in: bytes) || walker.tape.matches(index, "@context", in: bytes)
         || walker.tape.matches(index, "odata.metadata", in: bytes)
       if isContext, let text = walker.tape.text(index + 1, in: bytes) {
-        let found = ContextURL(text)
-        context = found
-        walker.expanded = found.expanded
+        let contextURL = ContextURL(text)
+        context = contextURL
+        walker.expanded = contextURL.expanded
         return
       }
       let next = walker.tape.after(index + 1)
@@ -109,19 +112,21 @@ extension JSONPayloadReader {
     }
   }
 
-  private mutating func keepOpening(_ source: PayloadWalker.Source) throws {
+  private mutating func storeOpening(_ source: PayloadWalker.Source) throws {
     member = options.expectedType.map { walker.types.member(of: $0) } ?? .undeclared
     if let context {
-      let said = walker.types.member(of: context)
-      if said.kind != .undeclared { member = said }
+      let contextMember = walker.types.member(of: context)
+      if contextMember.kind != .undeclared { member = contextMember }
     }
     kind = kindByContext()
     opening = OpeningMembers(tape: walker.tape, bytes: Array(source.bytes), isVerbose: walker.dialect == .v2)
     if walker.dialect == .v2, walker.tape.count > 3, walker.tape[2].kind == .beginObject {
       let metadata = metadataType(source.bytes)
       opening?.holdsValues = metadata?.hasPrefix("Collection(") ?? false
-      if let metadata, case let said = walker.types.member(of: EdmTypeReference(metadata)), said.kind != .undeclared {
-        member = said
+      if let metadata, case let typedMember = walker.types.member(of: EdmTypeReference(metadata)),
+        typedMember.kind != .undeclared
+      {
+        member = typedMember
       }
     }
     if kind != nil { try begin(source) }
@@ -140,7 +145,7 @@ extension JSONPayloadReader {
     return nil
   }
 
-  /// The kind of a payload of rows, as far as the context, the caller or the model says it.
+  /// The kind of a payload of rows, if the context, the caller or the model determines it.
   private func kindByContext() -> PayloadKind? {
     switch context?.item {
     case .delta?: return .delta
@@ -160,19 +165,19 @@ extension JSONPayloadReader {
     return nil
   }
 
-  /// True where the context has no `#`, as a service document's, and nothing else tells what the payload is.
+  /// Whether the context has no `#`, as in a service document, and nothing else determines the kind of the payload.
   var mayBeServiceDocument: Bool {
     context?.hasFragment == false && options.expected == nil && options.expectedType == nil
   }
 
-  /// True where a row is an element of a service document (OData JSON Format 4.01 §5).
+  /// Whether a row is an element of a service document (OData JSON Format 4.01 §5).
   func isServiceElement(_ row: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     let name = walker.find("name", in: row, bytes)
     let url = walker.find("url", in: row, bytes)
     return name >= 0 && url >= 0 && walker.tape[name].kind == .string && walker.tape[url].kind == .string
   }
 
-  /// The kind as the first row shows it.
+  /// The kind that the first row shows.
   private mutating func kindByRow(_ bytes: UnsafeBufferPointer<UInt8>) throws(PayloadError.Problem) -> PayloadKind {
     let tape = walker.tape
     guard tape[0].kind == .beginObject else { return .property }
@@ -185,11 +190,11 @@ extension JSONPayloadReader {
       let isValue = metadata >= 0 && !walker.metadataMarksEntity(metadata, bytes)
       return isValue && walker.find("deleted", in: metadata, bytes) < 0 ? .property : .collection
     }
-    if context?.collectionOf != nil, try !walker.survey(0, parent: -1, bytes).marksEntity { return .property }
+    if context?.collectionOf != nil, try !walker.summarize(0, parent: -1, bytes).marksEntity { return .property }
     return .collection
   }
 
-  /// Tells the payload's begin and what stood before its rows.
+  /// Reports the beginning of the payload and the members before its rows.
   private mutating func begin(_ source: PayloadWalker.Source) throws {
     guard let kind, let opening else { return }
     self.opening = nil
@@ -210,7 +215,7 @@ extension JSONPayloadReader {
       if kind == nil { kind = try kindByRow(source.bytes) }
       try begin(source)
     }
-    try walker.row(0, kind ?? .collection, member, source)
+    try walker.row(0, kind: kind ?? .collection, member: member, source)
   }
 
   /// The array of rows is complete.
@@ -223,11 +228,11 @@ extension JSONPayloadReader {
     }
     if kind == .property { try source.handler.endValues() }
     stage = .closing
-    if lexer.isComplete { try closing(source) }
+    if lexer.isComplete { try readClosing(source) }
   }
 
-  /// What stands behind the rows.
-  mutating func closing(_ source: PayloadWalker.Source) throws {
+  /// Reports the members after the rows.
+  mutating func readClosing(_ source: PayloadWalker.Source) throws {
     if !walker.tape.isEmpty { try payloadMembers(source) }
     try source.handler.endPayload()
   }
@@ -256,7 +261,7 @@ extension JSONPayloadReader {
     }
   }
 
-  /// One member beside the rows: control information, an error, or something to keep as data.
+  /// Reports one member next to the rows: control information, an error, or data that is kept as an annotation.
   mutating func payloadMember(_ index: Int, _ source: PayloadWalker.Source) throws {
     let value = index + 1
     let bytes = source.bytes
@@ -280,7 +285,7 @@ extension JSONPayloadReader {
       try source.handler.annotation(annotation, on: nil)
     case .control, .annotation:
       if entry.target < 0 {
-        try walker.tellObject(entry.role, name, value, source)
+        try walker.reportObjectMember(entry.role, named: name, value: value, source)
       } else {
         // `value@odata.count` and the like speak of the rows.
         let target = walker.names[entry.target].name.text
@@ -291,7 +296,7 @@ extension JSONPayloadReader {
           try source.handler.annotation(annotation, on: nil)
         }
       }
-    case .operation: try walker.tellObject(entry.role, name, value, source)
+    case .operation: try walker.reportObjectMember(entry.role, named: name, value: value, source)
     }
   }
 }

@@ -1,18 +1,18 @@
-/// The options of a payload reader: what it must know before it reads.
+/// The options of a payload reader.
 package struct PayloadOptions: Sendable {
-  /// The service's model: gives types to values. Without one, values keep what JSON says of them.
+  /// The service's model, which determines the types of values. Without one, values have the types of JSON.
   package var model: EdmModel?
-  /// What the payload is, where the caller knows it from the request; settles what the payload leaves open.
+  /// The kind of payload, if the caller knows it from the request. It is used if the payload is ambiguous.
   package var expected: PayloadKind?
-  /// The type of the entity, of the rows, or of the value, where the caller knows it. The payload's context and its own
-  /// type information win.
+  /// The type of the entity, of the rows, or of the value, if the caller knows it. The payload's context and its own
+  /// type information take precedence.
   package var expectedType: EdmTypeReference?
-  /// The spellings, as the message's headers say; what the payload shows wins.
+  /// The dialect that the message's headers name; that of the payload takes precedence.
   package var dialect: ODataDialect?
-  /// The protocol of the service, where the caller knows it: a payload in the envelope of another one is refused, for what it
-  /// leaves out is not told by the service. Nil takes any.
+  /// The protocol version of the service, if the caller knows it: a payload in the envelope of another version is
+  /// rejected. Nil accepts any.
   package var protocolVersion: ODataVersion?
-  /// The `charset` of the media type; counts only for bytes that are no UTF-8.
+  /// The `charset` of the media type; used only for bytes that are not UTF-8.
   package var charset: String?
   /// The largest object that is read, in bytes: one row, or a payload without rows. 64 MiB by default.
   package var maximumObjectBytes = 64 << 20
@@ -39,16 +39,16 @@ package struct PayloadOptions: Sendable {
 ///     for chunk in chunks { try reader.read(chunk, into: handler) }
 ///     try reader.finish(into: handler)
 ///
-/// Errors are ``PayloadError``, or what the handler threw. After an error the reader is of no use.
+/// Errors are ``PayloadError``, or errors that the handler throws. After an error, the reader cannot be used.
 package struct JSONPayloadReader {
   enum Stage {
     /// Before the rows, or in a payload that has none; all its tokens are on the tape.
     case opening
     /// In the array of rows.
     case rows
-    /// Behind the rows.
+    /// After the rows.
     case closing
-    /// Behind an error that the service wrote into the stream; its text is gathered.
+    /// After an error that the service wrote into the stream; its text is collected.
     case broken
   }
 
@@ -58,22 +58,22 @@ package struct JSONPayloadReader {
   var lexer: JSONLexer
   var walker: PayloadWalker
   var stage = Stage.opening
-  /// The payload's own kind and its rows' type, once the rows begin.
+  /// The kind of the payload and the type of its rows, once the rows begin.
   var kind: PayloadKind?
   var member = PayloadTypes.Member.undeclared
   var context: ContextURL?
-  /// Where the tape's first entry is.
+  /// The path of the tape's first entry.
   var pathPrefix = "$"
   var rowCount = 0
   private var rowDepth = 0
-  /// The value of a row array whose kind nothing has said yet: known by its first row.
+  /// The members before the rows, while only the first row can show the kind of the payload.
   var opening: OpeningMembers?
-  private var trailer: [UInt8] = []
-  private var brokenAt = (offset: 0, path: "$")
+  private var errorText: [UInt8] = []
+  private var streamErrorPlace = (offset: 0, path: "$")
 
   private static let sliceBytes = 1 << 20
 
-  /// A reader that has read nothing.
+  /// Creates a reader.
   package init(options: PayloadOptions = PayloadOptions()) {
     self.options = options
     transcoder = JSONTranscoder(charset: options.charset)
@@ -82,7 +82,7 @@ package struct JSONPayloadReader {
     if let dialect = options.dialect { walker.dialect = dialect }
   }
 
-  /// Bytes that are held because a row or value is not complete, and those of the last chunk.
+  /// The number of buffered bytes: of an incomplete row or value, and of the last chunk.
   var bufferedBytes: Int { buffer.count }
 
   /// Reads the next bytes.
@@ -100,11 +100,11 @@ package struct JSONPayloadReader {
     }
   }
 
-  /// Tells that no bytes follow, and tells the handler what was still open.
+  /// Ends the payload, and reports the remaining events to the handler.
   package mutating func finish(into handler: any PayloadHandler) throws {
     try read(utf8: transcoder.finish(), handler)
     try process(isFinal: true, handler)
-    if stage == .broken { throw brokenOff() }
+    if stage == .broken { throw streamError() }
   }
 
   private mutating func take(_ bytes: ArraySlice<UInt8>) throws(PayloadError) {
@@ -130,18 +130,18 @@ package struct JSONPayloadReader {
       do {
         try step(PayloadWalker.Source(bytes: bytes, handler: handler), isFinal: isFinal)
       } catch let error as JSONError {
-        try lexical(error, bytes, isFinal: isFinal)
+        try handleLexicalError(error, bytes, isFinal: isFinal)
       } catch let problem as PayloadError.Problem {
-        throw located(problem, bytes)
+        throw errorAtCurrentEntry(problem, bytes)
       } catch let error as ODataValueError {
-        throw located(.invalidValue(error.description), bytes)
+        throw errorAtCurrentEntry(.invalidValue(error.description), bytes)
       }
     }
   }
 
-  /// Takes tokens as long as there are any.
+  /// Processes the available tokens.
   private mutating func step(_ source: PayloadWalker.Source, isFinal: Bool) throws {
-    if stage == .broken { return gather(source.bytes) }
+    if stage == .broken { return appendErrorText(source.bytes) }
     while let token = try lexer.next(source.bytes, isFinal: isFinal) {
       if stage == .rows, token.kind == .endArray, lexer.depth < rowDepth {
         try endRows(source)
@@ -160,13 +160,13 @@ package struct JSONPayloadReader {
           rowDepth = lexer.depth
           stage = .rows
         } else if lexer.isComplete {
-          try document(source)
+          try readDocument(source)
           walker.tape.removeAll()
           stage = .closing
         }
       case .closing:
         if lexer.isComplete {
-          try closing(source)
+          try readClosing(source)
           walker.tape.removeAll()
         }
       case .broken: break
@@ -174,7 +174,8 @@ package struct JSONPayloadReader {
     }
   }
 
-  private func located(_ problem: PayloadError.Problem, _ bytes: UnsafeBufferPointer<UInt8>) -> PayloadError {
+  private func errorAtCurrentEntry(_ problem: PayloadError.Problem, _ bytes: UnsafeBufferPointer<UInt8>) -> PayloadError
+  {
     let tape = walker.tape
     guard !tape.isEmpty else { return PayloadError(problem, offset: lexer.base + lexer.position, path: pathPrefix) }
     let index = min(walker.current, tape.count - 1)
@@ -183,8 +184,10 @@ package struct JSONPayloadReader {
       problem, offset: lexer.base + Int(tape[index].start), path: tape.path(index, prefix: prefix, in: bytes))
   }
 
-  /// Bytes that are no JSON: an error, unless the service broke off with one of its own.
-  private mutating func lexical(_ error: JSONError, _ bytes: UnsafeBufferPointer<UInt8>, isFinal: Bool) throws {
+  /// Handles bytes that are not JSON: an error, unless the service aborted the response with its own error.
+  private mutating func handleLexicalError(_ error: JSONError, _ bytes: UnsafeBufferPointer<UInt8>, isFinal: Bool)
+    throws
+  {
     let place = error.offset - lexer.base
     let prefix = stage == .rows ? "\(pathPrefix)[\(rowCount)]" : pathPrefix
     let path = walker.tape.path(walker.tape.count, prefix: prefix, in: bytes)
@@ -193,28 +196,28 @@ package struct JSONPayloadReader {
       let head = String(decoding: bytes[place..<min(place + 12, bytes.count)], as: UTF8.self).lowercased()
       if head == marker {
         stage = .broken
-        brokenAt = (error.offset, path)
+        streamErrorPlace = (error.offset, path)
         lexer.position = place + 12
-        return gather(bytes)
+        return appendErrorText(bytes)
       }
       if marker.hasPrefix(head), !isFinal { return }
     }
     throw PayloadError(.json(error.problem), offset: error.offset, path: path)
   }
 
-  private mutating func gather(_ bytes: UnsafeBufferPointer<UInt8>) {
-    let room = (1 << 20) - trailer.count
-    trailer.append(contentsOf: bytes[lexer.position...].prefix(max(0, room)))
+  private mutating func appendErrorText(_ bytes: UnsafeBufferPointer<UInt8>) {
+    let room = (1 << 20) - errorText.count
+    errorText.append(contentsOf: bytes[lexer.position...].prefix(max(0, room)))
     lexer.position = bytes.count
     walker.tape.removeAll()
   }
 
-  private func brokenOff() -> PayloadError {
-    let text = String(decoding: trailer, as: UTF8.self)
+  private func streamError() -> PayloadError {
+    let text = String(decoding: errorText, as: UTF8.self)
     var error = ODataErrorPayload(code: "", message: text)
-    if let node = try? JSONNode(trailer), let told = try? ODataErrorPayload(node: node["error"] ?? node) {
-      error = told
+    if let node = try? JSONNode(errorText), let payload = try? ODataErrorPayload(node: node["error"] ?? node) {
+      error = payload
     }
-    return PayloadError(.inStreamError(error), offset: brokenAt.offset, path: brokenAt.path)
+    return PayloadError(.inStreamError(error), offset: streamErrorPlace.offset, path: streamErrorPlace.path)
   }
 }

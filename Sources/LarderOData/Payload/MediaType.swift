@@ -21,14 +21,14 @@ struct MediaType {
 
   var isJSON: Bool { mediaType == "application/json" || mediaType.hasSuffix("+json") }
 
-  /// What stands before a byte; the byte itself is taken and dropped.
+  /// Returns the text before a byte, and removes both.
   private static func take(_ rest: inout ArraySlice<UInt8>, until end: UInt8) -> ArraySlice<UInt8> {
     let part = rest.prefix { $0 != end }
     rest = rest.dropFirst(part.count + 1)
     return part
   }
 
-  /// A parameter's value, quoted or not, and the semicolon behind it.
+  /// Removes and returns a parameter's value, quoted or not, with the semicolon after it.
   private static func value(_ rest: inout ArraySlice<UInt8>) -> String {
     while rest.first == 0x20 || rest.first == 0x09 { rest.removeFirst() }
     guard rest.first == UInt8(ascii: "\"") else { return trimmed(take(&rest, until: UInt8(ascii: ";"))) }

@@ -7,7 +7,7 @@ public struct ODataDelta: Sendable, Hashable {
   public enum Item: Sendable, Hashable {
     /// An entity was added or changed: the properties given have new values.
     case entity(ODataEntity)
-    /// An entity was deleted or no longer matches: `removal` says which; `id` or the key properties say whom.
+    /// An entity was deleted or no longer matches, as `removal` says; `id` or the key properties identify it.
     case deletedEntity(ODataEntity)
     /// Two entities became related.
     case addedLink(ODataDeltaLink)

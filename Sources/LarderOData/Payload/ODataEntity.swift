@@ -101,7 +101,7 @@ public struct ODataOperation: Sendable, Hashable {
     case action
     /// Has none; called by GET.
     case function
-    /// The payload does not say (the V4 form `#Name` needs the metadata for it).
+    /// The payload does not say which (the V4 form `#Name` needs the metadata).
     case unknown
   }
   /// Which of the two.
@@ -133,6 +133,6 @@ public enum ODataRemoval: Sendable, Hashable {
   case deleted
   /// It exists, and no longer matches the request.
   case changed
-  /// The payload says so without a reason, or with one of its own words.
+  /// The payload has no reason, or another text as the reason.
   case other(String?)
 }

@@ -1,6 +1,6 @@
 // Errors out of JSON: V4 and V2 `error`, V3 `odata.error`, with SAP's members (OData JSON Format 4.01 §21).
 extension ODataErrorPayload {
-  /// The value of the member `error`; nil where it is no error at all: no object, or one without code and message.
+  /// The value of the member `error`; nil if it is not an error: not an object, or one without code and message.
   ///
   /// - Throws: ``ODataValueError`` for a number with more digits than are read.
   init?(node: JSONNode) throws(ODataValueError) {

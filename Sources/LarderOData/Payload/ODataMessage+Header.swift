@@ -46,7 +46,7 @@ extension ODataMessage {
 
 /// The XML form of `sap-message`: elements with text, no attributes that matter, no mixed content, two levels.
 private enum SAPNotification {
-  /// The notification as the JSON form's object; nil where the text is none.
+  /// The notification as the object of the JSON form; nil for other text.
   static func read(_ text: String) -> JSONNode? {
     var rest = text[...]
     if let start = rest.firstRange(of: "<notification")?.lowerBound { rest = rest[start...] } else { return nil }

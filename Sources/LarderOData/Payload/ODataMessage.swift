@@ -4,13 +4,13 @@ public struct ODataMessage: Sendable, Hashable {
   public enum Severity: Sendable, Hashable {
     /// All went well.
     case success
-    /// Good to know.
+    /// Information.
     case info
     /// The caller should look at it.
     case warning
     /// Something was not done.
     case error
-    /// A word or number of the service's own.
+    /// A word or number that the service defines.
     case other(String)
 
     /// Takes V2's words (`success`, `info`, `information`, `warning`, `error`) and V4's numbers (1 to 4).

@@ -1,4 +1,4 @@
-// Reading a payload whole, into values.
+// Reads a complete payload into values.
 extension ODataPayload {
   /// Reads a JSON payload of any version.
   ///
@@ -13,7 +13,7 @@ extension ODataPayload {
     self = try ODataPayload(json: bytes, options: options)
   }
 
-  /// Reads a JSON payload with all that can be told beforehand.
+  /// Reads a JSON payload with the given options.
   package init(json bytes: [UInt8], options: PayloadOptions) throws {
     let builder = PayloadBuilder()
     var reader = JSONPayloadReader(options: options)

@@ -4,7 +4,7 @@ public enum ODataPayload: Sendable, Hashable {
   case entity(ODataEntity)
   /// Entities, or a page of them.
   case collection(ODataEntityCollection)
-  /// One value: a property's, or what an operation returned; null included.
+  /// One value: that of a property, or the result of an operation; null included.
   case property(ODataPropertyPayload)
   /// A reference to one entity.
   case reference(ODataReference)
@@ -14,9 +14,9 @@ public enum ODataPayload: Sendable, Hashable {
   case count(Int64)
   /// Changes since a delta link.
   case delta(ODataDelta)
-  /// What the service offers.
+  /// The service document.
   case serviceDocument(ODataServiceDocument)
-  /// An error in place of an answer.
+  /// An error instead of a result.
   case error(ODataErrorPayload)
 
   /// The entities of a collection or delta (deletions left out), or the one entity; nil for other payloads.

@@ -11,7 +11,7 @@ extension ODataPayloadWriter {
 
     private var isVerbose: Bool { writer.format == .verbose }
 
-    /// The name of control information, behind a property's name where it speaks of one.
+    /// The name of control information, after the name of its property if it belongs to one.
     private func control(_ name: String, on property: String = "") -> String {
       if writer.format == .light, property.isEmpty { return "odata." + name }
       return property + (writer.isShort ? "@" : "@odata.") + name
@@ -106,7 +106,7 @@ extension ODataPayloadWriter {
       try value(property.value, property.name)
     }
 
-    /// The type of a dynamic property where JSON alone would not show it (JSON Format 4.01 §4.6.3).
+    /// The type of a dynamic property if JSON alone does not show it (JSON Format 4.01 §4.6.3).
     private func dynamicType(_ value: ODataValue) -> String? {
       switch value {
       case .byte: "Byte"
@@ -128,7 +128,7 @@ extension ODataPayloadWriter {
       }
     }
 
-    /// Annotations of the caller's own; what a service said of itself is left out.
+    /// The annotations of the caller; those that a service computed are omitted.
     private mutating func annotations(
       _ annotations: [ODataAnnotation], on name: String
     ) throws(ODataPayloadWritingError) {
@@ -157,7 +157,7 @@ extension ODataPayloadWriter {
       _ link: ODataNavigationLink, declared: EdmNavigationProperty?
     ) throws(ODataPayloadWritingError) {
       try annotations(link.annotations, on: link.name)
-      let isMany = declared?.isCollection ?? holdsMany(link)
+      let isMany = declared?.isCollection ?? isCollection(link)
       if !isMany, link.bindings.count > 1 {
         throw failure(.notSupported("more than one binding of a to-one navigation property"))
       }
@@ -175,17 +175,18 @@ extension ODataPayloadWriter {
         json.name(link.name)
         try self.entity(entity, type: type, isNested: true)
       case .collection(let collection)?:
-        try many(link.name, isInline ? link.bindings : [], collection.entities, type)
+        try writeCollection(
+          link.name, bindings: isInline ? link.bindings : [], entities: collection.entities, type: type)
       case .delta(let delta)?: try self.delta(link, delta, type)
       case nil:
         guard isInline, let first = link.bindings.first else { return }
-        if isMany { return try many(link.name, link.bindings, [], type) }
+        if isMany { return try writeCollection(link.name, bindings: link.bindings, entities: [], type: type) }
         json.name(link.name)
         boundEntity(first)
       }
     }
 
-    private func holdsMany(_ link: ODataNavigationLink) -> Bool {
+    private func isCollection(_ link: ODataNavigationLink) -> Bool {
       switch link.content {
       case .collection?, .delta?: true
       case .entity?, .null?: false
@@ -216,8 +217,8 @@ extension ODataPayloadWriter {
       json.endObject()
     }
 
-    private mutating func many(
-      _ name: String, _ bindings: [String], _ entities: [ODataEntity], _ type: String?
+    private mutating func writeCollection(
+      _ name: String, bindings: [String], entities: [ODataEntity], type: String?
     ) throws(ODataPayloadWritingError) {
       json.name(name)
       if isVerbose {

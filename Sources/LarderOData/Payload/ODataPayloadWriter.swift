@@ -81,7 +81,7 @@ package struct ODataPayloadWritingError: Error, Sendable, Hashable, CustomString
   package enum Problem: Sendable, Hashable {
     /// A value that the format has no spelling for.
     case value(ODataValueError)
-    /// Something that the version has no place for; what, and what to do.
+    /// A feature that the version does not have; the text names it and the cure.
     case notSupported(String)
     /// Entities nested deeper than the limit.
     case tooDeep(limit: Int)

@@ -12,7 +12,7 @@ public struct ODataServiceDocument: Sendable, Hashable {
       case functionImport
       /// Another service document.
       case serviceDocument
-      /// A kind of the service's own.
+      /// A kind that the service defines.
       case other(String)
     }
     /// The name in the entity container.

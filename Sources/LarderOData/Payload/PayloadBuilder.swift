@@ -1,16 +1,16 @@
-/// A handler that makes the public values: ``ODataPayload`` from any reader's events.
+/// A handler that creates an ``ODataPayload`` from the events of any reader.
 ///
-/// It trusts the reader to nest begin and end; what does not nest is answered by leaving the payload nil.
+/// It relies on the reader to nest begin and end; if they do not nest, the payload stays nil.
 package final class PayloadBuilder: PayloadHandler {
-  /// The payload; nil until its end was told.
+  /// The payload; nil until its end was reported.
   package private(set) var payload: ODataPayload?
 
   private var kind = PayloadKind.entity
   private var frames: [PayloadFrame] = []
-  /// What the payload says of itself, and its rows.
+  /// The information about the payload, and its rows.
   private var root = PayloadFrame(.payload, name: nil)
 
-  /// A builder of one payload.
+  /// Creates a builder of one payload.
   package init() {}
 
   package func beginPayload(_ kind: PayloadKind) {
@@ -20,7 +20,7 @@ package final class PayloadBuilder: PayloadHandler {
   }
 
   package func endPayload() {
-    root.settle()
+    root.completeObject()
     payload = root.payload(kind)
   }
 
@@ -33,7 +33,7 @@ package final class PayloadBuilder: PayloadHandler {
 
   package func endEntity() {
     guard var frame = frames.popLast() else { return }
-    frame.settle()
+    frame.completeObject()
     let entity = frame.entity
     guard let name = frame.name else {
       let isDeleted = entity.removal != nil
@@ -59,7 +59,7 @@ package final class PayloadBuilder: PayloadHandler {
 
   package func endComplex() {
     guard var frame = frames.popLast() else { return }
-    frame.settle()
+    frame.completeObject()
     let value = ODataValue.complex(frame.complex)
     withTop { $0.add(value, frame.name) }
     if frames.isEmpty, frame.name == nil, let context = frame.entity.context { root.entity.context = context }

@@ -6,26 +6,26 @@ package struct PayloadEmitter {
   private let handler: any PayloadHandler
   private var names: [String: PayloadName] = [:]
 
-  /// A teller for one payload.
+  /// Creates an emitter for one payload.
   package init(_ handler: any PayloadHandler) { self.handler = handler }
 
   /// Reports a payload from begin to end.
-  package mutating func tell(_ payload: ODataPayload) throws {
+  package mutating func emit(_ payload: ODataPayload) throws {
     switch payload {
     case .entity(let entity):
       try handler.beginPayload(.entity)
-      try tell(entity, nil)
+      try emit(entity, nil)
     case .collection(let collection):
       try handler.beginPayload(.collection)
       try control(.context, collection.context)
-      for entity in collection.entities { try tell(entity, nil) }
-      try tell(collection, on: nil)
+      for entity in collection.entities { try emit(entity, nil) }
+      try emit(collection, on: nil)
     case .delta(let delta):
       try handler.beginPayload(.delta)
       try control(.context, delta.context)
-      for item in delta.items { try tell(item) }
-      try tell(delta, on: nil)
-    case .property(let property): try tell(property)
+      for item in delta.items { try emit(item) }
+      try emit(delta, on: nil)
+    case .property(let property): try emit(property)
     case .reference(let reference):
       try handler.beginPayload(.reference)
       try handler.reference(reference)
@@ -52,9 +52,9 @@ package struct PayloadEmitter {
   }
 
   /// Reports one row of a delta.
-  package mutating func tell(_ item: ODataDelta.Item) throws {
+  package mutating func emit(_ item: ODataDelta.Item) throws {
     switch item {
-    case .entity(let entity), .deletedEntity(let entity): try tell(entity, nil)
+    case .entity(let entity), .deletedEntity(let entity): try emit(entity, nil)
     case .addedLink(let link): try handler.link(link, isDeleted: false)
     case .deletedLink(let link): try handler.link(link, isDeleted: true)
     }
@@ -62,7 +62,7 @@ package struct PayloadEmitter {
 
   /// Reports the information about a collection that is not in its rows; `name` is the navigation property of an inline
   /// collection.
-  package mutating func tell(_ collection: ODataEntityCollection, on name: String?) throws {
+  package mutating func emit(_ collection: ODataEntityCollection, on name: String?) throws {
     try control(.count, collection.count.map { String($0) }, on: name)
     try control(.nextLink, collection.nextLink, on: name)
     try control(.deltaLink, collection.deltaLink, on: name)
@@ -72,7 +72,7 @@ package struct PayloadEmitter {
     for annotation in collection.annotations { try handler.annotation(annotation, on: nil) }
   }
 
-  private mutating func tell(_ delta: ODataDelta, on name: String?) throws {
+  private mutating func emit(_ delta: ODataDelta, on name: String?) throws {
     try control(.count, delta.count.map { String($0) }, on: name)
     try control(.nextLink, delta.nextLink, on: name)
     try control(.deltaLink, delta.deltaLink, on: name)
@@ -81,7 +81,7 @@ package struct PayloadEmitter {
   }
 
   /// Reports an entity; `name` is the navigation property of an inline entity.
-  package mutating func tell(_ entity: ODataEntity, _ name: String?) throws {
+  package mutating func emit(_ entity: ODataEntity, _ name: String?) throws {
     let role = entity.removal.map { PayloadEntityRole.deleted($0) } ?? .entity
     try handler.beginEntity(name.map { self.name($0) }, role: role, typeName: nil)
     try control(.context, entity.context)
@@ -94,23 +94,23 @@ package struct PayloadEmitter {
     try control(.etag, entity.etag)
     try control(.editLink, entity.editLink)
     try control(.readLink, entity.readLink)
-    if let media = entity.media { try tell(media, on: nil) }
-    for property in entity.properties { try tell(property) }
-    for link in entity.navigationLinks { try tell(link) }
-    for stream in entity.streams { try tell(stream.link, on: stream.name) }
+    if let media = entity.media { try emit(media, on: nil) }
+    for property in entity.properties { try emit(property) }
+    for link in entity.navigationLinks { try emit(link) }
+    for stream in entity.streams { try emit(stream.link, on: stream.name) }
     for operation in entity.operations { try handler.operation(operation) }
     for annotation in entity.annotations { try handler.annotation(annotation, on: nil) }
     try handler.endEntity()
   }
 
-  private mutating func tell(_ media: ODataMediaLink, on name: String?) throws {
+  private mutating func emit(_ media: ODataMediaLink, on name: String?) throws {
     try control(.mediaReadLink, media.readLink, on: name)
     try control(.mediaEditLink, media.editLink, on: name)
     try control(.mediaContentType, media.contentType, on: name)
     try control(.mediaETag, media.etag, on: name)
   }
 
-  private mutating func tell(_ link: ODataNavigationLink) throws {
+  private mutating func emit(_ link: ODataNavigationLink) throws {
     try control(.navigationLink, link.url, on: link.name)
     try control(.associationLink, link.associationURL, on: link.name)
     for binding in link.bindings { try control(.bind, binding, on: link.name) }
@@ -120,51 +120,51 @@ package struct PayloadEmitter {
     switch link.content {
     case nil: break
     case .null?: try handler.nullEntity(name)
-    case .entity(let entity)?: try tell(entity, link.name)
+    case .entity(let entity)?: try emit(entity, link.name)
     case .collection(let collection)?:
-      try tell(collection, on: link.name)
+      try emit(collection, on: link.name)
       try handler.beginCollection(name, isDelta: false)
-      for entity in collection.entities { try tell(entity, nil) }
+      for entity in collection.entities { try emit(entity, nil) }
       try handler.endCollection()
     case .delta(let delta)?:
-      try tell(delta, on: link.name)
+      try emit(delta, on: link.name)
       try handler.beginCollection(name, isDelta: true)
-      for item in delta.items { try tell(item) }
+      for item in delta.items { try emit(item) }
       try handler.endCollection()
     }
   }
 
   // MARK: Properties
 
-  private mutating func tell(_ payload: ODataPropertyPayload) throws {
+  private mutating func emit(_ payload: ODataPropertyPayload) throws {
     try handler.beginPayload(.property)
     try control(.context, payload.context)
     try control(.type, payload.typeName)
-    try tell(payload.value, payload.name)
+    try emit(payload.value, payload.name)
     try control(.count, payload.count.map { String($0) })
     try control(.nextLink, payload.nextLink)
     let name = payload.name.map { self.name($0) }
     for annotation in payload.annotations { try handler.annotation(annotation, on: name) }
   }
 
-  private mutating func tell(_ property: ODataProperty) throws {
-    try tell(property.value, property.name)
+  private mutating func emit(_ property: ODataProperty) throws {
+    try emit(property.value, property.name)
     let name = self.name(property.name)
     for annotation in property.annotations { try handler.annotation(annotation, on: name) }
   }
 
-  private mutating func tell(_ value: ODataValue, _ text: String?) throws {
+  private mutating func emit(_ value: ODataValue, _ text: String?) throws {
     let name = text.map { self.name($0) }
     switch value {
     case .complex(let complex):
       try handler.beginComplex(name)
       try control(.type, complex.typeName)
       for annotation in complex.annotations { try handler.annotation(annotation, on: nil) }
-      for property in complex.properties { try tell(property) }
+      for property in complex.properties { try emit(property) }
       try handler.endComplex()
     case .collection(let items):
       try handler.beginValues(name)
-      for item in items { try tell(item, nil) }
+      for item in items { try emit(item, nil) }
       try handler.endValues()
     default: try handler.value(name, value)
     }
@@ -173,13 +173,13 @@ package struct PayloadEmitter {
   // MARK: Names and scalars
 
   private mutating func name(_ text: String) -> PayloadName {
-    if let known = names[text] { return known }
+    if let cachedName = names[text] { return cachedName }
     let name = PayloadName(index: names.count, text: text)
     names[text] = name
     return name
   }
 
-  /// Tells control information where there is any.
+  /// Reports control information if there is any.
   package mutating func control(
     _ information: ControlInformation, _ text: String?, on name: String? = nil
   ) throws {

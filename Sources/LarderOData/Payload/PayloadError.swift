@@ -6,17 +6,17 @@ package struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible 
   package enum Problem: Error, Sendable, Hashable {
     /// The bytes are no JSON.
     case json(JSONError.Problem)
-    /// JSON, but not what OData has at this place; what was expected is said.
+    /// JSON that OData does not allow at this position; the text says what was expected.
     case unexpected(expected: String)
-    /// A value that is none of its type; the reason is said.
+    /// A value that does not fit its type, with the reason.
     case invalidValue(String)
-    /// A name stands twice in one object.
+    /// A name occurs twice in one object.
     case duplicateName(String)
     /// One object is larger than the limit, in bytes.
     case objectTooLarge(limit: Int)
     /// More distinct names than the limit.
     case tooManyNames(limit: Int)
-    /// The service broke off a successful answer with an error of its own (OData JSON Format 4.01 §21.2).
+    /// The service aborted a successful response with an error (OData JSON Format 4.01 §21.2).
     case inStreamError(ODataErrorPayload)
   }
 

@@ -1,6 +1,6 @@
-// What a complete frame is as a value.
+// The values of a complete frame.
 extension PayloadFrame {
-  /// True where there is a change among the rows that an ordinary collection cannot hold.
+  /// Whether the rows contain a change that an ordinary collection cannot represent.
   var holdsChanges: Bool {
     items.contains { if case .entity = $0 { false } else { true } }
   }
@@ -22,7 +22,7 @@ extension PayloadFrame {
     return delta
   }
 
-  /// A complex value; what control information an entity would hold is kept as annotations.
+  /// A complex value; the control information of an entity is kept as annotations.
   var complex: ODataComplexValue {
     var annotations = entity.annotations
     func keep(_ term: String, _ value: String?) {
@@ -113,31 +113,31 @@ extension PayloadFrame {
 }
 
 extension ODataNavigationLink {
-  /// Sets the related entities; count and links that were told before stay.
+  /// Sets the related entities; count and links that were reported before are kept.
   mutating func setContent(_ new: Content) {
-    let early = content
+    let previousContent = content
     content = new
-    if case .collection(let known)? = early {
-      if let count = known.count { setCount(count) }
-      if let next = known.nextLink { setNextLink(next) }
-      if let delta = known.deltaLink { setDeltaLink(delta) }
-      if let context = known.context { setContext(context) }
+    if case .collection(let previous)? = previousContent {
+      if let count = previous.count { setCount(count) }
+      if let next = previous.nextLink { setNextLink(next) }
+      if let delta = previous.deltaLink { setDeltaLink(delta) }
+      if let context = previous.context { setContext(context) }
     }
     if let count {
       setCount(count)
       if case .collection = content { self.count = nil }
     }
-    for annotation in annotations { adopt(annotation) }
-    annotations.removeAll { EarlyTerm(rawValue: $0.term) != nil }
+    for annotation in annotations { applyPending(annotation) }
+    annotations.removeAll { PendingTerm(rawValue: $0.term) != nil }
   }
 
-  /// Terms under which a link or context is kept that came before its entities.
-  private enum EarlyTerm: String {
+  /// The terms of annotations that keep a link or context until the entities are reported.
+  private enum PendingTerm: String {
     case nextLink = "odata.nextLink", deltaLink = "odata.deltaLink", context = "odata.context"
   }
 
-  private mutating func adopt(_ annotation: ODataAnnotation) {
-    guard let term = EarlyTerm(rawValue: annotation.term), case .string(let text) = annotation.value else { return }
+  private mutating func applyPending(_ annotation: ODataAnnotation) {
+    guard let term = PendingTerm(rawValue: annotation.term), case .string(let text) = annotation.value else { return }
     switch term {
     case .nextLink: setNextLink(text)
     case .deltaLink: setDeltaLink(text)
@@ -196,7 +196,7 @@ extension ODataNavigationLink {
     }
   }
 
-  private mutating func keep(_ term: EarlyTerm, _ text: String) {
+  private mutating func keep(_ term: PendingTerm, _ text: String) {
     annotations.removeAll { $0.term == term.rawValue }
     annotations.append(ODataAnnotation(term: term.rawValue, value: .string(text)))
   }
@@ -223,7 +223,7 @@ extension ODataNavigationLink.Content {
   private static func value(_ entity: ODataEntity) -> ODataValue {
     var frame = PayloadFrame(.complex, name: nil)
     frame.entity = entity
-    frame.settle()
+    frame.completeObject()
     return .complex(frame.complex)
   }
 }

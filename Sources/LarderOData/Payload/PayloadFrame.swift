@@ -1,4 +1,4 @@
-/// What a builder has gathered for one open object, collection or payload.
+/// The state of one open object, collection or payload in a builder.
 struct PayloadFrame {
   enum Kind { case payload, entity, complex, collection, delta, values }
 
@@ -31,7 +31,7 @@ struct PayloadFrame {
     if let name { entity.properties.append(ODataProperty(name.text, value)) } else { values.append(value) }
   }
 
-  /// The navigation link of a name, made where there is none.
+  /// Changes the navigation link with a name; creates it if needed.
   mutating func link(_ name: PayloadName, _ change: (inout ODataNavigationLink) -> Void) {
     if let place = linkPlaces[name.index] { return change(&entity.navigationLinks[place]) }
     linkPlaces[name.index] = entity.navigationLinks.count
@@ -39,7 +39,7 @@ struct PayloadFrame {
     change(&entity.navigationLinks[entity.navigationLinks.count - 1])
   }
 
-  /// The named stream of a name, made where there is none.
+  /// Changes the stream with a name; creates it if needed.
   mutating func stream(_ name: PayloadName, _ change: (inout ODataMediaLink) -> Void) {
     // Numbers of streams lie below zero, so that they share the places with links.
     if let place = linkPlaces[-1 - name.index] { return change(&entity.streams[place].link) }
@@ -112,24 +112,24 @@ struct PayloadFrame {
   }
 
   /// The object is complete: puts annotations on their properties.
-  mutating func settle() {
-    if !pending.isEmpty { settlePending() }
-    if !entity.navigationLinks.isEmpty { settleCounts() }
-    if kind == .complex, !entity.navigationLinks.isEmpty || !entity.streams.isEmpty { foldLinks() }
+  mutating func completeObject() {
+    if !pending.isEmpty { attachPendingAnnotations() }
+    if !entity.navigationLinks.isEmpty { moveCountsToProperties() }
+    if kind == .complex, !entity.navigationLinks.isEmpty || !entity.streams.isEmpty { convertLinksToAnnotations() }
   }
 
   /// Counts and links of a collection of values, which looked like those of a navigation property, become the property's.
-  private mutating func settleCounts() {
+  private mutating func moveCountsToProperties() {
     func isBare(_ link: ODataNavigationLink) -> Bool {
       link.url == nil && link.associationURL == nil && link.content == nil && link.bindings.isEmpty
     }
     guard entity.navigationLinks.contains(where: isBare) else { return }
     var places: [String: Int] = [:]
     for (place, property) in entity.properties.enumerated() { places[property.name] = place }
-    var kept: [ODataNavigationLink] = []
+    var links: [ODataNavigationLink] = []
     for link in entity.navigationLinks {
       guard isBare(link), let place = places[link.name] else {
-        kept.append(link)
+        links.append(link)
         continue
       }
       if let count = link.count {
@@ -137,10 +137,10 @@ struct PayloadFrame {
       }
       entity.properties[place].annotations += link.annotations
     }
-    entity.navigationLinks = kept
+    entity.navigationLinks = links
   }
 
-  private mutating func settlePending() {
+  private mutating func attachPendingAnnotations() {
     var places: [String: Int] = [:]
     for (place, property) in entity.properties.enumerated() { places[property.name] = place }
     for (name, annotation) in pending {
@@ -155,8 +155,8 @@ struct PayloadFrame {
     pending = []
   }
 
-  /// A complex value has no place for links: what the payload says of them stays as annotations and values.
-  private mutating func foldLinks() {
+  /// Converts links to annotations and values, because a complex value cannot contain links.
+  private mutating func convertLinksToAnnotations() {
     for link in entity.navigationLinks {
       func keep(_ term: String, _ value: ODataValue) {
         entity.annotations.append(ODataAnnotation(term: "\(link.name)@odata.\(term)", value: value))

@@ -1,13 +1,13 @@
-/// What a payload is as a whole.
+/// The kind of a payload.
 package enum PayloadKind: Sendable, Hashable {
   case entity, collection, property, reference, references, delta, serviceDocument, error
 }
 
-/// What an object at an entity's place is.
+/// The role of an object in the position of an entity.
 package enum PayloadEntityRole: Sendable, Hashable {
   /// An entity, or the changed properties of one.
   case entity
-  /// An entity that is gone, with what identifies it.
+  /// A removed entity, with the members that identify it.
   case deleted(ODataRemoval)
 }
 
@@ -16,7 +16,7 @@ package enum PayloadEntityRole: Sendable, Hashable {
 ///     beginPayload
 ///       control, annotation, operation on the payload        in any number, before and after the rows
 ///       entity | reference | link | serviceElement …         the rows, or the one
-///       property | element | complex | values                where the payload is a property
+///       property | element | complex | values                if the payload is a property
 ///     endPayload
 ///
 ///     entity  = beginEntity, control…, member…, endEntity
@@ -24,8 +24,8 @@ package enum PayloadEntityRole: Sendable, Hashable {
 ///     complex = beginComplex, control…, member…, endComplex
 ///     values  = beginValues, (element | complex | values)…, endValues
 ///
-/// An object's own control information comes right behind its begin, wherever the payload has it; that of a property
-/// may come before or after the property. `name` is nil for rows, elements and the payload's one value.
+/// Control information of an object follows its begin, wherever it is in the payload; that of a property
+/// may precede or follow the property. `name` is nil for rows, elements and the single value of a payload.
 package protocol PayloadHandler: AnyObject {
   func beginPayload(_ kind: PayloadKind) throws
   func endPayload() throws
@@ -49,7 +49,7 @@ package protocol PayloadHandler: AnyObject {
   func property(_ name: PayloadName, _ scalar: PayloadScalar) throws
   /// A primitive value without a name.
   func element(_ scalar: PayloadScalar) throws
-  /// A property whose value is read whole: geography, geometry, anything untyped.
+  /// A property whose value is reported as one event: geography, geometry, and untyped values.
   func value(_ name: PayloadName?, _ value: ODataValue) throws
 
   /// Control information of the current object, or of a property of it.

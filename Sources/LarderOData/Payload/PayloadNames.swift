@@ -1,24 +1,24 @@
-/// A member's name, made into a string once for each reader.
+/// The name of a member; each reader creates its string once.
 package struct PayloadName: Sendable, Hashable {
-  /// Its number, from 0, the same for the same name as long as the reader lives: good for an array of columns.
+  /// The number of the name, from 0. A reader gives a name the same number each time, so it can index an array of columns.
   package let index: Int
   /// The name.
   package let text: String
 }
 
-/// The names that a reader has met, each with what it means.
+/// The names that a reader has read, each with its role.
 ///
 /// Rows of a feed repeat their names in one order. So each name remembers which name followed it last, and a lookup
 /// that finds it again compares bytes and hashes nothing.
 struct PayloadNames {
-  /// What a member of a name is.
+  /// The role of members with a name.
   enum Role: Equatable {
     case property
     /// Control information of the object, or of the property `target`.
     case control(ControlInformation)
     /// An annotation on the object, or on the property `target`; its term is in `term`.
     case annotation
-    /// An operation that is offered; its name is in `term`.
+    /// An available operation; its name is in `term`.
     case operation
     /// V2: `__metadata`, `__deferred`, `__mediaresource`.
     case metadata, deferred, mediaResource
@@ -27,7 +27,7 @@ struct PayloadNames {
   struct Entry {
     let name: PayloadName
     let role: Role
-    /// The property that the name speaks of; -1 for the object itself.
+    /// The property that the name refers to; -1 for the object itself.
     var target: Int32 = -1
     var term = ""
     fileprivate let start: Int
@@ -39,7 +39,7 @@ struct PayloadNames {
 
   static let maximumCount = 65_536
 
-  /// Which spellings count.
+  /// The dialect of the names.
   var dialect = ODataDialect.v4
   private(set) var entries: [Entry] = []
   private var arena: [UInt8] = []
@@ -63,15 +63,15 @@ struct PayloadNames {
       guess = parent >= 0 ? entries[Int(parent)].firstChild : firstOfAll
     }
     if guess >= 0, !isEscaped, isSame(guess, bytes) { return guess }
-    let found = isEscaped ? try intern(JSONText.unescape(bytes)) : try find(bytes)
+    let number = isEscaped ? try intern(JSONText.unescape(bytes)) : try find(bytes)
     if previous >= 0 {
-      entries[Int(previous)].successor = found
+      entries[Int(previous)].successor = number
     } else if parent >= 0 {
-      entries[Int(parent)].firstChild = found
+      entries[Int(parent)].firstChild = number
     } else {
-      firstOfAll = found
+      firstOfAll = number
     }
-    return found
+    return number
   }
 
   /// The number of a name that is given as text.
@@ -104,7 +104,7 @@ struct PayloadNames {
     let text = String(decoding: bytes, as: UTF8.self)
     var entry = try classify(text, length: bytes.count)
     arena.append(contentsOf: bytes)
-    // Classifying may have added the name that this one speaks of.
+    // Classification may have added the name that this one refers to.
     entry.nextOfHash = heads[hash] ?? -1
     let index = Int32(truncatingIfNeeded: entries.count)
     heads[hash] = index
@@ -114,7 +114,7 @@ struct PayloadNames {
 
   private mutating func classify(_ text: String, length: Int) throws(PayloadError.Problem) -> Entry {
     func entry(_ role: Role, target: Int32 = -1, term: String = "") -> Entry {
-      // Taken now: interning the target has moved the end.
+      // Read only now, because interning the target changes the count.
       Entry(
         name: PayloadName(index: 0, text: text), role: role, target: target, term: term, start: arena.count,
         length: length)

@@ -7,16 +7,16 @@ package struct PayloadScalar {
 
   /// How JSON writes it.
   package let kind: Kind
-  /// True where the bytes of a string hold backslashes.
+  /// Whether the bytes of a string contain backslashes.
   package let isEscaped: Bool
   /// The bytes as written in the payload, without quotes.
   package let bytes: UnsafeBufferPointer<UInt8>
-  /// Its type: declared, or said by the payload.
+  /// The type: the declared one, or that of the payload.
   package let type: PayloadScalarType
   /// Which spellings of dates and numbers apply.
   package let dialect: ODataDialect
 
-  /// Joins what a reader knows.
+  /// Creates a scalar.
   package init(
     kind: Kind, isEscaped: Bool = false, bytes: UnsafeBufferPointer<UInt8>, type: PayloadScalarType = .untyped,
     dialect: ODataDialect
@@ -31,20 +31,20 @@ package struct PayloadScalar {
   /// True for `null`.
   package var isNull: Bool { kind == .null }
 
-  /// The text, escapes undone; for numbers and words their characters.
+  /// The text without escapes; for numbers and literals their characters.
   package var string: String { JSONText.decode(bytes, isEscaped: isEscaped) }
 
-  /// Appends the text, escapes undone; for numbers and words their characters.
+  /// Appends the text without escapes; for numbers and literals their characters.
   package func write(into text: inout [UInt8]) {
     if isEscaped { JSONText.unescape(bytes, into: &text) } else { text.append(contentsOf: bytes) }
   }
 
-  /// The value, decoded as one of a type that is known better than the payload tells.
+  /// The value, decoded as a type that is more specific than the payload's.
   package func value(as type: EdmPrimitiveType) throws(ODataValueError) -> ODataValue {
     try PayloadScalar(kind: kind, isEscaped: isEscaped, bytes: bytes, type: .primitive(type), dialect: dialect).value()
   }
 
-  /// The value of an integer, also of one in quotes; nil for other scalars and where it does not fit.
+  /// The value of an integer, also of one in quotes; nil for other scalars and if it does not fit.
   package var int64: Int64? {
     guard kind == .number || kind == .string, !isEscaped, !bytes.isEmpty else { return nil }
     var index = 0
@@ -69,9 +69,9 @@ package struct PayloadScalar {
   package var boolean: Bool? { kind == .true ? true : kind == .false ? false : nil }
 }
 
-/// What is known of a scalar's type.
+/// The type of a scalar, as far as it is known.
 package enum PayloadScalarType: Sendable, Hashable {
-  /// Nothing: the value keeps what JSON says.
+  /// Unknown: the value has its JSON type.
   case untyped
   /// A primitive type.
   case primitive(EdmPrimitiveType)

@@ -1,6 +1,6 @@
-/// The types of a model as a reader needs them: per type and name number what the member is, looked up once.
+/// The types of a model for a reader: for each type and name number the declaration of the member, looked up once.
 struct PayloadTypes {
-  /// What a member is declared as.
+  /// The declaration of a member.
   struct Member: Equatable {
     enum Kind: UInt8 { case unresolved, undeclared, scalar, geo, structured, navigation, stream, untyped }
     var kind: Kind
@@ -31,16 +31,16 @@ struct PayloadTypes {
   func isEntity(_ plan: Int32) -> Bool { plan >= 0 && plans[Int(plan)].structure.isEntityType }
   func isComplex(_ plan: Int32) -> Bool { plan >= 0 && !plans[Int(plan)].structure.isEntityType }
 
-  /// The number of a structured type; -1 where the model has none of the name.
+  /// The number of a structured type; -1 if the model has no type with the name.
   mutating func plan(_ name: String) -> Int32 {
     if let number = numbers[name] { return number }
     guard let structure = model?.structure(name) else {
-      // Names that the payload makes up are not remembered: there may be any number of them.
+      // Unknown names of a payload are not cached, because their number is unlimited.
       return -1
     }
     let number: Int32
-    if let known = numbers[structure.name] {
-      number = known
+    if let cachedNumber = numbers[structure.name] {
+      number = cachedNumber
     } else {
       number = Int32(truncatingIfNeeded: plans.count)
       plans.append(Plan(structure: structure))
@@ -50,7 +50,7 @@ struct PayloadTypes {
     return number
   }
 
-  /// What a type declares for a member.
+  /// The declaration of a member in a type.
   @inline(__always)
   mutating func member(_ plan: Int32, _ name: Int32, _ names: PayloadNames) -> Member {
     guard plan >= 0 else { return .undeclared }
@@ -78,7 +78,7 @@ struct PayloadTypes {
     return member
   }
 
-  /// What a type reference means for a value of it.
+  /// The declaration for a value of a type reference.
   mutating func member(of reference: EdmTypeReference) -> Member {
     var member = Member.undeclared
     member.isCollection = reference.isCollection
@@ -107,8 +107,8 @@ struct PayloadTypes {
     return member
   }
 
-  /// What a type name of the payload means: `#NS.Type`, `NS.Type`, `#Int64`, `Collection(Edm.String)`, or a URL before
-  /// the `#`. Feeds repeat it, so the last answer is kept.
+  /// The declaration for a type name of the payload: `#NS.Type`, `NS.Type`, `#Int64`, `Collection(Edm.String)`, or a URL before
+  /// the `#`. Feeds repeat it, so the last result is cached.
   mutating func member(spelled bytes: UnsafeBufferPointer<UInt8>, isEscaped: Bool) -> Member {
     if !isEscaped, lastText.elementsEqual(bytes) { return lastMember }
     let member = self.member(of: EdmTypeReference(PayloadTypes.name(JSONText.decode(bytes, isEscaped: isEscaped))))
@@ -122,7 +122,7 @@ struct PayloadTypes {
     return String(text[text.index(after: hash)...])
   }
 
-  /// What a context URL says of its rows or its one value; undeclared where it says nothing that the model knows.
+  /// The declaration for the rows or the value that a context URL names; undeclared if the model does not have it.
   mutating func member(of context: ContextURL) -> Member {
     if let type = context.collectionOf {
       var member = self.member(of: EdmTypeReference(type))
@@ -131,7 +131,7 @@ struct PayloadTypes {
     }
     guard let first = context.path.first else { return .undeclared }
     var member = Member.undeclared
-    // A name without a dot is a set, singleton or the like, also where it is spelled as a primitive type is.
+    // A name without a dot is a set or singleton, even if it is also the name of a primitive type.
     guard let model else {
       return first.name.contains(".") ? self.member(of: EdmTypeReference(first.name)) : .undeclared
     }

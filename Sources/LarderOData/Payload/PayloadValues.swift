@@ -1,4 +1,4 @@
-// Where bytes become values: the one place where payload reading meets the spellings of the scalar types.
+// Converts the bytes of scalars to values.
 extension PayloadScalar {
   /// The value, decoded by its type; without one, text stays text and numbers keep their digits.
   package func value() throws(ODataValueError) -> ODataValue {
@@ -59,7 +59,7 @@ extension ODataComplexValue {
       } else if let place = places[target] {
         properties[place].annotations.append(ODataAnnotation(term: term, value: value))
       } else {
-        // Of the value itself, or of a property that is not there.
+        // An annotation of the value itself, or of an absent property.
         annotations.append(ODataAnnotation(term: target.isEmpty ? term : member.name, value: value))
       }
     }

@@ -1,6 +1,6 @@
 // Entities and complex values: their control information first, then their members.
 extension PayloadWalker {
-  /// What an object is taken for before its own control information is seen.
+  /// The expected kind of an object, before its control information is read.
   enum Shape { case entity, complex, unknown }
 
   /// An object at an entity's or complex value's place.
@@ -13,42 +13,42 @@ extension PayloadWalker {
     try enter()
     defer { leave() }
     guard tape[at].kind == .beginObject else { throw PayloadError.Problem.unexpected(expected: "an object") }
-    let survey = try survey(at, parent: name < 0 ? parent : name, source.bytes)
+    let summary = try summarize(at, parent: name < 0 ? parent : name, source.bytes)
     var plan = declared
-    if shape == .entity, let context = ownContext(survey, source) {
-      if name < 0, try changeRow(at, survey, context, source) { return }
+    if shape == .entity, let context = contextOfObject(summary, source) {
+      if name < 0, try changeRow(at, summary, context: context, source) { return }
       plan = self.plan(of: context, else: declared)
     }
     let type =
-      survey.type >= 0 ? survey.type : survey.metadata >= 0 ? find("type", in: survey.metadata, source.bytes) : -1
-    if case let said = member(typeAt: type, source.bytes), said.plan >= 0 { plan = said.plan }
+      summary.type >= 0 ? summary.type : summary.metadata >= 0 ? find("type", in: summary.metadata, source.bytes) : -1
+    if case let typedMember = member(typeAt: type, source.bytes), typedMember.plan >= 0 { plan = typedMember.plan }
     let isEntity =
-      shape == .entity || shape == .unknown && (survey.marksEntity || types.isEntity(plan))
+      shape == .entity || shape == .unknown && (summary.marksEntity || types.isEntity(plan))
     let member = name < 0 ? nil : names[name].name
     if isEntity {
-      try source.handler.beginEntity(member, role: removal(survey, source), typeName: types.name(plan))
+      try source.handler.beginEntity(member, role: removal(summary, source), typeName: types.name(plan))
     } else {
       try source.handler.beginComplex(member)
     }
-    if survey.metadata >= 0 { try metadata(survey.metadata, source) }
-    if survey.speaksOfObject { try aboutObject(at, survey, source) }
-    try members(at, survey, plan, source)
+    if summary.metadata >= 0 { try metadata(summary.metadata, source) }
+    if summary.describesObject { try reportObjectInformation(at, summary, source) }
+    try members(of: at, summary, plan: plan, source)
     if isEntity { try source.handler.endEntity() } else { try source.handler.endComplex() }
   }
 
   /// Deleted or not (OData JSON Format 4.01 §15.3; V2 `__metadata.deleted`).
-  private mutating func removal(_ survey: Survey, _ source: Source) -> PayloadEntityRole {
-    if survey.metadata >= 0 {
-      let deleted = find("deleted", in: survey.metadata, source.bytes)
+  private mutating func removal(_ summary: ObjectSummary, _ source: Source) -> PayloadEntityRole {
+    if summary.metadata >= 0 {
+      let deleted = find("deleted", in: summary.metadata, source.bytes)
       return deleted >= 0 && tape[deleted].kind == .true ? .deleted(.deleted) : .entity
     }
-    guard survey.removed >= 0 else { return .entity }
-    return .deleted(removal(removalReason(survey.removed, source.bytes), source.bytes))
+    guard summary.removed >= 0 else { return .entity }
+    return .deleted(removal(removalReason(summary.removed, source.bytes), source.bytes))
   }
 
   /// The reason of a removed entity.
   ///
-  /// - Parameter reason: the index of the reason on the tape; -1 where the payload has none.
+  /// - Parameter reason: the index of the reason on the tape; -1 if the payload has none.
   func removal(_ reason: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> ODataRemoval {
     switch reason < 0 ? nil : tape.text(reason, in: bytes) {
     case "deleted": .deleted
@@ -57,37 +57,37 @@ extension PayloadWalker {
     }
   }
 
-  /// Tells what speaks of the object itself.
-  private mutating func aboutObject(_ at: Int, _ survey: Survey, _ source: Source) throws {
+  /// Reports the members that describe the object itself.
+  private mutating func reportObjectInformation(_ at: Int, _ summary: ObjectSummary, _ source: Source) throws {
     var index = at + 1
     while tape[index].kind != .endObject {
       let value = index + 1
       current = value
       let name = tape[index].name
-      try tellObject(names.role(name), name, value, source)
+      try reportObjectMember(names.role(name), named: name, value: value, source)
       index = tape.after(value)
     }
   }
 
   /// Reports one member if it describes the object or payload that contains it; ignores other members.
-  mutating func tellObject(_ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ source: Source) throws {
+  mutating func reportObjectMember(_ role: PayloadNames.Role, named name: Int32, value: Int, _ source: Source) throws {
     switch role {
-    case .control(.removed): try aboutRemoval(value, source)
+    case .control(.removed): try reportRemovalAnnotations(value, source)
     case .control(let control) where names[name].target < 0:
       if isScalar(value) {
         try source.handler.control(control, on: nil, scalar(value, .untyped, source.bytes))
       } else {
-        try annotate(names[name].name.text, nil, value, source)
+        try annotate(names[name].name.text, on: nil, value: value, source)
       }
-    case .annotation where names[name].target < 0: try annotate(names[name].term, nil, value, source)
-    case .operation: try operation(names[name].term, .unknown, value, source)
+    case .annotation where names[name].target < 0: try annotate(names[name].term, on: nil, value: value, source)
+    case .operation: try operation(names[name].term, kind: .unknown, value: value, source)
     default: break
     }
   }
 
   /// Reports the members next to a removal's reason as annotations of the entity: instance annotations are allowed
   /// there (4.01 §15.3).
-  private mutating func aboutRemoval(_ removed: Int, _ source: Source) throws {
+  private mutating func reportRemovalAnnotations(_ removed: Int, _ source: Source) throws {
     guard tape[removed].kind == .beginObject else { return }
     let reason = removalReason(removed, source.bytes)
     var index = removed + 1
@@ -96,7 +96,7 @@ extension PayloadWalker {
       current = value
       if value != reason {
         let name = tape.name(index, in: source.bytes)
-        try annotate(name.hasPrefix("@") ? String(name.dropFirst()) : name, nil, value, source)
+        try annotate(name.hasPrefix("@") ? String(name.dropFirst()) : name, on: nil, value: value, source)
       }
       index = tape.after(value)
     }
@@ -107,24 +107,26 @@ extension PayloadWalker {
     return reason >= 0 ? reason : findText("error", in: removed, bytes)
   }
 
-  private mutating func annotate(_ term: String, _ name: PayloadName?, _ value: Int, _ source: Source) throws {
+  private mutating func annotate(_ term: String, on name: PayloadName?, value: Int, _ source: Source) throws {
     try source.handler.annotation(ODataAnnotation(term: term, value: try untyped(value, source.bytes)), on: name)
   }
 
-  /// The members that are properties, and what speaks of a property.
-  private mutating func members(_ at: Int, _ survey: Survey, _ plan: Int32, _ source: Source) throws {
+  /// Reports the members that are properties, and the information about properties.
+  private mutating func members(of at: Int, _ summary: ObjectSummary, plan: Int32, _ source: Source) throws {
     var index = at + 1
     while tape[index].kind != .endObject {
       let value = index + 1
       current = value
       let name = tape[index].name
       switch names.role(name) {
-      case .property: try property(name, value, survey, plan, source)
+      case .property: try property(name, value: value, summary, plan: plan, source)
       case .control(let control):
-        if names[name].target >= 0 { try aboutProperty(control, names[name].target, value, plan, source) }
+        if names[name].target >= 0 {
+          try reportPropertyInformation(control, on: names[name].target, value: value, plan: plan, source)
+        }
       case .annotation:
         if names[name].target >= 0 {
-          try annotate(names[name].term, names[names[name].target].name, value, source)
+          try annotate(names[name].term, on: names[names[name].target].name, value: value, source)
         }
       case .operation, .metadata: break
       case .deferred, .mediaResource:
@@ -135,13 +137,13 @@ extension PayloadWalker {
   }
 
   /// Control information of a property.
-  private mutating func aboutProperty(
-    _ control: ControlInformation, _ target: Int32, _ value: Int, _ plan: Int32, _ source: Source
+  private mutating func reportPropertyInformation(
+    _ control: ControlInformation, on target: Int32, value: Int, plan: Int32, _ source: Source
   ) throws {
     let name = names[target].name
     if control == .delta, tape[value].kind == .beginArray {
       let member = types.member(plan, target, names)
-      return try collection(value, target, member.plan, isDelta: true, source)
+      return try collection(value, named: target, plan: member.plan, isDelta: true, source)
     }
     if isScalar(value) { return try source.handler.control(control, on: name, scalar(value, .untyped, source.bytes)) }
     if control == .bind, tape[value].kind == .beginArray {
@@ -154,11 +156,11 @@ extension PayloadWalker {
       }
       return
     }
-    try annotate("odata.\(control)", name, value, source)
+    try annotate("odata.\(control)", on: name, value: value, source)
   }
 
   /// An operation that is offered: an object, several, or null (OData JSON Format 4.01 §16).
-  mutating func operation(_ name: String, _ kind: ODataOperation.Kind, _ value: Int, _ source: Source) throws {
+  mutating func operation(_ name: String, kind: ODataOperation.Kind, value: Int, _ source: Source) throws {
     switch tape.node(value, in: source.bytes) {
     case .null:
       var operation = ODataOperation(kind: kind, name: name)

@@ -1,44 +1,44 @@
-// One property: what it is by its declaration, by what the payload says of it, and by its looks, in that order.
+// One property. Its kind follows from its declaration, the information in the payload, or the JSON value, in this order.
 extension PayloadWalker {
   /// A property's value.
   @inline(__always)
   mutating func property(
-    _ name: Int32, _ value: Int, _ survey: Survey, _ plan: Int32, _ source: Source
+    _ name: Int32, value: Int, _ summary: ObjectSummary, plan: Int32, _ source: Source
   ) throws {
     var member = types.member(plan, name, names)
-    if !survey.types.isEmpty, let said = survey.types[name] { member = typed(member, said, source.bytes) }
-    try property(name, value, survey, member, source)
+    if !summary.types.isEmpty, let typeIndex = summary.types[name] { member = typed(member, typeIndex, source.bytes) }
+    try property(name, value: value, summary, member: member, source)
   }
 
-  /// A property's value, where its declaration is known.
+  /// Reports a property whose declaration is known.
   @inline(__always)
   mutating func property(
-    _ name: Int32, _ value: Int, _ survey: Survey, _ member: PayloadTypes.Member, _ source: Source
+    _ name: Int32, value: Int, _ summary: ObjectSummary, member: PayloadTypes.Member, _ source: Source
   ) throws {
     switch tape[value].kind {
-    case .beginObject: try objectProperty(name, value, member, survey, source)
-    case .beginArray: try arrayProperty(name, value, member, survey, source)
+    case .beginObject: try objectProperty(name, value: value, member: member, summary, source)
+    case .beginArray: try arrayProperty(name, value: value, member: member, summary, source)
     default:
       if member.kind == .scalar || member.kind == .undeclared || member.kind == .untyped {
         try source.handler.property(names.name(name), scalar(value, member.scalar, source.bytes))
       } else {
-        try oddScalar(name, value, member, source)
+        try scalarForOtherKind(name, value: value, member: member, source)
       }
     }
   }
 
-  /// What is declared, made more exact by what the payload says.
+  /// Returns the declaration, refined by the type in the payload.
   private mutating func typed(
     _ declared: PayloadTypes.Member, _ type: Int, _ bytes: UnsafeBufferPointer<UInt8>
   ) -> PayloadTypes.Member {
-    var said = member(typeAt: type, bytes)
-    if said.kind == .undeclared { return declared }
-    if declared.kind == .navigation { said.kind = .navigation }
-    return said
+    var typedMember = member(typeAt: type, bytes)
+    if typedMember.kind == .undeclared { return declared }
+    if declared.kind == .navigation { typedMember.kind = .navigation }
+    return typedMember
   }
 
-  private mutating func oddScalar(
-    _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ source: Source
+  private mutating func scalarForOtherKind(
+    _ name: Int32, value: Int, member: PayloadTypes.Member, _ source: Source
   ) throws {
     let isNull = tape[value].kind == .null
     switch member.kind {
@@ -56,53 +56,53 @@ extension PayloadWalker {
   }
 
   private mutating func objectProperty(
-    _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ survey: Survey, _ source: Source
+    _ name: Int32, value: Int, member: PayloadTypes.Member, _ summary: ObjectSummary, _ source: Source
   ) throws {
     if dialect == .v2, try verboseProperty(name, value, member, source) { return }
     switch member.kind {
-    case .geo: try geo(name, value, member, source)
+    case .geo: try geo(name, value: value, member: member, source)
     case .navigation: try object(value, named: name, declared: member.plan, as: .entity, source)
     case .structured: try object(value, named: name, declared: member.plan, as: .complex, source)
     case .stream, .untyped: try source.handler.value(names.name(name), try untyped(value, source.bytes))
     case .scalar: throw PayloadError.Problem.unexpected(expected: "a primitive value")
     case .undeclared, .unresolved:
-      let isNavigation = survey.navigations.contains(name) || expanded.contains(names[name].name.text)
+      let isNavigation = summary.navigations.contains(name) || expanded.contains(names[name].name.text)
       try object(value, named: name, declared: -1, as: isNavigation ? .entity : .unknown, source)
     }
   }
 
   private mutating func arrayProperty(
-    _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ survey: Survey, _ source: Source
+    _ name: Int32, value: Int, member: PayloadTypes.Member, _ summary: ObjectSummary, _ source: Source
   ) throws {
     switch member.kind {
-    case .navigation: try collection(value, name, member.plan, isDelta: false, source)
+    case .navigation: try collection(value, named: name, plan: member.plan, isDelta: false, source)
     case .untyped where !member.isCollection, .stream:
       try source.handler.value(names.name(name), try untyped(value, source.bytes))
     case .undeclared, .unresolved:
       let isNavigation =
-        try survey.navigations.contains(name) || expanded.contains(names[name].name.text)
+        try summary.navigations.contains(name) || expanded.contains(names[name].name.text)
         || holdsEntities(value, name, source.bytes)
       if isNavigation {
-        try collection(value, name, -1, isDelta: false, source)
+        try collection(value, named: name, plan: -1, isDelta: false, source)
       } else {
-        try values(value, name, member, source)
+        try values(value, named: name, member: member, source)
       }
     default:
       guard member.isCollection else { throw PayloadError.Problem.unexpected(expected: "one value, not an array") }
-      try values(value, name, member, source)
+      try values(value, named: name, member: member, source)
     }
   }
 
-  /// True where an array's first element looks like an entity.
+  /// Whether the first element of an array looks like an entity.
   mutating func holdsEntities(
     _ array: Int, _ name: Int32, _ bytes: UnsafeBufferPointer<UInt8>
   ) throws(PayloadError.Problem) -> Bool {
     guard tape[array + 1].kind == .beginObject else { return false }
-    return try survey(array + 1, parent: name, bytes).marksEntity
+    return try summarize(array + 1, parent: name, bytes).marksEntity
   }
 
-  /// Geography and geometry are read whole.
-  func geo(_ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ source: Source) throws {
+  /// Reports geography and geometry as one value.
+  func geo(_ name: Int32, value: Int, member: PayloadTypes.Member, _ source: Source) throws {
     let node = tape.node(value, in: source.bytes)
     guard case .primitive(let type) = member.scalar else {
       return try source.handler.value(name < 0 ? nil : names[name].name, try ODataValue(untyped: node))
@@ -112,7 +112,7 @@ extension PayloadWalker {
   }
 
   /// Expanded entities.
-  mutating func collection(_ at: Int, _ name: Int32, _ plan: Int32, isDelta: Bool, _ source: Source) throws {
+  mutating func collection(_ at: Int, named name: Int32, plan: Int32, isDelta: Bool, _ source: Source) throws {
     try source.handler.beginCollection(names[name].name, isDelta: isDelta)
     var index = at + 1
     while tape[index].kind != .endArray {
@@ -123,7 +123,7 @@ extension PayloadWalker {
   }
 
   /// A collection of primitive, complex or mixed values.
-  mutating func values(_ at: Int, _ name: Int32, _ member: PayloadTypes.Member, _ source: Source) throws {
+  mutating func values(_ at: Int, named name: Int32, member: PayloadTypes.Member, _ source: Source) throws {
     try source.handler.beginValues(name < 0 ? nil : names[name].name)
     var index = at + 1
     while tape[index].kind != .endArray {
@@ -139,7 +139,7 @@ extension PayloadWalker {
     switch tape[at].kind {
     case .beginObject:
       switch member.kind {
-      case .geo: try geo(-1, at, member, source)
+      case .geo: try geo(-1, value: at, member: member, source)
       case .scalar: throw PayloadError.Problem.unexpected(expected: "a primitive value")
       case .untyped, .stream: try source.handler.value(nil, try untyped(at, source.bytes))
       default: try object(at, named: -1, declared: member.plan, as: .complex, source)
@@ -148,7 +148,7 @@ extension PayloadWalker {
       guard member.kind == .undeclared || member.kind == .untyped else {
         throw PayloadError.Problem.unexpected(expected: "a value, not an array")
       }
-      try values(at, -1, member, source)
+      try values(at, named: -1, member: member, source)
     default:
       if member.kind == .structured, tape[at].kind != .null {
         throw PayloadError.Problem.unexpected(expected: "an object")

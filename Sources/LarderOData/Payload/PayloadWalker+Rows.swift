@@ -1,7 +1,7 @@
-// Rows that are no entities: changes of a delta, references, elements of a service document.
+// Rows other than entities: changes of a delta, references, elements of a service document.
 extension PayloadWalker {
   /// One row of a payload of a kind.
-  mutating func row(_ at: Int, _ kind: PayloadKind, _ member: PayloadTypes.Member, _ source: Source) throws {
+  mutating func row(_ at: Int, kind: PayloadKind, member: PayloadTypes.Member, _ source: Source) throws {
     current = at
     switch kind {
     case .references, .reference: try reference(at, source)
@@ -11,17 +11,17 @@ extension PayloadWalker {
     }
   }
 
-  /// The context that an object carries for itself; nil where it has none.
-  func ownContext(_ survey: Survey, _ source: Source) -> ContextURL? {
-    guard survey.context >= 0, let text = tape.text(survey.context, in: source.bytes) else { return nil }
+  /// The context URL of an object itself; nil if it has none.
+  func contextOfObject(_ summary: ObjectSummary, _ source: Source) -> ContextURL? {
+    guard summary.context >= 0, let text = tape.text(summary.context, in: source.bytes) else { return nil }
     return ContextURL(text)
   }
 
-  /// A row whose own context says that it is a deleted entity or a link (OData JSON Format 4.0 §14.3 to §14.5); false
+  /// Reports a row whose own context says that it is a deleted entity or a link (OData JSON Format 4.0 §14.3 to §14.5); false
   /// for other rows, 4.01's deleted entities among them, which are marked inside (4.01 §15.3).
-  mutating func changeRow(_ at: Int, _ survey: Survey, _ context: ContextURL, _ source: Source) throws -> Bool {
+  mutating func changeRow(_ at: Int, _ summary: ObjectSummary, context: ContextURL, _ source: Source) throws -> Bool {
     switch context.item {
-    case .deletedEntity where survey.removed < 0: try deletedEntity(at, source)
+    case .deletedEntity where summary.removed < 0: try deletedEntity(at, source)
     case .link: try link(at, isDeleted: false, source)
     case .deletedLink: try link(at, isDeleted: true, source)
     default: return false
@@ -30,10 +30,10 @@ extension PayloadWalker {
   }
 
   /// The type that an entity's own context gives it. An entity of another set than the rows around it has one (4.0
-  /// §14.2, 4.01 §15.2); where the model does not know that set, the rows' type is not the entity's.
+  /// §14.2, 4.01 §15.2); if the model does not have that set, the type of the rows is not used.
   mutating func plan(of context: ContextURL, else declared: Int32) -> Int32 {
-    let said = types.member(of: context).plan
-    if said >= 0 { return said }
+    let contextPlan = types.member(of: context).plan
+    if contextPlan >= 0 { return contextPlan }
     let namesEntity = context.item == .entity || context.item == .deletedEntity
     return namesEntity && !context.path.isEmpty && types.model != nil ? -1 : declared
   }
@@ -51,11 +51,11 @@ extension PayloadWalker {
         if names[name].name.text == "id", isScalar(value) {
           try source.handler.control(.id, on: nil, scalar(value, .untyped, bytes))
         } else if value != reason {
-          let survey = Survey()
-          try property(name, value, survey, -1, source)
+          let summary = ObjectSummary()
+          try property(name, value: value, summary, plan: -1, source)
         }
       } else {
-        try tellObject(names.role(name), name, value, source)
+        try reportObjectMember(names.role(name), named: name, value: value, source)
       }
       index = tape.after(value)
     }
@@ -64,15 +64,15 @@ extension PayloadWalker {
 
   private mutating func link(_ at: Int, isDeleted: Bool, _ source: Source) throws {
     var link = ODataDeltaLink(source: "", relationship: "", target: nil)
-    var found = 0
+    var memberCount = 0
     var index = at + 1
     while tape[index].kind != .endObject {
       let value = index + 1
       current = value
       let text = tape.text(value, in: source.bytes)
       switch names[tape[index].name].name.text {
-      case "source": (link.source, found) = (text ?? "", found + (text == nil ? 0 : 1))
-      case "relationship": (link.relationship, found) = (text ?? "", found + (text == nil ? 0 : 1))
+      case "source": (link.source, memberCount) = (text ?? "", memberCount + (text == nil ? 0 : 1))
+      case "relationship": (link.relationship, memberCount) = (text ?? "", memberCount + (text == nil ? 0 : 1))
       case "target": link.target = text
       default:
         let entry = names[tape[index].name]
@@ -83,14 +83,16 @@ extension PayloadWalker {
       index = tape.after(value)
     }
     current = at
-    guard found == 2 else { throw PayloadError.Problem.unexpected(expected: "'source' and 'relationship' of a link") }
+    guard memberCount == 2 else {
+      throw PayloadError.Problem.unexpected(expected: "'source' and 'relationship' of a link")
+    }
     try source.handler.link(link, isDeleted: isDeleted)
   }
 
   /// `{"@id": "…"}`, V2 `{"uri": "…"}`, V3 `{"url": "…"}`.
   mutating func reference(_ at: Int, _ source: Source) throws {
     guard tape[at].kind == .beginObject else { throw PayloadError.Problem.unexpected(expected: "a reference") }
-    _ = try survey(at, parent: -1, source.bytes)
+    _ = try summarize(at, parent: -1, source.bytes)
     var reference: ODataReference?
     var annotations: [ODataAnnotation] = []
     var index = at + 1

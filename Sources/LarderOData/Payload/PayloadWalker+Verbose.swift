@@ -1,4 +1,4 @@
-// What V1 to V3 verbose JSON puts into objects of its own: `__metadata`, `__deferred`, `__mediaresource`, `results`.
+// The special objects of V1 to V3 verbose JSON: `__metadata`, `__deferred`, `__mediaresource`, `results`.
 extension PayloadWalker {
   /// `__metadata` as control information of its entity or complex value.
   mutating func metadata(_ at: Int, _ source: Source) throws {
@@ -47,7 +47,7 @@ extension PayloadWalker {
     var index = at + 1
     while tape[index].kind != .endObject {
       current = index
-      try operation(PayloadTypes.name(tape.name(index, in: source.bytes)), kind, index + 1, source)
+      try operation(PayloadTypes.name(tape.name(index, in: source.bytes)), kind: kind, value: index + 1, source)
       index = tape.after(index + 1)
     }
   }
@@ -80,7 +80,7 @@ extension PayloadWalker {
     }
   }
 
-  /// A property whose object is one of V2's own forms; false where it is an ordinary object.
+  /// Reports a property whose object is one of V2's special forms; returns false for ordinary objects.
   mutating func verboseProperty(
     _ name: Int32, _ value: Int, _ member: PayloadTypes.Member, _ source: Source
   ) throws -> Bool {
@@ -99,25 +99,25 @@ extension PayloadWalker {
     }
     let results = find("results", in: value, bytes)
     guard results >= 0, tape[results].kind == .beginArray, try isResults(value, bytes) else { return false }
-    try resultsProperty(name, value, results, member, source)
+    try resultsProperty(name, at: value, results: results, member: member, source)
     return true
   }
 
   /// True if an object contains only `results` and the members that may accompany it.
   private mutating func isResults(_ at: Int, _ bytes: UnsafeBufferPointer<UInt8>) throws(PayloadError.Problem) -> Bool {
-    try survey(at, parent: -1, bytes).propertyCount == 1
+    try summarize(at, parent: -1, bytes).propertyCount == 1
   }
 
   /// `{"results": […], "__count": …, "__next": …}`: expanded entities, or a V3 collection of values.
   private mutating func resultsProperty(
-    _ name: Int32, _ at: Int, _ results: Int, _ member: PayloadTypes.Member, _ source: Source
+    _ name: Int32, at: Int, results: Int, member: PayloadTypes.Member, _ source: Source
   ) throws {
     var isValues = member.kind == .scalar || member.kind == .structured || member.kind == .geo
     if member.kind == .undeclared { isValues = try holdsValues(at, results, source.bytes) }
     if isValues {
-      try values(results, name, member, source)
+      try values(results, named: name, member: member, source)
     } else {
-      try collection(results, name, member.plan, isDelta: false, source)
+      try collection(results, named: name, plan: member.plan, isDelta: false, source)
     }
     var index = at + 1
     while tape[index].kind != .endObject {
@@ -128,7 +128,7 @@ extension PayloadWalker {
     }
   }
 
-  /// True where `results` holds no entities: scalars, objects without an address, or a type that says so.
+  /// Whether `results` contains values, not entities: scalars, objects without a URI, or a type that is a collection.
   mutating func holdsValues(
     _ owner: Int, _ results: Int, _ bytes: UnsafeBufferPointer<UInt8>
   ) throws(PayloadError.Problem) -> Bool {
@@ -141,8 +141,8 @@ extension PayloadWalker {
     let first = results + 1
     if tape[first].kind == .endArray { return false }
     guard tape[first].kind == .beginObject else { return true }
-    let own = find("__metadata", in: first, bytes)
-    return own >= 0 && !metadataMarksEntity(own, bytes)
+    let firstMetadata = find("__metadata", in: first, bytes)
+    return firstMetadata >= 0 && !metadataMarksEntity(firstMetadata, bytes)
   }
 
   /// `__mediaresource`: a named stream of V3.

@@ -1,14 +1,14 @@
 /// Turns objects on the tape into a handler's events. The reader gives it one row, or one small document, at a time; so
-/// control information may stand anywhere in an object.
+/// control information may be anywhere in an object.
 struct PayloadWalker {
-  /// Where the bytes are and where the events go.
+  /// The bytes to read and the handler of the events.
   struct Source {
     let bytes: UnsafeBufferPointer<UInt8>
     let handler: any PayloadHandler
   }
 
-  /// What a first look at an object's members found.
-  struct Survey {
+  /// The members of an object that determine how it is read.
+  struct ObjectSummary {
     /// Indices of values on the tape; -1 for none.
     var type = -1
     var context = -1
@@ -16,10 +16,10 @@ struct PayloadWalker {
     var metadata = -1
     var deferred = -1
     var mediaResource = -1
-    /// True where control information says that the object is an entity.
+    /// Whether control information shows that the object is an entity.
     var marksEntity = false
     /// True if a member describes the object itself: it is reported before the other members.
-    var speaksOfObject = false
+    var describesObject = false
     /// Members that are properties.
     var propertyCount = 0
     /// The types that the payload gives to properties, by name number.
@@ -33,21 +33,21 @@ struct PayloadWalker {
   var types: PayloadTypes
   /// Names that the context URL shows as expanded; for payloads without a model.
   var expanded: Set<String> = []
-  /// The entry being looked at: where an error is.
+  /// The current entry, which is the position of an error.
   var current = 0
-  /// By name number, the object that had the name last: finds repeated names without a set.
-  private var seen: [UInt32] = []
-  private var serial: UInt32 = 0
-  /// Objects begun and not ended.
+  /// For each name number the last object that had the name, which finds repeated names without a set.
+  private var lastObjectWithName: [UInt32] = []
+  private var objectNumber: UInt32 = 0
+  /// The number of open objects.
   private var depth = 0
-  /// Keeps the stack from its end, counted from the outermost object.
+  /// Prevents stack overflow, counted from the outermost object.
   private var stack = StackGuard()
 
   init(model: EdmModel?) { types = PayloadTypes(model: model) }
 
-  /// Begins an object, which ``leave()`` ends; after an error nothing is read any more.
+  /// Begins an object, which ``leave()`` ends; after an error nothing more is read.
   mutating func enter() throws(PayloadError.Problem) {
-    // The next object may come on another thread.
+    // The next object may be read on another thread.
     if depth == 0 { stack = StackGuard() }
     guard !stack.isSpent(at: depth, usual: 512) else { throw .json(.tooDeep(limit: depth)) }
     depth += 1
@@ -60,60 +60,66 @@ struct PayloadWalker {
     set { names.dialect = newValue }
   }
 
-  /// Looks an object's members up, checks that no name repeats, and notes what matters for the whole.
-  mutating func survey(
+  /// Looks up the names of an object's members, checks that none repeats, and collects the summary.
+  mutating func summarize(
     _ at: Int, parent: Int32, _ bytes: UnsafeBufferPointer<UInt8>
-  ) throws(PayloadError.Problem) -> Survey {
-    var survey = Survey()
-    serial &+= 1
+  ) throws(PayloadError.Problem) -> ObjectSummary {
+    var summary = ObjectSummary()
+    objectNumber &+= 1
     var previous: Int32 = -1
     var index = at + 1
     while tape[index].kind != .endObject {
       current = index
       let name = try names.lookUp(
         tape.bytes(index, in: bytes), isEscaped: tape[index].isEscaped, parent: parent, previous: previous)
-      try notice(name)
+      try checkIsUnique(name)
       tape.setName(name, at: index)
       let role = names.role(name)
-      if role == .property { survey.propertyCount += 1 } else { note(role, name, index + 1, &survey, bytes) }
+      if role == .property {
+        summary.propertyCount += 1
+      } else {
+        summarizeMember(role, named: name, value: index + 1, &summary, bytes)
+      }
       previous = name
       index = tape.after(index + 1)
     }
-    return survey
+    return summary
   }
 
   @inline(__always)
-  private mutating func notice(_ name: Int32) throws(PayloadError.Problem) {
+  private mutating func checkIsUnique(_ name: Int32) throws(PayloadError.Problem) {
     let place = Int(name)
-    if place >= seen.count { seen.append(contentsOf: repeatElement(0, count: place + 1 - seen.count)) }
-    if seen[place] == serial { throw .duplicateName(names[name].name.text) }
-    seen[place] = serial
+    if place >= lastObjectWithName.count {
+      lastObjectWithName.append(contentsOf: repeatElement(0, count: place + 1 - lastObjectWithName.count))
+    }
+    if lastObjectWithName[place] == objectNumber { throw .duplicateName(names[name].name.text) }
+    lastObjectWithName[place] = objectNumber
   }
 
-  private func note(
-    _ role: PayloadNames.Role, _ name: Int32, _ value: Int, _ survey: inout Survey,
+  private func summarizeMember(
+    _ role: PayloadNames.Role, named name: Int32, value: Int, _ summary: inout ObjectSummary,
     _ bytes: UnsafeBufferPointer<UInt8>
   ) {
     let target = names[name].target
     switch role {
     case .control(let control) where target >= 0:
-      if control == .type { survey.types[target] = value }
+      if control == .type { summary.types[target] = value }
       if control == .navigationLink || control == .associationLink || control == .context {
-        survey.navigations.insert(target)
+        summary.navigations.insert(target)
       }
     case .control(let control):
-      survey.speaksOfObject = true
-      if control == .type { survey.type = value }
-      if control == .context { survey.context = value }
-      if control == .removed { survey.removed = value }
-      if control.marksEntity { survey.marksEntity = true }
+      summary.describesObject = true
+      if control == .type { summary.type = value }
+      if control == .context { summary.context = value }
+      if control == .removed { summary.removed = value }
+      if control.marksEntity { summary.marksEntity = true }
     case .metadata:
-      survey.metadata = value
-      survey.marksEntity = metadataMarksEntity(value, bytes)
-    case .deferred: survey.deferred = value
-    case .mediaResource: survey.mediaResource = value
-    case .annotation where target < 0: survey.speaksOfObject = true
-    case .operation: survey.speaksOfObject = true
+      summary.metadata = value
+      summary.marksEntity = metadataMarksEntity(value, bytes)
+    case .deferred: summary.deferred = value
+    case .mediaResource: summary.mediaResource = value
+    case .annotation where target < 0: summary.describesObject = true
+    case .operation: summary.describesObject = true
     case .annotation, .property: break
     }
   }
@@ -129,7 +135,7 @@ struct PayloadWalker {
     return -1
   }
 
-  /// The string of a member of an object; -1 for none, and where another value is there.
+  /// The index of a member that is a string; -1 if there is none.
   func findText(_ name: StaticString, in object: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     let value = find(name, in: object, bytes)
     return value >= 0 && tape[value].kind == .string ? value : -1
@@ -159,13 +165,13 @@ struct PayloadWalker {
   @inline(__always)
   func isScalar(_ at: Int) -> Bool { tape[at].kind != .beginObject && tape[at].kind != .beginArray }
 
-  /// What the type name at a place means; undeclared where no string is there.
+  /// The declaration for the type name at a position; undeclared if there is no string.
   mutating func member(typeAt place: Int, _ bytes: UnsafeBufferPointer<UInt8>) -> PayloadTypes.Member {
     guard place >= 0, tape[place].kind == .string else { return .undeclared }
     return types.member(spelled: tape.bytes(place, in: bytes), isEscaped: tape[place].isEscaped)
   }
 
-  /// The value on the tape as data, whatever it is.
+  /// The value on the tape as untyped data.
   func untyped(_ at: Int, _ bytes: UnsafeBufferPointer<UInt8>) throws(ODataValueError) -> ODataValue {
     try ODataValue(untyped: tape.node(at, in: bytes))
   }

@@ -1,11 +1,11 @@
-/// What a resource path leads to, by the model: read off the URL, for payloads that do not say it themselves.
+/// The kind and type of the resource that a path identifies in a model, for payloads that do not name their type.
 package struct ResourceShape: Sendable, Hashable {
-  /// The kind of payload; nil where the path does not tell.
+  /// The kind of payload; nil if the path does not determine it.
   package var kind: PayloadKind?
   /// The type of the entity, of the rows, or of the value.
   package var type: EdmTypeReference?
 
-  /// The shape of a path relative to the service root; nil where the model does not know one of its segments.
+  /// The shape of a path relative to the service root; nil if a segment is not in the model.
   package init?(path: String, model: EdmModel) {
     let text = path.prefix { $0 != "?" && $0 != "#" }
     if path.contains("$apply=") { return nil }
@@ -15,8 +15,8 @@ package struct ResourceShape: Sendable, Hashable {
     for segment in segments { guard step(segment, model) else { return nil } }
   }
 
-  /// The shape of a URL whose root is not known: the first place from where the model knows every segment. A relative
-  /// URL may begin there.
+  /// The shape of a URL whose root is not known: it starts at the first segment from which all are in the model. A relative
+  /// URL may start there.
   package init?(url: String, model: EdmModel) {
     var path = url[...]
     if let scheme = url.prefix(while: { $0 != "?" && $0 != "(" }).firstRange(of: "://") {
@@ -112,14 +112,13 @@ package struct ResourceShape: Sendable, Hashable {
 }
 
 extension PayloadOptions {
-  /// Derives the options from what a request says about its response.
+  /// Derives the options from a request and its response.
   ///
   /// - Parameters:
   ///   - url: the request's URL, absolute or relative; nil if it is not known.
   ///   - status: the response's status code. The response to a POST to a collection (201) contains the one entity that
   ///     was created.
   ///   - contentType: the response's media type.
-  ///   - contentType: the answer's media type.
   package init(
     model: EdmModel?, url: String?, status: Int?, version: ODataVersion?, contentType: String? = nil
   ) {
@@ -137,7 +136,7 @@ struct ResourceSegment: Sendable, Hashable {
   var name: String
   var hasKey: Bool
 
-  /// Cuts at the slashes outside quotes, which may be percent-encoded.
+  /// Splits at the slashes outside quotes, which may be percent-encoded.
   static func split(_ path: Substring) -> [ResourceSegment] {
     var segments: [ResourceSegment] = []
     var isQuoted = false

@@ -81,10 +81,10 @@ extension ODataDecimal {
       kept.append(1)
       power -= 1
     }
-    let cut = kept.count - ODataDecimal.quotientDigits
-    if cut > 0 {
-      kept = ODataDecimal.round(kept, cutting: cut, .halfToEven, isNegative: false)
-      power += Int64(cut)
+    let dropCount = kept.count - ODataDecimal.quotientDigits
+    if dropCount > 0 {
+      kept = ODataDecimal.round(kept, cutting: dropCount, .halfToEven, isNegative: false)
+      power += Int64(dropCount)
     }
     while power < ideal, kept.count > 1, kept.last == 0 {
       kept.removeLast()
@@ -117,15 +117,15 @@ extension ODataDecimal {
 
   /// The number rounded to at most `scale` digits after the decimal point.
   package func rounded(scale: Int = 0, _ rule: ODataRounding) -> ODataDecimal {
-    let cut = -Int64(exponent) - Int64(scale)
-    guard isFinite, cut > 0 else { return self }
+    let dropCount = -Int64(exponent) - Int64(scale)
+    guard isFinite, dropCount > 0 else { return self }
     let power = Int32(clamping: -scale)
     var digits = digits
     // One digit more than there are is a zero: the rest of the places would be zeros too.
-    let missing = min(Int64(Int32.max), cut) - Int64(digits.count)
+    let missing = min(Int64(Int32.max), dropCount) - Int64(digits.count)
     if missing > 0 { digits = [UInt8](repeating: 0, count: missing > 1 ? 2 : 1) + digits }
     let kept = ODataDecimal.round(
-      digits, cutting: min(Int(clamping: cut), digits.count), rule, isNegative: signum < 0)
+      digits, cutting: min(Int(clamping: dropCount), digits.count), rule, isNegative: signum < 0)
     return ODataDecimal(DecimalMagnitude(digits: kept), signum < 0, power)
   }
 
@@ -192,13 +192,13 @@ extension ODataDecimal {
 
   /// Digits without the last ones.
   private static func round(
-    _ digits: [UInt8], cutting cut: Int, _ rule: ODataRounding, isNegative: Bool
+    _ digits: [UInt8], cutting dropCount: Int, _ rule: ODataRounding, isNegative: Bool
   ) -> [UInt8] {
-    var kept = Array(digits.dropLast(cut))
-    let lost = digits.suffix(cut)
-    let first = lost.first ?? 0
-    let isExact = lost.allSatisfy { $0 == 0 }
-    let isHalf = first == 5 && lost.dropFirst().allSatisfy { $0 == 0 }
+    var kept = Array(digits.dropLast(dropCount))
+    let dropped = digits.suffix(dropCount)
+    let first = dropped.first ?? 0
+    let isExact = dropped.allSatisfy { $0 == 0 }
+    let isHalf = first == 5 && dropped.dropFirst().allSatisfy { $0 == 0 }
     let grows: Bool =
       switch rule {
       case .down: isNegative && !isExact

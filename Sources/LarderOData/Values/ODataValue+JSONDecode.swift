@@ -126,10 +126,10 @@ extension ODataValue {
       self = .dateTime(local)
       return
     }
-    guard let moment = ODataDateTimeOffset(date: local.date, time: local.time, offsetMinutes: offset) else {
+    guard let timestamp = ODataDateTimeOffset(date: local.date, time: local.time, offsetMinutes: offset) else {
       throw .outOfRange
     }
-    self = .dateTimeOffset(moment)
+    self = .dateTimeOffset(timestamp)
   }
 }
 

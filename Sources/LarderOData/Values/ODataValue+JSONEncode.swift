@@ -31,13 +31,13 @@ extension ODataValue {
       if number.isFinite { writer.raw(number.description) } else { writer.string(number.description) }
     case .single(let number): try writeFloating(number.isFinite, to: &writer, format: format)
     case .double(let number): try writeFloating(number.isFinite, to: &writer, format: format)
-    case .dateTime(let moment):
+    case .dateTime(let dateTime):
       if case .v4 = format { throw unsupported("Edm.DateTime is not a type of V4; use Edm.DateTimeOffset") }
-      let milliseconds = format == .verbose ? moment.millisecondsSince1970 : nil
-      writeTicks(milliseconds, offset: nil, or: moment.description, to: &writer)
-    case .dateTimeOffset(let moment):
-      let milliseconds = format == .verbose ? moment.localMilliseconds : nil
-      writeTicks(milliseconds, offset: moment.offsetMinutes, or: moment.description, to: &writer)
+      let milliseconds = format == .verbose ? dateTime.millisecondsSince1970 : nil
+      writeTicks(milliseconds, offset: nil, or: dateTime.description, to: &writer)
+    case .dateTimeOffset(let dateTime):
+      let milliseconds = format == .verbose ? dateTime.localMilliseconds : nil
+      writeTicks(milliseconds, offset: dateTime.offsetMinutes, or: dateTime.description, to: &writer)
     case .date, .timeOfDay:
       if format.dialect == .v2 { throw unsupported("\(kind) is not a type of V2 and V3") }
       writer.string(String(decoding: try lexical(format), as: UTF8.self))

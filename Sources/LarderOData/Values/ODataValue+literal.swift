@@ -61,8 +61,8 @@ extension ODataValue {
       if number.isFinite { return "\(number)M" }
     case .double(let number): return number.isFinite ? "\(number)d" : try text()
     case .single(let number): return (number.isFinite ? number.description : try text()) + "f"
-    case .dateTime(let moment): return "datetime'\(moment)'"
-    case .dateTimeOffset(let moment): return "datetimeoffset'\(moment)'"
+    case .dateTime(let dateTime): return "datetime'\(dateTime)'"
+    case .dateTimeOffset(let dateTime): return "datetimeoffset'\(dateTime)'"
     case .duration(let duration): return "time'\(duration)'"
     case .guid(let guid): return "guid'\(guid)'"
     case .binary(let binary):

@@ -93,8 +93,8 @@ extension ODataValue {
     case .binary(let binary): Base64.encode(binary, isURLSafe: isBase64URL, into: &bytes)
     case .date(let date): date.write(into: &bytes)
     case .timeOfDay(let time): time.write(into: &bytes)
-    case .dateTimeOffset(let moment): moment.write(into: &bytes)
-    case .dateTime(let moment): moment.write(into: &bytes)
+    case .dateTimeOffset(let dateTime): dateTime.write(into: &bytes)
+    case .dateTime(let dateTime): dateTime.write(into: &bytes)
     case .duration(let duration): duration.write(into: &bytes)
     case .geo(let geo): geo.write(wellKnownTextInto: &bytes)
     case .null, .complex, .collection:

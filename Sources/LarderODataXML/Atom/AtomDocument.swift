@@ -33,7 +33,7 @@ enum AtomDocument {
     default:
       // V2 services sometimes omit the namespace of errors.
       if local == "error" { return AtomErrorFrame(element, base: nil) { try sink.document(.error($0)) } }
-      throw reading.refuse(.notOData(root: element.name.qualified))
+      throw reading.error(.notOData(root: element.name.qualified))
     }
   }
 

@@ -8,7 +8,7 @@ final class AtomEntryFrame: AtomFrame {
   private var links: [String: Int] = [:]
   private var streams: [String: Int] = [:]
   /// The mapped property values that were read outside the entry's content.
-  private var outside = AtomMappedValues()
+  private var mappedValues = AtomMappedValues()
   private let deliver: (ODataEntity) throws -> Void
 
   init(
@@ -28,7 +28,7 @@ final class AtomEntryFrame: AtomFrame {
     switch AtomVocabulary(element.name.namespace) {
     case .atom: return atomChild(element, reading)
     case .metadata: return metadataChild(element, reading)
-    default: return outside.frame(element, base: base)
+    default: return mappedValues.frame(element, base: base)
     }
   }
 
@@ -43,12 +43,12 @@ final class AtomEntryFrame: AtomFrame {
       if let scheme = element.attribute("scheme"), AtomNamespace.relation(scheme) == "scheme" {
         entity.typeName = AtomTypes.reference(element.attribute("term"))?.description
       } else {
-        outside.category(element)
+        mappedValues.category(element)
       }
       return SkippedAtomFrame(element, base: base)
     case "link": return link(element, reading)
     case "content": return content(element, reading)
-    default: return outside.frame(element, base: base)
+    default: return mappedValues.frame(element, base: base)
     }
   }
 
@@ -120,19 +120,19 @@ final class AtomEntryFrame: AtomFrame {
         break
       }
       let name = String(relation[relation.index(after: slash)...])
-      return odataLink(element, String(relation[..<slash]), name, url, reading)
+      return odataLink(element, kind: String(relation[..<slash]), name: name, url: url, reading)
     }
     return SkippedAtomFrame(element, base: base)
   }
 
   private func odataLink(
-    _ element: XMLElement, _ kind: String, _ name: String, _ url: String?, _ reading: AtomReading
+    _ element: XMLElement, kind: String, name: String, url: String?, _ reading: AtomReading
   ) -> AtomFrame {
     switch kind {
     case "related":
       let place = linkPlace(name)
       entity.navigationLinks[place].url = url
-      return inline(element, name, place, reading)
+      return inline(element, named: name, place: place, reading)
     case "relatedlinks":
       entity.navigationLinks[linkPlace(name)].associationURL = url
     case "mediaresource":
@@ -171,7 +171,7 @@ final class AtomEntryFrame: AtomFrame {
   }
 
   /// Reads `m:inline` of a navigation link: a feed, an entry, or nothing.
-  private func inline(_ element: XMLElement, _ name: String, _ place: Int, _ reading: AtomReading) -> AtomFrame {
+  private func inline(_ element: XMLElement, named name: String, place: Int, _ reading: AtomReading) -> AtomFrame {
     let navigation = reading.types.structure(type)?.navigationProperty(name)
     let isFeed = element.attribute("type")?.contains("type=feed") ?? navigation?.isCollection ?? false
     let target = navigation?.type.name
@@ -207,7 +207,7 @@ final class AtomEntryFrame: AtomFrame {
 
   override func end(_ reading: AtomReading) throws {
     let structure = reading.types.structure(type)
-    try outside.settle(into: &entity, structure, reading.types)
+    try mappedValues.addValues(into: &entity, structure, reading.types)
     try deliver(entity)
   }
 }

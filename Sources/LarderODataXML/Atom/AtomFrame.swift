@@ -8,8 +8,8 @@ class AtomFrame {
 
   init(_ element: XMLElement, base: String?) {
     name = element.name.qualified
-    let own = element.attribute("base", namespace: AtomNamespace.xml)
-    self.base = own.map { AtomBase.resolve($0, against: base) } ?? base
+    let relativeBase = element.attribute("base", namespace: AtomNamespace.xml)
+    self.base = relativeBase.map { AtomBase.resolve($0, against: base) } ?? base
   }
 
   var wantsText: Bool { false }

@@ -20,9 +20,9 @@ final class AtomMappedValues {
   }
 
   /// An `atom:category` that names no type: V3 can map a property to its `term`.
-  func category(_ element: XMLElement) { gather(element, path: element.name.local) }
+  func category(_ element: XMLElement) { collect(element, path: element.name.local) }
 
-  fileprivate func gather(_ element: XMLElement, path: String) {
+  fileprivate func collect(_ element: XMLElement, path: String) {
     for attribute in element.attributes where attribute.name.prefix.isEmpty {
       values.append(
         Value(namespace: element.name.namespace, path: path + "/@" + attribute.name.local, text: attribute.value))
@@ -34,7 +34,7 @@ final class AtomMappedValues {
   }
 
   /// Adds the mapped properties that the content does not have.
-  func settle(into entity: inout ODataEntity, _ structure: EdmStructure?, _ types: AtomTypes) throws {
+  func addValues(into entity: inout ODataEntity, _ structure: EdmStructure?, _ types: AtomTypes) throws {
     defer { keepForeign(in: &entity, mapped: structure?.feedMappings ?? []) }
     guard let structure else {
       // Without a model it is unknown whether these are properties, so they are kept as annotations.
@@ -47,7 +47,7 @@ final class AtomMappedValues {
     for mapping in structure.feedMappings {
       guard let text = text(of: mapping) else { continue }
       let steps = mapping.sourcePath.split(separator: "/").map(String.init)
-      try AtomMappedValues.add(text, steps[...], structure, types, to: &entity.properties)
+      try AtomMappedValues.add(text, path: steps[...], structure: structure, types, to: &entity.properties)
     }
   }
 
@@ -79,7 +79,7 @@ final class AtomMappedValues {
 
   /// Sets a value at a path of properties, unless the content has it.
   private static func add(
-    _ text: String, _ path: ArraySlice<String>, _ structure: EdmStructure?, _ types: AtomTypes,
+    _ text: String, path: ArraySlice<String>, structure: EdmStructure?, _ types: AtomTypes,
     to properties: inout [ODataProperty]
   ) throws {
     guard let step = path.first else { return }
@@ -94,7 +94,7 @@ final class AtomMappedValues {
       guard case .complex(let present) = properties[place].value else { return }
       complex = present
     }
-    try add(text, path.dropFirst(), types.structure(type?.name), types, to: &complex.properties)
+    try add(text, path: path.dropFirst(), structure: types.structure(type?.name), types, to: &complex.properties)
     if let place {
       properties[place].value = .complex(complex)
     } else {
@@ -126,7 +126,7 @@ private final class GatheringFrame: AtomFrame {
     path = above + element.name.local
     namespace = element.name.namespace
     super.init(element, base: base)
-    values.gather(element, path: path)
+    values.collect(element, path: path)
   }
 
   override var wantsText: Bool { true }

@@ -4,7 +4,7 @@ internal import LarderOData
 struct AtomMappedWriting {
   private var syndication: [String: String] = [:]
   private var custom: [(mapping: EdmFeedMapping, text: String)] = []
-  private var outside: Set<String> = []
+  private var omitted: Set<String> = []
 
   init(_ entity: ODataEntity, _ structure: EdmStructure?) {
     for mapping in structure?.feedMappings ?? [] {
@@ -16,12 +16,12 @@ struct AtomMappedWriting {
         guard !mapping.targetPath.contains("@") else { continue }
         custom.append((mapping, text))
       }
-      if !mapping.keepsInContent, steps.count == 1, let name = steps.first { outside.insert(name) }
+      if !mapping.keepsInContent, steps.count == 1, let name = steps.first { omitted.insert(name) }
     }
   }
 
   /// True for a property that the content must not repeat.
-  func leavesOut(_ property: String) -> Bool { outside.contains(property) }
+  func isOmitted(_ property: String) -> Bool { omitted.contains(property) }
 
   /// Writes the elements of RFC 4287; `title`, `updated` and `author` are required there.
   func write(updated: String, _ xml: inout XMLText) throws(AtomWritingError) {
@@ -107,22 +107,22 @@ enum GMLWriting {
       }
     case .multiPoint(let points):
       try begin("MultiPoint", &xml)
-      try members("gml:pointMembers", points.map { .point($0) }, space, depth, &xml)
+      try members("gml:pointMembers", shapes: points.map { .point($0) }, space: space, depth: depth, &xml)
     case .multiLineString(let lines):
       try begin("MultiCurve", &xml)
-      try members("gml:curveMembers", lines.map { .lineString($0) }, space, depth, &xml)
+      try members("gml:curveMembers", shapes: lines.map { .lineString($0) }, space: space, depth: depth, &xml)
     case .multiPolygon(let polygons):
       try begin("MultiSurface", &xml)
-      try members("gml:surfaceMembers", polygons.map { .polygon($0) }, space, depth, &xml)
+      try members("gml:surfaceMembers", shapes: polygons.map { .polygon($0) }, space: space, depth: depth, &xml)
     case .collection(let shapes):
       try begin("MultiGeometry", &xml)
-      try members("gml:geometryMembers", shapes, space, depth, &xml)
+      try members("gml:geometryMembers", shapes: shapes, space: space, depth: depth, &xml)
     }
     xml.end()
   }
 
   private static func members(
-    _ name: String, _ shapes: [ODataGeo.Shape], _ space: ODataGeo.Space, _ depth: Int, _ xml: inout XMLText
+    _ name: String, shapes: [ODataGeo.Shape], space: ODataGeo.Space, depth: Int, _ xml: inout XMLText
   ) throws(AtomWritingError) {
     guard !shapes.isEmpty else { return }
     try xml.begin(name)

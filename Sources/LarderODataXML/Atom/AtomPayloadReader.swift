@@ -21,13 +21,13 @@ package final class AtomPayloadReader {
   }
 
   /// Reads the next bytes.
-  package func read(_ chunk: [UInt8]) throws { try relay { () throws(AtomError) in try reader.read(chunk) } }
+  package func read(_ chunk: [UInt8]) throws { try rethrowing { () throws(AtomError) in try reader.read(chunk) } }
 
   /// Ends the payload: no bytes follow.
-  package func finish() throws { try relay { () throws(AtomError) in try reader.finish() } }
+  package func finish() throws { try rethrowing { () throws(AtomError) in try reader.finish() } }
 
   /// Rethrows an error of the handler unchanged.
-  private func relay(_ body: () throws(AtomError) -> Void) throws {
+  private func rethrowing(_ body: () throws(AtomError) -> Void) throws {
     do { try body() } catch { throw sink.failure ?? error }
   }
 }
@@ -35,7 +35,7 @@ package final class AtomPayloadReader {
 /// A sink that reports each part to a handler at once.
 private final class AtomEmittingSink: AtomSink {
   private let handler: any PayloadHandler
-  private var teller: PayloadEmitter
+  private var emitter: PayloadEmitter
   private var context: String?
   private var isDelta = false
   private var hasBegun = false
@@ -43,7 +43,7 @@ private final class AtomEmittingSink: AtomSink {
 
   init(_ handler: any PayloadHandler) {
     self.handler = handler
-    teller = PayloadEmitter(handler)
+    emitter = PayloadEmitter(handler)
   }
 
   func beginFeed(context: String?, isDelta: Bool) {
@@ -56,10 +56,10 @@ private final class AtomEmittingSink: AtomSink {
       switch row {
       case .entity(let entity):
         try begin(isDelta ? .delta : .collection)
-        try teller.tell(entity, nil)
+        try emitter.emit(entity, nil)
       case .deletedEntity(let entity):
         try begin(.delta)
-        try teller.tell(entity, nil)
+        try emitter.emit(entity, nil)
       case .link(let link, let isDeleted):
         try begin(.delta)
         try handler.link(link, isDeleted: isDeleted)
@@ -75,19 +75,19 @@ private final class AtomEmittingSink: AtomSink {
       try begin(isDelta ? .delta : .collection)
       var rest = feed.collection
       rest.context = nil
-      try teller.tell(rest, on: nil)
+      try emitter.emit(rest, on: nil)
       try handler.endPayload()
     }
   }
 
-  func document(_ payload: ODataPayload) throws { try attempt { try teller.tell(payload) } }
+  func document(_ payload: ODataPayload) throws { try attempt { try emitter.emit(payload) } }
 
   /// Reports the begin of the payload. Its kind is known with the first row, and later parts cannot change it.
   private func begin(_ kind: PayloadKind) throws {
     guard !hasBegun else { return }
     hasBegun = true
     try handler.beginPayload(kind)
-    try teller.control(.context, context)
+    try emitter.control(.context, context)
   }
 
   private func attempt(_ body: () throws -> Void) throws {

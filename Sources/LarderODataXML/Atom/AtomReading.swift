@@ -24,7 +24,7 @@ final class AtomReading: XMLContentHandler {
 
   func start(_ element: XMLElement) throws {
     place = (element.line, element.column)
-    try located {
+    try withLocation {
       if let parent = stack.last {
         stack.append(try parent.child(element, self))
       } else {
@@ -34,22 +34,22 @@ final class AtomReading: XMLContentHandler {
   }
 
   func end(_ name: XMLName) throws {
-    try located { try stack.last?.end(self) }
+    try withLocation { try stack.last?.end(self) }
     _ = stack.popLast()
   }
 
   func text(_ text: String) throws { stack.last?.text(text) }
 
   /// Ignored: oddities such as undeclared prefixes do not make a payload unreadable.
-  func oddity(_ message: String, line: Int, column: Int) {}
+  func warning(_ message: String, line: Int, column: Int) {}
 
-  private func located(_ body: () throws -> Void) throws {
+  private func withLocation(_ body: () throws -> Void) throws {
     do { try body() } catch let failure as AtomValueFailure {
       throw AtomError(.invalidValue(failure.reason), line: place.line, column: place.column, path: path)
     }
   }
 
-  func refuse(_ problem: AtomError.Problem) -> AtomError {
+  func error(_ problem: AtomError.Problem) -> AtomError {
     AtomError(problem, line: place.line, column: place.column, path: path)
   }
 }

@@ -31,10 +31,11 @@ final class AtomServiceFrame: AtomFrame {
     let name = element.metadata("name")
     var title: String?
     let finish = { [self] in
-      let found = name ?? href
+      let elementName = name ?? href
       document.elements.append(
         ODataServiceDocument.Element(
-          name: found, kind: kind, url: AtomBase.resolve(href, against: base), title: title == found ? nil : title))
+          name: elementName, kind: kind, url: AtomBase.resolve(href, against: base),
+          title: title == elementName ? nil : title))
     }
     return BracketAtomFrame(element, base: base, finish: finish) { element, frame, _ in
       guard element.name.local == "title" else { return nil }

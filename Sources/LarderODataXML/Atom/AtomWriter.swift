@@ -80,7 +80,7 @@ package struct AtomWriter {
       try xml.begin("content", ["type": "application/xml"])
     }
     try xml.begin("m:properties")
-    for property in entity.properties where !mapped.leavesOut(property.name) {
+    for property in entity.properties where !mapped.isOmitted(property.name) {
       let declared = structure?.property(property.name)?.type
       try write(property, type: declared, isRoot: false, depth: depth + 1, &xml)
     }
@@ -130,11 +130,11 @@ package struct AtomWriter {
       throw AtomWritingError(reason: "\(property.name) cannot be the name of an element")
     }
     let name = isRoot && isV4 ? "m:value" : "d:" + property.name
-    try write(property.value, as: name, type: type ?? said(property), isRoot: isRoot, depth: depth, &xml)
+    try write(property.value, as: name, type: type ?? namedType(property), isRoot: isRoot, depth: depth, &xml)
   }
 
   /// Returns the type that the payload named for a property and that the value itself does not show.
-  private func said(_ property: ODataProperty) -> EdmTypeReference? {
+  private func namedType(_ property: ODataProperty) -> EdmTypeReference? {
     for annotation in property.annotations where annotation.term == "odata.type" {
       if case .string(let text) = annotation.value { return EdmTypeReference(text) }
     }

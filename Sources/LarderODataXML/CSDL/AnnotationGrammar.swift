@@ -43,7 +43,7 @@ enum AnnotationGrammar {
   ) -> CSDLFrame? {
     guard let frame = ExpressionFrame(&element, reading, deliver: deliver) else { return nil }
     if present == nil { return frame }
-    reading.complain(.invalidValue, "a second value (\(element.name)) was ignored", at: element)
+    reading.report(.invalidValue, "a second value (\(element.name)) was ignored", at: element)
     return SkippedFrame(element.name)
   }
 

@@ -29,7 +29,7 @@ enum CSDLAssociationGrammar {
     let text = element.take("Multiplicity")
     let multiplicity = text.flatMap { EdmMultiplicity(rawValue: $0.trimmed) }
     if multiplicity == nil {
-      reading.complain(.invalidValue, "Multiplicity=\"\(text ?? "")\" is not known; * is used", at: element)
+      reading.report(.invalidValue, "Multiplicity=\"\(text ?? "")\" is not known; * is used", at: element)
     }
     var end = EdmAssociationEnd(role: role, type: type, multiplicity: multiplicity ?? .many)
     end.foreignAttributes = element.rest(reading)

@@ -8,10 +8,10 @@ enum CSDLDocumentGrammar {
     case "Edmx":
       return edmx(&element, reading)
     case "DataServices":
-      reading.complain(.unusualForm, "the document has no Edmx element", at: element)
+      reading.report(.unusualForm, "the document has no Edmx element", at: element)
       return dataServices(&element, reading)
     case "Schema":
-      reading.complain(.unusualForm, "the document has no Edmx element", at: element)
+      reading.report(.unusualForm, "the document has no Edmx element", at: element)
       return CSDLSchemaGrammar.schema(&element, reading)
     default:
       throw MetadataError(
@@ -49,7 +49,7 @@ enum CSDLDocumentGrammar {
     case "1.0" where !isOASIS, "2.0" where !isOASIS, "3.0" where !isOASIS, nil where !isOASIS: break
     default:
       reading.version = isOASIS ? .v4 : nil
-      reading.complain(.unusualForm, "Version=\"\(text ?? "")\" of Edmx is not known", at: element)
+      reading.report(.unusualForm, "Version=\"\(text ?? "")\" of Edmx is not known", at: element)
     }
     _ = element.rest(reading)
     return wrapper("Edmx")

@@ -3,7 +3,7 @@ internal import LarderOData
 /// The start tag of an element of a CSDL document. The grammar takes its attributes one by one; the rest is kept.
 struct CSDLElement {
   private let start: XMLElement
-  private var taken: UInt64 = 0
+  private var readAttributes: UInt64 = 0
 
   init(_ start: XMLElement) { self.start = start }
 
@@ -24,9 +24,9 @@ struct CSDLElement {
 
   /// Takes the first of CSDL's own attributes for which `matches` returns a value, and returns that value.
   mutating func takeFirst<Value>(_ matches: (_ name: String, _ value: String) -> Value?) -> Value? {
-    for (place, attribute) in start.attributes.enumerated() where attribute.name.prefix.isEmpty && !isTaken(place) {
+    for (place, attribute) in start.attributes.enumerated() where attribute.name.prefix.isEmpty && !isRead(place) {
       guard let value = matches(attribute.name.local, attribute.value) else { continue }
-      markTaken(place)
+      markAsRead(place)
       return value
     }
     return nil
@@ -35,7 +35,7 @@ struct CSDLElement {
   /// The names of the metadata attributes that begin with a prefix and were not taken yet.
   func metadataNames(startingWith prefix: String) -> [String] {
     start.attributes.enumerated().compactMap { place, attribute in
-      CSDLElement.isMetadata(attribute.name) && attribute.name.local.hasPrefix(prefix) && !isTaken(place)
+      CSDLElement.isMetadata(attribute.name) && attribute.name.local.hasPrefix(prefix) && !isRead(place)
         ? attribute.name.local : nil
     }
   }
@@ -43,9 +43,9 @@ struct CSDLElement {
   /// Returns the attributes that were not taken. Reports a diagnostic for unknown attributes in CSDL's own namespace.
   func rest(_ reading: CSDLReading) -> [EdmForeignAttribute] {
     var rest: [EdmForeignAttribute] = []
-    for (place, attribute) in start.attributes.enumerated() where !isTaken(place) {
+    for (place, attribute) in start.attributes.enumerated() where !isRead(place) {
       if attribute.name.prefix.isEmpty {
-        reading.complain(.unknownAttribute, "\(name) has no attribute \(attribute.name.local)", at: self)
+        reading.report(.unknownAttribute, "\(name) has no attribute \(attribute.name.local)", at: self)
       }
       rest.append(
         EdmForeignAttribute(
@@ -61,13 +61,13 @@ struct CSDLElement {
 
   private mutating func take(_ matches: (XMLName) -> Bool) -> String? {
     guard let place = start.attributes.firstIndex(where: { matches($0.name) }) else { return nil }
-    markTaken(place)
+    markAsRead(place)
     return start.attributes[place].value
   }
 
-  private mutating func markTaken(_ place: Int) { if place < 64 { taken |= 1 << UInt64(place) } }
+  private mutating func markAsRead(_ place: Int) { if place < 64 { readAttributes |= 1 << UInt64(place) } }
 
-  private func isTaken(_ place: Int) -> Bool { place < 64 && taken & (1 << UInt64(place)) != 0 }
+  private func isRead(_ place: Int) -> Bool { place < 64 && readAttributes & (1 << UInt64(place)) != 0 }
 }
 
 // Values of attributes. A value that cannot be read is reported as a diagnostic and left out.
@@ -81,7 +81,7 @@ extension CSDLElement {
     case "true", "1": return true
     case "false", "0": return false
     default:
-      reading.complain(.invalidValue, "\(name)=\"\(text)\" is neither true nor false", at: self)
+      reading.report(.invalidValue, "\(name)=\"\(text)\" is neither true nor false", at: self)
       return nil
     }
   }
@@ -93,14 +93,14 @@ extension CSDLElement {
 
   private func number(_ text: String, _ name: String, _ reading: CSDLReading) -> Int? {
     if let number = Int(text.trimmed), number >= 0 { return number }
-    reading.complain(.invalidValue, "\(name)=\"\(text)\" is not a usable number", at: self)
+    reading.report(.invalidValue, "\(name)=\"\(text)\" is not a usable number", at: self)
     return nil
   }
 
   /// Takes a required name. If it is missing, the caller leaves the element out.
   mutating func takeRequired(_ name: String, _ reading: CSDLReading) -> String? {
     if let value = take(name) { return value }
-    reading.complain(.missingAttribute, "\(self.name) has no \(name); it was left out", at: self)
+    reading.report(.missingAttribute, "\(self.name) has no \(name); it was left out", at: self)
     return nil
   }
 

@@ -12,7 +12,7 @@ enum CSDLFeedMappingGrammar {
       guard let target = element.takeMetadata(name) else { return nil }
       let source = element.takeMetadata("FC_SourcePath" + suffix)
       guard let path = path(source, of: property) else {
-        reading.complain(.missingAttribute, "m:\(name) has no matching m:FC_SourcePath\(suffix)", at: element)
+        reading.report(.missingAttribute, "m:\(name) has no matching m:FC_SourcePath\(suffix)", at: element)
         return nil
       }
       let keeps = element.takeMetadata("FC_KeepInContent" + suffix)

@@ -60,7 +60,7 @@ enum CSDLOperationGrammar {
       CSDLTypeElement.frame(&element, reading) { $0.apply(to: &frame.element) }
     } deliver: { parameter in
       if type == nil, parameter.type.item == .abstract(.untyped) {
-        reading.complain(.missingAttribute, "\(name) has no Type; it is treated as Edm.Untyped", at: start)
+        reading.report(.missingAttribute, "\(name) has no Type; it is treated as Edm.Untyped", at: start)
       }
       deliver(parameter)
     }
@@ -79,7 +79,7 @@ enum CSDLOperationGrammar {
       CSDLTypeElement.frame(&element, reading) { $0.apply(to: &frame.element) }
     } deliver: { result in
       if type == nil, result.type.item == .abstract(.untyped) {
-        reading.complain(.missingAttribute, "ReturnType has no Type; it is treated as Edm.Untyped", at: start)
+        reading.report(.missingAttribute, "ReturnType has no Type; it is treated as Edm.Untyped", at: start)
       }
       deliver(result)
     }

@@ -20,12 +20,12 @@ final class CSDLReading: XMLContentHandler {
     guard let parent = stack.last else { return stack.append(try CSDLDocumentGrammar.root(&element, self)) }
     if !isCSDL(element) {
       if !(parent is SkippedFrame) {
-        complain(.foreignElement, "\(element.qualifiedName) of \(element.namespace) is not a CSDL element", at: element)
+        report(.foreignElement, "\(element.qualifiedName) of \(element.namespace) is not a CSDL element", at: element)
       }
       return stack.append(SkippedFrame(element.name))
     }
     if let frame = parent.child(&element, self) { return stack.append(frame) }
-    complain(.unknownElement, "\(parent.name) has no element \(element.name); it was ignored", at: element)
+    report(.unknownElement, "\(parent.name) has no element \(element.name); it was ignored", at: element)
     stack.append(SkippedFrame(element.name))
   }
 
@@ -33,7 +33,7 @@ final class CSDLReading: XMLContentHandler {
 
   func text(_ text: String) throws { stack.last?.text(text) }
 
-  func strayText(line: Int, column: Int) {
+  func unexpectedText(line: Int, column: Int) {
     // The parser may deliver one text in several pieces, and ignored elements were reported before.
     guard let frame = stack.last, !(frame is SkippedFrame), !frame.hasStrayText else { return }
     frame.hasStrayText = true
@@ -43,7 +43,7 @@ final class CSDLReading: XMLContentHandler {
     )
   }
 
-  func oddity(_ message: String, line: Int, column: Int) {
+  func warning(_ message: String, line: Int, column: Int) {
     diagnostics.append(
       EdmDiagnostic(.unusualForm, message, at: MetadataLocation(line: line, column: column, path: path)))
   }
@@ -53,7 +53,7 @@ final class CSDLReading: XMLContentHandler {
   /// The open elements.
   var path: String { stack.map(\.label).joined(separator: "/") }
 
-  func complain(_ kind: EdmDiagnostic.Kind, _ message: String, at element: CSDLElement) {
+  func report(_ kind: EdmDiagnostic.Kind, _ message: String, at element: CSDLElement) {
     diagnostics.append(EdmDiagnostic(kind, message, at: location(element)))
   }
 
@@ -69,10 +69,10 @@ final class CSDLReading: XMLContentHandler {
     schemaNamespace = element.namespace
     let version = CSDLNamespace.version(ofSchema: element.namespace)
     if version == nil {
-      complain(.unusualForm, "\"\(element.namespace)\" is not a known CSDL namespace", at: element)
+      report(.unusualForm, "\"\(element.namespace)\" is not a known CSDL namespace", at: element)
     }
-    if let version, let known = self.version {
-      if known < .v4, version < .v4 { self.version = max(known, version) }
+    if let version, let previous = self.version {
+      if previous < .v4, version < .v4 { self.version = max(previous, version) }
     } else {
       self.version = self.version ?? version
     }

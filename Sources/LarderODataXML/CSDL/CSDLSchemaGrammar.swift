@@ -6,7 +6,7 @@ enum CSDLSchemaGrammar {
     reading.enterSchema(element)
     let namespace = element.take("Namespace")
     if namespace == nil {
-      reading.complain(.missingAttribute, "the schema has no Namespace; its names are not qualified", at: element)
+      reading.report(.missingAttribute, "the schema has no Namespace; its names are not qualified", at: element)
     }
     var schema = EdmSchema(namespace: namespace ?? "", alias: element.take("Alias"))
     schema.foreignAttributes = element.rest(reading)
@@ -65,7 +65,7 @@ enum CSDLSchemaGrammar {
       if case .primitive(let underlying) = EdmTypeReference(text.trimmed) {
         type.underlyingType = underlying
       } else {
-        reading.complain(
+        reading.report(
           .invalidValue, "UnderlyingType=\"\(text)\" is not an integer type; Edm.Int32 is used", at: element)
       }
     }
@@ -82,7 +82,7 @@ enum CSDLSchemaGrammar {
     let text = element.take("Value")
     let value = text.flatMap { Int64($0.trimmed) }
     if let text, value == nil {
-      reading.complain(.invalidValue, "Value=\"\(text)\" is not a 64-bit integer", at: element)
+      reading.report(.invalidValue, "Value=\"\(text)\" is not a 64-bit integer", at: element)
     }
     var member = EdmEnumMember(name: name, value: value ?? frame.element.nextMemberValue)
     member.foreignAttributes = element.rest(reading)
@@ -100,7 +100,7 @@ enum CSDLSchemaGrammar {
     if case .primitive(let underlying) = EdmTypeReference(text.trimmed) {
       definition.underlyingType = underlying
     } else {
-      reading.complain(
+      reading.report(
         .invalidValue, "UnderlyingType=\"\(text)\" is not a primitive type; Edm.String is used", at: element)
     }
     definition.facets = element.takeFacets(reading)

@@ -15,22 +15,22 @@ struct CSDLTypeElement {
     let isCollection = element.name == "CollectionType"
     guard isCollection || element.name == "TypeRef" || element.name == "ReferenceType" else { return nil }
     let type = element.takeType(isCollection ? "ElementType" : "Type")
-    var found = CSDLTypeElement(
+    var parsed = CSDLTypeElement(
       type: type ?? .abstract(.untyped), facets: element.takeFacets(reading),
       nullable: element.takeBool("Nullable", reading))
     _ = element.rest(reading)
     guard isCollection else {
-      if type != nil { deliver(found) }
+      if type != nil { deliver(parsed) }
       return BracketFrame(element.name)
     }
-    found.type = .collection(found.type.item)
-    if type != nil { deliver(found) }
+    parsed.type = .collection(parsed.type.item)
+    if type != nil { deliver(parsed) }
     return BracketFrame("CollectionType") { element, reading in
       frame(&element, reading) { inner in
-        let facets = inner.facets.completed(by: found.facets)
+        let facets = inner.facets.completed(by: parsed.facets)
         deliver(
           CSDLTypeElement(
-            type: .collection(inner.type.item), facets: facets, nullable: inner.nullable ?? found.nullable))
+            type: .collection(inner.type.item), facets: facets, nullable: inner.nullable ?? parsed.nullable))
       }
     }
   }

@@ -75,7 +75,7 @@ enum CSDLTypeGrammar {
     if let text = element.take("ConcurrencyMode") {
       property.concurrencyMode = EdmConcurrencyMode(rawValue: text)
       if property.concurrencyMode == nil {
-        reading.complain(.invalidValue, "ConcurrencyMode=\"\(text)\" is not known", at: element)
+        reading.report(.invalidValue, "ConcurrencyMode=\"\(text)\" is not known", at: element)
       }
     }
     property.collectionKind = element.take("CollectionKind")
@@ -89,7 +89,7 @@ enum CSDLTypeGrammar {
       CSDLTypeElement.frame(&element, reading) { $0.apply(to: &frame.element) }
     } deliver: { property in
       if type == nil, property.type.item == .abstract(.untyped) {
-        reading.complain(.missingAttribute, "\(name) has no Type; it is treated as Edm.Untyped", at: start)
+        reading.report(.missingAttribute, "\(name) has no Type; it is treated as Edm.Untyped", at: start)
       }
       deliver(property)
     }
@@ -109,7 +109,7 @@ enum CSDLTypeGrammar {
         association: association.trimmed, fromRole: element.take("FromRole") ?? "",
         toRole: element.take("ToRole") ?? "")
     } else if type == nil {
-      reading.complain(.missingAttribute, "\(name) has no Type; it is treated as Edm.EntityType", at: element)
+      reading.report(.missingAttribute, "\(name) has no Type; it is treated as Edm.EntityType", at: element)
     }
     property.foreignAttributes = element.rest(reading)
     return ElementFrame("NavigationProperty", name, property, grammar: navigationChild, deliver: deliver)

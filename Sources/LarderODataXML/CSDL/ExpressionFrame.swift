@@ -34,7 +34,7 @@ final class ExpressionFrame: CSDLFrame {
     self.deliver = deliver
     if case .labeledElement = kind, let value = AnnotationGrammar.attributeValue(&element) { operands.append(value) }
     if case .unknown = kind {
-      reading.complain(.unknownElement, "\(element.name) is not a known expression; its text is kept", at: element)
+      reading.report(.unknownElement, "\(element.name) is not a known expression; its text is kept", at: element)
     }
     _ = element.rest(reading)
     super.init(element.name)

@@ -43,14 +43,14 @@ protocol XMLContentHandler: AnyObject {
   /// Text; one text may be delivered in several pieces.
   func text(_ text: String) throws
   /// Text other than white space where no text is wanted.
-  func strayText(line: Int, column: Int)
+  func unexpectedText(line: Int, column: Int)
   /// A problem that does not make the document unreadable.
-  func oddity(_ message: String, line: Int, column: Int)
+  func warning(_ message: String, line: Int, column: Int)
 }
 
 extension XMLContentHandler {
   /// Ignores the text.
-  func strayText(line: Int, column: Int) {}
+  func unexpectedText(line: Int, column: Int) {}
 }
 
 /// The reason why a document cannot be read as XML.

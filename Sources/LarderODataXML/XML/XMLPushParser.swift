@@ -65,8 +65,8 @@ import CLarderXML2
       throw fail(.tooLong(limit: limits.documentLength), message)
     }
     length += bytes.count
-    guard let held = head else { return try parse(bytes[...]) }
-    let all = held + bytes
+    guard let buffered = head else { return try parse(bytes[...]) }
+    let all = buffered + bytes
     guard let start = leadingEnd(of: all) else {
       head = all
       return
@@ -78,10 +78,10 @@ import CLarderXML2
   /// Ends the document.
   func finish() throws {
     if let failure { throw failure }
-    if let held = head {
+    if let buffered = head {
       head = nil
-      guard held.contains(where: { !isSpace($0) }) else { throw fail(.empty, "there is no content") }
-      try parse(held[...])
+      guard buffered.contains(where: { !isSpace($0) }) else { throw fail(.empty, "there is no content") }
+      try parse(buffered[...])
     }
     isFinishing = true
     unsafe xmlParseChunk(context, nil, 0, 1)
@@ -145,7 +145,7 @@ import CLarderXML2
     guard let start = bytes[mark...].firstIndex(where: { !isSpace($0) }) else { return nil }
     guard start > mark else { return bytes[...] }
     skippedLines = bytes[..<start].reduce(0) { $1 == 0x0A ? $0 + 1 : $0 }
-    handler.oddity("there is white space before the document", line: 1, column: 1)
+    handler.warning("there is white space before the document", line: 1, column: 1)
     return bytes[start...]
   }
 
@@ -236,11 +236,11 @@ extension XMLPushParser {
       if handler.wantsText { return try unsafe handler.text(String(decoding: bytes, as: UTF8.self)) }
       guard unsafe !bytes.allSatisfy(isSpace) else { return }
       let place = position
-      handler.strayText(line: place.line, column: place.column)
+      handler.unexpectedText(line: place.line, column: place.column)
     }
   }
 
-  fileprivate func pass() { events &+= 1 }
+  fileprivate func countEvent() { events &+= 1 }
 
   fileprivate func documentType(_ name: UnsafePointer<xmlChar>?) {
     let name = unsafe self.name(name)
@@ -254,7 +254,7 @@ extension XMLPushParser {
     let line = unsafe Int(error.pointee.line) + skippedLines
     let column = unsafe Int(error.pointee.int2)
     guard unsafe error.pointee.level == XML_ERR_FATAL else {
-      handler.oddity(message, line: line, column: column)
+      handler.warning(message, line: line, column: column)
       return
     }
     let code = unsafe xmlParserErrors(UInt32(bitPattern: error.pointee.code))
@@ -297,13 +297,13 @@ private func xmlCharacters(_ user: UnsafeMutableRawPointer?, _ start: UnsafePoin
 }
 
 private func xmlComment(_ user: UnsafeMutableRawPointer?, _ text: UnsafePointer<xmlChar>?) {
-  unsafe parser(user)?.pass()
+  unsafe parser(user)?.countEvent()
 }
 
 private func xmlProcessingInstruction(
   _ user: UnsafeMutableRawPointer?, _ target: UnsafePointer<xmlChar>?, _ data: UnsafePointer<xmlChar>?
 ) {
-  unsafe parser(user)?.pass()
+  unsafe parser(user)?.countEvent()
 }
 
 private func xmlDocumentType(

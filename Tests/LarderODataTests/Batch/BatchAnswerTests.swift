@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderOData
 
-@Suite("Answers of a batch find their requests", .timeLimit(.minutes(5)))
+@Suite("Responses of a batch are matched to their requests", .timeLimit(.minutes(5)))
 struct BatchAnswerTests {
   static let requests: [BatchRequestPart] = [
     .single(BatchRequest(url: "A")),
@@ -25,7 +25,7 @@ struct BatchAnswerTests {
     }
   }
 
-  @Test("Without ids, members that are all there come in order")
+  @Test("Without ids, a complete set of members is matched by order")
   func noIDs() throws {
     let members = [Self.ok(nil, 201), Self.ok(nil, 204)]
     let answers = try BatchAnswer.match(
@@ -47,9 +47,9 @@ struct BatchAnswerTests {
     }
   }
 
-  private static func slots(_ parts: [BatchResponsePart], stops: Bool = false, isWhole: Bool = true) -> [String] {
+  private static func slots(_ parts: [BatchResponsePart], stops: Bool = false, isComplete: Bool = true) -> [String] {
     var match = BatchMatch(Self.named)
-    (match.stopsAtError, match.isWhole) = (stops, isWhole)
+    (match.stopsAtError, match.isComplete) = (stops, isComplete)
     return words(match.slots(of: parts))
   }
 
@@ -64,10 +64,11 @@ struct BatchAnswerTests {
     let parts: [BatchResponsePart]
     let slots: [String]
     var stops = false
-    var isWhole = true
+    var isComplete = true
 
-    init(_ name: String, _ parts: [BatchResponsePart], _ slots: [String], stops: Bool = false, isWhole: Bool = true) {
-      (testDescription, self.parts, self.slots, self.stops, self.isWhole) = (name, parts, slots, stops, isWhole)
+    init(_ name: String, _ parts: [BatchResponsePart], _ slots: [String], stops: Bool = false, isComplete: Bool = true)
+    {
+      (testDescription, self.parts, self.slots, self.stops, self.isComplete) = (name, parts, slots, stops, isComplete)
     }
   }
 
@@ -105,10 +106,10 @@ struct BatchAnswerTests {
       ["200", "failed 400", "200"]),
     Case(
       "its one error, cut off behind it", [.single(ok("a")), .changeSet([ok("2", 400)])], ["200", "- 400", "-"],
-      isWhole: false),
+      isComplete: false),
     Case("a change set where one was asked for", [set, set, .single(ok("d"))], ["-", "-", "200"]),
-    Case("cut off", [.single(ok("a")), set], ["200", "201 204", "-"], isWhole: false),
-    Case("cut off, without ids", [.single(ok()), set], ["-", "201 204", "-"], isWhole: false),
+    Case("cut off", [.single(ok("a")), set], ["200", "201 204", "-"], isComplete: false),
+    Case("cut off, without ids", [.single(ok()), set], ["-", "201 204", "-"], isComplete: false),
     // Protocol 4.01 §11.7.7.5: processing stops at the first error, whose response is the last.
     Case("stopped", [.single(ok()), .single(ok(nil, 409))], ["200", "failed 409", "not processed"], stops: true),
     Case("stopped at once", [.single(ok("a", 409))], ["409", "not processed", "not processed"], stops: true),
@@ -116,18 +117,19 @@ struct BatchAnswerTests {
       "stopped, but the change set is missing", [.single(ok("a")), .single(ok("d", 409))], ["200", "-", "409"],
       stops: true),
     Case("an error that did not stop it", [.single(ok("a", 409)), set], ["409", "201 204", "-"], stops: true),
-    Case("stopped, or cut off?", [.single(ok("a", 409))], ["409", "-", "-"], stops: true, isWhole: false),
+    Case("stopped, or cut off?", [.single(ok("a", 409))], ["409", "-", "-"], stops: true, isComplete: false),
     Case("no error, and yet the end", [.single(ok("a")), set], ["200", "201 204", "-"], stops: true),
   ]
 
   @Test(
-    "A response is a request's by its id; by its place only where all are there and no id contradicts", arguments: cases
+    "A response is matched by its id, and by its position only if all are present and no id contradicts",
+    arguments: cases
   )
   func matched(one: Case) {
-    #expect(Self.slots(one.parts, stops: one.stops, isWhole: one.isWhole) == one.slots)
+    #expect(Self.slots(one.parts, stops: one.stops, isComplete: one.isComplete) == one.slots)
   }
 
-  @Test("Content-IDs that each change set numbers anew are told apart by the part that they stand in")
+  @Test("Content-IDs that each change set restarts are distinguished by their part")
   func numberedAnew() throws {
     let set = BatchRequestPart.changeSet([
       BatchRequest(id: "1", method: .post, url: "B"), BatchRequest(id: "2", method: .post, url: "C"),
@@ -138,7 +140,7 @@ struct BatchAnswerTests {
     #expect(throws: BatchError.self) { try BatchAnswer.match([answer], to: [set, set]) }
   }
 
-  @Test("One error answers a whole change set, in place of the multipart or inside it")
+  @Test("One error is the response to a whole change set, in place of the multipart or inside it")
   func failedChangeSet() throws {
     for part in [BatchResponsePart.single(Self.ok(nil, 400)), .changeSet([Self.ok("2", 400)])] {
       let answers = try BatchAnswer.match([.single(Self.ok()), part, .single(Self.ok())], to: Self.requests)
@@ -162,7 +164,7 @@ struct BatchAnswerTests {
     #expect(throws: BatchError.self) { try BatchAnswer.match(more, to: Self.requests) }
   }
 
-  @Test("JSON answers are found by id, in any order")
+  @Test("JSON responses are matched by id, in any order")
   func json() throws {
     let (_, written) = try JSONBatchWriter.write(Self.requests)
     let ids = written.map { $0.requests.map { $0.id ?? "" } }
@@ -189,7 +191,7 @@ struct BatchAnswerTests {
     }
   }
 
-  @Test("A number as an id is the text of it (JSON Format 4.01 §19.1 has strings)")
+  @Test("A number as an id is read as text (JSON Format 4.01 §19.1 has strings)")
   func numbers() throws {
     let body = #"{"responses":[{"id":2,"status":204},{"id":1,"status":201}]}"#
     let found = try BatchAnswers.read(
@@ -202,7 +204,7 @@ struct BatchAnswerTests {
     #expect(Self.words(parts) == ["201", "204"])
   }
 
-  @Test("An answer that is no batch is a refusal, or an error where it claims success")
+  @Test("A response that is not a batch is a rejection, or an error if its status is a success")
   func wholeAnswer() throws {
     let html: HTTPFields = ["Content-Type": "text/html"]
     let refused = try BatchAnswers.read(
@@ -226,7 +228,7 @@ struct BatchAnswerTests {
   }
 
   @Test(
-    "Of a multipart that is cut off, the parts before are there that say whose they are, and the place of the cut",
+    "A truncated multipart gives the parts that can be matched, and the position where it ends",
     arguments: [
       ("--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 20", 1),
       ("--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\nContent-Type: application/http\r\n\r\n", 1),
@@ -246,7 +248,7 @@ struct BatchAnswerTests {
     #expect(error.part?.first == (whole > 1 ? "3" : "2"))
   }
 
-  @Test("Of a JSON answer that is cut off, the items before are there, in whatever order")
+  @Test("A truncated JSON response gives its complete items, in any order")
   func cutJSON() throws {
     let requests: [BatchRequestPart] = [
       .single(BatchRequest(id: "1", url: "A")), .single(BatchRequest(id: "2", url: "B")),
@@ -263,7 +265,7 @@ struct BatchAnswerTests {
     }
   }
 
-  @Test("Where no part is whole, or there are more than were asked for, the error is thrown")
+  @Test("If no part is complete, or there are more than were requested, the error is thrown")
   func nothingWhole() {
     for text in ["", "--b\r\n", "--b\r\n\r\nHTTP/1.1 200 OK\r\nA: b", "--b--"] {
       #expect(throws: BatchError.self) { try Self.read(text, "multipart/mixed; boundary=b") }
@@ -273,7 +275,7 @@ struct BatchAnswerTests {
     #expect(throws: BatchError.self) { try Self.read(#"{"responses":["#, "application/json") }
   }
 
-  @Test("A reader that has thrown still gives out what came before in the same chunk")
+  @Test("After an error, a reader still returns the items before it in the same chunk")
   func completed() throws {
     var reader = try MultipartBatchReader(contentType: "multipart/mixed; boundary=b")
     let text = "--b\r\n\r\nHTTP/1.1 200 OK\r\n\r\nhi\r\n--b\r\n\r\nHTTP/1.1 x\r\n"

@@ -1,9 +1,9 @@
 import LarderOData
 import Testing
 
-@Suite("What a batch error advises", .timeLimit(.minutes(5)))
+@Suite("The advice of batch errors", .timeLimit(.minutes(5)))
 struct BatchErrorTests {
-  @Test("an answer that is cut off says that changes may be done, and not simply to send again")
+  @Test("The error for a truncated response says that changes may have been applied, and does not advise to send again")
   func truncated() throws {
     let answer = "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nab"
     let error = try #require(throws: BatchError.self) {

@@ -51,7 +51,7 @@ struct BatchServiceTests {
     )
   }
 
-  @Test("JSON, 4.01: the same")
+  @Test("JSON, 4.01: the same requests")
   func json() throws {
     let service = try ODataPyService.ofSuite
     let (body, parts) = try JSONBatchWriter.write(Self.parts)
@@ -65,7 +65,7 @@ struct BatchServiceTests {
       try BatchAnswers.read(status: answer.status, fields: Self.fields(answer), body: answer.body, requests: parts))
   }
 
-  @Test("Multipart, V2: a change set that fails is answered by one error; the reads around it are not")
+  @Test("Multipart, V2: a failed change set gets one error; the reads around it succeed")
   func multipartV2() throws {
     let service = try MockSAP.ofSuite
     let read = BatchRequest(url: "A_SalesOrder?$top=2", fields: ["Accept": "application/json"])

@@ -33,7 +33,7 @@ struct JSONBatchTests {
     #expect(String(decoding: body, as: UTF8.self) == expected)
   }
 
-  @Test("What is written is read back")
+  @Test("Written batches are read back")
   func roundTrip() throws {
     let (body, _) = try JSONBatchWriter.write(JSONBatchTests.parts)
     #expect(try JSONBatchReader.requests(body) == JSONBatchTests.parts)
@@ -56,12 +56,12 @@ struct JSONBatchTests {
     BatchResponse(id: "5", status: 200, body: Array(#""just \"text\"""#.utf8)),
   ]
 
-  @Test("Members come in any order; JSON contents are given byte for byte")
+  @Test("Members come in any order; JSON contents are returned byte for byte")
   func answers() throws {
     #expect(try JSONBatchReader.responses(Array(JSONBatchTests.answer.utf8)) == JSONBatchTests.responses)
   }
 
-  @Test("Split at every position, the items are the same; cut off anywhere, it is an error")
+  @Test("Split at every position, the items are the same; a truncated batch is an error")
   func chunks() throws {
     let bytes = Array(JSONBatchTests.answer.utf8)
     for cut in 0...bytes.count {
@@ -83,7 +83,7 @@ struct JSONBatchTests {
   }
 
   @Test(
-    "What is no JSON batch is a typed error",
+    "Text that is not a JSON batch is a typed error",
     arguments: [
       "", "[]", "{}", "5", "{\"responses\":{}}", "{\"responses\":[5]}", "{\"responses\":[{\"id\":\"1\"}]}",
       "{\"responses\":[{\"id\":\"1\",\"status\":\"x\"}]}",
@@ -97,7 +97,7 @@ struct JSONBatchTests {
     #expect(throws: BatchError.self) { try JSONBatchReader.responses(Array(text.utf8)) }
   }
 
-  @Test("Limits on items, contents and nesting hold")
+  @Test("Limits on items, contents and nesting are enforced")
   func limits() throws {
     var limits = BatchLimits()
     limits.parts = 2
@@ -113,7 +113,7 @@ struct JSONBatchTests {
     #expect(throws: BatchError.self) { try JSONBatchReader.responses(Array(deep.utf8)) }
   }
 
-  @Test("Requests that cannot be written are refused")
+  @Test("Requests that cannot be written are rejected")
   func invalidRequests() {
     for part in [
       BatchRequestPart.single(BatchRequest(method: .post, url: "A", body: Array("{".utf8))),

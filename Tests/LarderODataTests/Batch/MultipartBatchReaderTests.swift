@@ -45,7 +45,7 @@ struct MultipartBatchReaderTests {
     return events
   }
 
-  @Test("An answer is read with line ends of CRLF and of LF")
+  @Test("A response is read with line ends of CRLF and of LF")
   func lineEnds() throws {
     let bytes = Array(MultipartBatchReaderTests.answer.joined(separator: "\r\n").utf8)
     // The length declared for the first part is one too short; boundaries decide.
@@ -71,7 +71,7 @@ struct MultipartBatchReaderTests {
     }
   }
 
-  @Test("Cut off at any position, the batch is an error, or lacks only its end")
+  @Test("Truncated at any position, the batch is an error, or only its end is missing")
   func truncation() throws {
     let text = MultipartBatchReaderTests.answer.joined(separator: "\r\n").replacing("Length: 19", with: "Length: 20")
     let bytes = Array(text.utf8)
@@ -94,7 +94,7 @@ struct MultipartBatchReaderTests {
     #expect(accepted.count < 60, "\(accepted)")
   }
 
-  @Test("A missing last boundary is no error where the content before it is whole")
+  @Test("A missing last boundary is not an error if the content before it is complete")
   func missingEnd() throws {
     let head = "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
     for tail in ["true", "true\r\n", "true\r\n\r\n"] {
@@ -112,7 +112,7 @@ struct MultipartBatchReaderTests {
     #expect(try MultipartBatchReader.responses(Array(empty.utf8), contentType: "multipart/mixed;boundary=b").count == 1)
   }
 
-  @Test("Lengths: right, too short, too long, absent; line ends that servers add are no content")
+  @Test("Lengths: right, too short, too long, absent; line ends that servers add are not content")
   func lengths() throws {
     for (length, content, expected) in [
       ("Content-Length: 4", "true", "true"), ("Content-Length: 4", "true\r\n\r\n", "true"),
@@ -129,7 +129,7 @@ struct MultipartBatchReaderTests {
     }
   }
 
-  @Test("A change set's missing last boundary, its boundary used again, and one answer for all of it")
+  @Test("A change set's missing last boundary, its boundary used again, and one response for all of it")
   func changeSets() throws {
     let lines = [
       "--b", "Content-Type: multipart/mixed; boundary=c", "", "--c", "Content-Type: application/http", "",
@@ -162,7 +162,7 @@ struct MultipartBatchReaderTests {
     ),
   ]
 
-  @Test("What is no batch is a typed error", arguments: refused)
+  @Test("Text that is not a batch is a typed error", arguments: refused)
   func refuses(_ text: String, _ problem: BatchError.Problem) {
     let error = #expect(throws: BatchError.self) {
       try MultipartBatchReader.responses(Array(text.utf8), contentType: "multipart/mixed; boundary=b")
@@ -170,7 +170,7 @@ struct MultipartBatchReaderTests {
     #expect(error?.problem == problem)
   }
 
-  @Test("Media types without a boundary, and other media types, are refused by name")
+  @Test("Media types without a boundary, and other media types, are rejected by name")
   func mediaTypes() {
     for type in ["application/json", "", "text/html; boundary=b"] {
       let error = #expect(throws: BatchError.self) { try MultipartBatchReader(contentType: type) }
@@ -184,7 +184,7 @@ struct MultipartBatchReaderTests {
     }
   }
 
-  @Test("Limits on headers, parts and contents hold")
+  @Test("Limits on headers, parts and contents are enforced")
   func limits() throws {
     var limits = BatchLimits()
     limits.headerBytes = 1_000
@@ -223,7 +223,7 @@ struct MultipartBatchReaderTests {
     #expect(events.contains(.messageEnded))
   }
 
-  @Test("Requests of other products are read whole")
+  @Test("Requests of other products are read completely")
   func samples() throws {
     var read = 0
     for file in SharedOData.files(in: "samples/payloads/batch", suffix: "") where !file.hasDirectoryPath {
@@ -286,7 +286,7 @@ struct MultipartBatchReaderTests {
       ])
   }
 
-  @Test("Garbage never traps, whatever the chunks")
+  @Test("Garbage never crashes the reader, whatever the chunks")
   func garbage() {
     var random = PrintedSeed(for: "MultipartBatchReaderTests.garbage")
     let original = Array(MultipartBatchReaderTests.answer.joined(separator: "\r\n").utf8)

@@ -48,7 +48,7 @@ struct MultipartBatchWriterTests {
     #expect(inner.contains("Content-ID: 1") == (placement != .part))
   }
 
-  @Test("Absolute, host-relative and relative URLs are written as they are; host-relative ones get their Host")
+  @Test("Absolute, host-relative and relative URLs are written unchanged; host-relative ones get a Host field")
   func urls() throws {
     func head(_ url: String, host: String?) throws -> String {
       let (_, body) = try MultipartBatchWriter.write(
@@ -78,7 +78,7 @@ struct MultipartBatchWriterTests {
     ("a member of the JSON format", .single(BatchRequest(url: "A", dependsOn: ["1"]))),
   ]
 
-  @Test("What would break the frame is refused, with the part's number", arguments: refused)
+  @Test("Requests that would break the format are rejected, with the part's number", arguments: refused)
   func refuses(_ name: String, _ part: BatchRequestPart) throws {
     var writer = try MultipartBatchWriter(boundary: "batch_1", contentIDs: .both)
     _ = try writer.write(.single(BatchRequest(url: "First")))

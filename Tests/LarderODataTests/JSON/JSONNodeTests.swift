@@ -4,7 +4,7 @@ import Testing
 
 @Suite("JSON trees and writer", .timeLimit(.minutes(5)))
 struct JSONNodeTests {
-  @Test("A tree keeps order and the characters of numbers, and is written back as it was")
+  @Test("A tree keeps order and the characters of numbers, and is written back unchanged")
   func roundTrip() throws {
     let text = #"{"b":[1.50,-0,1e400,"\"\\\u0000\u001f\n\r\t€"],"a":{"x":null,"y":true},"":[[],{}]}"#
     let node = try JSONNode(Array(text.utf8))
@@ -16,7 +16,7 @@ struct JSONNodeTests {
     #expect(node["missing"] == nil)
   }
 
-  @Test("A name that stands twice is an error with its place")
+  @Test("A name that occurs twice is an error with its position")
   func duplicates() {
     #expect(throws: JSONError(.duplicateName("a"), offset: 8, line: 1, column: 9)) {
       try JSONNode(Array(#"{"a":1,"a":2}"#.utf8))

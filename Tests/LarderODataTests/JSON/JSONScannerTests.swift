@@ -27,7 +27,7 @@ struct JSONScannerTests {
     } catch { return error }
   }
 
-  @Test("Values of RFC 8259 §3 to §7 come out as they are written")
+  @Test("Values of RFC 8259 §3 to §7 are read with their exact characters")
   func values() throws {
     let text = #" {"a" : [1, -0, 1.5e+10, 1E-2, true,false,null, "x\n\u00e9\ud83d\ude00\/", ""], "b":{}, "é":[]} "#
     #expect(
@@ -38,13 +38,13 @@ struct JSONScannerTests {
       ])
   }
 
-  @Test("A value that is no object stands alone", arguments: ["12", "\"x\"", " null ", "-1.5", "true", "[]"])
+  @Test("A text can be a value other than an object", arguments: ["12", "\"x\"", " null ", "-1.5", "true", "[]"])
   func alone(text: String) throws {
     #expect(try Self.tokens([Array(text.utf8)]).isEmpty == false)
   }
 
   @Test(
-    "What RFC 8259 refuses is an error at its byte",
+    "Text that RFC 8259 does not allow is an error at its byte",
     arguments: [
       ("", 0), ("   ", 3), ("{", 1), ("[1,", 3), ("[1,]", 3), ("[,1]", 1), ("{\"a\"}", 4), ("{\"a\":}", 5), ("{,}", 1),
       ("{\"a\":1,}", 7), ("[1 2]", 3), ("[1}", 2), ("{\"a\":1]", 6), ("01", 0), ("+1", 0), ("1.", 0), (".5", 0),
@@ -59,7 +59,7 @@ struct JSONScannerTests {
   }
 
   @Test(
-    "Bytes that are not UTF-8 are refused inside strings (Unicode 3.9)",
+    "Bytes that are not UTF-8 are rejected inside strings (Unicode 3.9)",
     arguments: [
       [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x9F, 0xBF], [0xED, 0xA0, 0x80], [0xF0, 0x8F, 0x80, 0x80],
       [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xFF], [0xC3, 0x22], [0xE2, 0x82, 0x41],
@@ -68,7 +68,7 @@ struct JSONScannerTests {
     #expect(Self.problem([0x22, 0x61] + sequence + [0x22, 0x22, 0x22])?.problem == .invalidUTF8)
   }
 
-  @Test("A byte order mark is passed over, other encodings are refused (§8.1)")
+  @Test("A byte order mark is skipped, other encodings are rejected (§8.1)")
   func byteOrderMark() throws {
     #expect(try Self.tokens([[0xEF], [0xBB], [0xBF, 0x31]]) == ["number:1"])
     #expect(Self.problem([0xFF, 0xFE, 0x31, 0x00])?.problem == .notUTF8)
@@ -84,7 +84,7 @@ struct JSONScannerTests {
     #expect(error?.description == "'2' instead of ':' at line 3, column 7 (byte 18)")
   }
 
-  @Test("Brackets deeper than the limit are refused, whatever their number", arguments: ["[", "{\"a\":"])
+  @Test("Brackets deeper than the limit are rejected, whatever their number", arguments: ["[", "{\"a\":"])
   func tooDeep(opening: String) {
     let bytes = Array(String(repeating: opening, count: 100_000).utf8)
     let error = Self.problem(bytes)
@@ -93,7 +93,7 @@ struct JSONScannerTests {
     #expect(throws: JSONError.self) { try JSONNode(bytes) }
   }
 
-  @Test("Tokens longer than their limit are refused")
+  @Test("Tokens longer than their limit are rejected")
   func tooLong() {
     let text = [UInt8](repeating: 0x61, count: 101)
     #expect(
@@ -102,7 +102,7 @@ struct JSONScannerTests {
     #expect(Self.problem([UInt8](repeating: 0x31, count: 5000))?.problem == .tokenTooLong(limit: 4096))
   }
 
-  @Test("Chunk borders anywhere change nothing")
+  @Test("Chunk boundaries anywhere change nothing")
   func chunks() throws {
     let text = #"{"näme":[12.5e3,true,null,"a\u00e9\ud83d\ude00€\\"],"b\"":{"c":false,"long":"0123456789abcdef€"}}"#
     let bytes = Array(text.utf8)
@@ -114,7 +114,7 @@ struct JSONScannerTests {
     for end in 0..<bytes.count { #expect(Self.problem(Array(bytes[..<end]))?.problem != nil, "cut at \(end)") }
   }
 
-  @Test("A long string that arrives byte by byte is looked at once")
+  @Test("A long string that arrives byte by byte is scanned once")
   func linear() throws {
     var scanner = JSONScanner()
     scanner.feed([0x22])
@@ -129,7 +129,7 @@ struct JSONScannerTests {
     #expect(try scanner.next()?.kind == nil)
   }
 
-  @Test("Names match and values are passed over without strings")
+  @Test("Names are compared and values skipped without creating strings")
   func skipping() throws {
     var scanner = JSONScanner(Array(#"{"skip":[{"x":[1,2]},3],"take":7}"#.utf8))
     _ = try scanner.next()

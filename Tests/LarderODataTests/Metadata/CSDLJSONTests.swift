@@ -48,7 +48,7 @@ struct CSDLJSONTests {
   }
 
   @Test(
-    "Properties: what JSON leaves out has JSON's defaults (§7.1, §7.2)",
+    "Properties: omitted members have the defaults of CSDL JSON (§7.1, §7.2)",
     arguments: [
       ("{}", "Edm.String", false), ("{\"$Nullable\":true}", "Edm.String", true),
       ("{\"$Type\":\"Edm.Decimal\",\"$Precision\":9,\"$Scale\":\"variable\"}", "Edm.Decimal", false),
@@ -65,7 +65,7 @@ struct CSDLJSONTests {
   }
 
   @Test(
-    "Words of facets are in any letter case (§7.2); a scale left out is variable (§7.2.4)",
+    "Words of facets are in any letter case (§7.2); an omitted scale is variable (§7.2.4)",
     arguments: [
       ("\"$Scale\":\"Variable\"", .variable), ("\"$Scale\":\"FLOATING\"", .floating), ("\"$Scale\":2", .digits(2)),
       ("\"$Scale\":\"3\"", .digits(3)), ("\"$Precision\":5", .variable),
@@ -89,7 +89,7 @@ struct CSDLJSONTests {
     #expect(model.diagnostics.isEmpty)
   }
 
-  @Test("A member that stands twice is told with its place, and the first one counts")
+  @Test("A member that occurs twice is reported with its position, and the first one is used")
   func repeated() throws {
     let model = try Self.read(
       """
@@ -112,7 +112,7 @@ struct CSDLJSONTests {
   }
 
   @Test(
-    "A child of the container whose $Kind and other members disagree is read with a diagnostic that says as what (§13)",
+    "A child of the container whose $Kind and other members disagree is read with a diagnostic that says how it was read (§13)",
     arguments: [
       ("\"$Kind\":\"EntitySet\"", true, "read as an entity set"),
       ("\"$Kind\":\"EntitySet\",\"$Collection\":false", false, "those of Singleton: it was read as that"),
@@ -128,7 +128,7 @@ struct CSDLJSONTests {
     #expect(model.diagnostics.first?.message.contains(message ?? "") ?? true, "\(model.diagnostics)")
   }
 
-  @Test("A hundred types may derive from each other; one more is refused", arguments: ["EntityType", "ComplexType"])
+  @Test("A hundred types may derive from each other; one more is rejected", arguments: ["EntityType", "ComplexType"])
   func inheritance(_ kind: String) throws {
     func text(_ count: Int) -> String {
       (0..<count).map {
@@ -176,7 +176,7 @@ struct CSDLJSONTests {
     #expect(model.diagnostics.isEmpty)
   }
 
-  @Test("Annotations on annotations, beside members, and apart (§14.2, §14.3)")
+  @Test("Annotations on annotations, next to members, and separate (§14.2, §14.3)")
   func annotations() throws {
     let model = try Self.schema(
       """
@@ -193,7 +193,7 @@ struct CSDLJSONTests {
     #expect(model.diagnostics.isEmpty)
   }
 
-  @Test("What is odd is said with a pointer, and kept")
+  @Test("Oddities are reported with a pointer, and kept")
   func oddities() throws {
     let model = try Self.schema(
       """
@@ -208,7 +208,7 @@ struct CSDLJSONTests {
   }
 
   @Test(
-    "Other and broken documents are refused with their reason",
+    "Other and broken documents are rejected with their reason",
     arguments: [
       ("", MetadataError.Reason.empty), ("{", .truncated), ("{\"$Version\":\"4.01\",}", .malformed),
       ("{\"error\":{}}", .notMetadata), ("[]", .notMetadata), ("{\"@odata.context\":\"x\",\"value\":[]}", .notMetadata),
@@ -229,7 +229,7 @@ struct CSDLJSONTests {
     #expect(try Self.schema("\"\(steps)\":1").diagnostics.map(\.kind) == [.invalidValue])
   }
 
-  @Test("Every cut and many random changes give a model or a typed error", arguments: [11, 12] as [UInt64])
+  @Test("Every truncation and many random changes give a model or a typed error", arguments: [11, 12] as [UInt64])
   func random(_ seed: UInt64) {
     print("seed \(seed)")
     let text =

@@ -1,10 +1,10 @@
 import LarderOData
 import Testing
 
-@Suite("Edm model made from schemas", .timeLimit(.minutes(5)))
+@Suite("Edm model created from schemas", .timeLimit(.minutes(5)))
 struct EdmModelTests {
   @Test(
-    "A type reference reads back what it writes",
+    "A type reference reads back from its text",
     arguments: [
       "Edm.Int32", "Collection(Edm.String)", "NS.T", "Collection(NS.T)", "Edm.Untyped", "Collection(Edm.EntityType)",
     ])

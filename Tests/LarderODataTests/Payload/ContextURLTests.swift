@@ -6,7 +6,7 @@ import Testing
 struct ContextURLTests {
   /// OData Protocol 4.01 §10.1 to §10.18, one template each.
   @Test(
-    "Each template of the Protocol 4.01 §10 is told apart",
+    "Each template of the Protocol 4.01 §10 is recognized",
     arguments: [
       ("http://host/service/$metadata", "", ContextURL.Item.path, nil),
       ("$metadata#Customers", "Customers", .path, nil),
@@ -41,12 +41,12 @@ struct ContextURLTests {
     #expect(context.collectionOf == collectionOf)
   }
 
-  @Test("The select list names what is expanded (§10.8)")
+  @Test("The select list names the expanded properties (§10.8)")
   func expanded() {
     #expect(ContextURL("#A(ID,B(ID,C(ID)),D+(X),E)").expanded == ["B", "D"])
     #expect(ContextURL("#A").expanded.isEmpty)
   }
 
-  @Test("Fragments that break off are taken as far as they go", arguments: ["#A(", "#A('", "##)", "##/", "#A(x))/b"])
+  @Test("Truncated fragments are read as far as possible", arguments: ["#A(", "#A('", "##)", "##/", "#A(x))/b"])
   func odd(text: String) { #expect(ContextURL(text).text == text) }
 }

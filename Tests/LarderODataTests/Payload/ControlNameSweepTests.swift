@@ -59,7 +59,7 @@ struct ControlNameSweepTests {
     ##"{"@odata.context":"$metadata#Things/$entity","ID":1,"Place":{"Floor":2},"Parts":[{"ID":3}],"Parent":{"ID":4}}"##,
   ]
 
-  @Test("No name and value at any object ends the process", arguments: payloads)
+  @Test("No name and value in any object crashes the process", arguments: payloads)
   func sweep(payload: String) throws {
     let tree = try JSONNode(Array(payload.utf8))
     var options = PayloadOptions()
@@ -80,7 +80,7 @@ struct ControlNameSweepTests {
   }
 
   @Test(
-    "A text that a service sends as an object or array is told as a value, not taken for a text",
+    "A text that a service sends as an object or array is reported as a value, not as text",
     arguments: [
       ##"{"@odata.context":"#C/$delta","value":[{"@removed":{"reason":{}},"@id":"A(1)"}]}"##,
       ##"{"@odata.context":"#C/$delta","value":[{"@odata.context":"#C/$deletedEntity","id":"A(1)","reason":[1]}]}"##,

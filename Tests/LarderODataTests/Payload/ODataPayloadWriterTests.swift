@@ -54,7 +54,7 @@ struct ODataPayloadWriterTests {
     #expect(Self.text(try writer.entity(try Self.entity())) == expected)
   }
 
-  @Test("V2 dates are written as V2 spells them")
+  @Test("V2 dates are written in the form of V2")
   func verboseDates() throws {
     let entity = ODataEntity(properties: [
       ODataProperty("At", try ODataValue(text: "1970-01-01T00:00:01", type: .dateTime))
@@ -79,7 +79,7 @@ struct ODataPayloadWriterTests {
         == ##"{"Parts":{"results":[{"__metadata":{"uri":"Things(2)"}},{"__metadata":{"uri":"Things(3)"}}]}}"##)
   }
 
-  @Test("Dynamic properties tell their type where JSON does not show it (JSON Format 4.01 §4.6.3)")
+  @Test("Dynamic properties have their type if JSON does not show it (JSON Format 4.01 §4.6.3)")
   func dynamic() throws {
     let entity = ODataEntity(properties: [
       ODataProperty("ID", .int32(1)), ODataProperty("Free", .int64(2)), ODataProperty("Text", .string("x")),
@@ -107,7 +107,7 @@ struct ODataPayloadWriterTests {
     #expect(Self.text(try v2.property(.init("Place", place))) == ##"{"Place":{"City":"B"}}"##)
   }
 
-  @Test("A nested delta in 4.01, and refused before")
+  @Test("A nested delta is written in 4.01, and rejected before")
   func nestedDelta() throws {
     var gone = ODataEntity(id: "L(1)")
     gone.removal = .deleted
@@ -120,7 +120,7 @@ struct ODataPayloadWriterTests {
     #expect(throws: ODataPayloadWritingError.self) { try ODataPayloadWriter(version: .v4).entity(entity) }
   }
 
-  @Test("What a version has no place for is refused with its path")
+  @Test("Values that a version cannot represent are rejected with their path")
   func refused() throws {
     var line = ODataEntity(properties: [ODataProperty("D", try ODataValue(text: "2026-01-15", type: .date))])
     var entity = ODataEntity()
@@ -134,7 +134,7 @@ struct ODataPayloadWriterTests {
     #expect(Self.text(try ODataPayloadWriter(version: .v4).entity(line)) == ##"{"A@my.t":null,"A":null}"##)
   }
 
-  @Test("What is written reads back", arguments: [ODataVersion.v2, .v4, .v401])
+  @Test("Written bodies read back", arguments: [ODataVersion.v2, .v4, .v401])
   func roundTrip(version: ODataVersion) throws {
     let written = try ODataPayloadWriter(version: version).entity(try Self.entity())
     var options = PayloadOptions(expected: .entity)

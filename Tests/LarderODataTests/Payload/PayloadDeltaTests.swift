@@ -58,14 +58,14 @@ struct PayloadDeltaTests {
     #expect(orders.items.count == 2)
   }
 
-  @Test("Removed rows without a delta context are not taken for entities")
+  @Test("Removed rows without a delta context are not treated as entities")
   func removedInCollection() throws {
     let text =
       ##"{"@odata.context":"#users","value":[{"id":"a","@removed":{"reason":"changed"}}],"@odata.deltaLink":"d"}"##
     #expect(try readPayload(text).delta?.items.count == 1)
   }
 
-  @Test("A link without its ends is refused with its place")
+  @Test("A link without its ends is rejected with its position")
   func broken() {
     let text = ##"{"@odata.context":"#C/$delta","value":[{"ID":"1"},{"@odata.context":"#C/$link","source":"a"}]}"##
     guard case .failure(let error)? = outcome([Array(text.utf8)]) else {

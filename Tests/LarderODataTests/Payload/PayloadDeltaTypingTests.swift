@@ -27,7 +27,7 @@ struct PayloadDeltaTypingTests {
   }
 
   @Test(
-    "An entity of another set has the type that its own context says (JSON Format 4.0 §14, 4.01 §15.2)",
+    "An entity of another set has the type of its own context (JSON Format 4.0 §14, 4.01 §15.2)",
     arguments: [
       ("@odata.context", "http://h/s/$metadata#Os/$entity"), ("@odata.context", "#Os/$entity"),
       ("@odata.context", "$metadata#Me/$entity"), ("@context", "#Os/$entity"), ("@odata.context", "#Me"),
@@ -44,7 +44,7 @@ struct PayloadDeltaTypingTests {
     #expect(other["When"] == .date(try #require(ODataDate("2020-01-01"))))
   }
 
-  @Test("A set that the model does not know leaves its entities without types, not with the rows'")
+  @Test("Entities of an unknown set have no type, not that of the rows")
   func unknownSet() throws {
     let delta = try delta(##"{"@odata.context":"#Xs/$entity","Id":"a"}"##)
     guard case .entity(let other) = delta.items[1] else {
@@ -69,7 +69,7 @@ struct PayloadDeltaTypingTests {
     #expect(gone.typeName == "N.O")
   }
 
-  @Test("Annotations beside the reason of a removal are kept (JSON Format 4.01 §15.3)")
+  @Test("Annotations next to the reason of a removal are kept (JSON Format 4.01 §15.3)")
   func removalAnnotations() throws {
     let delta = try delta(##"{"@removed":{"@a.b":"x","reason":"changed","@x.y":1},"Id":2,"@c.d":true}"##)
     guard case .deletedEntity(let gone) = delta.items[1] else {

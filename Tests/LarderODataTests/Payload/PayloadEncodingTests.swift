@@ -23,7 +23,7 @@ struct PayloadEncodingTests {
     }
   }
 
-  @Test("UTF-16 and UTF-32, with a mark or without, cut anywhere", arguments: Form.allCases, [true, false])
+  @Test("UTF-16 and UTF-32, with a mark or without, split anywhere", arguments: Form.allCases, [true, false])
   func wide(form: Form, mark: Bool) throws {
     let expected = try readPayload(Self.text)
     let bytes = form.bytes(Self.text, mark: mark)
@@ -39,7 +39,7 @@ struct PayloadEncodingTests {
   }
 
   @Test(
-    "an encoding of one byte a character, where the media type names it",
+    "A single-byte encoding, if the media type names it",
     arguments: [
       ("ISO-8859-1", [0xE9, 0x20, 0x80], "é €"), ("latin1", [0xE9, 0x81, 0xFF], "é\u{81}ÿ"),
       ("windows-1252", [0x93, 0xDF, 0x94], "“ß”"), ("ISO-8859-15", [0xA4, 0xBD, 0xE4], "€œä"),
@@ -58,7 +58,7 @@ struct PayloadEncodingTests {
     #expect(try readPayload(payload.map { [$0] }, options: options) == whole)
   }
 
-  @Test("what is no character is refused at its place")
+  @Test("Invalid characters are rejected at their position")
   func none() {
     var latin1 = PayloadOptions()
     latin1.charset = "iso-8859-1"

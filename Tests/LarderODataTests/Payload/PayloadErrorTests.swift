@@ -57,7 +57,7 @@ struct PayloadErrorTests {
   }
 
   @Test(
-    "An error behind rows that were sent already is thrown, not lost (§21.2)",
+    "An error after rows that were already sent is thrown, not lost (§21.2)",
     arguments: [
       ##"{"value":[{"a":"1"}],"error":{"code":"x","message":"late"}}"##,
       ##"{"value":[{"a":"1"}],"@odata.error":{"code":"x","message":"late"}}"##,

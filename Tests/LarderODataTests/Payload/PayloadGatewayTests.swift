@@ -3,9 +3,9 @@ import Testing
 @testable import LarderOData
 
 /// Answers in the shapes of an SAP Gateway, shortened: what such a system sends in V2 and V4.
-@Suite("Payloads as an SAP Gateway sends them", .timeLimit(.minutes(5)))
+@Suite("Payloads of an SAP Gateway", .timeLimit(.minutes(5)))
 struct PayloadGatewayTests {
-  @Test("V2: a page with the count, items in line, decimals and dates as text")
+  @Test("V2: a page with the count, inline items, decimals and dates as text")
   func v2Page() throws {
     let text = ##"""
       {"d":{"__count":"37","results":[{"__metadata":{"id":"http://gw/A_SalesOrder('4712')","uri":"http://gw/A_SalesOrder('4712')",
@@ -36,7 +36,7 @@ struct PayloadGatewayTests {
     #expect(entity?["SalesOrder"] == .string("4712"))
   }
 
-  @Test("V2: a function import's results, by what the caller expects")
+  @Test("V2: a function import's results, by the kind that the caller expects")
   func v2Function() throws {
     let text = ##"{"d":{"Total":"5"}}"##
     #expect(try readPayload(text).property?.name == "Total")
@@ -61,12 +61,12 @@ struct PayloadGatewayTests {
     #expect(try ODataPayload(countText: Array(text.utf8)) == .count(37))
   }
 
-  @Test("What is no count is refused", arguments: ["", "x", "-1", "1.5", "99999999999999999999"])
+  @Test("Invalid counts are rejected", arguments: ["", "x", "-1", "1.5", "99999999999999999999"])
   func noCount(text: String) {
     #expect(throws: PayloadError.self) { try ODataPayload(countText: Array(text.utf8)) }
   }
 
-  @Test("An error of the handler's own passes through unchanged")
+  @Test("An error that the handler throws is rethrown unchanged")
   func handlerError() throws {
     struct Full: Error {}
     final class Failing: PayloadHandlerBase {

@@ -12,7 +12,7 @@ struct PayloadRobustnessTests {
     ##"{"d":{"Name":{"__metadata":{"type":"N.P"},"City":"B"}}}"##,
   ]
 
-  @Test("Cut at any byte, a payload is refused with its place", arguments: samples)
+  @Test("A payload truncated at any byte is rejected with its position", arguments: samples)
   func truncated(text: String) {
     let bytes = Array(text.utf8)
     for end in 0..<bytes.count {
@@ -25,7 +25,7 @@ struct PayloadRobustnessTests {
     }
   }
 
-  @Test("Cut into chunks at any byte, a payload is the same", arguments: samples)
+  @Test("A payload split into chunks at any byte is the same", arguments: samples)
   func chunks(text: String) throws {
     let bytes = Array(text.utf8)
     let whole = try readPayload([bytes])
@@ -35,7 +35,9 @@ struct PayloadRobustnessTests {
     #expect(try readPayload(bytes.map { [$0] }) == whole)
   }
 
-  @Test("Any byte changed to any of some: a payload or an error, never a trap; chunks agree", arguments: samples)
+  @Test(
+    "With any byte changed, the result is a payload or an error, never a crash, and the same in chunks",
+    arguments: samples)
   func flipped(text: String) {
     let seed: UInt64 = 7
     print("seed \(seed)")
@@ -55,7 +57,7 @@ struct PayloadRobustnessTests {
   }
 
   @Test(
-    "A hundred thousand levels are refused",
+    "A hundred thousand levels are rejected",
     arguments: ["[", ##"{"a":"##, ##"{"value":["##, ##"{"d":"##, ##"{"d":{"results":[{"a":"##])
   func deep(opening: String) {
     let text = String(repeating: opening, count: 100_000)
@@ -79,7 +81,7 @@ struct PayloadRobustnessTests {
     #expect(count == depth)
   }
 
-  @Test("Names that repeat are refused with their place")
+  @Test("Repeated names are rejected with their position")
   func duplicates() {
     let text = ##"{"value":[{"a":"1"},{"b":{"c":"1","c":"2"}}]}"##
     guard case .failure(let error)? = outcome([Array(text.utf8)]) else {
@@ -89,7 +91,7 @@ struct PayloadRobustnessTests {
     #expect(error == PayloadError(.duplicateName("c"), offset: 35, path: "$.value[1].b.c"))
   }
 
-  @Test("An object larger than the limit, and too many names, are refused")
+  @Test("An object larger than the limit, and too many names, are rejected")
   func limits() {
     var options = PayloadOptions()
     options.maximumObjectBytes = 1 << 16
@@ -117,7 +119,7 @@ struct PayloadRobustnessTests {
     override func property(_ name: PayloadName, _ scalar: PayloadScalar) throws { scalars += 1 }
   }
 
-  @Test("Fifty megabytes stream through: every row told, the buffer never larger than some chunks")
+  @Test("Fifty megabytes are streamed: every row is reported, and the buffer holds only a few chunks")
   func stream() throws {
     let counter = Counter()
     var reader = JSONPayloadReader()

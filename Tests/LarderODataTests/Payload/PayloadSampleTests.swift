@@ -12,7 +12,7 @@ struct PayloadSampleTests {
     "v2-json/northwind-odata4j/SystemQueryOptionFilterIntDayTest.json",
   ]
 
-  @Test("Every recorded payload is read whole, or refused with its place")
+  @Test("Every recorded payload is read completely, or rejected with its position")
   func whole() throws {
     for (path, bytes) in sampleFiles() {
       let result = try #require(outcome([bytes]), "\(path)")
@@ -28,7 +28,7 @@ struct PayloadSampleTests {
   }
   static let dump = false
 
-  @Test("Chunk borders anywhere give the same payload")
+  @Test("Chunk boundaries anywhere give the same payload")
   func chunks() throws {
     print("seed \(Self.seed)")
     var generator = SplitMix(state: Self.seed)

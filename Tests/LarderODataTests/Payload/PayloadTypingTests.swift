@@ -46,7 +46,7 @@ struct PayloadTypingTests {
     try ODataValue(text: text, type: type)
   }
 
-  @Test("Declared types, type definitions, enumerations, geography, collections, streams in line, dynamic properties")
+  @Test("Declared types, type definitions, enumerations, geography, collections, inline streams, dynamic properties")
   func declared() throws {
     let entity = try #require(
       try Self.read(
@@ -80,7 +80,7 @@ struct PayloadTypingTests {
     #expect(try items.map { try $0.text() } == ["1.50"])
   }
 
-  @Test("Derived types by their own type information, also behind the properties; singletons; sets in rows")
+  @Test("Derived types by their own type information, also after the properties; singletons; sets in rows")
   func derived() throws {
     let rows = try #require(
       try Self.read(
@@ -100,13 +100,13 @@ struct PayloadTypingTests {
       nested.entities[0].navigationLink("Parts")?.entities?[0].navigationLink("Parent")?.entity?["ID"] == .int32(1))
   }
 
-  @Test("A context that comes behind the rows still gives their types")
+  @Test("A context after the rows still gives their types")
   func lateContext() throws {
     let late = try #require(try Self.read(##"{"value":[{"ID":1}],"@odata.context":"#Things"}"##).collection)
     #expect(late.entities[0]["ID"] == .int32(1))
   }
 
-  @Test("Single values by their context, and by what the caller knows")
+  @Test("Single values by their context, and by the type that the caller expects")
   func single() throws {
     #expect(
       try Self.read(##"{"@odata.context":"#Things(1)/Price","value":1.50}"##).property?.value
@@ -142,7 +142,7 @@ struct PayloadTypingTests {
   }
 
   @Test(
-    "Values that are none of their type are refused with byte and path",
+    "Values of a wrong type are rejected with byte and path",
     arguments: [
       (##"{"@odata.context":"#Things","value":[{"ID":1},{"ID":"x"}]}"##, "$.value[1].ID"),
       (##"{"@odata.context":"#Things","value":[{"ID":2147483648}]}"##, "$.value[0].ID"),
@@ -169,10 +169,10 @@ extension ODataValue {
   var complex: ODataComplexValue? { if case .complex(let value) = self { value } else { nil } }
 }
 
-@Suite("Values on their way through a payload", .timeLimit(.minutes(5)))
+@Suite("Values that pass through a payload", .timeLimit(.minutes(5)))
 struct PayloadValueTextTests {
   @Test(
-    "What is read is written with the same characters",
+    "Values are written with the characters that were read",
     arguments: [
       ("5", EdmPrimitiveType.byte), ("-5", .sbyte), ("1000", .decimal), ("0.001", .decimal), ("2026-01-05", .date),
       ("2026-01-05T01:02:03", .dateTime), ("01:02:03", .timeOfDay), ("2026-01-05T01:02:03.5+01:05", .dateTimeOffset),
@@ -182,7 +182,7 @@ struct PayloadValueTextTests {
     #expect(try ODataValue(text: text, type: type).text() == text)
   }
 
-  @Test("An exponent is zeros where they are few")
+  @Test("A small exponent is written as zeros")
   func exponent() throws {
     #expect(try ODataValue(text: "1e3", type: .decimal).text() == "1000")
   }

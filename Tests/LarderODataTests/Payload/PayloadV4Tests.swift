@@ -28,7 +28,7 @@ struct PayloadV4Tests {
     #expect(collection.entities[1].properties[0].annotations == [ODataAnnotation(term: "my.note", value: .string("y"))])
   }
 
-  @Test("Control information may stand anywhere in an object (§4.5, unordered payloads)")
+  @Test("Control information may be anywhere in an object (§4.5, unordered payloads)")
   func unordered() throws {
     let entity = try #require(
       try readPayload(
@@ -90,7 +90,7 @@ struct PayloadV4Tests {
     #expect(entity.streams.first?.link.etag == "\"p\"")
   }
 
-  @Test("Operations that are offered, and one that is not (§16, §17)")
+  @Test("Available operations, and one that is not available (§16, §17)")
   func operations() throws {
     let entity = try #require(
       try readPayload(
@@ -121,7 +121,7 @@ struct PayloadV4Tests {
     #expect(property.typeName == type)
   }
 
-  @Test("A complex property stands in the outermost object (§11)")
+  @Test("A complex property is the outermost object (§11)")
   func complexProperty() throws {
     let property = try #require(
       try readPayload(##"{"@odata.context":"#C('A')/Address","@odata.type":"#M.Address","City":"B"}"##).property)
@@ -147,7 +147,7 @@ struct PayloadV4Tests {
   }
 
   @Test(
-    "References in an array are many, also where the context is that of one",
+    "References in an array are a collection, also if the context is that of one",
     arguments: [
       ##"{"@odata.context":"$metadata#$ref","value":[{"@odata.id":"a"},{"@odata.id":"b"}],"@odata.nextLink":"n"}"##,
       ##"{"@odata.nextLink":"n","@odata.context":"$metadata#$ref","value":[{"@odata.id":"a"},{"@odata.id":"b"}]}"##,
@@ -162,7 +162,7 @@ struct PayloadV4Tests {
   }
 
   @Test(
-    "What speaks of a property that is absent is an annotation, no property; what speaks of one that is there is its own"
+    "Information about an absent property is an annotation, not a property; about a present one it belongs to that property"
   )
   func absentProperty() throws {
     let entity = try #require(
@@ -241,7 +241,7 @@ struct PayloadV4Tests {
     #expect(collection.entities[0].navigationLinks[0].associationURL == "Orders(1)/$links/Lines")
   }
 
-  @Test("An entity may have a property 'value'; other services' members beside rows are kept")
+  @Test("An entity may have a property 'value'; members of other services next to rows are kept")
   func ambiguous() throws {
     #expect(try readPayload(##"{"id":"a","value":"b"}"##).entity?["value"] == .string("b"))
     #expect(

@@ -22,7 +22,7 @@ struct DecimalTests {
   }
 
   @Test(
-    "What is no decimal is refused",
+    "Invalid decimals are rejected",
     arguments: [
       "", "-", "+", ".", "42.", "1e", "1e+", "--1", "1,5", "0x10", " 1", "1 ", "inf", "nan", "-NaN", "+INF",
       "1e1000000000",
@@ -103,7 +103,7 @@ struct DecimalTests {
     #expect(ODataDecimal(significand: 5, exponent: 2_000_000_000) == nil)
   }
 
-  @Test("Random decimals survive text, and agree with Int64 arithmetic on order")
+  @Test("Random decimals survive conversion to text, and agree with Int64 arithmetic on order")
   func roundTrips() throws {
     var random = PrintedSeed(for: "DecimalTests.roundTrips")
     for _ in 0..<5_000 {
@@ -128,7 +128,7 @@ struct DecimalTests {
     }
   }
 
-  @Test("Hostile sizes cost nothing or are refused")
+  @Test("Hostile sizes are cheap or rejected")
   func hostile() throws {
     let huge = try #require(ODataDecimal("1e999999999"))
     #expect(huge > ODataDecimal(Int64.max))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Bridges to Foundation", .timeLimit(.minutes(5)))
 struct FoundationBridgeTests {
-  @Test("Dates go to the microsecond and back")
+  @Test("Dates are converted to the microsecond and back")
   func dates() throws {
     let moment = try #require(ODataDateTimeOffset("2012-09-03T14:53:01.123456+02:00"))
     let date = Date(moment)
@@ -43,7 +43,7 @@ struct FoundationBridgeTests {
     #expect(ODataDecimal(decimal) == number)
   }
 
-  @Test("What a Decimal cannot hold is nil")
+  @Test("A value that a Decimal cannot hold is nil")
   func wideDecimals() throws {
     for text in ["123456789012345678901234567890123456789", "1e200", "1e-200", "INF"] {
       #expect(Decimal(exactly: try #require(ODataDecimal(text))) == nil, "\(text)")
@@ -51,7 +51,7 @@ struct FoundationBridgeTests {
     #expect(Decimal(exactly: .nan)?.isNaN == true)
   }
 
-  @Test("Durations and bytes go both ways")
+  @Test("Durations and bytes are converted in both directions")
   func durations() throws {
     let duration = try #require(ODataDuration("-PT1.5S"))
     #expect(Duration(duration) == .milliseconds(-1500))

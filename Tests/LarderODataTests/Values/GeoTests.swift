@@ -40,7 +40,8 @@ struct GeoTests {
   ]
   static let crs = #""crs":{"type":"name","properties":{"name":"EPSG:4326"}}"#
 
-  @Test("Shapes go to and from text and GeoJSON (ABNF fullPointLiteral; JSON Format §7.1)", arguments: shapes)
+  @Test(
+    "Shapes are converted to and from text and GeoJSON (ABNF fullPointLiteral; JSON Format §7.1)", arguments: shapes)
   func bothWays(_ text: String, _ template: String, _ type: EdmPrimitiveType) throws {
     let space = try #require(type.geoSpace)
     let geo = try ODataGeo(wellKnownText: text, space: space)
@@ -72,7 +73,7 @@ struct GeoTests {
   }
 
   @Test(
-    "What is no shape is refused",
+    "Invalid shapes are rejected",
     arguments: [
       "", "SRID=;Point(1 2)", "SRID=4326Point(1 2)", "Point", "Point(", "Point(1)", "Point(1 2 3 4 5)", "Point(1 2",
       "Point(1 2),",
@@ -97,7 +98,7 @@ struct GeoTests {
   }
 
   @Test(
-    "GeoJSON of another type or form is an error that says so",
+    "GeoJSON of another type or form is an error with this reason",
     arguments: [
       #"{"type":"LineString","coordinates":[[1,2],[3,4]]}"#, #"{"type":"Point"}"#, #"{"coordinates":[1,2]}"#,
       #"{"type":"Point","coordinates":[1]}"#, #"{"type":"Point","coordinates":["1",2]}"#,

@@ -61,7 +61,7 @@ struct GrammarCaseTests {
 
   private struct Unknown: Error {}
 
-  @Test("Every scalar case is accepted or refused as the grammar says")
+  @Test("Every scalar case is accepted or rejected as the grammar says")
   func cases() throws {
     guard let file = SharedOData.folder?.appending(path: "abnf-cases.json") else { return }
     let all = try JSONDecoder().decode([Case].self, from: Data(contentsOf: file))

@@ -50,7 +50,7 @@ struct JSONValueTests {
     Row(.int32, "null", .null), Row(.int32, "5.0", .int32(5)), Row(.int64, "1e3", .int64(1000)),
   ]
 
-  @Test("A V4 value is read, and read again from what is written, in both number forms", arguments: v4)
+  @Test("A V4 value is read, written and read again, in both number forms", arguments: v4)
   func readsV4(_ row: Row) throws {
     let value = try JSONValueTests.decode(row.json, row.type, .v4)
     #expect(value == row.value && row.value != .null || row.json == "null")
@@ -109,7 +109,7 @@ struct JSONValueTests {
     Row(.binary, "\"+/8=\"", .binary([0xFB, 0xFF])),
   ]
 
-  @Test("A V2 or V3 value is read, and read again from what is written", arguments: v2)
+  @Test("A V2 or V3 value is read, written and read again", arguments: v2)
   func readsV2(_ row: Row) throws {
     let value = try JSONValueTests.decode(row.json, row.type, .v2)
     if row.json != "\"NaN\"" { #expect(value == row.value && value != .null) }
@@ -122,7 +122,7 @@ struct JSONValueTests {
     }
   }
 
-  @Test("V2 writes ticks where they lose nothing, ISO 8601 where they would")
+  @Test("V2 writes ticks if they are exact, otherwise ISO 8601")
   func ticks() throws {
     #expect(try JSONValueTests.clock("2014-03-25T00:00:00").json(.verbose) == #""\/Date(1395705600000)\/""#)
     #expect(try JSONValueTests.clock("2014-03-25T00:00:00.0000001").json(.verbose) == "\"2014-03-25T00:00:00.0000001\"")
@@ -167,7 +167,7 @@ struct JSONValueTests {
     #expect(error?.description.contains(type.qualifiedName) == true)
   }
 
-  @Test("Base64 with line ends, as XML and V2 services wrap it")
+  @Test("Base64 with line breaks, as XML and V2 services wrap it")
   func wrappedBase64() throws {
     #expect(try ODataValue(text: "\r\n AAEC\r\n/w==\n", type: .binary) == .binary([0, 1, 2, 255]))
     #expect(try JSONValueTests.decode(#""AAEC\r\n/w==""#, .binary, .v2) == .binary([0, 1, 2, 255]))
@@ -181,7 +181,7 @@ struct JSONValueTests {
     #expect(error?.excerpt.count == 49)
   }
 
-  @Test("A value of no declared type keeps its digits")
+  @Test("A value without a declared type keeps its digits")
   func untyped() throws {
     let number = try #require(ODataDecimal("12345678901234567890.10"))
     #expect(try JSONValueTests.decode("12345678901234567890.10", nil, .v4) == .untypedNumber(number))

@@ -34,7 +34,7 @@ struct LiteralTests {
     ("'it''s'", .string, "it's", "'it''s'"), ("''", .string, "", "''"),
   ]
 
-  @Test("V2 literals go both ways", arguments: v2)
+  @Test("V2 literals are read and written", arguments: v2)
   func v2Literals(_ literal: String, _ type: EdmPrimitiveType, _ lexical: String, _ written: String) throws {
     let value = try ODataValue(literal: literal, type: type, dialect: .v2)
     #expect(value == LiteralTests.value(lexical, type))
@@ -63,7 +63,7 @@ struct LiteralTests {
     ),
   ]
 
-  @Test("V4 literals go both ways", arguments: v4)
+  @Test("V4 literals are read and written", arguments: v4)
   func v4Literals(_ literal: String, _ type: EdmPrimitiveType, _ lexical: String, _ written: String) throws {
     let value = try ODataValue(literal: literal, type: type, dialect: .v4)
     #expect(value == LiteralTests.value(lexical, type) && value != .null)
@@ -96,7 +96,7 @@ struct LiteralTests {
   }
 
   @Test(
-    "What is no literal is refused",
+    "Invalid literals are rejected",
     arguments: [
       "", "'", "'a", "a'", "'a'b'", "abc", "datetime'2012'", "X'0'", "X'0G'", "guid'1'", "1.5.5", "L", "--1",
       "duration'1'", "5'", "time'P1Y'",
@@ -107,7 +107,7 @@ struct LiteralTests {
     #expect(throws: ODataValueError.self) { try ODataValue(literal: literal, dialect: .v4) }
   }
 
-  @Test("Enumeration literals carry their type's name")
+  @Test("Enumeration literals have their type's name")
   func enumerations() throws {
     let literal = try ODataValue.enumeration("Red,Blue").literal(dialect: .v4, enumerationType: "Ns.Color")
     #expect(literal == "Ns.Color'Red,Blue'")
@@ -116,7 +116,7 @@ struct LiteralTests {
     #expect(try ODataValue.enumeration(literal: "'Red'").typeName == nil)
   }
 
-  @Test("Types that a dialect has not are errors, not text of another")
+  @Test("Types that a dialect does not have are errors")
   func foreignTypes() throws {
     #expect(throws: ODataValueError.self) { try LiteralTests.value("2012-09-03", .date).literal(dialect: .v2) }
     #expect(throws: ODataValueError.self) {

@@ -4,7 +4,7 @@ import Testing
 @testable import LarderOData
 
 /// One entity type with a property of every primitive type, on a service of another project.
-@Suite("Values go to and from a real service", .timeLimit(.minutes(5)), .odataPy())
+@Suite("Values are sent to and read from a real service", .timeLimit(.minutes(5)), .odataPy())
 struct ServiceValueTests {
   static let types: [EdmPrimitiveType] = [
     .binary, .boolean, .byte, .date, .dateTimeOffset, .decimal, .double, .duration, .guid, .int16, .int32, .int64,
@@ -20,7 +20,7 @@ struct ServiceValueTests {
     return node["value"]?.items ?? [node]
   }
 
-  @Test("Every value is read, and finds its own row again as a literal in a filter")
+  @Test("Every value is read, and finds its row as a literal in a filter")
   func literals() throws {
     var asked = 0
     let all = try Self.rows("/shop/AllTypes")
@@ -41,7 +41,7 @@ struct ServiceValueTests {
     #expect(asked > 15)
   }
 
-  @Test("What is written is what is read back")
+  @Test("Written values are read back unchanged")
   func bodies() throws {
     let texts: [(EdmPrimitiveType, String)] = [
       (.binary, "-_8A"), (.boolean, "false"), (.byte, "0"), (.date, "2023-12-31"),

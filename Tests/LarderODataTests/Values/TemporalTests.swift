@@ -2,7 +2,7 @@ import LarderOData
 import LarderTestSupport
 import Testing
 
-@Suite("Dates, times, moments and durations", .timeLimit(.minutes(5)))
+@Suite("Dates, times, timestamps and durations", .timeLimit(.minutes(5)))
 struct TemporalTests {
   @Test(
     "A date prints as it was read (ABNF dateValue)",
@@ -17,7 +17,7 @@ struct TemporalTests {
   }
 
   @Test(
-    "What is no date is refused",
+    "Invalid dates are rejected",
     arguments: [
       "", "2012-9-3", "2012-13-01", "2012-00-01", "2012-01-00", "2012-01-32", "2023-02-29", "1900-02-29", "2012-04-31",
       "12-01-01", "02012-01-01", "+2012-01-01", "2012/09/03", "2012-09-03 ", "1000000000-01-01",
@@ -26,7 +26,7 @@ struct TemporalTests {
     ])
   func noDate(_ text: String) { #expect(ODataDate(text) == nil) }
 
-  @Test("Days count from 1970, either way")
+  @Test("Days count from 1970, in both directions")
   func days() throws {
     #expect(ODataDate("1970-01-01")?.daysSince1970 == 0)
     #expect(ODataDate("1969-12-31")?.daysSince1970 == -1)
@@ -54,7 +54,7 @@ struct TemporalTests {
   }
 
   @Test(
-    "What is no time of day is refused",
+    "Invalid times of day are rejected",
     arguments: [
       "", "24:00", "24:00:00", "12:60", "12:00:61", "1:00", "12", "12:00:", "12:00:00.", "12:00:00.0000000000001",
       "12:00:00Z",
@@ -63,7 +63,7 @@ struct TemporalTests {
   func noTime(_ text: String) { #expect(ODataTimeOfDay(text) == nil) }
 
   @Test(
-    "A moment keeps its local clock and offset",
+    "A timestamp keeps its local time and offset",
     arguments: [
       ("2012-09-03T13:52Z", "2012-09-03T13:52:00Z"), ("1972-06-30T23:59:60Z", "1972-06-30T23:59:60Z"),
       ("2012-08-31T18:19:22.1Z", "2012-08-31T18:19:22.1Z"), ("-10000-04-01T00:00Z", "-10000-04-01T00:00:00Z"),
@@ -79,7 +79,7 @@ struct TemporalTests {
   }
 
   @Test(
-    "What is no moment is refused",
+    "Invalid timestamps are rejected",
     arguments: [
       "", "INF", "-INF", "2011-12-31T24:00:00Z", "2012-09-03T24:00-03:00", "2012-09-03", "2012-09-03T10:00:00",
       "2012-09-03 10:00:00Z", "2012-09-03T10:00:00+24:00", "2012-09-03T10:00:00+01:60", "2012-09-03T10:00:00+1",
@@ -87,7 +87,7 @@ struct TemporalTests {
     ])
   func noMoment(_ text: String) { #expect(ODataDateTimeOffset(text) == nil) }
 
-  @Test("Moments compare by instant; a leap second stands between its neighbours")
+  @Test("Timestamps compare by instant; a leap second is between its neighbours")
   func instants() throws {
     let noon = try #require(ODataDateTimeOffset("2012-09-03T12:00:00Z"))
     let same = try #require(ODataDateTimeOffset("2012-09-03T14:00:00+02:00"))
@@ -105,7 +105,7 @@ struct TemporalTests {
     #expect(noon.with(offsetMinutes: .max) == nil)
   }
 
-  @Test("A V2 date-time knows its milliseconds and its ticks")
+  @Test("A V2 date-time has its milliseconds and its ticks")
   func dateTime() throws {
     let value = try #require(ODataDateTime("1969-12-31T23:59:59.999"))
     #expect(value.millisecondsSince1970 == -1)
@@ -133,7 +133,7 @@ struct TemporalTests {
   }
 
   @Test(
-    "What is no duration is refused",
+    "Invalid durations are rejected",
     arguments: [
       "", "P", "-P", "PT", "P1DT", "1D", "P1H", "PT1D", "PT1S1M", "P1.5D", "PT1.S", "PT.5S", "P1W", "+P1D", "P-1D",
       "P1Y",
@@ -141,7 +141,7 @@ struct TemporalTests {
     ])
   func noDuration(_ text: String) { #expect(ODataDuration(text) == nil) }
 
-  @Test("Digits behind the twelfth are kept, compared and printed")
+  @Test("Digits after the twelfth are kept, compared and printed")
   func furtherDigits() throws {
     for text in ["PT1.1234567890123S", "-PT0.0000000000001S", "P1DT0.0000000000000000000000000000012S"] {
       #expect(try #require(ODataDuration(text)).description == text)
@@ -163,7 +163,7 @@ struct TemporalTests {
         && ODataTimeOfDay("03:04:05.1234567890123") == nil)
   }
 
-  @Test("Years and months are refused by name")
+  @Test("Years and months are rejected by name")
   func calendarDuration() throws {
     let error = #expect(throws: ODataValueError.self) {
       try ODataValue(text: "P1Y6DT23H59M59.9999S", type: .duration)
@@ -182,7 +182,7 @@ struct TemporalTests {
     #expect(ODataDuration(seconds: .min) == nil)
   }
 
-  @Test("Random moments survive text")
+  @Test("Random timestamps survive conversion to text")
   func roundTrips() throws {
     var random = PrintedSeed(for: "TemporalTests.roundTrips")
     for _ in 0..<5_000 {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderOData
 
-@Suite("Garbage never traps a value's reader", .timeLimit(.minutes(5)))
+@Suite("Garbage never crashes the reader of a value", .timeLimit(.minutes(5)))
 struct ValueGarbageTests {
   static let seeds = [
     "2012-09-03T13:52:00.123456789012+02:00", "-P6DT23H59M59.9999S", "/Date(-1395752399000+0330)/",
@@ -14,7 +14,7 @@ struct ValueGarbageTests {
     "9223372036854775807L",
   ]
 
-  @Test("Mutated texts are read or refused by every reader, and what is read survives writing")
+  @Test("Every reader reads or rejects mutated texts, and values that were read survive writing")
   func mutations() throws {
     var random = PrintedSeed(for: "ValueGarbageTests.mutations")
     var accepted = 0

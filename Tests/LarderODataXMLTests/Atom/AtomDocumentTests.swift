@@ -87,7 +87,7 @@ struct AtomDocumentTests {
   }
 
   @Test(
-    "An annotation in a property document is the property's, whatever its value is",
+    "An annotation in a property document belongs to the property, whatever its value is",
     arguments: [
       ("<m:value \(AtomText.fourth) m:type='Int32'>4\(note)</m:value>", ODataValue.int32(4)),
       ("<m:value \(AtomText.fourth) m:null='true'>\(note)</m:value>", .null),
@@ -108,7 +108,7 @@ struct AtomDocumentTests {
   private static let m = "xmlns:m='http://schemas.microsoft.com/ado/2007/08/dataservices/metadata'"
 
   @Test(
-    "What is no OData document is refused as what it is",
+    "Other documents are rejected and named",
     arguments: [
       ("", AtomError.Problem.empty), ("<html/>", .notOData(root: "html")),
       ("<x:y xmlns:x='urn:x'/>", .notOData(root: "x:y")),
@@ -139,7 +139,9 @@ struct AtomDocumentTests {
     <d:B><d:C>x</d:C></d:B></m:properties></content></entry></feed>
     """
 
-  @Test("A document cut at any byte is an error, and random changes never trap", arguments: [21, 22] as [UInt64])
+  @Test(
+    "A document truncated at any byte is an error, and random changes never crash the reader",
+    arguments: [21, 22] as [UInt64])
   func broken(_ seed: UInt64) {
     print("seed \(seed)")
     let bytes = Array(Self.small.utf8)
@@ -154,7 +156,7 @@ struct AtomDocumentTests {
     }
   }
 
-  @Test("What a handler throws ends the reading and comes out as it was")
+  @Test("An error that the handler throws ends the reading and is rethrown unchanged")
   func handlerError() {
     final class Refusing: AtomTestHandler {
       override func endEntity() throws { throw AtomText.Unexpected() }
@@ -163,7 +165,7 @@ struct AtomDocumentTests {
     #expect(throws: AtomText.Unexpected.self) { try reader.read(Array(Self.small.utf8)) }
   }
 
-  @Test("A feed of 20,000 entries is told row by row")
+  @Test("A feed of 20,000 entries is reported row by row")
   func large() throws {
     final class Counting: AtomTestHandler {
       var rows = 0
@@ -198,7 +200,7 @@ struct AtomDocumentTests {
   }
 
   @Test(
-    "Recorded answers with an XML body are read",
+    "Recorded responses with an XML body are read",
     arguments: Samples.files(in: ["http-recorded/Atom_Data"], of: payloads))
   func recorded(_ file: URL) throws {
     let text = try String(contentsOf: file, encoding: .utf8)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Atom: entries and feeds", .timeLimit(.minutes(5)))
 struct AtomEntryTests {
-  @Test("Elements of feeds, service documents and tombstones are no properties, on any level")
+  @Test("Elements of feeds, service documents and tombstones are not properties, on any level")
   func foreignElements() throws {
     let foreign = """
       <title>t</title><a:collection xmlns:a="http://www.w3.org/2007/app" href="h"><a:accept>x</a:accept></a:collection>\
@@ -61,7 +61,7 @@ struct AtomEntryTests {
     #expect(entity.annotations == [ODataAnnotation(term: "atom.title", value: .string("T"))])
   }
 
-  @Test("A feed with count, next and delta links and entries in line ([MS-ODATA] §2.2.6.2.6, §2.2.6.2.1)")
+  @Test("A feed with count, next and delta links and inline entries ([MS-ODATA] §2.2.6.2.6, §2.2.6.2.1)")
   func feed() throws {
     let payload = try AtomText.read(
       """
@@ -124,7 +124,7 @@ struct AtomEntryTests {
       ])
   }
 
-  @Test("Properties that the model maps to Atom are found there ([MS-ODATA] §2.2.3.7.2.1)")
+  @Test("Properties that the model maps to Atom elements are read from them ([MS-ODATA] §2.2.3.7.2.1)")
   func feedMappings() throws {
     let model = try CSDLText.read(
       CSDLText.v2(

@@ -48,7 +48,7 @@ struct AtomValueTests {
     #expect(try AtomText.entity(entry)["P"] == expected)
   }
 
-  @Test("A value that is none of its type is an error with its place")
+  @Test("A value that does not fit its type is an error with its position")
   func invalid() throws {
     let entry = AtomText.entry("<d:P m:type='Edm.Int32'>\n12x</d:P>")
     #expect {
@@ -86,7 +86,7 @@ struct AtomValueTests {
     #expect(entity["None"] == .collection([]) && entity["Empty"] == .complex(ODataComplexValue(typeName: "NS.Address")))
   }
 
-  @Test("The model gives types where the payload says none, and the payload's own type wins")
+  @Test("The model gives types that the payload omits, and the payload's own type takes precedence")
   func typedByModel() throws {
     let model = try CSDLText.read(
       CSDLText.v4(
@@ -115,7 +115,7 @@ struct AtomValueTests {
     #expect(try AtomText.entity(own, model: model, type: "NS.E")["I"] == .string("5"))
   }
 
-  @Test("GML: latitude comes first on the round earth, x on the plane")
+  @Test("GML: latitude comes first in geography, x in geometry")
   func gml() throws {
     let entity = try AtomText.entity(
       AtomText.entry(

@@ -29,7 +29,7 @@ struct AtomWriterTests {
     return values
   }
 
-  @Test("What is written reads back the same", arguments: [ODataVersion.v2, .v3, .v4, .v401])
+  @Test("Written documents read back unchanged", arguments: [ODataVersion.v2, .v3, .v4, .v401])
   func roundTrip(_ version: ODataVersion) throws {
     var entity = ODataEntity(typeName: "NS.E", id: "http://h/s/E(1)", properties: try Self.values(version))
     entity.etag = "W/\"7\""
@@ -62,7 +62,7 @@ struct AtomWriterTests {
     #expect(text.contains("<d:a>x</d:a>"))
   }
 
-  @Test("Mapped properties are written where the model wants them, and read back")
+  @Test("Mapped properties are written to the elements that the model names, and read back")
   func feedMappings() throws {
     let model = try CSDLText.read(
       CSDLText.v2(
@@ -83,7 +83,7 @@ struct AtomWriterTests {
     #expect(try AtomText.entity(text, model: model) == entity)
   }
 
-  @Test("Properties and references alone")
+  @Test("Single properties and references")
   func small() throws {
     for version in [ODataVersion.v2, .v4] {
       let writer = AtomWriter(version: version)
@@ -100,13 +100,13 @@ struct AtomWriterTests {
   }
 
   @Test(
-    "What XML cannot hold is refused",
+    "Values that XML cannot represent are rejected",
     arguments: [ODataProperty("a", .string("\u{1}")), ODataProperty("a b", .int32(1)), ODataProperty("<x", .null)])
   func refused(_ property: ODataProperty) {
     #expect(throws: AtomWritingError.self) { try AtomWriter(version: .v3).entry(ODataEntity(properties: [property])) }
   }
 
-  @Test("Values nested too deep are refused")
+  @Test("Values nested too deep are rejected")
   func deep() {
     var value = ODataValue.int32(1)
     for _ in 0..<200 { value = .complex(ODataComplexValue(properties: [ODataProperty("a", value)])) }

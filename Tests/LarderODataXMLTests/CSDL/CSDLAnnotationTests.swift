@@ -76,7 +76,7 @@ struct CSDLAnnotationTests {
     #expect(try CSDLText.annotation(">\(text)</Annotation>")?.value == expected)
   }
 
-  @Test("Annotations written apart, with qualifiers and aliases, are found with those inside (§14.2)")
+  @Test("Separate annotations, with qualifiers and aliases, are found with the inline ones (§14.2)")
   func targets() throws {
     let model = try CSDLText.read(
       CSDLText.v4(
@@ -109,7 +109,7 @@ struct CSDLAnnotationTests {
     #expect(model.version == .v3 && model.diagnostics.isEmpty)
   }
 
-  @Test("Aliases are resolved in annotations wherever they stand")
+  @Test("Aliases are resolved everywhere in annotations")
   func aliases() throws {
     let note = "<Annotation Term='C.Note' String='n'/>"
     let text = """
@@ -137,7 +137,7 @@ struct CSDLAnnotationTests {
     for annotations in found { #expect(annotations?.map(\.term) == ["Long.Core.Note"]) }
   }
 
-  @Test("A second value and an unknown expression are said, not lost")
+  @Test("A second value and an unknown expression are reported, not lost")
   func odd() throws {
     let model = try CSDLText.read(
       CSDLText.v4(
@@ -152,7 +152,7 @@ struct CSDLAnnotationTests {
   }
 
   @Test(
-    "Text where only elements belong is told once, with its place; white space is none",
+    "Text where only elements belong is reported once, with its position; white space is ignored",
     arguments: [
       ("<Annotation Term='T.A'>true</Annotation>", "Annotation"),
       ("<Annotation Term='T.A'> x &amp; y <Null/> z</Annotation>", "Annotation"),

@@ -14,7 +14,7 @@ struct CSDLAttackTests {
   private static func failure(_ text: String) -> MetadataError? { failure(Array(text.utf8)) }
 
   @Test(
-    "Other documents are refused as what they are",
+    "Other documents are rejected and named",
     arguments: [
       ("", MetadataError.Reason.empty, ""), (" \n\t ", .empty, ""),
       ("<!DOCTYPE html><html><body>Log in</body></html>", .notMetadata, "HTML"),
@@ -37,7 +37,7 @@ struct CSDLAttackTests {
   }
 
   @Test(
-    "A document type declaration is refused before anything in it is read",
+    "A document type declaration is rejected before its content is read",
     arguments: [
       "<!DOCTYPE lolz [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;'><!ENTITY c '&b;&b;&b;'>]><Edmx>&c;</Edmx>",
       "<!DOCTYPE Edmx [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><Edmx>&x;</Edmx>",
@@ -57,7 +57,7 @@ struct CSDLAttackTests {
     #expect(Self.failure(String(repeating: "[", count: 100_000))?.reason == .tooDeep)
   }
 
-  @Test("A long attribute is read; one beyond the limit is refused, in bounded memory")
+  @Test("A long attribute is read; one beyond the limit is rejected, in bounded memory")
   func longAttribute() throws {
     let text = String(repeating: "x", count: 1 << 20)
     #expect(try CSDLText.annotation("String='\(text)'/>")?.value?.string?.utf8.count == 1 << 20)
@@ -67,7 +67,7 @@ struct CSDLAttackTests {
     #expect(Self.failure(Array(document.utf8), limits: MetadataLimits(documentLength: 1 << 19))?.reason == .tooLarge)
   }
 
-  @Test("A tag of 200,000 attributes is refused quickly")
+  @Test("A tag of 200,000 attributes is rejected quickly")
   func manyAttributes() {
     let attributes = (0..<200_000).map { " a\($0)='1'" }.joined()
     #expect(Self.failure(CSDLText.v4("<EntityType Name='E'\(attributes)/>"))?.reason == .tooLarge)
@@ -80,7 +80,7 @@ struct CSDLAttackTests {
     </Record></Annotation></EntityType><?pi x?>
     """)
 
-  @Test("A document cut at any byte is an error with a place")
+  @Test("A document truncated at any byte is an error with a position")
   func truncated() {
     let bytes = Array(Self.small.utf8)
     for end in 1..<bytes.count {
@@ -114,7 +114,7 @@ struct CSDLAttackTests {
     #expect(model.entityType("NS.Ä")?.annotations.first?.value?["p"]?.string == "<xä")
   }
 
-  @Test("White space before the XML declaration is passed over with a diagnostic")
+  @Test("White space before the XML declaration is skipped with a diagnostic")
   func leadingSpace() throws {
     let model = try CSDLText.read("\r\n\n  <?xml version='1.0'?>" + CSDLText.v4("<EntityType Name='E' X='1'/>"))
     #expect(model.diagnostics.map(\.kind) == [.unusualForm, .unknownAttribute])
@@ -147,7 +147,7 @@ struct CSDLAttackTests {
     }
   }
 
-  @Test("After an error the reader repeats it")
+  @Test("After an error, the reader throws it again")
   func repeated() {
     let reader = CSDLReader()
     #expect(throws: MetadataError.self) { try reader.push(Array("<a/>".utf8)) }
@@ -155,7 +155,7 @@ struct CSDLAttackTests {
     #expect(throws: MetadataError.self) { try reader.finish() }
   }
 
-  @Test("A document of several megabytes is read whole")
+  @Test("A document of several megabytes is read completely")
   func large() throws {
     let types = (0..<5000).map { number in
       "<EntityType Name='T\(number)'><Key><PropertyRef Name='id'/></Key><Property Name='id' Type='Edm.Int32'/>"

@@ -83,7 +83,7 @@ struct CSDLTypeTests {
     #expect(model.diagnostics.isEmpty)
   }
 
-  @Test("A type that derives from itself is read, with a diagnostic, and look-ups end")
+  @Test("A type that derives from itself is read, with a diagnostic, and look-ups terminate")
   func circularBase() throws {
     let model = try CSDLText.read(
       CSDLText.v4(
@@ -94,7 +94,7 @@ struct CSDLTypeTests {
     #expect(!model.isType("NS.S", derivedFrom: "NS.A"))
   }
 
-  @Test("A chain of 100 types is read; one of 101, and of 5,000, is refused", arguments: [100, 101, 5000])
+  @Test("A chain of 100 types is read; one of 101, and of 5,000, is rejected", arguments: [100, 101, 5000])
   func longChain(_ count: Int) throws {
     let types = (1..<count).map { "<ComplexType Name='T\($0)' BaseType='NS.T\($0 - 1)'/>" }
     for types in [types, types.reversed()] {
@@ -110,7 +110,7 @@ struct CSDLTypeTests {
     }
   }
 
-  @Test("Members of enumerations count on where they give no value (§10.3)")
+  @Test("Members of enumerations without a value count up (§10.3)")
   func enumMembers() throws {
     let model = try CSDLText.read(
       CSDLText.v4(
@@ -205,7 +205,7 @@ struct CSDLTypeTests {
     #expect(model.diagnostics.isEmpty)
   }
 
-  @Test("What is odd is said with its place, and the rest is read")
+  @Test("Oddities are reported with their position, and the rest is read")
   func oddities() throws {
     let model = try CSDLText.read(
       CSDLText.v4(
@@ -225,7 +225,7 @@ struct CSDLTypeTests {
     #expect(type.properties.map(\.name) == ["p", "u"])
   }
 
-  @Test("Two children of a container with one name are told, with both their kinds (§13)")
+  @Test("Two children of a container with one name are reported, with both kinds (§13)")
   func duplicateChildren() throws {
     let model = try CSDLText.read(
       CSDLText.v4(

@@ -18,7 +18,7 @@ struct CSDLVersionTests {
       <End Role='C' EntitySet='Customers'/><End Role='O' EntitySet='Orders'/></AssociationSet></EntityContainer>
     """
 
-  @Test("Associations give navigation properties what V4 says directly ([MC-CSDL] §2.1.9, §2.1.19)")
+  @Test("Associations give navigation properties the information that V4 states directly ([MC-CSDL] §2.1.9, §2.1.19)")
   func associations() throws {
     let model = try CSDLText.read(CSDLText.v2(Self.orders))
     let customer = try #require(model.structure("NS.Order")?.navigationProperty("Customer"))
@@ -147,7 +147,7 @@ struct CSDLVersionTests {
     #expect(model.diagnostics.isEmpty)
   }
 
-  @Test("An attribute that a type's element does not have is told")
+  @Test("An attribute that a type's element does not have is reported")
   func typeElementRest() throws {
     let model = try CSDLText.read(
       CSDLText.v2(

@@ -24,7 +24,8 @@ enum Samples {
 @Suite("CSDL of real products", .timeLimit(.minutes(5)))
 struct RealDocumentTests {
   @Test(
-    "Every sample document is read whole", arguments: Samples.files(in: ["v2", "v3", "v4", "bulk-sap-v2", "csdl-json"]))
+    "Every sample document is read completely",
+    arguments: Samples.files(in: ["v2", "v3", "v4", "bulk-sap-v2", "csdl-json"]))
   func sample(_ file: URL) throws {
     let model = try EdmModel.read(Samples.bytes(file))
     let schemas = model.schemas
@@ -36,7 +37,8 @@ struct RealDocumentTests {
   }
 
   @Test(
-    "Every faulty sample is refused with a place or read with diagnostics", arguments: Samples.files(in: ["malformed"]))
+    "Every faulty sample is rejected with a position or read with diagnostics",
+    arguments: Samples.files(in: ["malformed"]))
   func faulty(_ file: URL) throws {
     do {
       let model = try EdmModel.read(Samples.bytes(file))

@@ -6,12 +6,12 @@ import Testing
 
 /// What a service or a file may hold in place of what it should: reading ends with a value or a typed error, never with a
 /// signal. `LARDER_RANDOM_INPUTS=100000` reads more of them.
-@Suite("Random documents of the words of OData", .timeLimit(.minutes(20)))
+@Suite("Random documents from the words of OData", .timeLimit(.minutes(20)))
 struct RandomInputTests {
   private static let count =
     ProcessInfo.processInfo.environment["LARDER_RANDOM_INPUTS"].flatMap { Int($0) } ?? 600
 
-  @Test("Each is read, or refused with a typed error")
+  @Test("Each is read, or rejected with a typed error")
   func read() throws {
     let seed = PrintedSeed(for: "random documents").seed
     let model = try CSDLText.read(CSDLText.v4(Self.schema, namespace: "N"))

@@ -2,7 +2,7 @@ import LarderOData
 import LarderODataXML
 import Testing
 
-@Suite("What a URL leads to", .timeLimit(.minutes(5)))
+@Suite("The resource that a URL identifies", .timeLimit(.minutes(5)))
 struct ResourceShapeTests {
   private static let v4 = """
     <edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx"><edmx:DataServices>\
@@ -37,7 +37,7 @@ struct ResourceShapeTests {
     """
 
   @Test(
-    "a path's shape by a V4 model (URL Conventions 4.01 §4)",
+    "The shape of a path in a V4 model (URL Conventions 4.01 §4)",
     arguments: [
       ("P", PayloadKind.collection, "S.P"), ("P(1)", .entity, "S.P"), ("P('a/b')/Next", .entity, "S.P"),
       ("P(%27a/b%27)/Next", .entity, "S.P"), ("P(1)/Parts?$top=1", .collection, "S.P"),
@@ -52,7 +52,7 @@ struct ResourceShapeTests {
   }
 
   @Test(
-    "a path's shape by a V2 model ([MS-ODATA] §2.2.3)",
+    "The shape of a path in a V2 model ([MS-ODATA] §2.2.3)",
     arguments: [
       ("Es", PayloadKind.collection, "N.E"), ("Es(1L)", .entity, "N.E"), ("K.Es(1L)", .entity, "N.E"),
       ("Es(1L)/Dt", .property, "Edm.DateTime"), ("Es(1L)/C", .property, "N.Ad"), ("Es(1L)/C/At", .property, "Edm.Time"),
@@ -75,7 +75,7 @@ struct ResourceShapeTests {
     #expect(ResourceShape(path: path, model: model)?.kind == kind)
   }
 
-  @Test("paths that the model does not know have no shape", arguments: ["X", "P/Y", "P(1)/Price/Z", "$batch", ""])
+  @Test("Paths that the model does not know have no shape", arguments: ["X", "P/Y", "P(1)/Price/Z", "$batch", ""])
   func unknown(path: String) throws {
     let model = try EdmModel.read(Array(Self.v4.utf8))
     #expect(ResourceShape(path: path, model: model) == nil)

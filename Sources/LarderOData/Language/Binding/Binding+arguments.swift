@@ -10,7 +10,7 @@ extension Binding {
   /// Chooses the overload that has the named parameters. Parentheses that match no overload are not taken: they are a
   /// key.
   func overload(
-    _ candidates: [ODataDeclaredOperation], _ name: String, _ given: [ODataArgument]?, _ walk: inout Walk,
+    _ candidates: [ODataDeclaredOperation], named name: String, arguments given: [ODataArgument]?, _ walk: inout Walk,
     at position: SourcePosition
   ) throws(ODataBindingError) -> ODataDeclaredOperation {
     var names: [String] = []

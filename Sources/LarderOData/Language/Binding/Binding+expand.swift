@@ -61,12 +61,14 @@ extension Binding {
     if case .property? = walk.path.lastKind { content = .stream }
     try checkEnd(walk, at: item.path.position)
     // Options are large: they are passed on, not copied.
-    guard let counted else { return try expanded(walk, content, target, item.options, at: item.path.position) }
-    return try expanded(walk, content, target, counted, at: item.path.position)
+    guard let counted else {
+      return try expanded(walk, content: content, target: target, options: item.options, at: item.path.position)
+    }
+    return try expanded(walk, content: content, target: target, options: counted, at: item.path.position)
   }
 
   private func expanded(
-    _ walk: Walk, _ content: ODataBoundExpandItem.Content, _ target: Instance?, _ options: ODataQueryOptions,
+    _ walk: Walk, content: ODataBoundExpandItem.Content, target: Instance?, options: ODataQueryOptions,
     at position: SourcePosition
   ) throws(ODataBindingError) -> ODataBoundExpandItem {
     if self.options.keepsOptionsOfAnyType, content == .entities, walk.instance?.isOfAnyType == true {

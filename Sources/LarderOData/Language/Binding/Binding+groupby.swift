@@ -94,12 +94,12 @@ extension Binding {
         places[name] = place
         groups.append(GroupedSteps(name: name, type: firstType, isComputed: first.isUndeclared))
       }
-      if steps.count == 1 { groups[place].isWhole = true } else { groups[place].rest.append(steps.dropFirst()) }
+      if steps.count == 1 { groups[place].endsHere = true } else { groups[place].rest.append(steps.dropFirst()) }
     }
     let members = groups.map { group in
       var kept = group.type
       // A property that is grouped as a whole keeps its type.
-      if !group.isWhole {
+      if !group.endsHere {
         kept = ODataBoundType(
           .shape(shape(of: group.rest, in: kept)), isCollection: kept.isCollection, isNullable: kept.isNullable)
       }
@@ -212,7 +212,7 @@ private struct GroupedSteps {
   let type: ODataBoundType
   let isComputed: Bool
   /// Whether one of the paths ends with the property.
-  var isWhole = false
+  var endsHere = false
   /// The remaining steps of the other paths.
   var rest: [ArraySlice<ODataBoundSegment>] = []
 }

@@ -24,13 +24,13 @@ extension Binding {
       given.append(try keyPart(missing.remove(at: place), argument.value, at: position))
     }
     guard !given.isEmpty, given.count == arguments.count else { throw wrongKey(structure, arguments, at: position) }
-    try append(key: given, of: structure, parts, &walk, instance, arguments, at: position)
+    try append(key: given, of: structure, parts: parts, &walk, instance: instance, arguments: arguments, at: position)
   }
 
   /// Appends a key, in the order of the type's key, with the parts that follow from referential constraints.
   private func append(
-    key given: [ODataBoundKeyPart], of structure: EdmStructure, _ parts: [ODataDeclaredKeyPart], _ walk: inout Walk,
-    _ instance: Instance, _ arguments: [ODataArgument], at position: SourcePosition
+    key given: [ODataBoundKeyPart], of structure: EdmStructure, parts: [ODataDeclaredKeyPart], _ walk: inout Walk,
+    instance: Instance, arguments: [ODataArgument], at position: SourcePosition
   ) throws(ODataBindingError) {
     var key = given
     if given.count != parts.count || parts.count > 1 {
@@ -103,7 +103,7 @@ extension Binding {
       throw misplaced("'\(text)'", walk, "", at: position)
     }
     if let structure = instance.type.structure, structure.isEntityType, options.isKeyAsSegment {
-      return try keySegment(text, structure, &walk, instance, at: position)
+      return try keySegment(text, of: structure, &walk, instance: instance, at: position)
     }
     guard let ordinal = Int(text) else {
       throw misplaced("'\(text)'", walk, "expected a position in the collection", at: position)
@@ -112,7 +112,7 @@ extension Binding {
   }
 
   private func keySegment(
-    _ text: String, _ structure: EdmStructure, _ walk: inout Walk, _ instance: Instance, at position: SourcePosition
+    _ text: String, of structure: EdmStructure, _ walk: inout Walk, instance: Instance, at position: SourcePosition
   ) throws(ODataBindingError) {
     let parts = index.key(of: structure)
     let openParts = parts.count == 1 ? parts : free(parts, walk)
@@ -137,6 +137,7 @@ extension Binding {
       }
     }
     try append(
-      key: [ODataBoundKeyPart(part: part, value: value)], of: structure, parts, &walk, instance, [], at: position)
+      key: [ODataBoundKeyPart(part: part, value: value)], of: structure, parts: parts, &walk, instance: instance,
+      arguments: [], at: position)
   }
 }

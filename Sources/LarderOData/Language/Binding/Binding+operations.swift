@@ -21,7 +21,7 @@ extension Binding {
       throw misplaced("the action \(item.name)", walk, "only a URL can call it", at: position)
     }
     let given = takeArguments(segments, &walk)
-    let operation = try overload(item.operations, item.name, given, &walk, at: position)
+    let operation = try overload(item.operations, named: item.name, arguments: given, &walk, at: position)
     let arguments = try self.arguments(given, operation, at: position)
     let result = operation.result.map { type in
       let entities = item.entitySet.flatMap { index.instance(of: $0) }
@@ -37,7 +37,9 @@ extension Binding {
     _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, at position: SourcePosition
   ) throws(ODataBindingError) {
     let overloads = index.overloads(name)
-    if walk.place == .select { return try selectOperation(name, overloads, segments, &walk, at: position) }
+    if walk.place == .select {
+      return try selectOperation(name, overloads: overloads, segments: segments, &walk, at: position)
+    }
     var candidates: [ODataDeclaredOperation] = []
     let isStart = walk.path.segments.isEmpty && walk.path.root == .implicit
     if isStart || walk.instance == nil { candidates = overloads.filter { $0.bindingType == nil } }
@@ -51,7 +53,7 @@ extension Binding {
       throw misplaced("\(name)", walk, "no overload of it has this binding type", at: position)
     }
     let given = takeArguments(segments, &walk)
-    let operation = try overload(candidates, name, given, &walk, at: position)
+    let operation = try overload(candidates, named: name, arguments: given, &walk, at: position)
     let arguments = try self.arguments(given, operation, at: position)
     let result = operation.result.map { self.result($0, of: operation, on: walk.instance) }
     walk.append(.operation(operation, arguments), result, at: position)
@@ -91,7 +93,7 @@ extension Binding {
   }
 
   private func selectOperation(
-    _ name: String, _ overloads: [ODataDeclaredOperation], _ segments: [ODataPathSegment], _ walk: inout Walk,
+    _ name: String, overloads: [ODataDeclaredOperation], segments: [ODataPathSegment], _ walk: inout Walk,
     at position: SourcePosition
   ) throws(ODataBindingError) {
     guard let instance = walk.instance else { throw misplaced(name, walk, "", at: position) }

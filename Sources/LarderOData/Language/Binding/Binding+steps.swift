@@ -49,7 +49,7 @@ extension Binding {
       return try qualifiedName(name, segments, &walk, at: position)
     }
     if instance.type.isCollection, !walk.place.goesThroughCollections {
-      return try onCollection(name, segments, &walk, instance, at: position)
+      return try onCollection(name, segments: segments, &walk, instance: instance, at: position)
     }
     if let computing, walk.path.segments.isEmpty, computing.instance === instance, let type = computing.types[name] {
       return walk.append(.computed(name), Instance(type), at: position)
@@ -173,7 +173,7 @@ extension Binding {
   }
 
   private func onCollection(
-    _ name: String, _ segments: [ODataPathSegment], _ walk: inout Walk, _ instance: Instance,
+    _ name: String, segments: [ODataPathSegment], _ walk: inout Walk, instance: Instance,
     at position: SourcePosition
   ) throws(ODataBindingError) {
     if index.structure(name) != nil || index.operations[name] != nil {

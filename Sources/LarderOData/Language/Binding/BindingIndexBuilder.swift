@@ -116,7 +116,9 @@ struct BindingIndexBuilder {
       var path: [ODataDeclaredProperty] = []
       var owner: EdmStructure? = structure
       for step in reference.path.split(separator: "/") {
-        guard let current = owner, let property = property(String(step), of: current, structure, members, base) else {
+        guard let current = owner,
+          let property = property(String(step), of: current, structure: structure, members: members, base: base)
+        else {
           return nil
         }
         path.append(property)
@@ -128,8 +130,8 @@ struct BindingIndexBuilder {
   }
 
   private func property(
-    _ name: String, of type: EdmStructure, _ structure: EdmStructure, _ members: [String: BindingIndex.Member],
-    _ base: StructureTable?
+    _ name: String, of type: EdmStructure, structure: EdmStructure, members: [String: BindingIndex.Member],
+    base: StructureTable?
   ) -> ODataDeclaredProperty? {
     if type == structure {
       if case .property(let property)? = members[name] { return property }
@@ -153,18 +155,21 @@ struct BindingIndexBuilder {
     for schema in model.schemas {
       for function in schema.functions {
         declare(
-          .function(function), function.name, in: schema, isBound: function.isBound, function.parameters,
-          function.returnType)
+          .function(function), named: function.name, in: schema, isBound: function.isBound,
+          parameters: function.parameters,
+          result: function.returnType)
       }
       for action in schema.actions {
-        declare(.action(action), action.name, in: schema, isBound: action.isBound, action.parameters, action.returnType)
+        declare(
+          .action(action), named: action.name, in: schema, isBound: action.isBound, parameters: action.parameters,
+          result: action.returnType)
       }
     }
   }
 
   private mutating func declare(
-    _ declaration: ODataDeclaredOperation.Declaration, _ name: String, in schema: EdmSchema, isBound: Bool,
-    _ parameters: [EdmParameter], _ result: EdmReturnType?
+    _ declaration: ODataDeclaredOperation.Declaration, named name: String, in schema: EdmSchema, isBound: Bool,
+    parameters: [EdmParameter], result: EdmReturnType?
   ) {
     let operation = operation(
       declaration, name: EdmSchema.qualify(name, in: schema.namespace), isBound: isBound, parameters, result)

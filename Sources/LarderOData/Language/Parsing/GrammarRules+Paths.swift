@@ -100,7 +100,7 @@ extension SyntaxReader {
   fileprivate mutating func uri() throws(ODataSyntaxError) -> ODataURL {
     let start = index
     do throws(ODataSyntaxError) {
-      return try whole { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.absoluteURL() }
+      return try readToEnd { (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.absoluteURL() }
     } catch {
       var lookahead = self
       lookahead.index = start

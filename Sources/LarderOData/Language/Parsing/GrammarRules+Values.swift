@@ -107,7 +107,7 @@ extension GrammarRules {
     for read in reads {
       var attempt = reader
       do throws(ODataSyntaxError) {
-        let value = try attempt.whole(read)
+        let value = try attempt.readToEnd(read)
         reader = attempt
         return value
       } catch {
@@ -118,7 +118,7 @@ extension GrammarRules {
     if reader.index == 0, reader.text.utf8.contains(UInt8(ascii: "%")) {
       var attempt = try SyntaxReader(reader.text, options: ODataParserOptions(version: reader.options.version))
       do throws(ODataSyntaxError) {
-        let value = try attempt.whole(geo)
+        let value = try attempt.readToEnd(geo)
         reader = attempt
         return value
       } catch {

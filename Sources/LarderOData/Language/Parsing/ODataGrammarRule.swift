@@ -32,12 +32,12 @@ package struct ODataGrammarRule: Sendable, CustomStringConvertible {
     case .inURL(let read):
       let isLenient = ["filter", "commonExpr", "boolCommonExpr"].contains(name)
       var reader = try SyntaxReader(text, options: options, isLenient: isLenient)
-      return try reader.whole(read)
+      return try reader.readToEnd(read)
     case .outside(let read):
       var options = options
       options.isPercentEncoded = false
       var reader = try SyntaxReader(text, options: options)
-      return try reader.whole(read)
+      return try reader.readToEnd(read)
     case .header(let rule):
       switch try rule.read(text) {
       case .header(let header): return .header(header)

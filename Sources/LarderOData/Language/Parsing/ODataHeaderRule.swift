@@ -25,7 +25,7 @@ package enum ODataHeaderRule: String, Sendable, CaseIterable {
   /// Parses a whole text by the rule. Headers are not percent-encoded.
   package func read(_ text: String) throws(ODataSyntaxError) -> Value {
     var reader = try SyntaxReader(text, options: ODataParserOptions(isPercentEncoded: false))
-    return try reader.whole { (reader) throws(ODataSyntaxError) in try reader.value(of: self) }
+    return try reader.readToEnd { (reader) throws(ODataSyntaxError) in try reader.value(of: self) }
   }
 }
 

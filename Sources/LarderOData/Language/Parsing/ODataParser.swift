@@ -94,7 +94,7 @@ public struct ODataParser: Sendable {
     _ text: String, _ rule: (inout SyntaxReader) throws(ODataSyntaxError) -> Value
   ) throws(ODataSyntaxError) -> Value {
     var reader = try SyntaxReader(text, options: options)
-    return try reader.whole(rule)
+    return try reader.readToEnd(rule)
   }
 
   /// Reads the whole text; white space around it is ignored.

@@ -30,7 +30,7 @@ enum OptionPlace: Sendable, CaseIterable {
   }
 
   /// Whether `@name=value` is allowed.
-  var takesAliases: Bool { self == .url || self == .expand || self == .select }
+  var allowsAliases: Bool { self == .url || self == .expand || self == .select }
 
   /// Whether a system query option is allowed here, in the dialect.
   func allows(_ option: SystemOption, dialect: ODataDialect) -> Bool {

@@ -77,7 +77,7 @@ extension SyntaxReader {
   ) throws(ODataSyntaxError) {
     let start = index
     switch peek {
-    case UInt8(ascii: "@") where place.takesAliases:
+    case UInt8(ascii: "@") where place.allowsAliases:
       let alias = try aliasAndValue()
       guard names.aliases.insert(alias.name).inserted else {
         throw error(.duplicateOption("@" + alias.name), at: start)
@@ -146,7 +146,7 @@ extension SyntaxReader {
 
   private func expected(at place: OptionPlace) -> [String] {
     place.allowed(dialect: dialect).filter { $0 != "$inlinecount" || dialect == .v2 }
-      + (place.takesAliases && dialect == .v4 ? ["@alias"] : [])
+      + (place.allowsAliases && dialect == .v4 ? ["@alias"] : [])
   }
 
   private func unknownOption(_ name: String, _ place: OptionPlace) -> ODataSyntaxError.Problem {

@@ -14,7 +14,7 @@ enum PreferenceName: String, CaseIterable {
   case wait
 
   /// Whether the preference may have the prefix `odata.`: those that OData 4.0 defined.
-  var takesPrefix: Bool {
+  var allowsPrefix: Bool {
     switch self {
     case .omitValues, .respondAsync, .return, .wait: false
     default: true
@@ -28,7 +28,7 @@ extension SyntaxReader {
     var allowed = allowed
     if hasWord("odata.", at: index, anyCase: true) {
       index += 6
-      allowed.removeAll { !$0.takesPrefix }
+      allowed.removeAll { !$0.allowsPrefix }
     }
     guard let name = takeName(of: allowed) else {
       throw error(.unexpected(expected: allowed.map { "'\($0.rawValue)'" }))

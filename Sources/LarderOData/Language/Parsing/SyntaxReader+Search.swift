@@ -10,7 +10,7 @@ extension SyntaxReader {
   static func freeSearch(_ text: String) -> ODataSearchExpression {
     let options = ODataParserOptions(isPercentEncoded: false)
     guard var reader = try? SyntaxReader(text, options: options),
-      let search = try? reader.whole({
+      let search = try? reader.readToEnd({
         (reader: inout SyntaxReader) throws(ODataSyntaxError) in try reader.searchAlternatives()
       })
     else { return .phrase(text) }

@@ -240,7 +240,7 @@ extension SyntaxReader {
   }
 
   /// Reads a part and throws if text follows it.
-  mutating func whole<Value>(
+  mutating func readToEnd<Value>(
     _ read: (inout SyntaxReader) throws(ODataSyntaxError) -> Value
   ) throws(ODataSyntaxError) -> Value {
     let value = try read(&self)

@@ -210,7 +210,7 @@ extension CanonicalForm {
     let outer = isInParts
     defer { isInParts = outer }
     switch expression.kind {
-    case .call(let function, _): isInParts = isInParts || function.takesParts
+    case .call(let function, _): isInParts = isInParts || function.dependsOnOffset
     default: isInParts = true
     }
     return rewriteParts(of: expression)
@@ -242,7 +242,7 @@ extension CanonicalForm {
 
 extension ODataCanonicalFunction {
   /// Whether the function's result depends on the offset of a timestamp.
-  fileprivate var takesParts: Bool {
+  fileprivate var dependsOnOffset: Bool {
     switch self {
     case .year, .month, .day, .hour, .minute, .second, .fractionalseconds, .date, .time, .totaloffsetminutes: true
     default: false

@@ -102,7 +102,7 @@ extension ODataPathSegment {
     }
   }
 
-  var takesArguments: Bool {
+  var acceptsArguments: Bool {
     switch kind {
     case .name, .qualifiedName, .filter: true
     default: false

@@ -33,7 +33,7 @@ extension SyntaxWriter {
         .misplaced(
           "$" + option.rawValue, expected: ODataSyntaxError.choice(place.allowed(dialect: dialect))))
     }
-    if !options.aliases.isEmpty, !place.takesAliases {
+    if !options.aliases.isEmpty, !place.allowsAliases {
       throw error(.misplaced("an alias", expected: "it among the options of the URL"))
     }
   }

@@ -154,7 +154,7 @@ extension SyntaxWriter {
     }
     if segment.isArguments {
       let isAfterCall = index > 1 && before.map(\.isCall) ?? false && path.segments[index - 2].isName
-      guard let before, before.takesArguments || isAfterCall else {
+      guard let before, before.acceptsArguments || isAfterCall else {
         throw error(.misplaced("arguments", expected: "arguments after a name or a $filter step"))
       }
       return false

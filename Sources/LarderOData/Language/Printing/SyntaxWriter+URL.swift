@@ -62,7 +62,7 @@ extension SyntaxWriter {
     }
     for (index, segment) in path.segments.enumerated() {
       if case .arguments(let arguments) = segment.kind {
-        guard index > 0, path.segments[index - 1].takesResourceArguments else {
+        guard index > 0, path.segments[index - 1].acceptsResourceArguments else {
           throw error(.misplaced("arguments", expected: "arguments after a name"))
         }
         try self.arguments(arguments, inExpression: false)
@@ -82,7 +82,7 @@ extension SyntaxWriter {
     let options = ODataParserOptions(version: version, isPercentEncoded: printer.isPercentEncoded)
     do throws(ODataSyntaxError) {
       var reader = try SyntaxReader(text, options: options)
-      try reader.whole(rule)
+      try reader.readToEnd(rule)
     } catch {
       // The depth of trees is limited by the printer itself.
       if case .tooDeep = error.problem { return }
@@ -148,7 +148,7 @@ extension SyntaxWriter {
 }
 
 extension ODataPathSegment {
-  fileprivate var takesResourceArguments: Bool {
+  fileprivate var acceptsResourceArguments: Bool {
     switch kind {
     case .name, .qualifiedName, .arguments, .filter: true
     default: false

@@ -83,7 +83,7 @@ struct AggregateTests {
     #expect(try ApplyReading.aggregate("\(name) with sum as A")?.expression == ApplyReading.expression(name))
   }
 
-  @Test("Several aggregates stand in one transformation")
+  @Test("One transformation has several aggregates")
   func several() throws {
     #expect(
       try ApplyReading.read("aggregate(Amount with sum as A,$count as B , Budget,Forecast as C)") == [
@@ -97,7 +97,7 @@ struct AggregateTests {
   }
 
   @Test(
-    "What the grammar has not is refused at its first byte that cannot stand there",
+    "Invalid text is rejected at the first byte that is not allowed",
     arguments: [
       ("aggregate()", 10), ("aggregate(Amount with sum)", 25), ("aggregate(Amount with sum )", 26),
       ("aggregate(Amount with sum from Time with average)", 48), ("aggregate(Amount with sum from Time as A)", 36),
@@ -132,7 +132,7 @@ struct AggregateTests {
     #expect(throws: ODataSyntaxError.self) { try ApplyReading.expression("aggregate(Amount with sum) gt 5") }
   }
 
-  @Test("isdefined takes a path (§4.1)")
+  @Test("isdefined accepts a path (§4.1)")
   func isdefined() throws {
     #expect(
       try ApplyReading.expression("isdefined(Customer/Name)").kind == .isdefined(ApplyReading.path("Customer/Name")))

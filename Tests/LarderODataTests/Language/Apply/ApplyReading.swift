@@ -4,7 +4,7 @@
 enum ApplyReading {
   static func read(_ text: String) throws -> [ODataTransformation] {
     var reader = try SyntaxReader(text, options: ODataParserOptions())
-    return try reader.whole { (reader) throws(ODataSyntaxError) in try reader.transformations() }
+    return try reader.readToEnd { (reader) throws(ODataSyntaxError) in try reader.transformations() }
   }
 
   /// The only aggregate of `aggregate(…)`.
@@ -15,7 +15,7 @@ enum ApplyReading {
 
   static func expression(_ text: String) throws -> ODataExpression {
     var reader = try SyntaxReader(text, options: ODataParserOptions())
-    return try reader.whole { (reader) throws(ODataSyntaxError) in try reader.expression() }
+    return try reader.readToEnd { (reader) throws(ODataSyntaxError) in try reader.expression() }
   }
 
   /// `A/Ns.B/$count` as a path of names, casts and counts.

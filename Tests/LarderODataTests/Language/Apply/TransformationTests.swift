@@ -28,7 +28,7 @@ struct TransformationTests {
       ])
   }
 
-  @Test("topcount and its five relatives take a number and a value (§3.3)", arguments: ODataExtremes.allCases)
+  @Test("topcount and its five relatives accept a number and a value (§3.3)", arguments: ODataExtremes.allCases)
   func extremes(kind: ODataExtremes) throws {
     #expect(
       try Read.read("\(kind.rawValue)( $these/$count div 10 , Amount )") == [
@@ -36,7 +36,7 @@ struct TransformationTests {
       ])
   }
 
-  @Test("concat takes two sequences or more (§3.2.2)")
+  @Test("concat accepts two sequences or more (§3.2.2)")
   func concat() throws {
     #expect(
       try Read.read("concat(identity,top(1)/skip(1), identity )") == [
@@ -45,7 +45,7 @@ struct TransformationTests {
     #expect(Read.refusal("concat(identity)") == 15)
   }
 
-  @Test("groupby takes properties, rollups and a sequence (§3.2.3, §6.3)")
+  @Test("groupby accepts properties, rollups and a sequence (§3.2.3, §6.3)")
   func groupby() throws {
     #expect(
       try Read.read("groupby((Customer/Country,Self.P/Product/Self.Q/Name),aggregate(Amount with sum as Total))") == [
@@ -70,7 +70,7 @@ struct TransformationTests {
         ])
   }
 
-  @Test("join and outerjoin name what they bring in (§3.5.1)")
+  @Test("join and outerjoin name the joined instances (§3.5.1)")
   func join() throws {
     #expect(
       try Read.read("join(Sales as Sale)/outerjoin( Sales/Self.Big as Sale , top(1)/skip(1))/join(@Ns.T as X)") == [
@@ -97,7 +97,7 @@ struct TransformationTests {
       ])
   }
 
-  @Test("ancestors and descendants take a start, a distance and keep start (§6.2.1)")
+  @Test("ancestors and descendants accept a start, a distance and keep start (§6.2.1)")
   func relatives() throws {
     let nodes = ODataPath(root: .root, Read.path("Orgs").segments)
     let hierarchy = ODataHierarchyReference(nodes: nodes, qualifier: "H", property: Read.path("Self.T/Org/ID"))
@@ -120,7 +120,7 @@ struct TransformationTests {
 
   private struct Missing: Error {}
 
-  @Test("traverse takes an order of visits, a start and an order of siblings (§6.2.2)")
+  @Test("traverse accepts an order of visits, a start and an order of siblings (§6.2.2)")
   func traverse() throws {
     let nodes = ODataPath(root: .root, Read.path("Orgs").segments)
     let hierarchy = ODataHierarchyReference(nodes: nodes, qualifier: "H", property: Read.path("ID"))
@@ -161,7 +161,7 @@ struct TransformationTests {
   }
 
   @Test(
-    "What the grammar has not is refused at its first byte that cannot stand there",
+    "Invalid text is rejected at the first byte that is not allowed",
     arguments: [
       ("", 0), ("identity/", 9), ("identity()", 8), ("sum(1)", 3), ("Aggregate(A)", 9), ("top(a)", 4), ("top(-1)", 4),
       ("top(1", 5), ("top(1))", 6), ("top 1", 3), ("topcount(1)", 10), ("filter()", 7), ("compute(A)", 9),
@@ -182,7 +182,7 @@ struct TransformationTests {
   }
 
   @Test(
-    "Sequences nested deeper than the limit are refused as too deep",
+    "Sequences nested deeper than the limit are rejected as too deep",
     arguments: ["concat(", "nest(", "groupby((A),", "ancestors($root/O,H,ID,"])
   func depth(opening: String) {
     #expect { try Read.read(String(repeating: opening, count: 100_000)) } throws: {
@@ -190,7 +190,7 @@ struct TransformationTests {
     }
   }
 
-  @Test("Long sequences are no deep ones")
+  @Test("Long sequences are not deep nesting")
   func length() throws {
     let text = Array(repeating: "identity", count: 10_000).joined(separator: "/")
     #expect(try Read.read(text).count == 10_000)

@@ -50,7 +50,7 @@ struct BindingApplyTests {
         == "there is no property 'Nam' in Sales.Category; did you mean 'Name'?")
   }
 
-  @Test("traverse, descendants and rolluprecursive keep or make what the standard says (§6.2, §6.3)")
+  @Test("traverse, descendants and rolluprecursive keep or create the instances that the standard defines (§6.2, §6.3)")
   func hierarchies() throws {
     // What nodes are chosen and ordered by is theirs, not of the instances that are related to them.
     let traversed = try Self.bind(
@@ -89,7 +89,7 @@ struct BindingApplyTests {
   }
 
   @Test(
-    "Hierarchies that are none",
+    "Invalid hierarchies",
     arguments: [
       (
         "Products?$apply=traverse($root/Categories,H,Category,preorder)",
@@ -108,7 +108,7 @@ struct BindingApplyTests {
     #expect(try Self.problem(text) == message)
   }
 
-  @Test("Thousands of items take time in proportion: $compute, groupby, aggregate, and names behind them")
+  @Test("Thousands of items take linear time: $compute, groupby, aggregate, and names that refer to them")
   func many() throws {
     let count = 5_000
     let binder = ODataBinder(model: BindingModel.sales, options: ODataBinderOptions(maxNodes: 1_000_000))

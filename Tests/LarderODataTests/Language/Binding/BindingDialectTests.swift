@@ -12,7 +12,7 @@ struct BindingDialectTests {
   }
 
   @Test(
-    "What V2 and V4 spell otherwise binds alike (OData V2 URI Conventions §3 to §4)",
+    "What V2 and V4 spell differently binds to the same tree (OData V2 URI Conventions §3 to §4)",
     arguments: [
       ("Products?$filter=substringof('x',Name)", "Products?$filter=contains(Name,'x')"),
       ("Products?$filter=substringof('x',Name) eq true", "Products?$filter=contains(Name,'x') eq true"),
@@ -87,7 +87,7 @@ struct BindingDialectTests {
   }
 
   @Test(
-    "Refusals",
+    "Errors",
     arguments: [
       (
         "Products?$select=Category/Name",

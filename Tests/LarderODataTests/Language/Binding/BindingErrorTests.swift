@@ -1,7 +1,7 @@
 import LarderOData
 import Testing
 
-@Suite("Binding: refusals", .timeLimit(.minutes(5)))
+@Suite("Binding: errors", .timeLimit(.minutes(5)))
 struct BindingErrorTests {
   private static func problem(_ text: String, on type: String = "Sales.Product") throws -> String {
     let expression = try ODataParser(.v401).expression(text)
@@ -14,7 +14,7 @@ struct BindingErrorTests {
   }
 
   @Test(
-    "Names that the model has not, and the nearest that it has (§5.1.1.15)",
+    "Names that the model does not have, and the nearest that it has (§5.1.1.15)",
     arguments: [
       ("Nam eq 'x'", "there is no property 'Nam' in Sales.Product; did you mean 'Name'?"),
       ("name eq 'x'", "there is no property 'name' in Sales.Product; did you mean 'Name'?"),
@@ -43,7 +43,7 @@ struct BindingErrorTests {
   }
 
   @Test(
-    "Operands that do not go together (§5.1.1.1, §5.1.1.2)",
+    "Operands of incompatible types (§5.1.1.1, §5.1.1.2)",
     arguments: [
       ("Name eq 5", "'eq' cannot be applied to Edm.String and Edm.Int32"),
       ("Rating eq 'x'", "'eq' cannot be applied to Edm.Int32 and Edm.String"),
@@ -82,7 +82,7 @@ struct BindingErrorTests {
   }
 
   @Test(
-    "Functions with arguments that they do not take (§5.1.1.5 to §5.1.1.11)",
+    "Functions with arguments that they do not accept (§5.1.1.5 to §5.1.1.11)",
     arguments: [
       ("length(Rating) eq 1", "length does not accept (Edm.Int32); expected (Edm.String) or (Collection)"),
       (
@@ -137,7 +137,7 @@ struct BindingErrorTests {
     #expect(try Self.problem(text) == message)
   }
 
-  @Test("The place, and the line with a caret")
+  @Test("The position, and the line with a caret")
   func place() throws {
     let text = "Price gt 5 and Nam eq 'x'"
     let expression = try ODataParser(.v401).expression(text)

@@ -150,13 +150,13 @@ struct BindingExpressionTests {
     #expect(try !Self.bind("case(Active:1,true:2)").type.isNullable)
   }
 
-  @Test("The types that operands are promoted to can be asked for (§5.1.1.18)")
+  @Test("The type that operands are promoted to is available (§5.1.1.18)")
   func promotion() throws {
     guard case .binary(_, let left, let right) = try Self.bind("Rating lt 2.5").kind else { return }
     #expect(ODataBoundType.promoted(left.type, right.type)?.primitive == .decimal)
   }
 
-  @Test("An expression may stand on nothing")
+  @Test("An expression can be bound without an instance")
   func alone() throws {
     let bound = try BindingModel.binder.bind(try ODataParser(.v401).expression("1 add 2 eq 3"))
     #expect(bound.type.primitive == .boolean)

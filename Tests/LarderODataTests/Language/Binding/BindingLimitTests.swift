@@ -10,7 +10,7 @@ struct BindingLimitTests {
     (0..<depth).reduce(ODataExpression(.literal(.boolean(true)))) { inner, _ in ODataExpression(.not(inner)) }
   }
 
-  @Test("A tree that was built is refused where it is deeper than the limit")
+  @Test("A tree that was built in code is rejected if it is deeper than the limit")
   func depth() throws {
     #expect(throws: Never.self) { try BindingModel.binder.bind(Self.nested(199)) }
     do {
@@ -73,12 +73,12 @@ struct BindingLimitTests {
     }
   }
 
-  @Test("What the limit lets through is bound, written and compared on a stack of 2 MB, 8 MB without optimisation")
+  @Test("Trees within the limit are bound, written and compared on a stack of 2 MB (8 MB without optimisation)")
   func stack() async throws {
     #expect(try await onOwnThread(kilobytes: Self.kilobytes) { try Self.deepest() })
   }
 
-  @Test("Aliases that double each other end at a limit, not in memory")
+  @Test("Aliases that double each other stop at a limit and do not exhaust memory")
   func size() throws {
     var text = "Orders?$filter=@a0&@a30=Amount gt 1"
     for place in 0..<30 { text += "&@a\(place)=@a\(place + 1) or not @a\(place + 1)" }
@@ -90,14 +90,14 @@ struct BindingLimitTests {
     }
   }
 
-  @Test("An alias that is not given is null; its value is of the type that it stands beside (§5.3)")
+  @Test("An alias without a value is null; a value has the type of the other operand (§5.3)")
   func missing() throws {
     let bound = try BindingURLTests.bind("Orders?$filter=Amount eq @x")
     guard case .binary(_, _, let right)? = bound.options.filter?.kind else { return }
     #expect(right.isNull && right.type.primitive == .decimal)
   }
 
-  @Test("Suggestions in a model of 30,000 names cost no more than one look at most of them")
+  @Test("Suggestions in a model of 30,000 names look at each name at most once")
   func suggestions() {
     let names = (0..<30_000).map { "Property\($0)With" + String(repeating: "x", count: $0 % 100) }
     let start = ContinuousClock.now
@@ -105,7 +105,7 @@ struct BindingLimitTests {
     #expect(ContinuousClock.now - start < .seconds(20))
   }
 
-  @Test("A model with thousands of types is made ready once, and a misspelt name in it is answered")
+  @Test("A model with thousands of types is indexed once, and a misspelt name gets a suggestion")
   func large() throws {
     var schema = EdmSchema(namespace: "L")
     for number in 0..<3000 {

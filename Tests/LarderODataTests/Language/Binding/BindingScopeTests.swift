@@ -1,7 +1,7 @@
 import LarderOData
 import Testing
 
-@Suite("Binding: what is in scope, and where it comes from", .timeLimit(.minutes(5)))
+@Suite("Binding: the names in scope, and their sources", .timeLimit(.minutes(5)))
 struct BindingScopeTests {
   private static func bind(_ text: String) throws -> ODataBoundURL {
     let bound = try BindingURLTests.bind(text)
@@ -21,7 +21,7 @@ struct BindingScopeTests {
   }
 
   @Test(
-    "Literals that services take beside other types: a day beside a moment, a number beside an enumeration",
+    "Literals that services accept next to other types: a date with a timestamp, a number with an enumeration",
     arguments: [
       ("Products?$filter=Made ge 2020-01-01", "Products?$filter=Made ge 2020-01-01T00:00:00Z"),
       ("Products?$filter=2020-01-01 lt Made", "Products?$filter=2020-01-01T00:00:00Z lt Made"),
@@ -34,7 +34,7 @@ struct BindingScopeTests {
     #expect(try Self.bind(text) == Self.bind(other))
   }
 
-  @Test("Arguments take no such literals: they have types of their own")
+  @Test("Arguments do not accept such literals, because they have declared types")
   func arguments() throws {
     #expect(
       try Self.failure("Top(number=5,color=1)")?.problem
@@ -42,7 +42,7 @@ struct BindingScopeTests {
   }
 
   @Test(
-    "Options without a tree of their own know where they stood",
+    "Options without a tree of their own keep their position",
     arguments: [
       ("Orders(1)?$skip=3", 16), ("Orders(1)?$top=5", 15), ("Orders(1)?$search=a", 18), ("Orders(1)?$count=true", 17),
       ("Orders(1)?$apply=identity", 17), ("Me?$expand=Boss($top=5)", 21), ("Orders?$format=json&$index=1&$id=x", 33),
@@ -53,7 +53,7 @@ struct BindingScopeTests {
   }
 
   @Test(
-    "Contained entities come from the set of what contains them, and their partner leads back to it (CSDL 4.01 §8.4)",
+    "Contained entities come from the set of their container, and their partner leads back to it (CSDL 4.01 §8.4)",
     arguments: [
       ("Orders(1)/Items(2)/Order", "Orders", 0), ("Orders(1)/Items(2)/Order/Customer", "Customers", 0),
       ("Orders(1)/Items(2)/Order/Items(3)", "Orders", 1), ("Me/Orders(1)/Items(2)/Order/Items", "Orders", 1),
@@ -74,7 +74,7 @@ struct BindingScopeTests {
     #expect(inner == ["Orders", "Products"])
   }
 
-  @Test("Aliases that lead back to themselves are an error at the place of the alias (§5.3)")
+  @Test("Aliases that refer to themselves are an error at the position of the alias (§5.3)")
   func circles() throws {
     for text in [
       "Products?$filter=@a&@a=@b&@b=@a", "Products?$filter=@a&@a=@a", "Products?$filter=@a&@a=not (@b)&@b=not @a",
@@ -83,7 +83,7 @@ struct BindingScopeTests {
     }
   }
 
-  @Test("An alias that is used twice takes the type of each place")
+  @Test("An alias that is used twice has the type that each use requires")
   func twice() throws {
     let filter = try Self.bind("Products?$filter=Rating gt @a or Price gt @a&@a=3").options.filter
     guard case .or(let parts)? = filter?.kind else {
@@ -96,7 +96,7 @@ struct BindingScopeTests {
     #expect(types == ["Edm.Int32", "Edm.Decimal"])
   }
 
-  @Test("Computed properties are in scope behind their place, in lambdas too, and in no value of an alias")
+  @Test("Computed properties are in scope after their definition, also in lambdas, but not in values of aliases")
   func computed() throws {
     let bound = try Self.bind(
       "Orders?$compute=Items/any(i:i/Quantity gt Amount) as A,Items/any(i:A) as B&$filter=A or B&$orderby=B&$select=A,B"

@@ -81,7 +81,7 @@ struct BindingURLTests {
     #expect(try ODataPrinter(version: version).print(again.syntax(version.dialect)) == printed)
   }
 
-  @Test("Keys have typed values, in the order of the type's key; parts that follow are marked (§4.3.2)")
+  @Test("Keys have typed values, in the order of the type's key; implied parts are marked (§4.3.2)")
   func keys() throws {
     guard case .path(let path) = try Self.bind("Orders(7)/Items(2)").resource,
       case .key(let parts)? = path.segments.last?.kind
@@ -95,7 +95,7 @@ struct BindingURLTests {
   }
 
   @Test(
-    "Options on what they have a meaning on, and in scope of each other (§5)",
+    "Options where they are allowed, and the names that they see from each other (§5)",
     arguments: [
       "Products?$filter=Price gt 5&$orderby=Name desc,Category/Name&$top=5&$skip=10&$count=true&$search=a OR b",
       "Products?$select=Name,Sales.Special/Discount,Extra/Size,*&$expand=Category($select=Name;$expand=Products($top=2))",
@@ -121,7 +121,7 @@ struct BindingURLTests {
   func options(_ text: String) throws { try Self.roundTrip(try Self.bind(text)) }
 
   @Test(
-    "$apply: what a step makes is what the next one and the other options see (Data Aggregation 4.0 §3)",
+    "$apply: the next step and the other options see the result of a step (Data Aggregation 4.0 §3)",
     arguments: [
       "Orders?$apply=aggregate(Amount with sum as Total)&$orderby=Total",
       "Orders?$apply=groupby((Customer/Name),aggregate(Amount with sum as Total,$count as N))&$filter=Total gt 5&$orderby=Customer/Name,N",

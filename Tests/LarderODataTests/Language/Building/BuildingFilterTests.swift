@@ -101,7 +101,7 @@ struct BuildingFilterTests {
     )
   }
 
-  @Test("Ways through navigation, complex values, casts")
+  @Test("Paths through navigation, complex values, casts")
   func paths() throws {
     #expect(
       try text(ODataFilter<Product> { $0.category.parent.name == "a" && $0.address.city == "b" })
@@ -191,7 +191,7 @@ struct BuildingFilterTests {
   }
 
   @Test(
-    "No text leaves its quotes", arguments: ["'", "' or true", "a&$top=1", "%27", "#", "\n", "' eq Name or Name eq '"])
+    "No text escapes its quotes", arguments: ["'", "' or true", "a&$top=1", "%27", "#", "\n", "' eq Name or Name eq '"])
   func injection(text hostile: String) throws {
     let filter = ODataFilter<Product> { $0.name == hostile || $0.tags.any { $0.contains(hostile) } }
     let text = try filter.text()
@@ -199,7 +199,7 @@ struct BuildingFilterTests {
     #expect(try ODataParser().queryOptions("$filter=" + text).filter == filter.expression())
   }
 
-  @Test("Dates of Foundation are moments; those beyond every calendar are the first or last one")
+  @Test("Foundation dates become timestamps; dates out of range become the first or last one")
   func dates() throws {
     #expect(
       Date(timeIntervalSince1970: 0.5).odataExpression

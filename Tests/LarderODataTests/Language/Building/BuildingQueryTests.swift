@@ -13,7 +13,7 @@ struct BuildingQueryTests {
     return try ODataPrinter(version: version, isPercentEncoded: false).print(url)
   }
 
-  @Test("Orders, selections and expansions by themselves")
+  @Test("Orders, selections and expansions without a query")
   func parts() throws {
     #expect(try ODataOrderBy<Product> { [$0.price.descending, $0.name.ascending] }.text() == "Price%20desc,Name")
     #expect(try ODataOrderBy<Product> { $0.name.length }.text() == "length(Name)")

@@ -7,7 +7,7 @@ import Testing
 struct ContextFragmentTests {
   static func read(_ text: String) throws -> ODataContextFragment {
     var reader = try SyntaxReader(text, options: ODataParserOptions())
-    return try reader.whole { (reader) throws(ODataSyntaxError) in try reader.context() }
+    return try reader.readToEnd { (reader) throws(ODataSyntaxError) in try reader.context() }
   }
 
   /// A fragment in one line: path, list in brackets, item.
@@ -92,7 +92,7 @@ struct ContextFragmentTests {
   }
 
   @Test(
-    "What the grammar has not is refused at its first byte that cannot stand there",
+    "Invalid text is rejected at the first byte that is not allowed",
     arguments: [
       ("Customers", 0), ("#", 1), ("%23Customers", 0), ("#$reference", 5), ("#Collection(String)", 18),
       ("#Collection()", 12),
@@ -109,7 +109,7 @@ struct ContextFragmentTests {
     #expect { try ContextFragmentTests.read(text) } throws: { ($0 as? ODataSyntaxError)?.offset == offset }
   }
 
-  @Test("Select lists nested deeper than the limit are refused as too deep")
+  @Test("Select lists nested deeper than the limit are rejected as too deep")
   func depth() {
     let text = "#A" + String(repeating: "(B", count: 100_000)
     #expect { try ContextFragmentTests.read(text) } throws: {

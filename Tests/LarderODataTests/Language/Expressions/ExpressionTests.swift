@@ -47,7 +47,7 @@ struct ExpressionTests {
   }
 
   @Test(
-    "Literals take the smallest type that their form allows (ABNF primitiveLiteral)",
+    "Literals have the smallest type that their form allows (ABNF primitiveLiteral)",
     arguments: [
       ("null", "null"), ("true", "true"), ("FALSE", "false"), ("5", "5i32"), ("-5", "-5i32"), ("- 5", "-5i32"),
       ("2147483648", "2147483648i64"), ("-2147483648", "-2147483648i32"), ("-(2147483648)", "-2147483648i32"),
@@ -114,7 +114,7 @@ struct ExpressionTests {
   }
 
   @Test(
-    "Digits, a colon and digits in case are two numbers where they can be no time (ABNF `caseMethodCallExpr`)",
+    "Digits, a colon and digits in case are two numbers if they cannot be a time (ABNF `caseMethodCallExpr`)",
     arguments: [
       ("case(a gt 10:20,true:30)", "(case (gt a 10i32):20i32 true:30i32)"),
       ("case(a gt 10:2019-02-03)", "(case (gt a 10i32):2019-02-03)"),
@@ -132,7 +132,7 @@ struct ExpressionTests {
   }
 
   @Test(
-    "A function with named arguments is the service's, whatever its name",
+    "A function with named arguments is one of the service, whatever its name",
     arguments: ["not", "all", "any", "aggregate", "case", "cast", "isof", "isdefined", "contains", "now"])
   func functionsOfTheService(name: String) throws {
     for path in [name, "a/\(name)"] {
@@ -144,7 +144,7 @@ struct ExpressionTests {
   }
 
   @Test(
-    "What is refused says where and what could stand there",
+    "Errors say where they are and what was expected",
     arguments: [
       ("a eq", 4, "expected a literal"), ("a eq ", 5, "expected a literal"), ("(a", 2, "expected an operator or ')'"),
       ("'abc", 4, "a quote to end the string that starts at character 1"),
@@ -168,7 +168,7 @@ struct ExpressionTests {
     #expect("\(found)".contains(words), "\(found)")
   }
 
-  @Test("An error shows the line with a caret under the place, in characters of the text as it was given")
+  @Test("An error shows the line with a caret under the position, in characters of the original text")
   func caret() throws {
     let found = try #require(self.failure("Name eq 'a%20b' and Price gt )"))
     #expect(
@@ -177,7 +177,7 @@ struct ExpressionTests {
         + String(repeating: " ", count: 29) + "^")
   }
 
-  @Test("4.0 and V2 read words as they are spelt, 4.01 in any case (URL Conventions 4.01 §5.1.1)")
+  @Test("4.0 and V2 read words in their exact case, 4.01 in any case (URL Conventions 4.01 §5.1.1)")
   func cases() throws {
     #expect(failure("a EQ 1", ODataParserOptions(version: .v4))?.offset == 2)
     #expect(failure("a EQ 1", ODataParserOptions(version: .v2))?.offset == 2)
@@ -185,7 +185,7 @@ struct ExpressionTests {
   }
 
   @Test(
-    "100,000 levels are refused with the limit, on a small stack",
+    "100,000 levels are rejected with the limit, on a small stack",
     arguments: [
       "(", "not ", "-", "[", #"{"a":"#, "a/any(x:", "1 add ", "cast(", "a(b=", "a in (", "case(", "concat(",
       "a eq (b and ",

@@ -75,7 +75,7 @@ struct PrecedenceTests {
     }
   }
 
-  @Test("not and - of in are of the whole of it, of a list and of a collection")
+  @Test("not and - before in apply to the whole membership, of a list and of a collection")
   func negatedMembership() throws {
     #expect(try read("not ID in (1,2)") == "(not (in ID (list 1i32 2i32)))")
     #expect(try read("not ID in (Others)") == "(not (in ID Others))")
@@ -87,7 +87,7 @@ struct PrecedenceTests {
     #expect(try read("a in (b) has c") == "(has (in a b) c)")
   }
 
-  @Test("What is printed has parentheses where the table demands them and nowhere else", arguments: PrecedencePair.all)
+  @Test("Printed text has parentheses only where the table requires them", arguments: PrecedencePair.all)
   func printing(_ pair: PrecedencePair) throws {
     let (one, other) = (pair.one, pair.other)
     let isOneChain = one == other && ["and", "or"].contains(one)
@@ -99,7 +99,7 @@ struct PrecedenceTests {
         == (pair.distance < 0 || isOneChain ? "a \(one) b \(other) c" : "a \(one) (b \(other) c)"))
   }
 
-  @Test("Printed unary operators have parentheses where the table demands them", arguments: signs, PrecedenceRow.all)
+  @Test("Printed unary operators have parentheses where the table requires them", arguments: signs, PrecedenceRow.all)
   func printingUnary(_ sign: String, _ row: PrecedenceRow) throws {
     let space = sign == "not" ? " " : ""
     for name in row.operators {

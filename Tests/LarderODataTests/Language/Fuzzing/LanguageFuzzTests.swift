@@ -12,7 +12,7 @@ struct LanguageFuzzTests {
     return own + (standard ?? [])
   }
 
-  @Test("The texts to begin with are valid, print, and print again as the same")
+  @Test("The seed texts are valid, and print the same twice")
   func corpusIsValid() throws {
     let own = try FuzzCorpus.read(PackageRoot.folder.appending(path: "Fuzzing/Corpus"))
     #expect(own.count > 40)
@@ -22,7 +22,7 @@ struct LanguageFuzzTests {
     }
   }
 
-  @Test("What a fuzzer found once stays mended")
+  @Test("Failures that a fuzzer found stay fixed")
   func failCases() throws {
     for item in try FuzzCorpus.read(PackageRoot.folder.appending(path: "Fuzzing/FailCases")) {
       #expect(FuzzChecks.complaint(item) == nil, "\(item.entry) \(item.text)")
@@ -40,14 +40,14 @@ struct LanguageFuzzTests {
   }
 
   @Test(
-    "100,000 levels are too deep, and the deepest that are taken work, on a stack of 512 kB",
+    "100,000 levels are too deep, and the deepest accepted texts work, on a stack of 512 kB",
     arguments: FuzzDepth.families)
   func depth(family: FuzzFamily) async throws {
     let complaint = try await onSmallStack { FuzzDepth.complaint(family) }
     #expect(complaint == nil)
   }
 
-  @Test("100,000 openings of all kinds are refused on a stack of 512 kB")
+  @Test("100,000 openings of all kinds are rejected on a stack of 512 kB")
   func mixtures() async throws {
     let seed = PrintedSeed(for: "mixtures of openings").seed
     for step in 0..<20 {
@@ -56,7 +56,7 @@ struct LanguageFuzzTests {
     }
   }
 
-  @Test("Twice the text is read in twice the steps", arguments: FuzzGrowth.families)
+  @Test("Reading time is linear in the length of the text", arguments: FuzzGrowth.families)
   func growth(family: FuzzFamily) throws {
     func reads(_ bytes: Int) -> Int {
       let reads = ByteReads()

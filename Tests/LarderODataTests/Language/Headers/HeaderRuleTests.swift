@@ -6,7 +6,7 @@ import Testing
 @Suite("Header rules of the language", .timeLimit(.minutes(5)))
 struct HeaderRuleTests {
   @Test(
-    "A header says its value, its name in any case (Protocol 4.01 §8.1 to §8.3)",
+    "A header is read with its value, its name in any case (Protocol 4.01 §8.1 to §8.3)",
     arguments: [
       ("AsyncResult: 200", .asyncResult(200)),
       ("asyncresult:\t503", .asyncResult(503)),
@@ -28,7 +28,7 @@ struct HeaderRuleTests {
   }
 
   @Test(
-    "A preference says its value (Protocol 4.01 §8.2.8.1 to §8.2.8.10)",
+    "A preference is read with its value (Protocol 4.01 §8.2.8.1 to §8.2.8.10)",
     arguments: [
       ("allow-entityreferences", .allowEntityReferences),
       ("ODATA.Allow-EntityReferences", .allowEntityReferences),
@@ -60,7 +60,7 @@ struct HeaderRuleTests {
   }
 
   @Test(
-    "What the grammar has not is refused at its first byte that cannot stand there",
+    "Invalid text is rejected at the first byte that is not allowed",
     arguments: [
       (.header, "OData-Versio: 4.0", 6), (.header, "OData-Version 4.0", 13), (.version, "OData-Version: 3.0", 15),
       (.version, "OData-Version: 4.00", 18), (.version, "Prefer: wait=1", 0), (.asyncresult, "AsyncResult: 20", 15),
@@ -86,7 +86,7 @@ struct HeaderRuleTests {
   }
 
   @Test(
-    "Absolute URIs of every form are read whole (RFC 3986 §3)",
+    "Absolute URIs of every form are read completely (RFC 3986 §3)",
     arguments: [
       "a:b", "a:/", "a:/b//c", "a://", "a://h", "a://h:", "a://u@h:1/p?q/?#f/?", "mailto:x@y.z", "urn:a:b:c",
       "http://[::]", "http://[1:2:3:4:5:6:7:8]/", "http://[1:2:3:4:5:6:1.2.3.4]", "http://[::ffff:1.2.3.4]",
@@ -96,7 +96,7 @@ struct HeaderRuleTests {
     #expect(try ODataHeaderRule.uri.read(text) == .text(text))
   }
 
-  @Test("Every rule has its name in the grammar and refuses an empty text")
+  @Test("Every rule has its name in the grammar and rejects an empty text")
   func names() {
     for rule in ODataHeaderRule.allCases {
       #expect(throws: ODataSyntaxError.self) { try rule.read("") }

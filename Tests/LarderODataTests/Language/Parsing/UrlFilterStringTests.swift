@@ -28,7 +28,7 @@ struct UrlFilterStringTests {
     } catch { return error }
   }
 
-  @Test("What its product calls valid is read")
+  @Test("Filters that their product calls valid are read")
   func valid() throws {
     let items = try Self.all().filter { $0.valid == true }
     var misses = 0
@@ -41,7 +41,7 @@ struct UrlFilterStringTests {
     #expect(misses <= 3)
   }
 
-  @Test("What nobody judged is listed where it is refused")
+  @Test("Rejected filters without a known verdict are listed")
   func unjudged() throws {
     let items = try Self.all().filter { $0.valid == nil }
     let refused = items.filter { Self.problem($0) != nil }

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderOData
 
 /// All test cases of the standard's grammar, read from beside the project where they are there.
-@Suite("The grammar's own cases", .timeLimit(.minutes(5)))
+@Suite("The test cases of the grammar", .timeLimit(.minutes(5)))
 struct UrlGrammarCaseTests {
   struct Case: Decodable {
     let name: String
@@ -21,7 +21,7 @@ struct UrlGrammarCaseTests {
     "$apply=groupby((Product/Price/@Measures.ISOCurrency))",
   ]
 
-  @Test("Every case is read whole, or refused where the grammar says")
+  @Test("Every case is read completely, or rejected at the position that the grammar gives")
   func cases() throws {
     guard let file = SharedOData.folder?.appending(path: "abnf-cases.json") else { return }
     let all = try JSONDecoder().decode([Case].self, from: Data(contentsOf: file))
@@ -72,7 +72,7 @@ struct UrlGrammarCaseTests {
     "joinProperty", "nestApplyExpr", "nonprimAggMethod", "nonprimAggWith", "rollupUnnamedHier",
   ]
 
-  @Test("Every rule of the grammar can be asked for, but for characters and fragments of a rule")
+  @Test("Every rule of the grammar is available, except for characters and fragments of a rule")
   func rules() throws {
     guard let folder = SharedOData.folder else { return }
     var missing: Set<String> = []

@@ -69,7 +69,7 @@ struct UrlGrammarPlaceTests {
   func paths(item: Case) throws { try Self.check(item) }
 
   @Test(
-    "Literals are refused where they cease to be the beginning of one (section 7)",
+    "Literals are rejected at the first character that no literal can contain (section 7)",
     arguments: [
       Case("commonExpr", "a eq 2020-01", 12), Case("commonExpr", "a eq 2020-13-01", 11),
       Case("commonExpr", "a eq 2020-01-01T24:00Z", 17), Case("commonExpr", "a eq 12:", 8),
@@ -87,7 +87,7 @@ struct UrlGrammarPlaceTests {
   func literals(item: Case) throws { try Self.check(item) }
 
   @Test(
-    "A '/' may stand behind what can be primitive, and an empty key at the end of a path",
+    "A '/' may follow a step that can be primitive, and an empty key may end a path",
     arguments: [
       Case("commonExpr", "Price/ eq 1"), Case("commonExpr", "length(Name/) gt 1"), Case("commonExpr", "F(a=1)/"),
       Case("commonExpr", "@Ns.T/ eq 1"), Case("commonExpr", "$it/ eq 1", 4), Case("commonExpr", "Orders(1)/", 10),
@@ -99,7 +99,7 @@ struct UrlGrammarPlaceTests {
   func slashes(item: Case) throws { try Self.check(item) }
 
   @Test(
-    "A function that is none is refused where its argument ceases to be a key",
+    "An unknown function is rejected where its argument stops being a key",
     arguments: [
       Case("commonExpr", "ceil(Price)", 10), Case("commonExpr", "foo(Price add 1)", 9),
       Case("commonExpr", "Foo(1,2)", 5), Case("commonExpr", "Foo(a.b.c)", 9), Case("commonExpr", "Foo(@a add 1)", 6),
@@ -137,7 +137,7 @@ struct UrlGrammarPlaceTests {
     ])
   func olderVersions(item: Case) throws { try Self.check(item) }
 
-  @Test("Where the thread has the stack, a hundred nested $expand are read, without optimization too")
+  @Test("A hundred nested $expand are read if the thread has enough stack, without optimization too")
   func deepExpand() async throws {
     let text = String(repeating: "A($expand=", count: 99) + "A" + String(repeating: ")", count: 99)
     let isRead = try await onOwnThread(kilobytes: 8 << 10) {
@@ -150,7 +150,7 @@ struct UrlGrammarPlaceTests {
     #expect(try await onOwnThread(kilobytes: 8 << 10) { (try? ODataParser(.v401).expression(lambdas)) != nil })
   }
 
-  @Test("A text that is too deep says how many levels were read, whatever ended them")
+  @Test("The error for a text that is too deep says how many levels were read, whichever limit applied")
   func depth() throws {
     func limit(_ most: Int) throws -> Int {
       let text = String(repeating: "(", count: 100_000)

@@ -41,7 +41,7 @@ struct UrlOptionTests {
     #expect(options.custom == [.init(name: "x", value: "y=z"), .init(name: "flag", value: nil)])
   }
 
-  @Test("4.01 takes names without $ and in any case, but for tokens (Protocol 4.01 §11.2.1)")
+  @Test("4.01 accepts names without $ and in any case, except for tokens (Protocol 4.01 §11.2.1)")
   func relaxed() throws {
     #expect(try Self.read("TOP=1&$SKIP=2&OrderBy=A").top == 1)
     #expect(try Self.read("skiptoken=1") == Self.read("skiptoken=1", .v4))
@@ -72,7 +72,7 @@ struct UrlOptionTests {
   }
 
   @Test(
-    "What cannot stand there is refused with its place",
+    "Misplaced text is rejected with its position",
     arguments: [
       ("$top=1&$top=2", 7), ("$top=x", 5), ("$top=-1", 5), ("$expand=A($levels=0)", 18),
       ("$expand=A/$count($count=true)", 17),
@@ -128,7 +128,7 @@ struct UrlOptionTests {
   }
 
   @Test(
-    "Search: NOT before AND before OR; words by their places (§5.1.8)",
+    "Search: NOT before AND before OR; words by their positions (§5.1.8)",
     arguments: [
       ("a b OR c", .or([.and([.word("a"), .word("b")]), .word("c")])),
       ("NOT a AND b", .and([.not(.word("a")), .word("b")])), ("NOT", .word("NOT")), ("OR", .word("OR")),
@@ -145,7 +145,7 @@ struct UrlOptionTests {
   }
 
   @Test(
-    "Options of temporal data take expressions (Temporal Data ABNF, `temporalExpr`)",
+    "Options of temporal data accept expressions (Temporal Data ABNF, `temporalExpr`)",
     arguments: [
       "$at=now()", "$from=min&$to=max", "$at=@a&@a=2012-01-01", "$toInclusive=now()%20sub%20duration'P1D'",
       "$expand=H($at=max;$from=F(a='%3B)'))", "$at=cast('a%26b',Edm.Date)",
@@ -158,7 +158,7 @@ struct UrlOptionTests {
     }
   }
 
-  @Test("Options of temporal data are kept as they are written")
+  @Test("Options of temporal data keep their spelling")
   func temporal() throws {
     let options = try Self.read("$at=2012-01-01&$expand=H($from=min;$toInclusive=2025-01-01T00:00:00Z)")
     #expect(options.custom == [.init(name: "$at", value: "2012-01-01")])
@@ -179,7 +179,7 @@ struct UrlOptionTests {
     #expect((10...100).contains(limit))
   }
 
-  @Test("Long lists are none")
+  @Test("Long lists are not deep nesting")
   func long() throws {
     #expect(try Self.read("$select=" + String(repeating: "A,", count: 50_000) + "A").select.count == 50_001)
     #expect(try ODataParser().search(String(repeating: "a OR b ", count: 20_000) + "c") != .word("a"))

@@ -19,7 +19,7 @@ struct UrlPathTests {
     ODataArgument(name: name, value: ODataExpression(.literal(value)))
   }
 
-  @Test("Keys, ordinals and key segments are told apart (URL Conventions 4.01 §4.3)")
+  @Test("Keys, ordinals and key segments are distinguished (URL Conventions 4.01 §4.3)")
   func keys() throws {
     #expect(try Self.segments("Orders(1)") == [.name("Orders"), .arguments([Self.key(.int32(1))])])
     #expect(
@@ -73,7 +73,7 @@ struct UrlPathTests {
   }
 
   @Test(
-    "What cannot follow is refused where it begins",
+    "A step that cannot follow is rejected at its start",
     arguments: [
       ("A(1)/$count", 5), ("A/$ref/$count", 6), ("A/$count/B", 8), ("A/$foo", 2), ("A/$counter", 8), ("A//B", 2),
       ("A(1)(2)", 4), ("A(1)/2", 5), ("A/N.T/N.T", 9), ("A/N.T/N.Op/B", 10), ("$all/N.T/B", 8),
@@ -105,7 +105,7 @@ struct UrlPathTests {
   }
 
   @Test(
-    "The service's root is what stands before the resource's path",
+    "The service's root is the part before the resource path",
     arguments: [
       ("https://h/svc/", "https://h/svc/", 0), ("HTTP://h:80/", "HTTP://h:80/", 0), ("https://h/", "https://h/", 0),
       ("https://h/a/b/Products(1)/Name", "https://h/a/b/", 3), ("https://h/s/$metadata", "https://h/s/", 0),
@@ -120,7 +120,7 @@ struct UrlPathTests {
     if case .path(let path) = url.resource { #expect(path.segments.count == steps) } else { #expect(steps == 0) }
   }
 
-  @Test("A root that is given is taken")
+  @Test("A given root is used")
   func givenRoot() throws {
     let url = try ODataParser().url("https://h/s/A/B/C", serviceRoot: "https://h/s/")
     #expect(url.serviceRoot == "https://h/s/")

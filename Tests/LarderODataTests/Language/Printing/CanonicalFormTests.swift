@@ -2,7 +2,7 @@ import LarderOData
 import LarderTestSupport
 import Testing
 
-@Suite("URLs that mean the same have one canonical form", .timeLimit(.minutes(5)))
+@Suite("Equivalent URLs have one canonical form", .timeLimit(.minutes(5)))
 struct CanonicalFormTests {
   private func canonical(_ text: String) throws -> String {
     let parser = ODataParser()
@@ -15,7 +15,7 @@ struct CanonicalFormTests {
   }
 
   @Test(
-    "Literals take the place of their aliases: in expressions, keys and parameters",
+    "Literals replace their aliases: in expressions, keys and parameters",
     arguments: [
       ("P?$filter=contains(T,@w)&@w='Black'", "P?$filter=contains(T,'Black')"),
       ("P(@key)?@key=1", "P(1)"), ("P(A=@a,B=@b)?@b=2&@a='x'", "P(A='x',B=2)"), ("P(B=2,A='x')", "P(A='x',B=2)"),
@@ -32,7 +32,7 @@ struct CanonicalFormTests {
   }
 
   @Test(
-    "Other values do where they are used once and depend on nothing; the rest is renamed in the order of use",
+    "So do other values that are used once and depend on nothing; other aliases are renamed in the order of use",
     arguments: [
       ("P?$filter=a%20in%20@x&@x=%5B1,2%5D", "P?$filter=a%20in%20%5B1,2%5D"),
       ("P/F(x=@x)?@x=%5B1%5D", "P/F(x=@p1)?@p1=%5B1%5D"),
@@ -58,7 +58,7 @@ struct CanonicalFormTests {
   }
 
   @Test(
-    "Spelling of moments, enumerations, geo values; the order of custom options",
+    "Spelling of timestamps, enumerations, geo values; the order of custom options",
     arguments: [
       ("P?$filter=a%20gt%202012-09-03T12:00%2B02:00", "P?$filter=a%20gt%202012-09-03T10:00:00Z"),
       ("P?$filter=a%20gt%20hour(2012-09-03T12:00%2B02:00)", "P?$filter=a%20gt%20hour(2012-09-03T12:00:00%2B02:00)"),
@@ -78,7 +78,7 @@ struct CanonicalFormTests {
     #expect(try canonical(text).utf8.count < 4000)
   }
 
-  @Test("What nests deeper than is walked stays as it is, on a small stack too", arguments: [10, 90])
+  @Test("Trees deeper than the limit stay unchanged, on a small stack too", arguments: [10, 90])
   func depth(levels: Int) async throws {
     let isInlined = try await onSmallStack {
       var filter = ODataExpression(.path(ODataPath(root: .alias("b"), [])))

@@ -3,7 +3,7 @@ import LarderTestSupport
 import Testing
 
 /// Trees that no text stands for.
-@Suite("Trees that cannot be read back are refused", .timeLimit(.minutes(5)))
+@Suite("Trees that cannot be read back are rejected", .timeLimit(.minutes(5)))
 struct PrintingErrorTests {
   private static func path(_ kinds: ODataPathSegment.Kind..., root: ODataPath.Root = .implicit) -> ODataExpression {
     ODataExpression(.path(ODataPath(root: root, kinds.map { ODataPathSegment($0) })))
@@ -21,7 +21,7 @@ struct PrintingErrorTests {
       .wrongArgumentCount("contains", expected: 2...2, found: 1)
     ),
     (
-      "a list by itself", ODataExpression(.list([one])),
+      "a list without in", ODataExpression(.list([one])),
       .misplaced("a list in parentheses", expected: "a list after in, or an array")
     ),
     (
@@ -46,15 +46,15 @@ struct PrintingErrorTests {
       "$root alone", path(root: .root), .misplaced("$root without a set or singleton after it", expected: "$root/Name")
     ),
     (
-      "a type alone", path(.qualifiedName("N.T")),
+      "a type without a property", path(.qualifiedName("N.T")),
       .misplaced("the type N.T without a property", expected: "'/' and a property of the type")
     ),
     (
-      "a step behind any", path(.name("a"), .any(nil), .name("b")),
+      "a step after any", path(.name("a"), .any(nil), .name("b")),
       .misplaced("a step after any", expected: "the end of the path")
     ),
     (
-      "a key behind an annotation", path(.name("a"), .annotation(term: "N.t", qualifier: nil), .arguments([])),
+      "a key after an annotation", path(.name("a"), .annotation(term: "N.t", qualifier: nil), .arguments([])),
       .misplaced("arguments", expected: "arguments after a name or a $filter step")
     ),
     ("an empty path", path(), .misplaced("a path without steps", expected: "a name, or $it for the instance itself")),
@@ -94,7 +94,7 @@ struct PrintingErrorTests {
     }
   }
 
-  @Test("V2 names no property like a literal", arguments: ["null", "true", "false", "INF", "NaN", "Nan"])
+  @Test("A V2 property cannot be named like a literal", arguments: ["null", "true", "false", "INF", "NaN", "Nan"])
   func literalsOfV2(name: String) {
     let problem = ODataPrintingError.Problem.ambiguousName(
       name, readsAs: "a literal", cure: "rename the property: V2 has no other spelling for it")
@@ -107,7 +107,7 @@ struct PrintingErrorTests {
     }
   }
 
-  @Test("Options where they mean nothing, with the place")
+  @Test("Options where they are not allowed, with the position")
   func misplaced() {
     var inner = ODataQueryOptions()
     inner.format = "json"
@@ -134,7 +134,7 @@ struct PrintingErrorTests {
     }
   }
 
-  @Test("What only percent-encoding can carry is refused without it")
+  @Test("Texts that need percent-encoding are rejected without it")
   func needsEncoding() {
     let text = ODataExpression(.literal(.string("a&b")))
     let printer = ODataPrinter(isPercentEncoded: false)
@@ -144,7 +144,7 @@ struct PrintingErrorTests {
     #expect(throws: ODataPrintingError(.needsPercentEncoding("a&b"), in: ["$filter"])) { try printer.print(options) }
   }
 
-  @Test("Depth is limited, and what is within the limit takes little stack; chains are not deep")
+  @Test("Depth is limited, trees within the limit need little stack, and chains are not deep")
   func depth() async throws {
     let printer = ODataPrinter()
     // A hundred levels: as deep as the parser reads.

@@ -14,7 +14,7 @@ struct PrintingExpressionTests {
   }
 
   @Test(
-    "Parentheses stand where precedence demands them (URL Conventions 4.01 §5.1.1.17) and nowhere else",
+    "Parentheses are written only where precedence requires them (URL Conventions 4.01 §5.1.1.17)",
     arguments: [
       ("((a or (b and c)))", "a or b and c"),
       ("(a or b) and c", "(a or b) and c"),
@@ -61,7 +61,7 @@ struct PrintingExpressionTests {
   }
 
   @Test(
-    "Words in any case and white space of any length print as one (4.01)",
+    "Words in any case and white space of any length have one printed form (4.01)",
     arguments: [
       ("Name EQ 'x'  AND\tNOT StartsWith( Name , 'y' )", "Name eq 'x' and not startswith(Name,'y')"),
       ("TRUE", "true"),
@@ -104,7 +104,7 @@ struct PrintingExpressionTests {
   }
 
   @Test(
-    "A property that is named like a literal has a / behind it (ABNF `primitivePathExpr`)",
+    "A property that is named like a literal is followed by a / (ABNF `primitivePathExpr`)",
     arguments: [
       ("true/", "true/"), ("null/ eq null", "null/ eq null"), ("(INF/)", "INF/"), ("-INF/", "-(INF/)"),
       ("-INF/a", "-(INF/a)"), ("-INF(a=1)", "-(INF(a=1))"), ("-INF.T/a", "-(INF.T/a)"), ("not false/", "not false/"),
@@ -128,7 +128,7 @@ struct PrintingExpressionTests {
   }
 
   @Test(
-    "V2 has spellings of its own (V2 URI Conventions §4.5; Primitive Types)",
+    "V2 has its own spellings (V2 URI Conventions §4.5; Primitive Types)",
     arguments: [
       ("(substringof('a',Name)) eq true", "substringof('a',Name) eq true"),
       ("5l", "5L"), ("1.50m", "1.5M"), ("3M", "3M"), ("1.5", "1.5d"), ("2D", "2.0d"), ("1.5F", "1.5f"), ("7", "7"),

@@ -2,7 +2,7 @@ import LarderOData
 import Testing
 
 /// Texts that try to be more than a text, in every place that a tree holds one.
-@Suite("No text leaves its place", .timeLimit(.minutes(5)))
+@Suite("Text cannot change the structure of a URL", .timeLimit(.minutes(5)))
 struct PrintingInjectionTests {
   static let texts = [
     "", "'", "''", "'''", "' or true or 'a' eq '", "') or (1 eq 1", "a&$filter=true", "a#b", "a?b", "a/b", "a;b", "a=b",
@@ -59,7 +59,7 @@ struct PrintingInjectionTests {
     #expect(try ODataParser().queryOptions(printed) == options, "\(printed)")
   }
 
-  @Test("Searches: what is a word or phrase reads back, the rest is refused", arguments: texts)
+  @Test("Searches: words and phrases read back, other texts are rejected", arguments: texts)
   func searches(text: String) throws {
     let shapes: [ODataSearchExpression] = [
       .word(text), .phrase(text), .incomplete(text), .not(.word(text)), .and([.word(text), .phrase("b"), .word(text)]),
@@ -75,7 +75,7 @@ struct PrintingInjectionTests {
     }
   }
 
-  @Test("Keys as segments read back, or are refused where they read as something else", arguments: texts)
+  @Test("Keys as segments read back, or are rejected if they would be read as something else", arguments: texts)
   func keySegments(text: String) throws {
     let path = ODataPath([ODataPathSegment(.name("P")), ODataPathSegment(.text(text))])
     let printed: String
@@ -83,7 +83,7 @@ struct PrintingInjectionTests {
     #expect(try ODataParser().path(printed) == path, "\(printed)")
   }
 
-  @Test("Names that are none are refused in every place", arguments: texts + ["1a", "a-b", "a b", "a.", ".a", "a..b"])
+  @Test("Invalid names are rejected in every position", arguments: texts + ["1a", "a-b", "a b", "a.", ".a", "a..b"])
   func names(text: String) throws {
     // These are names.
     guard !["null", "true", "AND", "OR", "NOT", "not", "Ünïcödé", "日本語", "e\u{301}"].contains(text) else { return }

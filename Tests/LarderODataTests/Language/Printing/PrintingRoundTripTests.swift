@@ -5,7 +5,7 @@ import Testing
 
 /// The grammar's own cases and other products' filters, read from beside the project where they are there: each is printed and
 /// read back.
-@Suite("What is read and printed reads back", .timeLimit(.minutes(5)))
+@Suite("Printed text reads back as the same tree", .timeLimit(.minutes(5)))
 struct PrintingRoundTripTests {
   private struct GrammarCase: Decodable {
     let rule: String

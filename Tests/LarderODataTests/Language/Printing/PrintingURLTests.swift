@@ -12,7 +12,7 @@ struct PrintingURLTests {
   }
 
   @Test(
-    "Options stand in the order in which a service evaluates them (Protocol 4.01 §11.2.1), aliases and custom options last",
+    "Options are written in the order in which a service evaluates them (Protocol 4.01 §11.2.1), aliases and custom options last",
     arguments: [
       (
         "P?custom=1&@a=2&$select=A&$top=1&$expand=B&filter=x%20eq%20@a&ORDERBY=A%20asc,B%20desc&$skip=2&$count=TRUE",
@@ -68,7 +68,7 @@ struct PrintingURLTests {
     #expect(try spelling(text, .v2) == expected)
   }
 
-  @Test("A service root stands before the path as it is")
+  @Test("A service root is written before the path, unchanged")
   func root() throws {
     let url = ODataURL(
       serviceRoot: "https://[::1]:8080/a%20b/", .path(ODataPath([ODataPathSegment(.name("P"))])))
