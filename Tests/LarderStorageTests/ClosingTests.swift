@@ -29,7 +29,7 @@ struct ClosingTests {
             try await database.suspend()
             ends.add()
           }
-          while database.readers.over == nil { sched_yield() }
+          while database.readers.closingError == nil { sched_yield() }
           // Suspending would end about now if it did not wait for this reader.
           for _ in 0..<1000 { sched_yield() }
           isEarly = ends.value > 0

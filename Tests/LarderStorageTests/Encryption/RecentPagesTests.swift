@@ -20,25 +20,25 @@ struct RecentPagesTests {
 
   private func take(_ pages: RecentPages, _ number: UInt64, end value: UInt8) -> [UInt8]? {
     var found = [UInt8](repeating: 0xEE, count: FileContent.pageLength)
-    return pages.take(number, end: end(value), to: &found) ? found : nil
+    return pages.copyPage(number, end: end(value), to: &found) ? found : nil
   }
 
   @Test("a page is found with the nonce and tag that it had, and not with others; another takes its slot")
   func slots() {
     let pages = RecentPages(slots: 4)
     #expect(!pages.mayHave(1) && take(pages, 1, end: 1) == nil)
-    pages.keep(1, page(11), end: end(1))
-    pages.keep(2, page(22), end: end(2))
+    pages.store(1, page(11), end: end(1))
+    pages.store(2, page(22), end: end(2))
     #expect(pages.mayHave(1) && !pages.mayHave(5) && !pages.mayHave(3))
     #expect(take(pages, 1, end: 1) == page(11))
     #expect(take(pages, 1, end: 2) == nil && take(pages, 5, end: 1) == nil)
     var nearly = end(1)
     nearly[FileContent.reservedLength - 1] = 0
     var found = page(0)
-    #expect(!pages.take(1, end: nearly, to: &found) && found == page(0))
-    pages.keep(5, page(55), end: end(5))
+    #expect(!pages.copyPage(1, end: nearly, to: &found) && found == page(0))
+    pages.store(5, page(55), end: end(5))
     #expect(!pages.mayHave(1) && take(pages, 5, end: 5) == page(55) && take(pages, 2, end: 2) == page(22))
-    pages.keep(5, page(56), end: end(6))
+    pages.store(5, page(56), end: end(6))
     #expect(take(pages, 5, end: 5) == nil && take(pages, 5, end: 6) == page(56))
   }
 
