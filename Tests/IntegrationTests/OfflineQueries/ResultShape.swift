@@ -4,7 +4,7 @@ import LarderOData
 ///
 /// V2 and V4 come out alike: rows under `value`, the count as `@count`, an inline count as `Name@count`, a type's name as
 /// `@type`, and of entity references what follows the service's root.
-enum AnswerShape {
+enum ResultShape {
   static func plain(_ node: JSONNode) -> JSONNode {
     guard let members = node.members else { return value(node) }
     if members.count == 1, members[0].name == "d" { return verbose(members[0].value) }
@@ -12,7 +12,7 @@ enum AnswerShape {
   }
 
   /// The rows of a collection, or the one object.
-  static func rows(of answer: JSONNode) -> [JSONNode] { answer["value"]?.items ?? [answer] }
+  static func rows(of result: JSONNode) -> [JSONNode] { result["value"]?.items ?? [result] }
 
   private static func verbose(_ node: JSONNode) -> JSONNode {
     if let results = node["results"]?.items {

@@ -5,8 +5,8 @@ struct ShownMembers {
   private var expanded: [(name: String, inner: ShownMembers)] = []
 
   /// Of a question's text, not percent-encoded.
-  init(question: String) {
-    let options = question.firstIndex(of: "?").map { question[question.index(after: $0)...] }
+  init(query: String) {
+    let options = query.firstIndex(of: "?").map { query[query.index(after: $0)...] }
     self.init(options: options ?? "", separator: "&")
   }
 
