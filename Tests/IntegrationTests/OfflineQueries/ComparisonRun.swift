@@ -2,7 +2,7 @@ import Foundation
 import LarderOData
 import LarderTestSupport
 
-/// Asks both sides the same questions.
+/// Sends the same queries to a service and an offline store, and compares the results.
 struct ComparisonRun {
   let name: String
   let service: any QueryTarget
@@ -10,9 +10,9 @@ struct ComparisonRun {
   let excuses: [Excuse]
   let floating: QueryData.Floating
   let model: EdmModel
-  /// How many questions: `LARDER_QUERIES`, else the given number.
+  /// The number of queries: `LARDER_QUERIES`, or else the given number.
   let count: Int
-  /// How many were asked, up to the last finding.
+  /// How many queries were sent, up to the last finding.
   private(set) var sentCount = 0
   private(set) var comparedCount = 0
   private(set) var rejectedCount = 0
@@ -20,7 +20,7 @@ struct ComparisonRun {
   private(set) var excused: [String: Int] = [:]
   private(set) var findings: [Finding] = []
 
-  /// A question with different answers, as small as it could be made.
+  /// A query with different results, reduced as far as possible.
   struct Finding: CustomStringConvertible {
     let number: Int
     let original: String
@@ -28,7 +28,7 @@ struct ComparisonRun {
     let service: QueryResult
     let store: QueryResult
     let differences: [ResultDifference]
-    /// How the server may have understood it, and what differs then.
+    /// How the server may have interpreted the query, and the differences that remain then.
     var interpretation = ""
 
     var description: String {
@@ -57,7 +57,7 @@ struct ComparisonRun {
     self.count = requestedCount ?? count
   }
 
-  /// Asks them all; ends early after so many findings.
+  /// Sends all queries; stops early after `findingLimit` findings.
   mutating func run(_ generator: inout QueryGenerator, findingLimit: Int = 12) async {
     var reportedForms: Set<String> = []
     for number in 1...max(1, count) {
@@ -66,7 +66,7 @@ struct ComparisonRun {
       sentCount += 1
       guard let differences = await differences(query, counting: true) else { continue }
       let smallest = await smallest(query, differences)
-      // One finding a cause, as far as the question's form tells.
+      // One finding for each form of query, because the cause is probably the same.
       guard reportedForms.insert(ComparisonRun.form(smallest.0.root.text)).inserted else { continue }
       findings.append(
         Finding(
@@ -87,7 +87,7 @@ struct ComparisonRun {
     return text + (findings.isEmpty ? "" : "\n  \(findings.count) findings")
   }
 
-  /// What is not excused; nil where nothing is left, or where the service does not answer.
+  /// The differences without an excuse; nil if there are none, or if the service rejects the query.
   private mutating func differences(_ query: GeneratedQuery, counting: Bool) async -> [ResultDifference]? {
     let text = query.root.text
     let serviceResult = await service.result(of: query.path)
@@ -105,7 +105,7 @@ struct ComparisonRun {
       if counting { count(plain.excuses + corrections) }
       return nil
     }
-    // What the server has understood, by all of its faults: the answer to that must be this one.
+    // The query as the server interprets it with all its faults: its result must be the server's.
     var interpretation = QueryInterpretation()
     for case .query(let change) in excuses.map(\.effect) { change(&interpretation) }
     let interpretedPath = query.path(interpretation)
@@ -128,7 +128,7 @@ struct ComparisonRun {
 
   private mutating func count(_ excuses: [String]) { for id in Set(excuses) { excused[id, default: 0] += 1 } }
 
-  /// The server's answer in the right words, and the excuses that it took.
+  /// The server's result in the correct spelling, and the excuses that were needed for it.
   private func corrected(_ result: QueryResult, _ text: String) -> (QueryResult, [String]) {
     var result = result
     var used: [String] = []
@@ -141,7 +141,7 @@ struct ComparisonRun {
     return (result, used)
   }
 
-  /// The excuses by which a question alone is read otherwise.
+  /// The excuses that change the interpretation of a query on their own.
   private func interpretations(_ query: GeneratedQuery) -> [String] {
     excuses.compactMap { excuse in
       guard case .query(let change) = excuse.effect else { return nil }
@@ -156,7 +156,8 @@ struct ComparisonRun {
     _ serviceResult: QueryResult, _ storeResult: QueryResult, _ query: GeneratedQuery, _ text: String
   ) -> (differences: [ResultDifference], excuses: [String]) {
     let all = ResultComparison.differences(
-      service: serviceResult, store: storeResult, ordered: query.root.ordered(), tolerance: tolerance(text), floating: floating,
+      service: serviceResult, store: storeResult, ordered: query.root.ordered(), tolerance: tolerance(text),
+      floating: floating,
       property: text.prefix { $0 != "?" }.split(separator: "/").last { $0 != "$value" }.map(String.init) ?? "")
     var used: [String] = []
     let unexcused = all.filter { difference in
@@ -172,7 +173,7 @@ struct ComparisonRun {
   /// The standard leaves the type of an average and of a quotient to the service (Data Aggregation 3.1.3.4).
   func tolerance(_ text: String) -> Double {
     if text.contains("$compute=") || text.contains("$apply="), text.contains("Single") { return 1e-6 }
-    // In which order doubles are added is nobody's business.
+    // The order in which doubles are added is not specified.
     if floating.doubles.contains(where: { text.contains("\($0) with sum ") }) { return 1e-9 }
     return [" with average ", " div ", " divby "].contains { text.contains($0) } ? 1e-9 : 0
   }

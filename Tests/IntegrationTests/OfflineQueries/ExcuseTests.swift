@@ -7,16 +7,16 @@ private func prove(_ server: Excuse.Server, _ services: [ServiceTarget]) async t
     let responses = try await onOwnThread { try services.map { try $0.get(excuse.proof.path) } }
     #expect(
       responses.contains(where: excuse.proof.shows),
-      "\(excuse.id) is no fault any more: \(responses.map { String($0.text.prefix(300)) })")
+      "\(excuse.id) is no longer a fault: \(responses.map { String($0.text.prefix(300)) })")
   }
 }
 
 @Suite("Same query, same result: the faults of odatapy", .odataPy(), .timeLimit(.minutes(5)))
 struct ExcuseODataPyTests {
-  @Test("each is there")
+  @Test("Each fault exists")
   func faults() async throws { try await prove(.odataPy, [ServiceTarget(try ODataPyService.ofSuite)]) }
 
-  @Test("each has a name of its own, and is told by a paragraph")
+  @Test("Each has a unique name and refers to a paragraph")
   func names() {
     #expect(Set(Excuse.all.map(\.id)).count == Excuse.all.count)
     for excuse in Excuse.all { #expect(excuse.paragraph.contains("§") || excuse.paragraph.contains("V2")) }
@@ -25,7 +25,7 @@ struct ExcuseODataPyTests {
 
 @Suite("Same query, same result: the faults of mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
 struct ExcuseMockSAPTests {
-  @Test("each is there")
+  @Test("Each fault exists")
   func faults() async throws {
     let service = try MockSAP.ofSuite
     let v4 = [service.productsV4, service.salesOrdersV4, service.businessPartnersV4]

@@ -2,27 +2,27 @@ import Foundation
 import LarderOData
 import LarderTestSupport
 
-/// A fault of a server: answers may differ by it, and by nothing else.
+/// A known fault of a server. Results may differ only by such faults.
 struct Excuse: Sendable {
   /// A short name, unique.
   let id: String
   let server: Server
   /// The paragraph that the server does not keep.
   let paragraph: String
-  /// What it does instead.
+  /// What the server does instead.
   let fault: String
-  /// What the fault makes of a question or an answer.
+  /// How the fault changes a query or a result.
   let effect: Effect
-  /// A request that shows the fault, and what its answer has where the fault is there.
+  /// A request that shows the fault, and a check of its response.
   let proof: Proof
 
-  /// The narrowest thing that a fault comes to.
+  /// The effect of a fault, as narrow as possible.
   enum Effect: Sendable {
-    /// The server has understood another question: asked in the standard's words, that one must have its answer.
+    /// The server interprets the query differently. The query that the standard defines for that meaning must have its result.
     case query(@Sendable (inout QueryInterpretation) -> Void)
-    /// The server says the right thing in wrong words: its answer in the right ones must be the store's.
+    /// The server's result is right, but in a wrong spelling. In the right spelling it must equal the store's.
     case result(@Sendable (String, QueryResult, EdmModel) -> QueryResult)
-    /// A member is there or not. The question's text is not percent-encoded.
+    /// A member is missing or additional. The query's text is not percent-encoded.
     case difference(@Sendable (String, ResultDifference) -> Bool)
   }
 
@@ -42,7 +42,7 @@ extension Excuse {
   private static let odataPy: [Excuse] = [
     Excuse(
       id: "odatapy-leaves-null-out", server: .odataPy, paragraph: "JSON Format 4.01 §7.1; Protocol 4.01 §8.2.8.6",
-      fault: "a property that was never set is left out, though nobody asked for omit-values",
+      fault: "a property that was never set is omitted, although the request has no omit-values",
       effect: .difference { query, difference in
         difference.kind == .onlyInStore && (difference.store == "null" || difference.store == "[]")
           && ShownMembers(query: query).has(difference.path)
@@ -50,7 +50,7 @@ extension Excuse {
       proof: Proof(path: "AllTypes(3)") { $0.status == 200 && !$0.text.contains("\"Boolean\"") }),
     Excuse(
       id: "odatapy-adds-the-key", server: .odataPy, paragraph: "Protocol 4.01 §11.2.5.1",
-      fault: "no fault, a freedom: it answers with the key beside what was selected",
+      fault: "allowed: the result contains the key besides the selected properties",
       effect: .difference { query, difference in
         difference.kind == .onlyInService
           && ["ID", "Code", "Country", "Number", "Name", "Position"].contains(difference.member)
@@ -59,25 +59,26 @@ extension Excuse {
       proof: Proof(path: "Suppliers?$select=Address") { $0.text.contains("\"Country\"") }),
     Excuse(
       id: "odatapy-not-null", server: .odataPy, paragraph: "URL Conventions 4.01 §5.1.1.1.3 to §5.1.1.1.6, §5.1.1.1.9",
-      fault: "a relation with null is null there: not false, so 'not' of it is not true, nor true for le and ge of two",
+      fault:
+        "a comparison with null is null, not false: its 'not' is not true, and le and ge of two nulls are not true",
       effect: .query { $0.nullRelations = ["lt", "le", "gt", "ge", "in"] },
       proof: Proof(path: "Samples/$count?$filter=Int16%20eq%20null%20and%20not%20(Int16%20lt%200)") { $0.text == "0" }),
     Excuse(
       id: "odatapy-enumerations", server: .odataPy, paragraph: "URL Conventions 4.01 §5.1.1.1.1, §5.1.1.1.11",
-      fault: "its store keeps enumerations as numbers and compares them with names, so none is ever equal",
+      fault: "enumerations are stored as numbers and compared with names, so none is ever equal",
       effect: .query { $0.enumerationsDiffer = true },
       proof: Proof(path: "Products/$count?$filter=Color%20eq%20Larder.Shop.Color'Red'") { $0.text == "0" }),
     Excuse(
       id: "odatapy-crossjoin-inline", server: .odataPy,
       paragraph: "JSON Format 4.01 §4.5.12; URL Conventions 4.01 §4.15",
-      fault: "$crossjoin gives entities inline without $expand, where there should be links",
+      fault: "$crossjoin returns entities inline without $expand, instead of links",
       effect: .query { $0.crossjoinsInLine = true },
       proof: Proof(path: "$crossjoin(Shelves,Categories)?$filter=Categories/ID%20eq%201") {
         !$0.text.contains("navigationLink")
       }),
     Excuse(
       id: "odatapy-crossjoin-decimals", server: .odataPy, paragraph: "JSON Format 4.01 §7.1",
-      fault: "decimals of $crossjoin go through a floating-point number",
+      fault: "decimals of $crossjoin are converted to floating-point numbers",
       effect: .difference { query, difference in
         guard query.hasPrefix("$crossjoin"), difference.kind == .value, let near = Double(difference.store) else {
           return false
@@ -97,13 +98,14 @@ extension Excuse {
     Excuse(
       id: "odatapy-single-digits", server: .odataPy,
       paragraph: "CSDL 4.01 §3.3; URL Conventions 4.01 §5.1.1.2.6, §5.1.1.18",
-      fault: "a Single is kept as the Double of its digits: remainders are another number's, products beyond Singles",
+      fault:
+        "a Single is stored as the Double with the same digits: remainders differ, and products exceed the range of Single",
       effect: .difference { query, difference in
         guard difference.member == "Made", difference.kind == .value, query.contains("$compute=(Single "),
           let number = Double(difference.service)
         else { return false }
         if difference.store.hasSuffix("INF'") { return Float(number) == Float(difference.store.filter { $0 != "'" }) }
-        // The greatest there is, as it is sent, and as it is.
+        // The greatest Single: as the server sends it, and its exact value.
         let greatest = (sent: 3.4028234e38, exact: Double(Float.greatestFiniteMagnitude))
         guard let place = query.firstRange(of: " mod ")?.upperBound,
           let divisor = Double(query[place...].prefix { $0 != ")" })
@@ -117,7 +119,7 @@ extension Excuse {
     Excuse(
       id: "odatapy-28-digits", server: .odataPy,
       paragraph: "Data Aggregation 4.0 §3.2.1.3.1; URL Conventions 4.01 §5.1.1.2.1, §5.1.1.2.2",
-      fault: "sums and differences of decimals are rounded to 28 digits, whatever their scale",
+      fault: "sums and differences of decimals are rounded to 28 digits, regardless of their scale",
       effect: .difference { query, difference in
         let isSum = query.contains(" with sum as \(difference.member)")
         let isComputed = difference.member == "Made" && query.contains("$compute=(Decimal ")
@@ -132,7 +134,7 @@ extension Excuse {
     Excuse(
       id: "odatapy-max-beside-nan", server: .odataPy,
       paragraph: "Data Aggregation 4.0 §3.2.1.3.3; URL Conventions 4.01 §5.1.1.1.3",
-      fault: "whether NaN is the greatest number depends on which came first",
+      fault: "whether NaN is the greatest number depends on the order of the rows",
       effect: .difference { query, difference in
         query.contains(" with max as \(difference.member)") && difference.kind == .value
           && difference.store == "'NaN'" && Double(difference.service) != nil
@@ -147,20 +149,20 @@ extension Excuse {
       proof: Proof(path: "Shelves/$ref?$filter=Label%20eq%20'nothing'") { $0.text.contains("Shelves(") }),
     Excuse(
       id: "odatapy-search-inside-words", server: .odataPy, paragraph: "Protocol 4.01 §11.2.6.6",
-      fault: "no fault, a freedom: $search finds pieces of words, in nested values too",
+      fault: "allowed: $search finds parts of words, in nested values too",
       effect: .query { $0.searchesWordParts = true },
       proof: Proof(path: "Products/$count?$search=our") { $0.text != "0" }),
     Excuse(
       id: "odatapy-raw-value", server: .odataPy,
       paragraph: "URL Conventions 4.01 §4.7; ABNF dateTimeOffsetValue, nanInfinity",
-      fault: "the raw value of a moment, a duration or NaN is Python's: a space for the T, 0:01:00 for PT1M, nan",
+      fault: "the raw value of a timestamp, a duration or NaN is Python's: a space for the T, 0:01:00 for PT1M, nan",
       effect: .result { query, result, model in
         ServiceSpelling.raw(query, result) { ServiceSpelling.fromPython($0, of: $1, model) }
       },
       proof: Proof(path: "Orders(2)/PlacedAt/$value") { $0.text.contains("2026-01-15 08") }),
     Excuse(
       id: "odatapy-levels-go-on", server: .odataPy, paragraph: "URL Conventions 4.01 §5.1.3.2",
-      fault: "an entity that stands in the answer elsewhere brings along what it is expanded with there: a level more",
+      fault: "an entity that also occurs elsewhere in the result is expanded as there: one level more",
       effect: .difference { query, difference in
         guard difference.kind == .onlyInService, difference.member == "Next",
           let levels = query.firstRange(of: "$levels=").flatMap({ Int(String(query[$0.upperBound])) })
@@ -194,7 +196,7 @@ extension Excuse {
       proof: Proof(path: "Product?$top=1") { $0.status == 200 && !$0.text.contains("SAP__Messages") }),
     Excuse(
       id: "mock-sap-property-in-v2", server: .mockSAPV4, paragraph: "JSON Format 4.01 §11",
-      fault: "a property on its own comes in V2's envelope and spelling, null too, which V4 answers by 204",
+      fault: "a single property is returned in V2's envelope and spelling, and null too, for which V4 requires 204",
       effect: .result { query, result, model in
         guard !query.contains("?"), query.contains(")/"), case .content(let bytes) = result,
           let property = try? JSONNode(bytes)["d"], let member = property.members?.first, property.members?.count == 1
@@ -206,7 +208,7 @@ extension Excuse {
       proof: Proof(path: "Product('TG12')/CreationDate") { $0.text.contains("\"d\"") }),
     Excuse(
       id: "mock-sap-apply-in-v2", server: .mockSAPV4, paragraph: "JSON Format 4.01 §7.1",
-      fault: "what $apply groups by is spelled as in V2: decimals as strings, /Date(…)/",
+      fault: "grouping properties of $apply are spelled as in V2: decimals as strings, /Date(…)/",
       effect: .result { query, result, model in
         guard query.contains("groupby("), case .content(let bytes) = result, let node = try? JSONNode(bytes),
           let rows = node["value"]?.items
@@ -225,7 +227,7 @@ extension Excuse {
       proof: Proof(path: "Product('TG12')/CreationDate/$value") { $0.text.hasPrefix("/Date(") }),
     Excuse(
       id: "mock-sap-average-of-three-digits", server: .mockSAPV4, paragraph: "Data Aggregation 4.0 §3.2.1.3",
-      fault: "no fault, a freedom: averages have three decimal places",
+      fault: "allowed: averages have three decimal places",
       effect: .difference { query, difference in
         guard query.contains(" with average as \(difference.member)"), difference.kind == .value,
           let one = Double(difference.service), let other = Double(difference.store)
@@ -238,7 +240,7 @@ extension Excuse {
     Excuse(
       id: "mock-sap-null", server: .mockSAPV4, paragraph: "URL Conventions 4.01 §5.1.1.1.1 to §5.1.1.1.6, §5.1.1.1.9",
       fault:
-        "SQL's logic: any relation with null but the literal is null there, le and ge of two too, and so is 'not' of it",
+        "SQL's logic: a comparison with null, except the literal, is null, also le and ge of two nulls, and so is its 'not'",
       effect: .query { $0.nullRelations = ["eq", "ne", "lt", "le", "gt", "ge"] },
       proof: Proof(path: nullPartners + "%20and%20not%20(ReferenceBusinessPartner%20gt%20'1')") { $0.text == "0" }),
   ]
@@ -254,13 +256,14 @@ extension Excuse {
     }
   }
 
-  // V2's conventions say nothing of null in relations; the store takes what [MS-ODATA] says: as V4, but for le and ge of two
+  // The V2 conventions do not define comparisons with null. The store follows [MS-ODATA]: as in V4, except for le and ge of two
   // nulls, which are false.
   private static let mockSAPV2: [Excuse] = [
     Excuse(
       id: "mock-sap-v2-null", server: .mockSAPV2,
       paragraph: "OData V2 URI Conventions 4.5 (silent), [MS-ODATA] 2.2.3.6.1.1.5",
-      fault: "SQL's logic: null is neither equal nor unequal to anything, and 'not' of that is not true",
+      fault:
+        "SQL's logic: null is neither equal nor unequal to anything, and the 'not' of such a comparison is not true",
       effect: .query { $0.nullRelations = ["eq", "ne", "lt", "le", "gt", "ge"] },
       proof: Proof(
         path:

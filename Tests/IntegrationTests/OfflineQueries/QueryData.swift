@@ -2,10 +2,10 @@ import LarderOData
 import LarderODataXML
 import LarderTestSupport
 
-/// What a service holds: its model, its rows, and the values that stand in them.
+/// The data of a service: its model, its rows, and their values.
 struct QueryData: Sendable {
   let model: EdmModel
-  /// Where questions begin, sets first.
+  /// The entity sets and singletons that queries start at, sets first.
   let roots: [Root]
   /// The rows of each root, as the service gave them (V2's envelope taken off).
   let rows: [String: [JSONNode]]
@@ -73,7 +73,7 @@ struct QueryData: Sendable {
     var singles: Set<String> = []
     var doubles: Set<String> = []
 
-    /// Whether two spellings are one value of the property's type; the question may have asked for it alone.
+    /// Whether two spellings are the same value of the property's type. The result may consist of the value alone.
     func isSame(_ one: String?, _ other: String?, _ name: String) -> Bool {
       guard let one, let other else { return false }
       if singles.contains(name) { return Float(one) != nil && Float(one) == Float(other) }

@@ -1,4 +1,4 @@
-/// What of the language a service understands: it is asked nothing that it refuses by design.
+/// The parts of the query language that a service supports: it is not sent queries that it rejects by design.
 struct QueryFeatures: Sendable {
   /// The canonical functions, by name.
   var functions: Set<String> = []
@@ -30,11 +30,11 @@ struct QueryFeatures: Sendable {
   var hasSearch = false
   var hasCompute = false
   var hasCrossjoin = false
-  /// Moments and days with durations.
+  /// Arithmetic of timestamps or dates and durations.
   var hasDateArithmetic = false
   /// `geo.distance` on the plane.
   var hasGeo = false
-  /// `$expand` of what an entity was reached by, at another level.
+  /// `$expand` of the navigation property that led to an entity, at another level.
   var expandsAgain = true
   /// The aggregation methods of `$apply`; none where it has no `$apply`.
   var aggregates: [String] = []

@@ -2,12 +2,12 @@ import LarderOData
 
 /// Expressions.
 extension QueryGenerator {
-  /// What property names mean: an entity's, or a lambda variable's.
+  /// What property names refer to: an entity, or a lambda variable.
   struct Scope {
     var type: EdmStructure?
     /// In front of paths: empty, or `x0/`.
     var prefix: String
-    /// The kind of a variable that stands for a primitive value.
+    /// The kind of a variable whose value is primitive.
     var item: QueryData.Leaf?
     /// Where the values of the variable are found.
     var values: String?
@@ -63,7 +63,9 @@ extension QueryGenerator {
     if features.comparesProperties, chance(12), let other = self.leaf(scope, where: { $0 == leaf.kind }) {
       return .relation(.text(scope.prefix + leaf.path), name, .text(scope.prefix + other.path))
     }
-    if features.hasDateArithmetic, leaf.kind == .timestamp || leaf.kind == .date, chance(25) { return shifted(leaf, scope) }
+    if features.hasDateArithmetic, leaf.kind == .timestamp || leaf.kind == .date, chance(25) {
+      return shifted(leaf, scope)
+    }
     if leaf.kind == .timestamp || leaf.kind == .date || leaf.kind == .time, chance(40) { return part(leaf, scope) }
     guard let right = literal(leaf, scope) else { return nil }
     let path = path(leaf, scope)
@@ -91,7 +93,8 @@ extension QueryGenerator {
     let begin = roll(letters.count)
     let piece = String(letters[begin..<min(letters.count, begin + 1 + roll(4))])
     let path = path(leaf, scope)
-    let names = ["contains", "startswith", "endswith", "substringof", "matchesPattern"].filter(features.functions.contains)
+    let names = ["contains", "startswith", "endswith", "substringof", "matchesPattern"].filter(
+      features.functions.contains)
     guard let name = pick(names) else { return nil }
     switch name {
     case "substringof": return QueryNode(.truth, "substringof(\(QueryLiteral.quoted(piece)),\(path))")
@@ -159,7 +162,7 @@ extension QueryGenerator {
       .text("geo.distance(\(scope.prefix)\(point.name),\(place))"), pick(["lt", "ge"]) ?? "lt", .text("\(roll(9)).25"))
   }
 
-  /// A moment or day, and a duration before or behind it.
+  /// A timestamp or date, plus or minus a duration.
   private mutating func shifted(_ leaf: QueryData.Leaf, _ scope: Scope) -> QueryNode? {
     guard let right = literal(leaf, scope), let name = pick(["add", "sub"]) else { return nil }
     let lengths = leaf.kind == .date ? ["P1D", "P30D"] : ["P1D", "PT90M", "P31DT1S", "PT36H"]

@@ -1,6 +1,6 @@
 import LarderOData
 
-/// What rows come, in which order, and what they show.
+/// The rows of the result, their order, and their members.
 extension QueryGenerator {
   /// `$orderby`, always with the key at its end, so that there is one right order; `$top` and `$skip` only with it.
   mutating func order(_ type: EdmStructure, separator: String, rows: Int) -> QueryNode {
@@ -57,7 +57,7 @@ extension QueryGenerator {
   mutating func select(_ type: EdmStructure, with navigations: [String] = []) -> QueryNode? {
     if !isV4, !navigations.isEmpty {
       let names = some(data.properties(of: type).map(\.name), atMost: 3) + navigations
-      // What is expanded must be selected (V2 URI conventions, 4.8), so nothing of it may go.
+      // Expanded properties must be selected (V2 URI conventions, 4.8), so none of them may be dropped.
       return QueryNode("$select=" + names.joined(separator: ","))
     }
     var names = data.properties(of: type).map(\.name)
@@ -77,7 +77,7 @@ extension QueryGenerator {
     }
     let navigations = some(supported, atMost: 2)
     let items = navigations.map { expandItem($0, of: type, depth: depth) }
-    // In V2 `$select` names what is expanded, so the items stay together.
+    // In V2 `$select` contains the expanded properties, so the items stay together.
     let least = isV4 ? 1 : items.count
     let node = QueryNode([.text("$expand="), .list(QueryNode.List(minimum: least, items: items))])
     return (node, navigations.map(\.name))
@@ -129,7 +129,7 @@ extension QueryGenerator {
     return QueryNode(.plain, [.text("$search=\(text[form])")], .search("$filter=" + readings[form]))
   }
 
-  /// Whether any string of an entity has a word as a piece: what a reading of `$search` asks for.
+  /// A condition that any string of an entity contains a word: one interpretation of `$search`.
   private func pieces(of word: String, in type: EdmStructure) -> String {
     let word = word.lowercased()
     var tests = data.leaves(of: type).filter { $0.kind == .string || $0.kind == .guid }.map { leaf in
@@ -142,7 +142,9 @@ extension QueryGenerator {
       } else if let inner = property.type.name.flatMap({ model.complexType($0) == nil ? nil : model.structure($0) }) {
         let stringConditions = data.leaves(of: inner).filter { $0.kind == .string }
           .map { "(contains(tolower(s/\($0.path)),'\(word)') and s/\($0.path) ne null)" }
-        if !stringConditions.isEmpty { tests.append("\(property.name)/any(s:\(stringConditions.joined(separator: " or ")))") }
+        if !stringConditions.isEmpty {
+          tests.append("\(property.name)/any(s:\(stringConditions.joined(separator: " or ")))")
+        }
       }
     }
     return "(\(tests.joined(separator: " or ")))"
@@ -159,7 +161,7 @@ extension QueryGenerator {
     ])
   }
 
-  /// `$apply`, with rows that differ in what they are grouped by.
+  /// `$apply`, with rows that differ in the grouping properties.
   mutating func apply(_ path: String, _ type: EdmStructure) -> QueryNode {
     var steps: [QueryNode.Part] = [.text("$apply=")]
     let scope = Scope(type: type, prefix: "")

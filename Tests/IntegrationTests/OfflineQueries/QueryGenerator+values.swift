@@ -2,7 +2,7 @@ import LarderOData
 
 /// Expressions that give values.
 extension QueryGenerator {
-  /// A property of a scope whose kind fits.
+  /// A property of a scope with a suitable kind.
   mutating func leaf(_ scope: Scope, where fits: (ValueKind) -> Bool) -> QueryData.Leaf? {
     if let item = scope.item { return fits(item.kind) ? item : nil }
     guard let type = scope.type else { return nil }

@@ -1,16 +1,16 @@
 import LarderOData
 import LarderTestSupport
 
-/// Makes questions: the same ones for the same seed, model, data and reach.
+/// Generates queries: the same ones for the same seed, model, data and features.
 struct QueryGenerator {
   let data: QueryData
   let features: QueryFeatures
   var random: PrintedSeed
   /// The lambda variables in use.
   var variables = 0
-  /// What `$expand` of this question leads through already, as `Ns.Type/Name` by the most basic type.
+  /// The navigation properties in `$expand` of this query so far, as `Ns.Type/Name` of the most basic type.
   var expanded: Set<String> = []
-  /// Whether conditions keep off navigation properties: those in `$expand` of a server that sees what it has expanded there.
+  /// Whether conditions use no navigation properties: in `$expand`, because some servers evaluate them on the expanded rows only.
   var staysNear = false
 
   init(data: QueryData, features: QueryFeatures, random: PrintedSeed) {
@@ -68,7 +68,7 @@ struct QueryGenerator {
     return parts.isEmpty ? nil : "(\(parts.joined(separator: ",")))"
   }
 
-  /// What begins at one entity.
+  /// A query that starts at one entity.
   mutating func single(_ path: String, _ type: EdmStructure, declared: EdmStructure? = nil) -> QueryNode {
     var path = path
     var currentType = declared ?? type
@@ -83,7 +83,9 @@ struct QueryGenerator {
       else { break }
       let below = "\(path)/\(navigation.name)"
       guard navigation.isCollection else { return entity(below, target) }
-      if features.keysBehindNavigation, chance(15), let row = contained(navigation, currentType), let key = key(of: row, target) {
+      if features.keysBehindNavigation, chance(15), let row = contained(navigation, currentType),
+        let key = key(of: row, target)
+      {
         return entity(below + key, target)
       }
       if features.hasReferences, chance(10) { return references(below, target) }

@@ -1,5 +1,5 @@
-/// How a server takes questions otherwise than the standard has it. What it understands can be asked too: by a question that says
-/// it in the standard's words. A server's answer is right, but for its fault, where that question has the same answer in the store.
+/// How a server's interpretation of queries deviates from the standard. Each deviating meaning can also be expressed by a standard
+/// query. Apart from its fault, a server's result is right if that query has the same result in the store.
 struct QueryInterpretation: Sendable, Hashable {
   /// The operators that are null where an operand is, so that `not` of them is not true.
   var nullRelations: Set<String> = []
@@ -7,7 +7,7 @@ struct QueryInterpretation: Sendable, Hashable {
   var enumerationsDiffer = false
   /// The remainder has the divisor's sign.
   var modOfDivisor = false
-  /// Casts in paths leave what is of another type.
+  /// Casts in paths do not exclude entities of other types.
   var castsKeepAll = false
   /// `$search` asks for pieces of all strings.
   var searchesWordParts = false
@@ -17,7 +17,7 @@ struct QueryInterpretation: Sendable, Hashable {
   var crossjoinsInLine = false
 }
 
-/// What a piece of a question means, as far as readings differ.
+/// The meaning of a part of a query, if interpretations differ.
 indirect enum QueryMeaning: Sendable {
   case plain
   /// `not (…)`, of the part at 1.
@@ -41,7 +41,7 @@ indirect enum QueryMeaning: Sendable {
 }
 
 extension QueryNode {
-  /// What asks for the same in the words of the standard, of a server that reads so.
+  /// The standard text of what a server with this interpretation evaluates.
   func text(_ interpretation: QueryInterpretation, isNegated: Bool = false) -> String {
     switch meaning {
     case .plain, .referenceOptions, .crossjoin, .search:
@@ -52,15 +52,20 @@ extension QueryNode {
       guard let one = node(1), let other = node(3) else { return plain(interpretation) }
       // One of two is false, or both.
       let name = isAnd != isNegated ? "and" : "or"
-      return "(\(one.text(interpretation, isNegated: isNegated)) \(name) \(other.text(interpretation, isNegated: isNegated)))"
+      return
+        "(\(one.text(interpretation, isNegated: isNegated)) \(name) \(other.text(interpretation, isNegated: isNegated)))"
     case .relation(let name): return relation(name, interpretation, isNegated)
     case .quantifier: return isNegated ? "not (\(plain(interpretation)))" : plain(interpretation)
     case .enumeration(let path, let name):
-      guard interpretation.enumerationsDiffer else { return isNegated ? "not (\(plain(interpretation)))" : plain(interpretation) }
+      guard interpretation.enumerationsDiffer else {
+        return isNegated ? "not (\(plain(interpretation)))" : plain(interpretation)
+      }
       if name == "has" { return isNegated ? "\(path) ne null" : "false" }
       return (name == "eq") == isNegated ? "true" : "false"
     case .remainder(let divisor):
-      guard interpretation.modOfDivisor, let dividend = node(1)?.text(interpretation) else { return plain(interpretation) }
+      guard interpretation.modOfDivisor, let dividend = node(1)?.text(interpretation) else {
+        return plain(interpretation)
+      }
       let rest = "(\(dividend) mod \(divisor))"
       // One addition and no more: another remainder would round once again.
       return "case(\(rest) lt 0:\(rest) add \(divisor),true:\(rest))"
@@ -69,11 +74,13 @@ extension QueryNode {
 
   private func relation(_ name: String, _ interpretation: QueryInterpretation, _ isNegated: Bool) -> String {
     let text = plain(interpretation)
-    guard interpretation.nullRelations.contains(name), parts.count > 2 else { return isNegated ? "not (\(text))" : text }
+    guard interpretation.nullRelations.contains(name), parts.count > 2 else {
+      return isNegated ? "not (\(text))" : text
+    }
     var all = [isNegated ? "not (\(text))" : "(\(text))"]
     for index in [0, 2] {
       let operand = QueryNode.text(parts[index], interpretation)
-      // Literals are not null, but for the one that is asked for.
+      // Literals are not null, except for the literal null itself.
       if operand == "null" { return isNegated ? "not (\(text))" : text }
       if operand.hasPrefix("(") && index == 2 && name == "in" { continue }
       if QueryNode.isProperty(operand) { all.append("\(operand) ne null") }

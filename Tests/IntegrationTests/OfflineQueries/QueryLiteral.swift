@@ -1,6 +1,6 @@
 import LarderOData
 
-/// What kind of value an expression gives, as far as operators and functions care.
+/// The kind of an expression's value, as far as operators and functions distinguish it.
 enum ValueKind: Sendable, Hashable {
   case string, integer, decimal, double, boolean, date, timestamp, time, duration, guid, binary
   /// Qualified name of the type.
@@ -38,7 +38,7 @@ enum ValueKind: Sendable, Hashable {
   }
 }
 
-/// Literals of URLs from values of JSON answers.
+/// Creates URL literals from JSON values.
 enum QueryLiteral {
   /// The literal, percent-encoded; nil where the value is none of the kind.
   static func text(_ value: JSONNode, _ kind: ValueKind, type: EdmPrimitiveType?, version: ODataVersion) -> String? {
@@ -62,7 +62,7 @@ enum QueryLiteral {
     "'" + encoded(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")) + "'"
   }
 
-  /// All but letters, digits and what has no meaning anywhere in a URL.
+  /// Everything except letters, digits and characters without a meaning in URLs.
   static func encoded(_ text: String) -> String {
     var result = ""
     for byte in text.utf8 {

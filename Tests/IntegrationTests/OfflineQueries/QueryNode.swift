@@ -1,10 +1,10 @@
-/// A piece of a question's text, with the pieces that it is made of: so a question can be made smaller and still be one.
+/// A part of a query's text, with the parts that it consists of, so that a query can be reduced and stays valid.
 struct QueryNode: Sendable {
-  /// What the piece is.
+  /// The role of the part.
   var role: Role
-  /// What it is made of, in order.
+  /// The parts that it consists of, in order.
   var parts: [Part]
-  /// What the piece means, where servers may take it otherwise.
+  /// The meaning of the part, if servers may interpret it differently.
   var meaning = QueryMeaning.plain
 
   enum Role: Sendable, Hashable {
@@ -12,7 +12,7 @@ struct QueryNode: Sendable {
     case truth
     /// An expression of a kind of values, likewise.
     case value(ValueKind)
-    /// `$orderby` with what makes sense only beside it.
+    /// `$orderby`, with the options that make sense only together with it.
     case order
     /// The options of a navigation property in `$expand`, by its path.
     case expand(String)
@@ -63,7 +63,7 @@ struct QueryNode: Sendable {
     }.joined()
   }
 
-  /// The paths of the collections whose order the question asks for: empty for the outermost.
+  /// The paths of the collections that the query orders: empty for the outermost.
   func ordered(_ path: String = "") -> Set<String> {
     var path = path
     if case .expand(let name) = role { path = path.isEmpty ? name : "\(path)/\(name)" }
@@ -82,7 +82,7 @@ struct QueryNode: Sendable {
   func smaller() -> [QueryNode] {
     var all: [QueryNode] = []
     switch (role, meaning) {
-    // What a lambda says of its variable means nothing outside.
+    // Conditions on a lambda's variable are not valid outside of it.
     case (_, .quantifier): break
     case (.truth, _), (.value, _): all += inner(role)
     default: break
@@ -133,14 +133,14 @@ struct QueryNode: Sendable {
   }
 }
 
-/// One question.
+/// One generated query.
 struct GeneratedQuery: Sendable {
   var root: QueryNode
 
   /// From the service's root, percent-encoded as requests need it.
   var path: String { GeneratedQuery.encoded(root.text) }
 
-  /// The same, as a server that reads so understands it.
+  /// The path of the query as a server with this interpretation evaluates it.
   func path(_ interpretation: QueryInterpretation) -> String { GeneratedQuery.encoded(root.text(interpretation)) }
 
   private static func encoded(_ query: String) -> String {

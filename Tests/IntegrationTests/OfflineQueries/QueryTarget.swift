@@ -1,33 +1,33 @@
 import Foundation
 import LarderTestSupport
 
-// Same question, same answer: how the offline store is held against the services that it copies.
+// Same query, same result: how the offline store is compared with the services that it copies.
 //
-// 1. ``QueryData``        takes the service's rows: questions ask for values that are there.
-// 2. ``QueryGenerator``      makes questions from a seed, a model and what the service understands (``QueryFeatures``).
-//                            A question is a ``QueryNode``, a tree that can be made smaller.
-// 3. ``QueryTarget``    the service over HTTP, and the store after a download.
-// 4. ``ResultComparison``    every value of both answers; ``ResultShape`` takes away what only a server can say.
-// 5. ``Excuse``              the faults of the servers, each proved by a request: what they make of a question
-//                            (``QueryInterpretation``), of a spelling (``ServiceSpelling``) or of a member that is there or not.
-// 6. ``ComparisonRun``       asks, compares, and makes a question with different answers as small as it can.
+// 1. ``QueryData``           reads the service's rows, so that queries use values that exist.
+// 2. ``QueryGenerator``      generates queries from a seed, a model and the service's features (``QueryFeatures``).
+//                            A query is a ``QueryNode``, a tree that can be reduced.
+// 3. ``QueryTarget``         the service over HTTP, and the store after a download.
+// 4. ``ResultComparison``    compares every value of both results; ``ResultShape`` removes members that only a server can know.
+// 5. ``Excuse``              lists the faults of the servers, each proved by a request: how they change a query
+//                            (``QueryInterpretation``), a spelling (``ServiceSpelling``) or the members of a result.
+// 6. ``ComparisonRun``       sends, compares, and reduces a query with different results as far as possible.
 
-/// Something that answers questions in OData's JSON.
+/// A service or store that returns results in OData's JSON.
 protocol QueryTarget: Sendable {
-  /// The answer to a path from the service's root, percent-encoded: `Products?$filter=ID%20eq%201`.
+  /// The result of a path relative to the service's root, percent-encoded: `Products?$filter=ID%20eq%201`.
   func result(of path: String) async -> QueryResult
 }
 
-/// What came back.
+/// The result of a query.
 enum QueryResult: Sendable, Equatable {
   /// JSON, or the text of `/$count` and `/$value`.
   case content([UInt8])
   /// There is no such thing: 204 or 404.
   case nothing
-  /// It could not or would not answer, and why.
+  /// The query was rejected or failed, and why.
   case rejected(String)
 
-  /// For people, not longer than so many characters.
+  /// A text for messages, of at most `limit` characters.
   func text(_ limit: Int) -> String {
     switch self {
     case .content(let bytes):
@@ -39,7 +39,7 @@ enum QueryResult: Sendable, Equatable {
   }
 }
 
-/// A service over HTTP, asked by none of Larder's own code.
+/// A service over HTTP. It is not requested by Larder's own code.
 struct ServiceTarget: QueryTarget {
   let port: Int
   /// The path of the service's root, without a slash at its end.

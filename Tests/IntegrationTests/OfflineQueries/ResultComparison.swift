@@ -1,6 +1,6 @@
 import LarderOData
 
-/// One place where two answers differ.
+/// One difference between two results.
 struct ResultDifference: Sendable, Hashable, CustomStringConvertible {
   enum Kind: Sendable, Hashable {
     /// The service gives a value, the store another.
@@ -9,13 +9,13 @@ struct ResultDifference: Sendable, Hashable, CustomStringConvertible {
     case onlyInService, onlyInStore
     /// Only one of them has the row.
     case rowOnlyInService, rowOnlyInStore
-    /// The same rows, in another order than the question asks for.
+    /// The same rows, but not in the order of the query.
     case order
-    /// One answers, the other has nothing or refuses.
+    /// One returns a result; the other returns nothing or rejects the query.
     case rejection
   }
   let kind: Kind
-  /// Member names from the answer's root, joined by `/`.
+  /// Member names from the result's root, joined by `/`.
   let path: String
   let service: String
   let store: String
@@ -23,7 +23,7 @@ struct ResultDifference: Sendable, Hashable, CustomStringConvertible {
   var description: String { "\(kind) at '\(path)': service \(service), store \(store)" }
 }
 
-/// Compares answers value by value.
+/// Compares results value by value.
 struct ResultComparison {
   /// The collections whose order matters, by path of navigation properties.
   let ordered: Set<String>
@@ -31,7 +31,7 @@ struct ResultComparison {
   var tolerance = 0.0
   /// The names of properties of binary floating-point types: those have many spellings of one value.
   var floating = QueryData.Floating()
-  /// The property that was asked for alone: its value has no name in the answer.
+  /// The property that was requested alone: its value has no name in the result.
   var property = ""
   private(set) var differences: [ResultDifference] = []
 
@@ -73,7 +73,7 @@ struct ResultComparison {
       ))
   }
 
-  /// `orderPath` is the path of navigation properties alone, as questions name it.
+  /// `orderPath` consists of navigation properties only, as in queries.
   private mutating func compare(_ serviceNode: JSONNode, _ storeNode: JSONNode, _ path: String, _ orderPath: String) {
     switch (serviceNode, storeNode) {
     case (.object, .object): objects(serviceNode, storeNode, path, orderPath)
@@ -104,13 +104,15 @@ struct ResultComparison {
     }
   }
 
-  /// Rows find each other by what they say; in order where the question asks for one.
+  /// Matches rows by their contents, and checks their order if the query defines one.
   private mutating func rows(_ serviceRows: [JSONNode], _ storeRows: [JSONNode], _ path: String, _ orderPath: String) {
     // Numbers that may be a little apart must not keep rows from finding each other.
     let one = serviceRows.map { ResultText.canonical($0, isRounded: tolerance > 0) }
     let other = storeRows.map { ResultText.canonical($0, isRounded: tolerance > 0) }
     if one == other {
-      for (number, pair) in zip(serviceRows, storeRows).enumerated() { compare(pair.0, pair.1, "\(path)[\(number)]", orderPath) }
+      for (number, pair) in zip(serviceRows, storeRows).enumerated() {
+        compare(pair.0, pair.1, "\(path)[\(number)]", orderPath)
+      }
       return
     }
     var unmatched = Dictionary(grouping: other.indices.reversed()) { other[$0] }
@@ -128,8 +130,10 @@ struct ResultComparison {
     if unmatchedRows.isEmpty, rest.isEmpty {
       if ordered.contains(orderPath) { note(.order, path, .array(serviceRows), .array(storeRows)) }
     } else if serviceRows.count == storeRows.count, unmatchedRows.count == rest.count {
-      // As many rows on both sides: what differs is in them.
-      for (number, match) in zip(unmatchedRows, rest) { compare(serviceRows[number], storeRows[match], "\(path)[\(number)]", orderPath) }
+      // The row counts are equal, so the differences are in the rows.
+      for (number, match) in zip(unmatchedRows, rest) {
+        compare(serviceRows[number], storeRows[match], "\(path)[\(number)]", orderPath)
+      }
     } else {
       for number in unmatchedRows { note(.rowOnlyInService, "\(path)[\(number)]", serviceRows[number], nil) }
       for number in rest { note(.rowOnlyInStore, "\(path)[\(number)]", nil, storeRows[number]) }
@@ -139,7 +143,9 @@ struct ResultComparison {
   private mutating func scalar(_ serviceNode: JSONNode, _ storeNode: JSONNode, _ path: String) {
     guard serviceNode != storeNode, ResultText.scalar(serviceNode) != ResultText.scalar(storeNode) else { return }
     let name = path.split(separator: "/").last?.prefix { $0 != "[" } ?? ""
-    if floating.isSame(serviceNode.text, storeNode.text, name.isEmpty || name == "value" ? property : String(name)) { return }
+    if floating.isSame(serviceNode.text, storeNode.text, name.isEmpty || name == "value" ? property : String(name)) {
+      return
+    }
     if tolerance > 0, let one = serviceNode.text.flatMap(Double.init), let other = storeNode.text.flatMap(Double.init),
       abs(one - other) <= tolerance * max(abs(one), abs(other), 1e-9)
     {

@@ -67,7 +67,7 @@ enum ResultText {
     return digits.isEmpty ? "0" : "\(isNegative ? "-" : "")\(String(digits))e\(exponent)"
   }
 
-  /// Moments, times and durations have several spellings.
+  /// Normalises timestamps, times and durations, which have several spellings.
   private static func string(_ text: String) -> String {
     let bytes = Array(text.utf8)
     guard let first = bytes.first else { return text }

@@ -10,7 +10,7 @@ extension ServiceTarget {
   }
 }
 
-/// A service whose answers are falsified on the way.
+/// A service whose results are falsified on the way.
 private struct Spoiled: QueryTarget {
   let service: ServiceTarget
   let spoil: @Sendable (String, String) -> String
@@ -29,7 +29,7 @@ struct SameAnswerMachineryTests {
     return QueryGenerator(data: data, features: .odataPy, random: PrintedSeed(seed: seed))
   }
 
-  @Test("one seed makes the same questions, another seed others")
+  @Test("A seed determines the queries")
   func deterministic() async throws {
     var one = try await generator(1)
     var same = try await generator(1)
@@ -41,11 +41,11 @@ struct SameAnswerMachineryTests {
     for part in [
       "$filter=", "$orderby=", "$expand=", "$select=", "$apply=", "$compute=", "/any(", "/$count", "%20in%20",
     ] {
-      #expect(first.contains { $0.contains(part) }, "no question has \(part)")
+      #expect(first.contains { $0.contains(part) }, "no query contains \(part)")
     }
   }
 
-  @Test("a service asked twice gives the same answers, and understands most of the questions")
+  @Test("A service returns equal results for equal queries, and supports most of the generated queries")
   func sameService() async throws {
     var generator = try await generator(3)
     let service = ServiceTarget(try ODataPyService.ofSuite)
@@ -55,7 +55,7 @@ struct SameAnswerMachineryTests {
     #expect(run.comparedCount > run.count * 7 / 10)
   }
 
-  @Test("a wrong value is found, and the question made as small as shows it")
+  @Test("A wrong value is found, and the query is reduced")
   func wrongValue() async throws {
     var generator = try await generator(4)
     let service = ServiceTarget(try ODataPyService.ofSuite)
@@ -72,7 +72,7 @@ struct SameAnswerMachineryTests {
   }
 
   @Test(
-    "answers are alike where they say the same",
+    "Different spellings of the same result are equal",
     arguments: [
       (#"{"value":[{"a":1},{"a":2}]}"#, #"{"@odata.context":"x","value":[{"a":2.0},{"a":1e0}]}"#),
       (
@@ -87,7 +87,7 @@ struct SameAnswerMachineryTests {
   }
 
   @Test(
-    "and different where they do not",
+    "Different results are different",
     arguments: [
       (#"{"value":[{"a":1},{"a":2}]}"#, #"{"value":[{"a":1}]}"#),
       (#"{"value":9007199254740993}"#, #"{"value":9007199254740992}"#),
@@ -103,7 +103,7 @@ struct SameAnswerMachineryTests {
     #expect(!differences(one, other).isEmpty)
   }
 
-  @Test("rows in another order differ where an order was asked for, nested ones too")
+  @Test("The order of rows matters if the query defines it, at each level")
   func order() {
     let one = #"{"value":[{"a":1,"n":[{"b":1},{"b":2}]},{"a":2}]}"#
     let other = #"{"value":[{"a":2},{"a":1,"n":[{"b":1},{"b":2}]}]}"#
@@ -120,9 +120,9 @@ struct SameAnswerMachineryTests {
   }
 }
 
-@Suite("Same query, same result: what mock-sap understands", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
+@Suite("Same query, same result: the features of mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
 struct SameAnswerMockSAPTests {
-  @Test("V2 and V4 answer most of the questions that are made for them")
+  @Test("V2 and V4 support most of the queries that are generated for them")
   func understands() async throws {
     let service = try MockSAP.ofSuite
     for (root, features) in [

@@ -2,9 +2,10 @@ import LarderOData
 import LarderTestSupport
 import Testing
 
-/// Asks a service and a copy of it the same questions; each difference that no excuse covers is an issue.
+/// Sends the same queries to a service and its copy; each difference without an excuse is an issue.
 private func compare(
-  _ name: String, _ service: ServiceTarget, root: String, _ features: QueryFeatures, _ server: Excuse.Server, count: Int,
+  _ name: String, _ service: ServiceTarget, root: String, _ features: QueryFeatures, _ server: Excuse.Server,
+  count: Int,
   pageSize: Int? = nil
 ) async throws {
   let data = try await onOwnThread { try QueryData.read(service) }
@@ -19,7 +20,7 @@ private func compare(
   try await store.close()
 }
 
-/// A few hundred questions of each service; `LARDER_QUERIES=5000 LARDER_SEED=random` asks others, and more.
+/// A few hundred queries for each service; `LARDER_QUERIES=5000 LARDER_SEED=random` generates more, and others.
 @Suite("Same query, same result: odatapy", .odataPy(), .timeLimit(.minutes(60)))
 struct SameAnswerODataPyTests {
   @Test("V4.01")
@@ -29,7 +30,7 @@ struct SameAnswerODataPyTests {
       "odatapy", ServiceTarget(service), root: service.root, .odataPy, .odataPy, count: 400)
   }
 
-  @Test("V4.01, by pages of a few rows whose links are followed")
+  @Test("V4.01, in pages of a few rows")
   func pages() async throws {
     let service = try ODataPyService.ofSuite
     try await compare(
@@ -48,7 +49,7 @@ struct SameAnswerSAPTests {
       "mock-sap \(name)", ServiceTarget(service, root), root: root, .mockSAPV2, .mockSAPV2, count: 150)
   }
 
-  @Test("V2, by pages of a few rows whose links are followed")
+  @Test("V2, in pages of a few rows")
   func v2Pages() async throws {
     let service = try MockSAP.ofSuite
     let root = service.gatewaySample

@@ -9,7 +9,7 @@ enum ServiceSpelling {
     return generator.bytes
   }
 
-  /// The answer to `…/Name/$value` in other words; as it is where there are none.
+  /// The result of `…/Name/$value` in another spelling; unchanged if there is none.
   static func raw(
     _ query: String, _ result: QueryResult, _ spell: (String, String) -> String?
   ) -> QueryResult {
@@ -37,7 +37,7 @@ enum ServiceSpelling {
     return declared.members.filter { $0.value != 0 && number & $0.value == $0.value }.map(\.name).joined(separator: ",")
   }
 
-  /// V2's spelling of a property's value in V4's: numbers without quotes, moments by their texts.
+  /// Converts a property's value from V2's spelling to V4's: numbers without quotes, timestamps as text.
   static func fromV2(_ value: JSONNode, of name: String, _ model: EdmModel) -> JSONNode {
     guard case .string(let text) = value, let type = type(of: name, model) else { return value }
     if text.hasPrefix("/Date("), let milliseconds = Int64(text.dropFirst(6).prefix { $0 == "-" || $0.isNumber }),

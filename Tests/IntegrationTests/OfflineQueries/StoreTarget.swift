@@ -18,10 +18,10 @@ final class StoreTarget: QueryTarget {
 
   /// Copies all of a service: each set and singleton, with everything that navigation properties lead to.
   ///
-  /// - Parameter pageSize: the rows of a page, whose next links the store follows to the end.
+  /// - Parameter pageSize: the rows of a page. All pages are read, by their next links.
   static func copy(of data: QueryData, at root: String, pageSize: Int? = nil) async throws -> StoreTarget {
     let folder = try TemporaryFolder()
-    guard let url = URL(string: root) else { throw QueryData.Failure(description: "\(root) is no URL") }
+    guard let url = URL(string: root) else { throw QueryData.Failure(description: "\(root) is not a URL") }
     let parameters = OfflineODataParameters(storePath: folder.path)
     let filling = try OfflineODataProvider(serviceRoot: url, transport: try CurlTransport(), parameters: parameters)
     for set in data.roots {
@@ -61,7 +61,7 @@ final class StoreTarget: QueryTarget {
     }
   }
 
-  /// All pages of an answer as one.
+  /// All pages of a result as one.
   private func whole(_ first: [UInt8]) async throws -> [UInt8] {
     guard provider.parameters.answerPageSize != nil, var page = try? JSONNode(first) else { return first }
     let isVerbose = page["d"] != nil
@@ -95,6 +95,6 @@ final class StoreTarget: QueryTarget {
 /// A machine without a network.
 private struct Unplugged: HTTPTransport {
   func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
-    throw .cannotConnect(host: request.url.host() ?? "", reason: "the test has no network any more")
+    throw .cannotConnect(host: request.url.host() ?? "", reason: "the test has no network")
   }
 }
