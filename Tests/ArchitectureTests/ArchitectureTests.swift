@@ -5,14 +5,14 @@ import Testing
 /// The gates, run on the project as it is. Each has a test in `GateTests` that it fails on a bad sample.
 @Suite("Architecture", .timeLimit(.minutes(5)))
 struct ArchitectureTests {
-  @Test("imports go down only, as the matrix says")
+  @Test("Imports follow the matrix, from higher to lower targets")
   func imports() {
-    let found = SourceFile.sources.flatMap(ImportMatrix.violations)
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let violations = SourceFile.sources.flatMap(ImportMatrix.violations)
+    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
     #expect(SourceFile.sources.count > 50)
   }
 
-  @Test("the matrix and Package.swift name the same dependencies")
+  @Test("The matrix and Package.swift have the same dependencies")
   func manifest() throws {
     let manifest = try #require(SourceFile.all(below: ["Package.swift"]).first)
     var declared = ImportMatrix.dependencies(manifest: manifest.text)
@@ -22,11 +22,11 @@ struct ArchitectureTests {
     #expect(declared == ImportMatrix.rows.mapValues(\.targets))
   }
 
-  @Test("files and functions keep to their budgets")
+  @Test("Files and functions are within their budgets")
   func budgets() {
     let files = SourceFile.sources + SourceFile.tests
-    let found = files.flatMap(Budgets.violations)
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let violations = files.flatMap(Budgets.violations)
+    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
     let longest = files.max { $0.lines.count < $1.lines.count }
     let functions = files.flatMap { file in Budgets.functions(inCode: file.code).map { (file.path, $0) } }
     #expect(functions.count > 300)
@@ -37,64 +37,64 @@ struct ArchitectureTests {
     }
   }
 
-  @Test("no source can trap on bad input")
+  @Test("No source can trap on bad input")
   func traps() {
-    let found = SourceFile.sources.flatMap(Traps.violations)
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let violations = SourceFile.sources.flatMap(Traps.violations)
+    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
   }
 
-  @Test("no source uses a lock other than Locked")
+  @Test("No source uses a lock other than Locked")
   func rawLocks() {
-    let found = SourceFile.sources.flatMap(Traps.rawLocks)
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let violations = SourceFile.sources.flatMap(Traps.rawLocks)
+    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
   }
 
-  @Test("time, random numbers and tasks come from LarderEnvironment, but in the files that are named with a reason")
+  @Test("Time, random numbers and tasks come from LarderEnvironment, except in files that are listed with a reason")
   func ambient() {
-    let found = SourceFile.sources.flatMap(Traps.ambient)
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let violations = SourceFile.sources.flatMap(Traps.ambient)
+    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
     let paths = Set(SourceFile.sources.map(\.path))
-    for path in Traps.ambientFiles.keys { #expect(paths.contains(path), "\(path) is no file") }
+    for path in Traps.ambientFiles.keys { #expect(paths.contains(path), "\(path) is not a file") }
   }
 
-  @Test("no test waits for a time, but in the files that are named with a reason")
+  @Test("No test waits for a fixed time, except in files that are listed with a reason")
   func sleeps() {
-    let found = SourceFile.tests.filter { !$0.path.hasPrefix("Tests/ArchitectureTests/") }.flatMap(Traps.sleeps)
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let violations = SourceFile.tests.filter { !$0.path.hasPrefix("Tests/ArchitectureTests/") }.flatMap(Traps.sleeps)
+    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
     let paths = Set(SourceFile.tests.map(\.path))
-    for path in Traps.sleepingFiles.keys { #expect(paths.contains(path), "\(path) is no file") }
+    for path in Traps.sleepingFiles.keys { #expect(paths.contains(path), "\(path) is not a file") }
   }
 
-  @Test("code of both platforms uses nothing that Linux alone has")
+  @Test("Code for both platforms uses no API of Linux only")
   func portability() {
-    let found = (SourceFile.sources + SourceFile.tests).flatMap(Portability.violations)
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let violations = (SourceFile.sources + SourceFile.tests).flatMap(Portability.violations)
+    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
   }
 
-  @Test("each claim that the compiler cannot check has its reason above it")
+  @Test("Each claim that the compiler cannot check has a comment with its reason")
   func claims() {
-    let found = (SourceFile.sources + SourceFile.tests).flatMap(Traps.unreasoned)
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let violations = (SourceFile.sources + SourceFile.tests).flatMap(Traps.unreasoned)
+    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
   }
 
-  @Test("every suite has a time limit")
+  @Test("Every suite has a time limit")
   func timeLimits() {
-    let found = SourceFile.tests.flatMap(Traps.unlimitedSuites)
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let violations = SourceFile.tests.flatMap(Traps.unlimitedSuites)
+    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
   }
 
-  @Test("no file speaks of the machine it was written on")
+  @Test("No file contains a path of a developer's machine")
   func wording() {
     let places = [
       "Sources", "Tests", "Snippets", "Benchmarks", "Fuzzing", "Scripts", "docs", "Makefile", "Package.swift",
       "README.md", "CONTRIBUTING.md", "CHANGELOG.md", ".ci",
     ]
-    let found = SourceFile.all(below: places).flatMap(Wording.violations)
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let violations = SourceFile.all(below: places).flatMap(Wording.violations)
+    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
   }
 
   @Test(
-    "every path that a document names exists",
+    "Every path in a document exists",
     arguments: ["docs/map.md", "README.md", "CONTRIBUTING.md", "THIRD-PARTY.md", "docs/decisions"])
   func paths(document: String) throws {
     let files = SourceFile.all(below: [document])
@@ -107,20 +107,20 @@ struct ArchitectureTests {
     }
   }
 
-  @Test("each target has its map", arguments: ImportMatrix.rows.keys.filter { $0 != "LarderTool" }.sorted())
+  @Test("Each target has a map", arguments: ImportMatrix.rows.keys.filter { $0 != "LarderTool" }.sorted())
   func maps(target: String) {
     let file = SourceFile.sources.first { $0.path == "Sources/\(target)/\(target).swift" }
     #expect(Map.problem(target: target, text: file?.text) == nil)
   }
 
-  @Test("docs/map.md names every target")
+  @Test("docs/map.md contains every target")
   func mapIsWhole() throws {
     let map = try #require(SourceFile.all(below: ["docs/map.md"]).first)
     for target in ImportMatrix.rows.keys { #expect(map.text.contains("Sources/\(target)/"), "\(target)") }
     #expect(map.lines.count <= 60)
   }
 
-  @Test("README shows code before line 30 and ends before line 150")
+  @Test("README shows code before line 30 and has at most 150 lines")
   func readme() throws {
     let lines = try #require(SourceFile.all(below: ["README.md"]).first).lines
     #expect(lines.count <= 150)

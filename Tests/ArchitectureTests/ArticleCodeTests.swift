@@ -2,7 +2,7 @@ import Foundation
 import LarderTestSupport
 import Testing
 
-/// The code of articles, as its readers see it.
+/// The code in articles, as readers see it.
 enum ArticleCode {
   /// The articles whose code is compiled: each line of it occurs in one of the snippets.
   static let articles = [
@@ -44,20 +44,20 @@ enum ArticleCode {
   private static func trimmed(_ line: some StringProtocol) -> String { line.trimmingCharacters(in: .whitespaces) }
 }
 
-@Suite("The code of articles", .timeLimit(.minutes(5)))
+@Suite("Code in articles", .timeLimit(.minutes(5)))
 struct ArticleCodeTests {
   static let snippets = ArticleCode.lines(
     of: SourceFile.all(below: ["Snippets"], extensions: ["swift"]).map(\.text))
 
-  @Test("each line of code is in a snippet, which the build compiles", arguments: ArticleCode.articles)
+  @Test("Each line of code is in a snippet, which the build compiles", arguments: ArticleCode.articles)
   func code(article: String) throws {
     let file = try #require(SourceFile.all(below: ["docs/Larder.docc/\(article).md"]).first)
     #expect(!ArticleCode.swiftBlocks(in: file.text).isEmpty, "\(article) has no code")
-    let found = ArticleCode.uncompiledLines(in: file.text, snippets: Self.snippets)
-    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let violations = ArticleCode.uncompiledLines(in: file.text, snippets: Self.snippets)
+    #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
   }
 
-  @Test("a line that no snippet has is found; manifests and other languages are not read")
+  @Test("A line that is in no snippet is found; manifests and other languages are ignored")
   func badSample() {
     let text = """
       ```swift
@@ -79,7 +79,7 @@ struct ArticleCodeTests {
     #expect(ArticleCode.swiftBlocks(in: "```swift\nlet open = 1\n") == [["let open = 1", ""]])
   }
 
-  @Test("the landing page links to each article, and each link on it leads to one")
+  @Test("The landing page links to each article, and has no dead links")
   func links() throws {
     let folder = "docs/Larder.docc"
     let landing = try #require(SourceFile.all(below: ["\(folder)/Larder.md"]).first)

@@ -7,12 +7,12 @@ enum Budgets {
   static func violations(in file: SourceFile) -> [String] {
     let limit = file.path.hasPrefix("Tests/") ? testLines : sourceLines
     let count = file.lines.count
-    var found = count > limit ? ["\(file.path): \(count) lines, at most \(limit)"] : []
+    var violations = count > limit ? ["\(file.path): \(count) lines, at most \(limit)"] : []
     for function in functions(inCode: file.code) where function.lines > functionLines {
-      found.append(
+      violations.append(
         "\(file.path):\(function.start): \(function.name): \(function.lines) lines, at most \(functionLines)")
     }
-    return found
+    return violations
   }
 
   /// A function, initializer, deinitializer or subscript with a body.
@@ -26,7 +26,7 @@ enum Budgets {
 
   static func functions(inCode text: String) -> [Function] {
     let code = Array(text.utf8)
-    var found: [Function] = []
+    var violations: [Function] = []
     var line = 1
     var place = 0
     while place < code.count {
@@ -34,12 +34,12 @@ enum Budgets {
       if let keyword = keyword(in: code, at: place), let end = end(in: code, from: place + keyword.utf8.count) {
         let name = code[(place + keyword.utf8.count)...].drop { $0 == 0x20 }.prefix { isName($0) }
         let lines = code[place...end].count { $0 == 0x0a } + 1
-        found.append(
+        violations.append(
           Function(name: name.isEmpty ? keyword : String(decoding: name, as: UTF8.self), start: line, lines: lines))
       }
       place += 1
     }
-    return found
+    return violations
   }
 
   private static func isName(_ byte: UInt8) -> Bool {

@@ -1,14 +1,14 @@
 import Testing
 
 /// Each gate is shown bad samples: a gate that lets everything pass is no gate.
-@Suite("The gates themselves", .timeLimit(.minutes(5)))
+@Suite("The architecture tests detect violations", .timeLimit(.minutes(5)))
 struct GateTests {
   private func file(_ text: String, path: String = "Sources/LarderOData/Sample.swift") -> SourceFile {
     SourceFile(path: path, text: text)
   }
 
   @Test(
-    "a wrong import is refused",
+    "A forbidden import is rejected",
     arguments: [
       ("Sources/LarderOData/A.swift", "public import LarderService"),
       ("Sources/LarderOData/A.swift", "import Foundation"),
@@ -26,7 +26,7 @@ struct GateTests {
     #expect(ImportMatrix.violations(in: file(text, path: path)).count == 1)
   }
 
-  @Test("a right import passes, and what is not an import is none")
+  @Test("An allowed import passes, and other lines are ignored")
   func rightImports() {
     let text = """
       // import CLarderSQLite
@@ -42,7 +42,7 @@ struct GateTests {
     #expect(ImportMatrix.imports(in: file(text)).map(\.module) == ["FoundationEssentials", "Foundation", "LarderHTTP"])
   }
 
-  @Test("a manifest's dependencies are read, conditions and all")
+  @Test("The dependencies of a manifest are read, with their conditions")
   func manifest() {
     let text = """
       targets: [
@@ -60,7 +60,7 @@ struct GateTests {
     #expect(ImportMatrix.dependencies(manifest: text) == ["A": [], "B": ["A", "C"], "e": ["B"]])
   }
 
-  @Test("files and functions past their budget are refused")
+  @Test("Files and functions over their budget are rejected")
   func budgets() {
     let long = String(repeating: "let x = 1\n", count: 601)
     #expect(Budgets.violations(in: file(long)).count == 1)
@@ -71,7 +71,7 @@ struct GateTests {
     #expect(Budgets.violations(in: file("func f() {\n\(body.dropFirst(9))}\n")).isEmpty)
   }
 
-  @Test("functions are found with their lengths, whatever braces texts and comments hold")
+  @Test("The lengths of functions are right for any braces in strings and comments")
   func functions() {
     let text = #"""
       protocol P {
@@ -105,7 +105,7 @@ struct GateTests {
   }
 
   @Test(
-    "a trap is refused",
+    "Code that may trap is rejected",
     arguments: [
       "let a = try! f()", "let a = b as! C", "fatalError(\"no\")", "preconditionFailure()", "let a = b!", "f(a![0])",
       "a[0]!.b()", "f()!", "var a: Int!",
@@ -115,14 +115,14 @@ struct GateTests {
   }
 
   @Test(
-    "what only looks like a trap passes",
+    "Code that only looks like a trap passes",
     arguments: ["if a != b {}", "if !a {}", "// b!", "let a = \"b!\"", "f(!a)", "a = !b", "(!a)", "#\"try!\"#", "a!=b"])
   func noTraps(line: String) {
     #expect(Traps.violations(in: file(line)).isEmpty)
   }
 
   @Test(
-    "a lock other than Locked is refused",
+    "A lock other than Locked is rejected",
     arguments: [
       "let a = Mutex(1)", "let a: Mutex<Int>", "let a = NSLock()", "var a = os_unfair_lock()",
       "pthread_mutex_lock(&a)",
@@ -134,7 +134,7 @@ struct GateTests {
   }
 
   @Test(
-    "time, random numbers and tasks of the machine are rejected",
+    "The system's time, random numbers and tasks are rejected",
     arguments: [
       "let a = Date()", "Task { await f() }", "let a = Task<Int, Never> {", "Task.detached {", "Task(priority: .low) {",
       "try await Task.sleep(for: a)", "let a = ContinuousClock.now", "let a = UInt64.random(in: 0...9)",
@@ -147,7 +147,7 @@ struct GateTests {
   }
 
   @Test(
-    "what only looks like it passes",
+    "Code that only looks like it passes",
     arguments: [
       "let a = environment.task {", "let a: Task<Int, Never>?", "if Task.isCancelled {", "Int.random(in: a, using: &b)",
       "func f(_ task: Task<Void, any Error>) {", "let a = UUID(uuid: b)", "let a = Date(timeIntervalSince1970: 0)",
@@ -156,14 +156,14 @@ struct GateTests {
     #expect(Traps.ambient(in: file(line)).isEmpty)
   }
 
-  @Test("a wait by the clock in a test is rejected")
+  @Test("A wait for a fixed time in a test is rejected")
   func sleeps() {
     #expect(Traps.sleeps(in: file("try await Task.sleep(for: .seconds(1))", path: "Tests/A/A.swift")).count == 1)
     #expect(Traps.sleeps(in: file("usleep(9)", path: "Tests/TransportTests/Nginx.swift")).isEmpty)
     #expect(Traps.sleeps(in: file("let sleeps = clock.sleeps  // Task.sleep", path: "Tests/A/A.swift")).isEmpty)
   }
 
-  @Test("what Linux alone has is refused in code of both platforms, and passes where Linux alone compiles it")
+  @Test("APIs of Linux are rejected in code for both platforms, and allowed in code for Linux only")
   func portability() {
     for line in [
       "let a = \"/proc/self/fd\"", "Task.immediate {}", "_ = fsync(file)", "guard (fsync(file)) == 0",
@@ -185,7 +185,7 @@ struct GateTests {
     #expect(Portability.violations(in: file("epoll_wait(a)", path: "Sources/LarderServer/A.swift")).isEmpty)
   }
 
-  @Test("a claim without a reason is refused, with one it passes")
+  @Test("An unchecked claim needs a comment with its reason")
   func claims() {
     #expect(Traps.unreasoned(in: file("final class A: @unchecked Sendable {}")).count == 1)
     #expect(Traps.unreasoned(in: file("let b = 1\nnonisolated(unsafe) var a = 0")).count == 1)
@@ -194,7 +194,7 @@ struct GateTests {
     #expect(Traps.unreasoned(in: file("let a = \"@unchecked Sendable\"")).isEmpty)
   }
 
-  @Test("a suite without a time limit is refused")
+  @Test("A suite without a time limit is rejected")
   func timeLimits() {
     let bad = file(
       "@Suite(\"a\", .serialized)\nstruct A {}\n@Suite struct B {}", path: "Tests/LarderODataTests/A.swift")
@@ -203,20 +203,20 @@ struct GateTests {
     #expect(Traps.unlimitedSuites(in: good).isEmpty)
   }
 
-  @Test("a path of somebody's machine is refused", arguments: Wording.forbidden)
+  @Test("A path of a developer's machine is rejected", arguments: Wording.forbidden)
   func wording(text: String) {
     #expect(Wording.violations(in: file("// see \(text)x")).count == 1)
     #expect(Wording.violations(in: file("// see ../shared/odata and https://example.com/place")).isEmpty)
   }
 
-  @Test("a path that is gone is found in a map")
+  @Test("A path in the map that does not exist is found")
   func map() {
     let text = "| x | `Sources/LarderOData/LarderOData.swift`, `Sources/Gone/` | `make test`, `a/b.swift` |"
     #expect(
       Map.missingPaths(in: text) { $0 == "Sources/LarderOData/LarderOData.swift" } == ["Sources/Gone/", "a/b.swift"])
   }
 
-  @Test("a target's map must be there and number its stages")
+  @Test("A target needs a map with numbered stages")
   func targetMap() {
     #expect(Map.problem(target: "A", text: nil) != nil)
     #expect(Map.problem(target: "A", text: "// all about it\nstruct A {}") != nil)

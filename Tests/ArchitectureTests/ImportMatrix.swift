@@ -69,27 +69,27 @@ enum ImportMatrix {
   static func violations(in file: SourceFile) -> [String] {
     guard let target = file.target else { return ["\(file.path): outside of any target"] }
     guard let row = rows[target] else { return ["\(file.path): the target \(target) has no row in the import matrix"] }
-    var found: [String] = []
+    var violations: [String] = []
     for line in imports(in: file) {
       let place = "\(file.path):\(line.number): import \(line.module)"
       if let only = importers[line.module], only != target {
-        found.append("\(place): only \(only) may")
+        violations.append("\(place): only \(only) may import it")
       } else if stores.contains(line.module), stores.contains(target) {
-        found.append("\(place): stores do not know each other; move what both need down")
+        violations.append("\(place): stores must not import each other; move shared code to a lower target")
       } else if line.module == "FoundationEssentials" || row.targets.union(row.system).contains(line.module) {
         continue
       } else if line.module == "Foundation" {
         if !line.isFallback {
-          found.append("\(place): import FoundationEssentials, with Foundation only in the #else of canImport")
+          violations.append("\(place): import FoundationEssentials, with Foundation only in the #else of canImport")
         }
       } else {
-        found.append("\(place): not in \(target)'s row of the import matrix")
+        violations.append("\(place): not in \(target)'s row of the import matrix")
       }
     }
-    return found
+    return violations
   }
 
-  /// One `import`; `isFallback` where it stands in the `#else` of `#if canImport(FoundationEssentials)`.
+  /// One `import`; `isFallback` if it is in the `#else` of `#if canImport(FoundationEssentials)`.
   struct Import: Equatable {
     let number: Int
     let module: String
@@ -100,7 +100,7 @@ enum ImportMatrix {
     let accesses: Set<Substring> = ["public", "package", "internal", "fileprivate", "private"]
     let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
     var conditions: [(text: Substring, isElse: Bool)] = []
-    var found: [Import] = []
+    var violations: [Import] = []
     for (index, line) in file.codeLines.enumerated() {
       let words = line.split(separator: " ")
       switch words.first {
@@ -111,18 +111,18 @@ enum ImportMatrix {
         let rest = words.drop { $0.hasPrefix("@") || accesses.contains($0) }
         guard rest.first == "import", let module = rest.dropFirst().drop(while: kinds.contains).first else { continue }
         let fallback = conditions.last.map { $0.isElse && $0.text.contains("canImport(FoundationEssentials)") }
-        found.append(
+        violations.append(
           Import(
             number: index + 1, module: String(module.split(separator: ".").first ?? module),
             isFallback: fallback ?? false))
       }
     }
-    return found
+    return violations
   }
 
   /// The targets of a manifest and the names each depends on, test targets left out.
   static func dependencies(manifest: String) -> [String: Set<String>] {
-    var found: [String: Set<String>] = [:]
+    var dependencies: [String: Set<String>] = [:]
     for kind in [".target(", ".executableTarget("] {
       for piece in manifest.components(separatedAt: "\n    " + kind) {
         var depth = 1
@@ -134,7 +134,7 @@ enum ImportMatrix {
         let quoted = body.split(separator: "\"", omittingEmptySubsequences: false)
         guard quoted.count > 1 else { continue }
         guard let start = body.components(separatedAt: "dependencies: [").first else {
-          found[String(quoted[1])] = []
+          dependencies[String(quoted[1])] = []
           continue
         }
         var brackets = 1
@@ -144,22 +144,22 @@ enum ImportMatrix {
           return brackets > 0
         }
         let names = list.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
-        found[String(quoted[1])] = Set(names.filter { $0.offset % 2 == 1 }.map { String($0.element) })
+        dependencies[String(quoted[1])] = Set(names.filter { $0.offset % 2 == 1 }.map { String($0.element) })
       }
     }
-    return found
+    return dependencies
   }
 }
 
 extension StringProtocol {
-  /// What follows each occurrence of a text.
+  /// The text after each occurrence of a separator.
   fileprivate func components(separatedAt text: String) -> [Substring] {
-    var found: [Substring] = []
+    var parts: [Substring] = []
     var rest = Substring(self)
     while let range = rest.firstRange(of: text) {
       rest = rest[range.upperBound...]
-      found.append(rest)
+      parts.append(rest)
     }
-    return found
+    return parts
   }
 }

@@ -10,7 +10,7 @@ enum Map {
   /// What is wrong with a target's map: the file `Sources/Target/Target.swift` that begins with numbered stages.
   static func problem(target: String, text: String?) -> String? {
     guard let text else { return "Sources/\(target)/\(target).swift is missing" }
-    // A file of one line stands for a target that is still empty: there is nothing to find in it yet.
+    // A file of one line marks a target that is still empty: it has no stages yet.
     if text.split(separator: "\n").count < 2 { return nil }
     let comment = text.split(separator: "\n", omittingEmptySubsequences: false).prefix { $0.hasPrefix("//") }
     let stages = comment.filter { $0.contains(#/^\/\/\/? {0,3}\d+\. /#) }

@@ -2,9 +2,10 @@
 enum Portability {
   /// What is looked for, and what is used in its place.
   private static let words = [
-    ("/proc/self", "another way on Darwin, beside `#if os(Linux)`"), ("/proc/sys", "a call of the system"),
-    ("/proc/\\(", "another way on Darwin, beside `#if os(Linux)`"), ("/dev/shm", "the folder for temporary files"),
-    ("Task.immediate", "immediately(_:), for it is of macOS and iOS 26"),
+    ("/proc/self", "another implementation on Darwin, and `#if os(Linux)`"), ("/proc/sys", "a system call"),
+    ("/proc/\\(", "another implementation on Darwin, and `#if os(Linux)`"),
+    ("/dev/shm", "the folder for temporary files"),
+    ("Task.immediate", "immediately(_:), because it requires macOS 26 or iOS 26"),
     ("fsync(", "FileFlush: fsync on Darwin does not wait for the drive"),
     ("fdatasync(", "FileFlush"), ("epoll_", "poll(2)"), ("eventfd(", "pipe(2)"), ("memfd_create", "a temporary file"),
     ("pipe2(", "pipe(2) and fcntl(2)"), ("accept4(", "accept(2) and fcntl(2)"), ("SOCK_CLOEXEC", "fcntl(2)"),
@@ -20,7 +21,7 @@ enum Portability {
   static func violations(in file: SourceFile) -> [String] {
     guard !linuxAlone.contains(where: file.path.hasPrefix), file.target != "ArchitectureTests" else { return [] }
     var regions: [Region] = []
-    var found: [String] = []
+    var violations: [String] = []
     for (index, line) in file.lines.enumerated() {
       let text = line.drop { $0 == " " }
       if text.hasPrefix("//") { continue }
@@ -34,11 +35,11 @@ enum Portability {
         _ = regions.popLast()
       } else if !regions.contains(where: \.isLinuxAlone) {
         for (word, cure) in words where text.contains(word) && !isDeclared(word, in: file) {
-          found.append("\(file.path):\(index + 1): \(word): \(cure)")
+          violations.append("\(file.path):\(index + 1): \(word): \(cure)")
         }
       }
     }
-    return found
+    return violations
   }
 
   /// Whether the file defines what the others use in place of the word.

@@ -37,7 +37,7 @@ struct SourceFile: Sendable {
   ///
   /// Hidden folders (`.build`, `.venv`) are left out, and what is not UTF-8.
   static func all(below places: [String], extensions: Set<String>? = nil) -> [SourceFile] {
-    var found: [SourceFile] = []
+    var files: [SourceFile] = []
     for place in places {
       let start = PackageRoot.folder.appending(path: place)
       let inside = FileManager.default.enumerator(
@@ -49,10 +49,10 @@ struct SourceFile: Sendable {
         guard let text = try? String(contentsOf: url, encoding: .utf8) else { continue }
         let root = PackageRoot.folder.standardizedFileURL.path(percentEncoded: false)
         let path = url.standardizedFileURL.path(percentEncoded: false).dropFirst(root.count)
-        found.append(SourceFile(path: path.hasPrefix("/") ? String(path.dropFirst()) : String(path), text: text))
+        files.append(SourceFile(path: path.hasPrefix("/") ? String(path.dropFirst()) : String(path), text: text))
       }
     }
-    return found.sorted { $0.path < $1.path }
+    return files.sorted { $0.path < $1.path }
   }
 
   /// The Swift files of the library and the command line.

@@ -2,17 +2,17 @@
 enum Traps {
   /// Ends of the process that bad input could reach.
   static func violations(in file: SourceFile) -> [String] {
-    var found: [String] = []
+    var violations: [String] = []
     for (index, line) in file.codeLines.enumerated() {
       for word in ["try!", "as!", "fatalError(", "preconditionFailure(", "unsafelyUnwrapped"] where line.contains(word)
       {
-        found.append("\(file.path):\(index + 1): \(word)")
+        violations.append("\(file.path):\(index + 1): \(word)")
       }
       if unwraps(line), !line.contains("try!"), !line.contains("as!") {
-        found.append("\(file.path):\(index + 1): an unwrapping that traps: \(line.drop { $0 == " " })")
+        violations.append("\(file.path):\(index + 1): a forced unwrapping, which may trap: \(line.drop { $0 == " " })")
       }
     }
-    return found
+    return violations
   }
 
   /// Locks other than `Locked`, outside of the target that provides it.
@@ -51,10 +51,10 @@ enum Traps {
   static let ambientFiles = [
     "Sources/LarderContent/Cache/File/CacheFolder.swift": "waits for a lock of another process",
     "Sources/LarderStorage/Lock/SharedCounter.swift": "waits for a lock of another process",
-    "Sources/LarderStorage/File/WholeFile.swift": "names a file so that nobody can guess the name",
-    "Sources/LarderStorage/Digest/Digest.swift": "keys and nonces come from the system alone",
-    "Sources/LarderContent/Cache/Tiered/ChangeMark.swift": "looks once a second whether its file is in place",
-    "Sources/LarderService/Store/Blocking.swift": "blocks the thread of the caller until a task has ended",
+    "Sources/LarderStorage/File/WholeFile.swift": "gives a file a name that cannot be guessed",
+    "Sources/LarderStorage/Digest/Digest.swift": "keys and nonces come only from the system",
+    "Sources/LarderContent/Cache/Tiered/ChangeMark.swift": "checks once a second whether its file has been replaced",
+    "Sources/LarderService/Store/Blocking.swift": "blocks the caller's thread until a task has ended",
   ]
 
   /// Waits by the clock in tests: a test waits for what it expects, never for a time.
@@ -90,7 +90,7 @@ enum Traps {
     "Tests/ThreadSanitizer/Rig.swift": "programs of the sanitizer's own test",
   ]
 
-  /// True where a `!` stands behind a name or a closing bracket, and is not the first half of `!=`.
+  /// True if a `!` follows a name or a closing bracket, and is not the first half of `!=`.
   private static func unwraps(_ line: Substring) -> Bool {
     func isName(_ byte: UInt8) -> Bool {
       byte == 0x5f || (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte & 0xdf) || byte >= 0x80
@@ -108,18 +108,18 @@ enum Traps {
   /// Claims to the compiler that lack a comment right above them (or behind, on the line).
   static func unreasoned(in file: SourceFile) -> [String] {
     let lines = file.lines
-    var found: [String] = []
+    var violations: [String] = []
     for (index, code) in file.codeLines.enumerated() {
       for claim in ["@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency"] where code.contains(claim) {
         if code.contains("@preconcurrency"), !code.contains("import") { continue }
         let above = lines[..<index].last { !$0.drop { $0 == " " }.hasPrefix("@") }
         let reasoned = above.map { $0.drop { $0 == " " }.hasPrefix("//") } ?? false
         if !reasoned, !lines[index].contains("// ") {
-          found.append("\(file.path):\(index + 1): \(claim) without a comment above that says why it holds")
+          violations.append("\(file.path):\(index + 1): \(claim) needs a comment above it with the reason")
         }
       }
     }
-    return found
+    return violations
   }
 
   /// Suites that could hang.

@@ -26,7 +26,7 @@ private func entity(_ response: ODataSingleResponse, _ model: EdmModel) throws -
 
 @Suite("A conversation with mock-sap", .mockSAP("--require-if-match"), .timeLimit(.minutes(5)))
 struct ODataServiceConversationTests {
-  @Test("metadata, a collection and an entity of V2 and of V4, every value by its declared type")
+  @Test("Metadata, a collection and an entity in V2 and V4: every value has its declared type")
   func reads() async throws {
     let service = try MockSAP.ofSuite
     for (root, path, version) in [
@@ -50,7 +50,7 @@ struct ODataServiceConversationTests {
     }
   }
 
-  @Test("a change: refused without its ETag, token fetched with the session, merged under the ETag, a 412 afterwards")
+  @Test("A change: rejected without its ETag, token fetched with the session, merged with the ETag, then 412")
   func change() async throws {
     let service = try MockSAP.ofSuite
     for (root, set) in [(service.salesOrdersV2, "A_SalesOrder"), (service.salesOrdersV4, "SalesOrder")] {
@@ -83,7 +83,7 @@ struct ODataServiceConversationTests {
     }
   }
 
-  @Test("an entity is created and deleted, and is gone then")
+  @Test("An entity is created and deleted")
   func createAndDelete() async throws {
     let conversation = try conversation(try MockSAP.ofSuite.salesOrdersV2)
     let model = try await conversation.metadata()
@@ -105,7 +105,7 @@ struct ODataServiceConversationTests {
     #expect(gone?.description.contains(number) == true, "the place is named")
   }
 
-  @Test("a batch: two reads, a change under its ETag and one without it, each with its own answer")
+  @Test("A batch: two reads, a change with its ETag and one without, each with its own response")
   func batch() async throws {
     let service = try MockSAP.ofSuite
     for (root, set) in [(service.salesOrdersV2, "A_SalesOrder"), (service.salesOrdersV4, "SalesOrder")] {
@@ -140,7 +140,7 @@ struct ODataServiceConversationTests {
     }
   }
 
-  @Test("faults on the way are ridden out, and reported where they last")
+  @Test("Temporary faults are retried; lasting faults are reported")
   func faults() async throws {
     let service = try MockSAP.ofSuite
     let conversation = try conversation(service.businessPartnersV2) {
@@ -157,10 +157,11 @@ struct ODataServiceConversationTests {
   }
 }
 
-@Suite("Signing in at mock-sap", .timeLimit(.minutes(5)))
+@Suite("Authentication with mock-sap", .timeLimit(.minutes(5)))
 struct ODataServiceSignInTests {
   @Test(
-    "basic: let in with the password, refused without, typed and without the secret", .mockSAP("--auth", "ann:s3cret"))
+    "Basic: accepted with the password, rejected without, with a typed error that does not contain the secret",
+    .mockSAP("--auth", "ann:s3cret"))
   func basic() async throws {
     let service = try MockSAP.ofSuite
     let right = try conversation(
@@ -177,7 +178,7 @@ struct ODataServiceSignInTests {
   }
 
   @Test(
-    "client credentials: one token for many requests, a new one when it is revoked", .mockSAP("--oauth", "app:s3cret"))
+    "Client credentials: one token for many requests, a new one when it is revoked", .mockSAP("--oauth", "app:s3cret"))
   func clientCredentials() async throws {
     let service = try MockSAP.ofSuite
     let client = try OAuth2Client(
@@ -203,7 +204,7 @@ struct ODataServiceSignInTests {
     #expect(refused?.httpStatus == 404, "token and session come before the refusal")
   }
 
-  @Test("a wrong secret is a typed error", .mockSAP("--oauth", "app:s3cret"))
+  @Test("A wrong secret throws a typed error", .mockSAP("--oauth", "app:s3cret"))
   func wrongSecret() async throws {
     let service = try MockSAP.ofSuite
     let client = try OAuth2Client(
@@ -224,7 +225,7 @@ struct ODataServiceSignInTests {
 
 @Suite("A conversation with odatapy", .odataPy(), .timeLimit(.minutes(5)))
 struct ODataServiceShopTests {
-  @Test("the model and the sets of a 4.01 service are read, every row by the model")
+  @Test("The model and the sets of a 4.01 service are read, and every row matches the model")
   func reads() async throws {
     let conversation = try conversation(try ODataPyService.ofSuite.root)
     let model = try await conversation.metadata()
@@ -239,7 +240,7 @@ struct ODataServiceShopTests {
     }
   }
 
-  @Test("a batch in both formats", arguments: [ODataBatchRequest.Format.multipart, .json])
+  @Test("A batch in both formats", arguments: [ODataBatchRequest.Format.multipart, .json])
   func batch(format: ODataBatchRequest.Format) async throws {
     let conversation = try conversation(try ODataPyService.ofSuite.root)
     let model = try await conversation.metadata()

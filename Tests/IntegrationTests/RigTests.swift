@@ -3,9 +3,9 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@Suite("The rig: mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
+@Suite("Test support: mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
 struct RigMockSAPTests {
-  @Test("one instance serves the suite, and answers with the data of its seed")
+  @Test("One instance serves the suite, with the data of its seed")
   func answers() throws {
     let service = try MockSAP.ofSuite
     let answer = try service.process.ask("/sap/opu/odata/sap/API_SALES_ORDER_SRV/A_SalesOrder/$count")
@@ -14,7 +14,7 @@ struct RigMockSAPTests {
     #expect(try MockSAP.ofSuite.process.processID == service.process.processID)
   }
 
-  @Test("its control plane adds and clears faults and tells what was asked")
+  @Test("The control plane adds and clears faults, and lists the requests")
   func control() throws {
     let service = try MockSAP.ofSuite
     let target = "/sap/opu/odata/sap/API_PRODUCT_SRV/A_Product?$top=1"
@@ -31,7 +31,7 @@ struct RigMockSAPTests {
     #expect(try service.scenarios().isEmpty == false)
   }
 
-  @Test("a request it cannot understand is an error that names the answer")
+  @Test("An invalid control request throws an error with the response")
   func controlError() throws {
     let service = try MockSAP.ofSuite
     #expect(throws: MockSAPControlError.self) { try service.addFault(.init(status: 7)) }
@@ -39,9 +39,9 @@ struct RigMockSAPTests {
   }
 }
 
-@Suite("The rig: life of a service", .timeLimit(.minutes(5)))
+@Suite("Test support: starting and stopping services", .timeLimit(.minutes(5)))
 struct RigLifeTests {
-  @Test("stopped it refuses, restarted it answers on the same port with fresh data")
+  @Test("A stopped service rejects connections; restarted, it responds on the same port with fresh data")
   func stopsAndRestarts() async throws {
     let service = try await onOwnThread { try MockSAP() }
     let port = service.port
@@ -59,7 +59,7 @@ struct RigLifeTests {
     service.stop()
   }
 
-  @Test("an option it does not know is a start that fails with what it printed")
+  @Test("An unknown option makes the start fail with the service's output")
   func badOption() async {
     let error = await #expect(throws: ServiceStartError.self) {
       try await onOwnThread { try MockSAP(["--no-such-option"]) }
@@ -69,7 +69,7 @@ struct RigLifeTests {
     #expect(error?.description.hasPrefix("mocksap did not start: it ended with status 2. It printed:") == true)
   }
 
-  @Test("a module that does not exist is a start that fails with Python's own words")
+  @Test("A missing module makes the start fail with Python's message")
   func badModule() async {
     let error = await #expect(throws: ServiceStartError.self) {
       try await onOwnThread {
@@ -79,23 +79,23 @@ struct RigLifeTests {
     #expect(error?.output.contains("nosuchmodule") == true)
   }
 
-  @Test("a probe that answers anything but 200 is a start that fails with the answer")
+  @Test("A probe with another status than 200 makes the start fail with the response")
   func badProbe() async {
     let error = await #expect(throws: ServiceStartError.self) {
       try await onOwnThread {
         try ServiceProcess(.init(module: "mocksap", arguments: [], readyText: "listening on", probe: "/nowhere"))
       }
     }
-    #expect(error?.reason.hasPrefix("/nowhere: answered 404") == true)
+    #expect(error?.reason.hasPrefix("/nowhere: status 404") == true)
   }
 
-  @Test("a suite without the trait gets an error that names the trait")
+  @Test("A suite without the trait gets an error with the trait's name")
   func noTrait() {
     #expect(throws: ServiceStartError.self) { try MockSAP.ofSuite }
     #expect(throws: ServiceStartError.self) { try ODataPyService.ofSuite }
   }
 
-  @Test("two at once have two ports and data of their own")
+  @Test("Two concurrent instances have different ports and separate data")
   func two() async throws {
     let one = try await onOwnThread { try MockSAP(["--seed", "1"]) }
     let two = try await onOwnThread { try MockSAP(["--seed", "2"]) }
@@ -106,9 +106,9 @@ struct RigLifeTests {
   }
 }
 
-@Suite("The rig: folders and seeds", .timeLimit(.minutes(5)))
+@Suite("Test support: folders and seeds", .timeLimit(.minutes(5)))
 struct RigFileTests {
-  @Test("a temporary folder goes with its value")
+  @Test("A temporary folder is deleted with its value")
   func temporaryFolder() throws {
     let path: String
     do {
@@ -120,7 +120,7 @@ struct RigFileTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("one seed gives one sequence, which is SplitMix64's")
+  @Test("A seed gives the sequence of SplitMix64")
   func seeds() {
     var one = PrintedSeed(seed: 1_234_567)
     // The first outputs for this seed, as published with the algorithm's reference implementations.
@@ -131,7 +131,7 @@ struct RigFileTests {
   }
 }
 
-@Suite("The rig: odatapy", .odataPy("--page-size", "25"), .timeLimit(.minutes(5)))
+@Suite("Test support: odatapy", .odataPy("--page-size", "25"), .timeLimit(.minutes(5)))
 struct RigODataPyTests {
   private func object(_ target: String, accept: String = "application/json") throws -> [String: Any] {
     let answer = try ODataPyService.ofSuite.process.ask(target, fields: ["Accept": accept])
@@ -139,7 +139,7 @@ struct RigODataPyTests {
     return try #require(try answer.json() as? [String: Any])
   }
 
-  @Test("serves its model as XML and as JSON")
+  @Test("Returns its model as XML and as JSON")
   func metadata() throws {
     let service = try ODataPyService.ofSuite
     let xml = try service.process.ask("/shop/$metadata")
@@ -150,7 +150,7 @@ struct RigODataPyTests {
     #expect((json["Larder.Shop"] as? [String: Any])?["AllTypes"] != nil)
   }
 
-  @Test("pages its collections, with a link to the next page and a delta link on the last")
+  @Test("Returns collections in pages, with next links, and a delta link on the last page")
   func pages() throws {
     let first = try object("/shop/Products?$count=true")
     #expect((first["value"] as? [Any])?.count == 25)
@@ -163,7 +163,7 @@ struct RigODataPyTests {
     #expect(!paged.text.contains("@odata.deltaLink"))
   }
 
-  @Test("has entities below entities, streams and operations")
+  @Test("Has contained entities, streams and operations")
   func behaviour() throws {
     let order = try object("/shop/Orders(1)?$expand=Items($expand=Product($select=Name))")
     #expect((order["Items"] as? [[String: Any]])?.last?["Position"] as? Int == 2)
@@ -189,7 +189,7 @@ struct RigODataPyTests {
     #expect(restocked.fields["etag"] == #"W/"2""#)
   }
 
-  @Test("checks ETags: 304 for a known one, 428 without one, 412 for an old one")
+  @Test("Checks ETags: 304 for the current one, 428 without one, 412 for an old one")
   func etags() throws {
     let service = try ODataPyService.ofSuite
     let path = "/shop/Products(5)"
@@ -203,7 +203,7 @@ struct RigODataPyTests {
     #expect(try service.process.ask(path, method: "PATCH", fields: fields, body: body).status == 204)
   }
 
-  @Test("gives every primitive type at its extremes, exactly")
+  @Test("Returns the extreme values of every primitive type exactly")
   func allTypes() throws {
     let answer = try ODataPyService.ofSuite.process.ask(
       "/shop/AllTypes(1)", fields: ["Accept": "application/json;IEEE754Compatible=true"])

@@ -60,7 +60,7 @@ struct TechnicalCacheTableTests {
     ]
   }
 
-  @Test("every cell", arguments: table.indices, Cache.allCases)
+  @Test("Every cell", arguments: table.indices, Cache.allCases)
   func cell(_ index: Int, _ cache: Cache) async throws {
     let row = Self.table[index]
     let column = try #require(Cache.allCases.firstIndex(of: cache))
@@ -133,9 +133,9 @@ struct TechnicalCacheTableTests {
   }
 }
 
-@Suite("Technical cache: orders of calls on a real server", .mockSAP(), .timeLimit(.minutes(5)), .serialized)
+@Suite("Technical cache: sequences of calls with a real server", .mockSAP(), .timeLimit(.minutes(5)), .serialized)
 struct TechnicalCacheCourseTests {
-  @Test("four reads of two URLs: each a miss first, then each a hit")
+  @Test("Four reads of two URLs: first a miss each, then a hit each")
   func fourReads() async throws {
     try await withStore { store, _ in
       var hits: [Bool] = []
@@ -149,7 +149,8 @@ struct TechnicalCacheCourseTests {
     }
   }
 
-  @Test("server gone: active shows the cached answer and fails, passive goes on, the entry stays")
+  @Test(
+    "Server unreachable: active mode returns the cached response and then fails, passive mode works, the entry stays")
   func serverGone() async throws {
     let service = try await onOwnThread { try MockSAP() }
     defer { service.stop() }
@@ -174,7 +175,7 @@ struct TechnicalCacheCourseTests {
     }
   }
 
-  @Test("a single entity with an ETag is answered 304 and delivered whole; after a change the new one comes")
+  @Test("An unchanged entity returns 304 and the cached content; after a change, the new content")
   func notModified() async throws {
     try await withStore { store, service in
       let path = TechnicalCacheTableTests.order
@@ -192,7 +193,7 @@ struct TechnicalCacheCourseTests {
     }
   }
 
-  @Test("404 removes the entry, a 500 leaves it")
+  @Test("404 removes the entry; 500 keeps it")
   func removal() async throws {
     try await withStore { store, service in
       let path = "A_SalesOrder('0000004712')?$select=SalesOrder"
@@ -208,7 +209,7 @@ struct TechnicalCacheCourseTests {
     }
   }
 
-  @Test("what one process has read another one shows without a server")
+  @Test("A response that one process has read is available to another without a server")
   func persistence() async throws {
     let folder = try TemporaryFolder()
     let service = try await onOwnThread { try MockSAP() }

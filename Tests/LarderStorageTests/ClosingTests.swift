@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderStorage
 
-@Suite("Databases: closed beside work, and where a part of that fails", .timeLimit(.minutes(5)))
+@Suite("Databases: closing during other work, and partial failures", .timeLimit(.minutes(5)))
 struct ClosingTests {
   let folder: TemporaryFolder
   var path: String { folder.file("test.db") }
@@ -14,7 +14,7 @@ struct ClosingTests {
   /// What this process has open of the folder.
   private var descriptors: [String] { openDescriptors().values.filter { $0.hasPrefix(folder.path) } }
 
-  @Test("a reader that is lent while the database is suspended is rejected, and suspending waits for its end")
+  @Test("A reader that is lent during suspension is rejected, and suspending waits for its end")
   func lending() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.insert("a")
@@ -29,7 +29,7 @@ struct ClosingTests {
             try await database.suspend()
             ends.add()
           }
-          while database.readers.over == nil { sched_yield() }
+          while database.readers.closingError == nil { sched_yield() }
           // Suspending would end about now if it did not wait for this reader.
           for _ in 0..<1000 { sched_yield() }
           isEarly = ends.value > 0
@@ -42,7 +42,7 @@ struct ClosingTests {
     #expect(descriptors == [])
   }
 
-  @Test("where a reader cannot be closed, the writer is closed all the same, and the error is thrown")
+  @Test("If a reader cannot be closed, the writer is closed anyway, and the error is thrown")
   func failing() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     for name in ["a", "b"] { try await database.insert(name) }

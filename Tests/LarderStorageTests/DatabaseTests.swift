@@ -10,7 +10,7 @@ struct DatabaseTests {
 
   init() throws { folder = try TemporaryFolder() }
 
-  @Test("what is written is read, after closing and opening too")
+  @Test("Data is read as written, also after closing and opening")
   func writesAndReads() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.insert("one")
@@ -23,7 +23,7 @@ struct DatabaseTests {
   }
 
   @Test(
-    "each class of value comes back as it was",
+    "Values of each storage class are read as they were written",
     arguments: [
       (SQLValue.null, "null"), (.integer(.min), "integer"), (.integer(.max), "integer"), (.integer(0), "integer"),
       (.real(-0.1), "real"), (.text(""), "text"), (.text("Grüße, 世界 🌍"), "text"), (.blob([]), "blob"),
@@ -48,7 +48,7 @@ struct DatabaseTests {
     try await database.close()
   }
 
-  @Test("a transaction that throws leaves nothing behind, and the next one works")
+  @Test("A transaction that throws is rolled back, and the next one works")
   func rollsBack() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     let error = await storageError {
@@ -65,7 +65,7 @@ struct DatabaseTests {
     try await database.close()
   }
 
-  @Test("a savepoint fails alone")
+  @Test("A failed savepoint does not affect the transaction")
   func savepoints() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.write { (connection) throws(StorageError) in
@@ -82,7 +82,7 @@ struct DatabaseTests {
     try await database.close()
   }
 
-  @Test("a read sees one state from beginning to end, beside a writer")
+  @Test("A read sees one state from beginning to end, despite a writer")
   func readsAreSnapshots() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.insert("first")
@@ -105,7 +105,7 @@ struct DatabaseTests {
     try await database.close()
   }
 
-  @Test("many tasks write and read at once: nothing is lost, nothing waits for ever")
+  @Test("Many tasks read and write concurrently: nothing is lost and nothing waits forever")
   func concurrency() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first, options: .init(synchronous: .normal))
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -121,7 +121,7 @@ struct DatabaseTests {
     try await database.close()
   }
 
-  @Test("a closed database refuses work by its name")
+  @Test("A closed database throws an error with its name")
   func closed() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.close()
@@ -130,7 +130,7 @@ struct DatabaseTests {
     #expect(await storageError { _ = try await database.names() }?.category == .closed)
   }
 
-  @Test("closing moves the log into the file")
+  @Test("Closing moves the log into the file")
   func checkpointOnClose() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.insert("x", data: [UInt8](repeating: 1, count: 50_000))
@@ -140,7 +140,7 @@ struct DatabaseTests {
     #expect(size > 50_000)
   }
 
-  @Test("a statement in use inside another of the same text gets a handle of its own")
+  @Test("A nested statement with the same text gets a handle of its own")
   func nestedStatements() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     for name in ["a", "b", "c"] { try await database.insert(name) }
@@ -160,7 +160,7 @@ struct DatabaseTests {
   }
 
   @Test(
-    "wrong statements are refused with their text",
+    "Invalid statements are rejected with their text",
     arguments: [
       "SELECT", "SELECT 1; SELECT 2", "", "   ", "SELECT ?", "INSERT INTO item VALUES(1)", "SELECT * FROM nowhere",
     ])
@@ -174,7 +174,7 @@ struct DatabaseTests {
     try await database.close()
   }
 
-  @Test("a column of another class is an error, not a conversion")
+  @Test("A column of another storage class is an error, not a conversion")
   func unexpectedValues() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     for sql in ["SELECT 'text'", "SELECT NULL", "SELECT 1.5", "SELECT x'00'"] {
@@ -188,7 +188,7 @@ struct DatabaseTests {
     try await database.close()
   }
 
-  @Test("readers cannot write")
+  @Test("Readers cannot write")
   func readersAreReadOnly() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     let error = await storageError {
@@ -198,7 +198,7 @@ struct DatabaseTests {
     try await database.close()
   }
 
-  @Test("a full file is `full`, and what was there stays")
+  @Test("A full file throws full and keeps its content")
   func full() async throws {
     var options = DatabaseOptions()
     options.maximumPageCount = 20
@@ -213,7 +213,7 @@ struct DatabaseTests {
     try await database.close()
   }
 
-  @Test("an error shows codes and the file, never a value")
+  @Test("An error contains codes and the file, never a value")
   func errorsHideValues() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     let error = await storageError {

@@ -3,7 +3,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@Suite("The flush of a file to the disk itself", .timeLimit(.minutes(5)))
+@Suite("Flushing a file to the disk", .timeLimit(.minutes(5)))
 struct FileFlushTests {
   private let folder: TemporaryFolder
 
@@ -16,7 +16,7 @@ struct FileFlushTests {
     }
   }
 
-  @Test("a full flush that the file system has not is a plain one; one that fails is a failure")
+  @Test("A full flush that the file system does not support is a normal flush; one that fails is an error")
   func flush() throws {
     let path = try folder.write(Array("x".utf8), to: "f")
     let file = try #require(FileHandle(forWritingAtPath: path))

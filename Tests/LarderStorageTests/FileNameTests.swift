@@ -3,9 +3,9 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@Suite("Names of files on file systems that fold them", .timeLimit(.minutes(5)))
+@Suite("File names on case-insensitive and normalizing file systems", .timeLimit(.minutes(5)))
 struct FileNameTests {
-  @Test("two names never lead to files that differ by letter case or normalization alone")
+  @Test("Two names never map to files that differ only in case or normalization")
   func distinct() {
     var texts: Set<[UInt8]> = []
     for text in [
@@ -36,7 +36,7 @@ struct FileNameTests {
     }
   }
 
-  @Test("a name that every file system keeps apart stays as it is")
+  @Test("A name that is distinct on every file system is not changed")
   func plain() {
     for name in ["store", "news-2", "a_b.c", "0"] { #expect(FileName.distinct(name) == name) }
   }

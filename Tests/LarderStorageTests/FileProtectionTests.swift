@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderStorage
 
-@Suite("Classes of protection", .timeLimit(.minutes(5)))
+@Suite("File protection classes", .timeLimit(.minutes(5)))
 struct FileProtectionTests {
   private let folder: TemporaryFolder
 
@@ -32,12 +32,12 @@ struct FileProtectionTests {
     return unsafe stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
   }
 
-  @Test("classes have the numbers of the system: A to D")
+  @Test("The classes have the system's numbers: A to D")
   func numbers() {
     #expect(FileProtection.allCases.map(\.number) == [1, 2, 3, 4])
   }
 
-  @Test("a file system without classes is no failure; a class that cannot be set is one")
+  @Test("A file system without protection classes is no error; a class that cannot be set is one")
   func failures() {
     for (number, result) in [(ENOTSUP, 0), (EINVAL, 0), (ENOTTY, 0), (EPERM, -1), (EACCES, -1)] as [(Int32, Int32)] {
       let got = FileProtection.complete.protect(0) { _, _ in
@@ -51,7 +51,7 @@ struct FileProtectionTests {
   }
 
   @Test(
-    "the file and its log get the class, its index none; SQLite uses these files", arguments: FileProtection.allCases)
+    "The file and its log get the class, its index none; SQLite uses these files", arguments: FileProtection.allCases)
   func companions(protection: FileProtection) async throws {
     let path = folder.file("store.db")
     let classes = Classes()
@@ -75,7 +75,7 @@ struct FileProtectionTests {
     token = nil
   }
 
-  @Test("a file that is there gets another class when it is opened next; a reader sets none")
+  @Test("An existing file gets another class when it is opened next; a reader sets none")
   func changed() throws {
     let path = folder.file("store.db")
     let classes = Classes()
@@ -86,7 +86,7 @@ struct FileProtectionTests {
     #expect(classes.number(path) == FileProtection.complete.number)
   }
 
-  @Test("a class that cannot be set is an error that names the file, and the file is not in use")
+  @Test("A class that cannot be set is an error with the file's name, and the file is not in use")
   func refused() throws {
     let path = folder.file("store.db")
     let refuse: @Sendable (Int32, Int32) -> Int32 = { _, _ in

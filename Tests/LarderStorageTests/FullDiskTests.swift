@@ -13,7 +13,7 @@ import Testing
 
 @Suite("A database on a full disk", .timeLimit(.minutes(2)))
 struct FullDiskTests {
-  @Test("what was closed is read, writing says that the disk is full, and with room all is as before")
+  @Test("A closed file can be read; writing throws full until there is space")
   func reads() async throws {
     guard let disk = try SmallDisk(bytes: 1 << 20) else { return print("no disk can be mounted here") }
     let path = disk.path + "/a.db"
@@ -42,7 +42,7 @@ struct FullDiskTests {
     try await again.close()
   }
 
-  @Test("a log that was left without its index is moved into the file on the full disk, and read")
+  @Test("A log without its index is moved into the file on a full disk, and read")
   func leftLog() async throws {
     guard let disk = try SmallDisk(bytes: 1 << 20) else { return print("no disk can be mounted here") }
     let folder = try TemporaryFolder()
@@ -61,7 +61,7 @@ struct FullDiskTests {
     try await database.close()
   }
 
-  @Test("a folder whose permissions forbid writing is read, by a user who is not root")
+  @Test("A read-only folder can be read by a user other than root")
   func permissions() async throws {
     guard geteuid() != 0 else {
       return print("root may write everywhere: the tests of larder run as another user instead")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderStorage
 
-@Suite("Storage: a closed file under another name", .timeLimit(.minutes(2)))
+@Suite("Storage: renaming a closed file", .timeLimit(.minutes(2)))
 struct MovingTests {
   private let rig: EncryptionRig
   private var target: String { rig.folder.file("aside.db") }
@@ -43,7 +43,9 @@ struct MovingTests {
 
   static let cases = [true, false].flatMap { first in [true, false].map { Case(isEncrypted: first, hasLog: $0) } }
 
-  @Test("after each step the file is whole under one of the names, and in the end under the new one", arguments: cases)
+  @Test(
+    "After each step of a move the file is intact under one of the names, at the end under the new one",
+    arguments: cases)
   func steps(_ which: Case) async throws {
     let key = which.isEncrypted ? rig.key : nil
     try await fill(key, hasLog: which.hasLog)
@@ -77,7 +79,7 @@ struct MovingTests {
     #expect(files == ["secret.db"])
   }
 
-  @Test("a file that is open stays, and so does one whose new name is taken", arguments: [true, false])
+  @Test("A file that is open is not moved, nor one whose new name exists", arguments: [true, false])
   func refused(isEncrypted: Bool) async throws {
     let key = isEncrypted ? rig.key : nil
     try await fill(key, hasLog: false)
@@ -93,7 +95,7 @@ struct MovingTests {
     #expect(await storageError { try DatabaseFile(missing).move(to: rig.folder.file("x.db")) }?.category == .cannotOpen)
   }
 
-  @Test("a key is checked without changing anything")
+  @Test("Checking a key changes nothing")
   func keys() async throws {
     try await fill(rig.key, hasLog: true)
     let before = files
@@ -106,7 +108,7 @@ struct MovingTests {
 
   // MARK: Locks
 
-  @Test("a lock is shared by many or held by one, and says what was written into its file")
+  @Test("A lock is shared or exclusive, and returns the content of its file")
   func locks() async throws {
     let path = rig.folder.file("lock")
     #expect(await storageError { _ = try FileLock(path, isShared: true, makes: false) }?.category == .cannotOpen)

@@ -16,7 +16,7 @@ struct OpeningTests {
     try await database.close()
   }
 
-  @Test("a file of the first version becomes the second and keeps its rows")
+  @Test("A file of the first version is migrated to the second and keeps its rows")
   func migrates() async throws {
     try await make()
     let database = try await Database.openForTest(path, schema: TestSchema.second)
@@ -27,7 +27,7 @@ struct OpeningTests {
     try await database.close()
   }
 
-  @Test("a file of a later version is refused and left as it is")
+  @Test("A file of a later version is rejected and not changed")
   func newer() async throws {
     try await make(TestSchema.second)
     let before = try Data(contentsOf: URL(filePath: path))
@@ -36,7 +36,7 @@ struct OpeningTests {
     #expect(try Data(contentsOf: URL(filePath: path)) == before)
   }
 
-  @Test("a step that fails leaves the file at the version before it")
+  @Test("A failed migration step leaves the file at the previous version")
   func failingStep() async throws {
     try await make()
     #expect(await storageError { _ = try await Database.openForTest(path, schema: TestSchema.failing) } != nil)
@@ -50,7 +50,7 @@ struct OpeningTests {
     try await database.close()
   }
 
-  @Test("another application's database is refused and left as it is")
+  @Test("Another application's database is rejected and not changed")
   func foreign() async throws {
     try await make(TestSchema.other)
     let before = try Data(contentsOf: URL(filePath: path))
@@ -60,7 +60,7 @@ struct OpeningTests {
     #expect(try DatabaseFile(path).content() == (TestKey.isUsed ? .encrypted : .database(applicationID: 99)))
   }
 
-  @Test("a text file is no database")
+  @Test("A text file is not a database")
   func text() async throws {
     let bytes = Array(String(repeating: "not a database. ", count: 100).utf8)
     try folder.write(bytes, to: "test.db")
@@ -70,7 +70,7 @@ struct OpeningTests {
     #expect(try Data(contentsOf: URL(filePath: path)) == Data(bytes))
   }
 
-  @Test("damage in the middle and a cut are found by the check")
+  @Test("The check finds damage and truncation")
   func damage() async throws {
     try await make(rows: 30)
     let whole = try Data(contentsOf: URL(filePath: path))
@@ -91,7 +91,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "what the first bytes say",
+    "The kind of a file by its first bytes",
     arguments: [
       ("", 1, DatabaseFile.Content.absent), ("hello", 1, .other), ("SQLite format 3\0", 1, .damaged),
       ("garbage ", 1024, .damaged), ("garbage ", 1023, .other),
@@ -102,7 +102,7 @@ struct OpeningTests {
     #expect(try DatabaseFile(file).content() == content)
   }
 
-  @Test("a damaged file is moved aside with its content and its log, in the place of those before")
+  @Test("A damaged file is moved aside with its content and log, and replaces an earlier one")
   func setAside() throws {
     for log in [[4] as [UInt8], nil] {
       let file = try folder.write([1, 2, 3], to: "cache")
@@ -115,7 +115,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a folder that is not there cannot be opened")
+  @Test("A missing folder cannot be opened")
   func missingFolder() async throws {
     let error = await storageError {
       _ = try await Database.openForTest(folder.file("no/where.db"), schema: TestSchema.first)
@@ -123,7 +123,7 @@ struct OpeningTests {
     #expect(error?.category == .cannotOpen)
   }
 
-  @Test("the lock has one owner, and is free after its release")
+  @Test("The lock has one owner, and is free after its release")
   func lock() throws {
     let file = folder.file("lock")
     let first = try FileLock(file)
@@ -134,7 +134,7 @@ struct OpeningTests {
   }
 
   #if os(Linux)
-    @Test("a lock that was given back is free though a child that is being made still has a copy of its descriptor")
+    @Test("A released lock is free, even if a new child process still has a copy of its descriptor")
     func lockWithCopies() throws {
       let file = folder.file("lock")
       let first = try FileLock(file)
@@ -155,7 +155,7 @@ struct OpeningTests {
 @Suite("Digests", .timeLimit(.minutes(5)))
 struct DigestTests {
   @Test(
-    "SHA-256 of the standard's examples (FIPS 180-4)",
+    "SHA-256: the examples of FIPS 180-4",
     arguments: [
       ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
       ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -168,7 +168,7 @@ struct DigestTests {
     #expect(Digest.hexadecimal(Digest.sha256(Array(text.utf8))) == digest)
   }
 
-  @Test("HMAC of RFC 4231, cases 1, 2 and 6")
+  @Test("HMAC: RFC 4231, cases 1, 2 and 6")
   func hmac() {
     let first = Digest.hmac(Array("Hi There".utf8), key: [UInt8](repeating: 0x0b, count: 20))
     #expect(Digest.hexadecimal(first) == "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7")
@@ -179,7 +179,7 @@ struct DigestTests {
     #expect(Digest.hexadecimal(sixth) == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
   }
 
-  @Test("a changed bit, length or order changes the sum")
+  @Test("A changed bit, length or order changes the checksum")
   func checksum() {
     var random = PrintedSeed(for: "checksum")
     for length in [0, 1, 7, 8, 15, 16, 17, 31, 32, 1000] {

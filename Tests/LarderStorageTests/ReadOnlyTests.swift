@@ -3,7 +3,7 @@ import LarderStorage
 import LarderTestSupport
 import Testing
 
-@Suite("Files that may not be written to", .timeLimit(.minutes(2)))
+@Suite("Read-only files", .timeLimit(.minutes(2)))
 struct ReadOnlyTests {
   private let reading = DatabaseOptions(allowsReadOnly: true)
 
@@ -19,7 +19,7 @@ struct ReadOnlyTests {
     return (folder, folder.file(name))
   }
 
-  @Test("what was closed is read where that is asked for; writing throws readOnly")
+  @Test("A closed file is read if requested; writing throws readOnly")
   func reads() async throws {
     guard let (folder, path) = try await sealed() else { return }
     let refused = await storageError { _ = try await Database.openForTest(path, schema: TestSchema.first) }
@@ -49,7 +49,7 @@ struct ReadOnlyTests {
   }
 
   @Test(
-    "a path is taken as it is", arguments: ["a b?c#d%20.db", "combined ?\u{301} #\u{308}.db"], ["", "/"])
+    "A path is used unchanged", arguments: ["a b?c#d%20.db", "combined ?\u{301} #\u{308}.db"], ["", "/"])
   func paths(name: String, before: String) async throws {
     guard let (folder, path) = try await sealed(name) else { return }
     let database = try await Database.openForTest(before + path, schema: TestSchema.first, options: reading)
@@ -58,7 +58,7 @@ struct ReadOnlyTests {
     #expect(folder.unseal())
   }
 
-  @Test("a file that must be brought up to date, one of another, none: each its own error")
+  @Test("A file that needs a migration, another application's file, and a missing file have different errors")
   func refuses() async throws {
     guard let (folder, path) = try await sealed("old.db") else { return }
     func category(_ path: String, _ schema: Schema) async -> StorageError.Category? {
@@ -73,7 +73,7 @@ struct ReadOnlyTests {
     try await database.close()
   }
 
-  @Test("a file that another changes though it was sealed says so, and is opened again")
+  @Test("A file opened as immutable that another process changes throws an error, and can be opened again")
   func changed() async throws {
     guard let (folder, path) = try await sealed("c.db") else { return }
     let database = try await Database.openForTest(path, schema: TestSchema.first, options: reading)

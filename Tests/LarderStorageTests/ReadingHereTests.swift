@@ -28,7 +28,7 @@ struct ReadingHereTests {
     }
   }
 
-  @Test("a short one sees the last commit; before a reader is open there is none")
+  @Test("A short read sees the last commit; without an open reader it returns nil")
   func reads() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     #expect(try namesHere(database) == nil)
@@ -41,7 +41,7 @@ struct ReadingHereTests {
     #expect(throws: StorageError.self) { try namesHere(database) }
   }
 
-  @Test("a long one is cut short, whatever its body makes of the failure, and the reader goes on")
+  @Test("A long read is interrupted, even if its body ignores the error, and the reader is usable again")
   func cuts() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     try await database.insert("a")
@@ -60,7 +60,7 @@ struct ReadingHereTests {
     try await database.close()
   }
 
-  @Test("what its body throws is thrown, and the transaction ends")
+  @Test("An error of the body is thrown, and the transaction ends")
   func throwing() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     _ = try await database.names()

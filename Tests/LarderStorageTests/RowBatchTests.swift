@@ -27,7 +27,7 @@ struct RowBatchTests {
     return batch
   }
 
-  @Test("rows have an order by columns: NULL, numbers, texts by their bytes; those that are equal keep theirs")
+  @Test("Rows are sorted by columns: NULL, numbers, text by its bytes; the sort is stable")
   func order() {
     var batch = RowBatch(width: 2)
     let cells: [(SQLValue, SQLValue)] = [
@@ -52,7 +52,7 @@ struct RowBatchTests {
     #expect(others.mayRepeat(in: [1]))
   }
 
-  @Test("packed rows come back as they were, in any order: every class, every size of number and text")
+  @Test("Packed rows are read as they were written, in any order: every class, and every size of numbers and text")
   func packing() {
     var values: [SQLValue] = [
       .null, .text(""), .blob([]), .real(-0.0), .real(.infinity), .integer(.min), .integer(.max),
@@ -85,7 +85,7 @@ struct RowBatchTests {
     }
   }
 
-  @Test("rows are inserted in an order up to the first that breaks a constraint; cells are parameters where they stand")
+  @Test("Rows are inserted in order up to the first that violates a constraint; cells can be used as parameters")
   func inserting() async throws {
     let database = try await open()
     let batch = RowBatchTests.batch(10)
@@ -124,7 +124,7 @@ struct RowBatchTests {
     }
   }
 
-  @Test("rows go in as they are in the batch, and come back")
+  @Test("Rows of a batch are inserted and read unchanged")
   func roundTrip() async throws {
     let database = try await open()
     let batch = RowBatchTests.batch(1000)
@@ -148,7 +148,7 @@ struct RowBatchTests {
     try await database.close()
   }
 
-  @Test("a row that breaks a rule throws, and the statement works again")
+  @Test("A row that violates a constraint throws, and the statement works again")
   func failure() async throws {
     let database = try await open()
     let error = await storageError {
@@ -172,7 +172,7 @@ struct RowBatchTests {
     try await database.close()
   }
 
-  @Test("an open row can be given up, its bytes too")
+  @Test("An unfinished row and its bytes can be discarded")
   func openRow() {
     var batch = RowBatch(width: 3)
     for _ in 0..<3 { batch.append(text: "abc") }
@@ -186,7 +186,7 @@ struct RowBatchTests {
     #expect(batch.byteCount == size)
   }
 
-  @Test("a cursor goes on where it stopped")
+  @Test("A cursor continues where it stopped")
   func cursor() async throws {
     let database = try await open()
     try await database.write { (connection) throws(StorageError) in
@@ -210,7 +210,7 @@ struct RowBatchTests {
     try await database.close()
   }
 
-  @Test("a session sees one state between its calls, holds no reader, and ends with the database")
+  @Test("A session sees one state between its calls, occupies no reader, and ends with the database")
   func session() async throws {
     let database = try await Database.openForTest(
       folder.file("test.db"), schema: TestSchema.first, options: DatabaseOptions(readers: 1))
@@ -246,7 +246,7 @@ struct RowBatchTests {
     #expect(await storageError { _ = try await next(other) }?.category == .closed)
   }
 
-  @Test("a session that cannot begin leaves nothing lent")
+  @Test("A session that cannot begin returns its connection")
   func failingSession() async throws {
     let database = try await open()
     let error = await storageError {

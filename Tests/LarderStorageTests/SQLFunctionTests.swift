@@ -19,7 +19,7 @@ private final class Made {
   init(_ text: String) { self.text = text }
 }
 
-@Suite("SQL functions of ours", .timeLimit(.minutes(1)))
+@Suite("SQL functions", .timeLimit(.minutes(1)))
 struct SQLFunctionTests {
   let folder: TemporaryFolder
 
@@ -79,7 +79,7 @@ struct SQLFunctionTests {
   }
 
   @Test(
-    "arguments and results of each class",
+    "Arguments and results of each storage class",
     arguments: [
       ("twice(21)", SQLValue.integer(42)), ("twice(1.5)", .real(3)), ("twice('ä')", .text("ää")),
       ("twice('')", .text("")),
@@ -97,7 +97,7 @@ struct SQLFunctionTests {
     try await database.close()
   }
 
-  @Test("a failure fails the statement with its message, and the next one works")
+  @Test("An error in a function fails the statement with its message, and the next statement works")
   func failure() async throws {
     let database = try await open()
     let error = await storageError { _ = try await answer("SELECT twice(9223372036854775807)", database) }
@@ -112,7 +112,7 @@ struct SQLFunctionTests {
     try await database.close()
   }
 
-  @Test("an aggregate has a state a group, and a result for no rows")
+  @Test("An aggregate has a state for each group, and a result for no rows")
   func aggregates() async throws {
     let database = try await open()
     try await database.write { (connection) throws(StorageError) in
@@ -128,7 +128,7 @@ struct SQLFunctionTests {
     try await database.close()
   }
 
-  @Test("a collation orders, compares and serves an index")
+  @Test("A collation orders, compares and is used by an index")
   func collation() async throws {
     let database = try await open()
     try await database.write { (connection) throws(StorageError) in
@@ -150,7 +150,7 @@ struct SQLFunctionTests {
     try await database.close()
   }
 
-  @Test("texts of different length that a collation calls equal are found in joins, too")
+  @Test("Text of different lengths that a collation treats as equal is matched in joins, too")
   func equalInJoins() async throws {
     let database = try await open()
     let found = try await database.write { (connection) throws(StorageError) in
@@ -166,7 +166,7 @@ struct SQLFunctionTests {
     try await database.close()
   }
 
-  @Test("what is not innocuous is refused in a view of the file")
+  @Test("A function that is not innocuous is rejected in a view of the file")
   func directOnly() async throws {
     let database = try await open()
     try await database.write { (connection) throws(StorageError) in
@@ -179,7 +179,7 @@ struct SQLFunctionTests {
     try await database.close()
   }
 
-  @Test("what is kept of an argument is that argument's")
+  @Test("An object cached for an argument belongs to that argument")
   func kept() async throws {
     let database = try await open()
     let found = try await database.read { (connection) throws(StorageError) in

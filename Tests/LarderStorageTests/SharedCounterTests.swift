@@ -4,9 +4,9 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@Suite("Storage: the number that processes share, and what was used last", .timeLimit(.minutes(5)))
+@Suite("Storage: the counter that processes share, and recently used entries", .timeLimit(.minutes(5)))
 struct SharedCounterTests {
-  @Test("A number set by one is read by the other, and outlives both")
+  @Test("A number set by one process is read by the other, and outlives both")
   func shared() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("counter")
@@ -26,7 +26,7 @@ struct SharedCounterTests {
     #expect(try Data(contentsOf: URL(filePath: path)).count == 4096)
   }
 
-  @Test("The lock has one holder; another gives up when its time is over")
+  @Test("The lock has one holder; another caller fails after its timeout")
   func locking() throws {
     let folder = try TemporaryFolder()
     let path = folder.file("counter")
@@ -39,7 +39,7 @@ struct SharedCounterTests {
     two.unlock()
   }
 
-  @Test("A file that is too short is filled, one that cannot be made is an error")
+  @Test("A file that is too short is filled; one that cannot be created is an error")
   func files() throws {
     let folder = try TemporaryFolder()
     try folder.write([1, 2, 3], to: "short")
@@ -50,7 +50,7 @@ struct SharedCounterTests {
     #expect(error?.category == .cannotOpen)
   }
 
-  @Test("Entries in the order of their last use, against a plain list", arguments: 1...5)
+  @Test("Entries in the order of their last use, compared with a simple list", arguments: 1...5)
   func recentlyUsed(seed: UInt64) {
     var random = PrintedSeed(seed: seed)
     var entries = RecentlyUsed<Int, Int>()

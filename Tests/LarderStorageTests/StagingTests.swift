@@ -4,7 +4,7 @@ import LarderTestSupport
 import Synchronization
 import Testing
 
-@Suite("Databases: much that is staged", .timeLimit(.minutes(5)))
+@Suite("Databases: large staged writes", .timeLimit(.minutes(5)))
 struct StagingTests {
   let folder: TemporaryFolder
   var path: String { folder.file("test.db") }
@@ -40,7 +40,7 @@ struct StagingTests {
     }
   }
 
-  @Test("the log is moved into the file while more is staged, and begins anew")
+  @Test("The log is moved into the file during staging, and restarts")
   func moves() async throws {
     let database = try await open()
     try await stage(400, database)
@@ -55,7 +55,7 @@ struct StagingTests {
     try await again.close()
   }
 
-  @Test("another's writer gets its turn between the slices of one that stages without a pause")
+  @Test("Another writer gets a turn between the slices of one that stages continuously")
   func turns() async throws {
     let (staging, other) = (try await open(), try await open())
     let slices = Mutex(0)
@@ -83,7 +83,7 @@ struct StagingTests {
     try await staging.close()
   }
 
-  @Test("who reads one state for long keeps it, and the log; behind that it begins anew")
+  @Test("A long read keeps its state and the log; later the log restarts")
   func reader() async throws {
     let database = try await open()
     try await stage(50, database)
@@ -108,7 +108,7 @@ struct StagingTests {
     try await database.close()
   }
 
-  @Test("a log that staging has made long is settled, and cut by the next durable write")
+  @Test("A long log after staging is moved into the file, and truncated by the next durable write")
   func settles() async throws {
     let database = try await Database.openForTest(
       path, schema: TestSchema.first, options: DatabaseOptions(stagedLogPages: 1 << 20))

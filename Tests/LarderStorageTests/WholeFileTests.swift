@@ -11,7 +11,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite("Files that appear whole, and links in their way", .timeLimit(.minutes(2)))
+@Suite("Files that are replaced as a whole, and links in their place", .timeLimit(.minutes(2)))
 struct WholeFileTests {
   private let folder: TemporaryFolder
 
@@ -34,7 +34,7 @@ struct WholeFileTests {
   }
 
   @Test(
-    "a file that is replaced keeps its permissions; a private one is for its owner alone",
+    "A replaced file keeps its permissions; a private one is accessible to its owner only",
     arguments: [0o600, 0o644, 0o640, 0o444])
   func permissions(before: Int) throws {
     let path = try folder.write([1], to: "a")
@@ -50,7 +50,7 @@ struct WholeFileTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["a", "b"])
   }
 
-  @Test("root gives a file back to its owner")
+  @Test("Root restores the owner of a file")
   func owner() throws {
     guard geteuid() == 0 else { return print("only root can give files away") }
     let path = try folder.write([1], to: "a")
@@ -61,7 +61,7 @@ struct WholeFileTests {
   }
 
   @Test(
-    "a link is written through and stays one, also to a file that is to be made; a device and a pipe stay what they are"
+    "A link stays a link and its target is written, even if that does not exist yet; devices and pipes stay"
   )
   func through() throws {
     _ = try folder.write([1], to: "target")
@@ -85,7 +85,7 @@ struct WholeFileTests {
     #expect(throws: WholeFile.Failure.self) { try write("x", to: folder.path) }
   }
 
-  @Test("links planted under the names that were once foreseeable are left alone, and nothing half is left behind")
+  @Test("Links under names that could be guessed are not changed, and no partial file is left")
   func planted() throws {
     _ = try folder.write(Array("victim".utf8), to: "victim")
     try link("a.\(getpid()).part", to: "victim")
@@ -99,7 +99,7 @@ struct WholeFileTests {
   }
 
   @Test(
-    "a lock and a file of changes do not follow a link, nor take a pipe for theirs; what they lead to stays as it is")
+    "A lock file and a change counter do not follow links or accept pipes; link targets are not changed")
   func locks() async throws {
     _ = try folder.write(Array("victim".utf8), to: "victim")
     try link("linked", to: "victim")

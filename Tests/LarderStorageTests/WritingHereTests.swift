@@ -25,7 +25,7 @@ struct WritingHereTests {
     return error.map { "\($0.category)" } ?? "written"
   }
 
-  @Test("what is written here is read, in turn with what the writer's thread writes")
+  @Test("Writes on the caller's thread and on the writer's thread are both read")
   func writes() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     for number in 0..<10 {
@@ -40,7 +40,7 @@ struct WritingHereTests {
     #expect(insertHere("late", database) == "closed")
   }
 
-  @Test("it does not wait: not for the writer's thread, nor for another connection's lock")
+  @Test("It does not wait for the writer's thread or another connection's lock")
   func neverWaits() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     let other = try await Database.openForTest(path, schema: TestSchema.first)

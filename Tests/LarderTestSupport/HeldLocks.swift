@@ -17,7 +17,7 @@
       for line in locks.split(separator: "\n") { lines.insert(line.drop { $0 != " " }) }
     }
     return lines.compactMap { line in
-      // Kind, way, mode, process, device and file, range; an arrow stands before the kind of who only waits.
+      // Kind, way, mode, process, device and file, range; an arrow precedes the kind of a process that only waits.
       let parts = line.split(separator: " ")
       guard parts.count >= 5, let number = parts[4].split(separator: ":").last, let name = files[String(number)] else {
         return nil
@@ -32,8 +32,8 @@
     guard file >= 0 else { throw POSIXError(.ENOENT) }
     defer { close(file) }
     var bytes: [UInt8] = []
-    var room = [UInt8](repeating: 0, count: 1 << 16)
-    while case let count = read(file, &room, room.count), count > 0 { bytes += room[..<count] }
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while case let count = read(file, &buffer, buffer.count), count > 0 { bytes += buffer[..<count] }
     return String(decoding: bytes, as: UTF8.self)
   }
 #endif

@@ -8,13 +8,13 @@
 
 /// Ports for services of a test: on the loopback interface, below those the system hands to outgoing connections.
 public enum LoopbackPort {
-  /// A port that nobody listens on now. Between this answer and its use another may take it: be ready to ask again.
+  /// A port that nothing listens on now. Another process may take it before it is used: be prepared to request another.
   public static func free() throws(ServiceStartError) -> Int {
     for _ in 0..<200 {
       let port = Int.random(in: 20_000..<32_000)
       if canBind(port) { return port }
     }
-    throw ServiceStartError(service: "a loopback port", reason: "200 ports from 20000 to 31999 were taken", output: "")
+    throw ServiceStartError(service: "a loopback port", reason: "200 ports from 20000 to 31999 are in use", output: "")
   }
 
   private static func canBind(_ port: Int) -> Bool {

@@ -8,7 +8,7 @@ public struct MarkerSearch: Sendable {
   public private(set) var looks = 0
   /// The bytes in them together.
   public private(set) var bytes = 0
-  /// Which word was found where.
+  /// The words that were found, and where.
   public private(set) var found: [String] = []
   /// The names of the files.
   public private(set) var names: Set<String> = []
@@ -64,14 +64,14 @@ public struct MarkerSearch: Sendable {
     }
   }
 
-  /// Looks through a folder and the open files of a process, stopped again and again at moments that have nothing to do
+  /// Searches a folder and the open files of a process, which is stopped again and again at random times that do not
   /// with what it does, until it has said so many lines and is killed; then once more through what is left. On Linux alone.
   public static func search(
     for markers: [String], in folder: String, of process: CrashRigProcess, untilLine last: Int
   ) async -> MarkerSearch {
     let seen = Mutex(MarkerSearch(for: markers))
     let isOver = Atomic(false)
-    let ends = Tally("looks that have ended")
+    let ends = Tally("completed searches")
     // Beside the process, off the threads that tasks share.
     let looking = Thread {
       var round: UInt32 = 0

@@ -10,7 +10,7 @@ public struct LoggedRequest: Sendable, Hashable {
   public let path: String
   /// The query as it came, without `?`.
   public let query: String
-  /// The status answered.
+  /// The status of the response.
   public let status: Int
   /// The header fields by their names in lower case; credentials, cookies and CSRF tokens are blanked by the server.
   public let fields: [String: String]
@@ -18,7 +18,7 @@ public struct LoggedRequest: Sendable, Hashable {
   public let body: String
 }
 
-/// The answer of the control plane was not what it should be.
+/// An unexpected response of the control plane.
 public struct MockSAPControlError: Error, Sendable, CustomStringConvertible {
   /// What came instead.
   public let description: String
@@ -32,7 +32,7 @@ extension MockSAP {
     public var match: String?
     /// A method; `nil` is every one.
     public var method: String?
-    /// The status to answer; `nil` leaves the answer as it is (with `delay` only late).
+    /// The status to return; `nil` leaves the response unchanged (with `delay` it is only late).
     public var status: Int?
     /// One of the server's named scenarios, see ``MockSAP/scenarios()``.
     public var scenario: String?
@@ -40,7 +40,7 @@ extension MockSAP {
     public var message: String?
     /// How many requests it applies to; `nil` is all.
     public var count: Int?
-    /// Delay before the answer, in milliseconds.
+    /// Delay before the response, in milliseconds.
     public var delayMilliseconds: Int?
 
     /// A rule.
@@ -80,7 +80,7 @@ extension MockSAP {
     return (names as? [String]) ?? (names as? [String: Any])?.keys.sorted() ?? []
   }
 
-  /// The requests the server has answered, oldest first, those to the control plane left out.
+  /// The requests that the server has responded to, oldest first, without those to the control plane.
   ///
   /// `limit` counts the newest of all, the control plane's included.
   public func requests(limit: Int = 500) throws -> [LoggedRequest] {

@@ -41,7 +41,7 @@ public final class MockSAP: SharedService {
     "/sap/opu/odata4/sap/api_\(name)/srvd_a2x/sap/api_\(name)/0001"
   }
 
-  /// Stops the server: connections break, the port refuses.
+  /// Stops the server: connections are lost, and the port rejects new ones.
   public func stop() { process.stop() }
   /// Starts it again on its port, with fresh data.
   public func restart() throws(ServiceStartError) { try process.restart() }

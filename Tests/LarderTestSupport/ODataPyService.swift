@@ -19,7 +19,7 @@ public final class ODataPyService: SharedService {
   /// The service root, without a slash at its end.
   public var root: String { "http://127.0.0.1:\(process.port)/shop" }
 
-  /// Stops the server: connections break, the port refuses.
+  /// Stops the server: connections are lost, and the port rejects new ones.
   public func stop() { process.stop() }
   /// Starts it again on its port, with fresh data.
   public func restart() throws(ServiceStartError) { try process.restart() }

@@ -24,23 +24,23 @@ public struct PlainResponse: Sendable {
   public func json() throws -> Any { try JSONSerialization.jsonObject(with: Data(body), options: [.fragmentsAllowed]) }
 }
 
-/// Why ``PlainHTTP`` has no answer.
+/// The reason why ``PlainHTTP`` received no response.
 public struct PlainHTTPError: Error, Sendable, CustomStringConvertible {
   /// What went wrong.
   public let description: String
 }
 
-/// HTTP/1.0 over a blocking socket to the loopback interface: one connection a request, closed after the answer.
+/// HTTP/1.0 over a blocking socket to the loopback interface: one connection for each request, closed after the response.
 ///
 /// Tests ask services with it where none of Larder's own code may be involved.
 public enum PlainHTTP {
-  /// Sends one request and reads the whole answer; each read or write may take 20 seconds.
+  /// Sends one request and reads the whole response. Each read or write may take 20 seconds.
   ///
   /// `target` is sent as it is: percent-encoding is the caller's.
   public static func send(
     _ method: String = "GET", port: Int, target: String, fields: [String: String] = [:], body: [UInt8] = []
   ) throws(PlainHTTPError) -> PlainResponse {
-    guard let descriptor = loopbackSocket() else { throw failure("no socket") }
+    guard let descriptor = loopbackSocket() else { throw failure("the socket could not be created") }
     defer { close(descriptor) }
     var limit = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -66,7 +66,7 @@ public enum PlainHTTP {
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes { Glue.send(descriptor, UnsafeRawBufferPointer(rebasing: $0[sent...]), flags) }
-      guard count > 0 else { throw failure("the connection broke while sending") }
+      guard count > 0 else { throw failure("the connection was lost while sending") }
       sent += count
     }
   }
@@ -79,17 +79,17 @@ public enum PlainHTTP {
       if count == 0 { return all }
       if count < 0 {
         if errno == EINTR { continue }
-        throw failure("no whole answer: \(String(cString: strerror(errno)))")
+        throw failure("the response is incomplete: \(String(cString: strerror(errno)))")
       }
       all.append(contentsOf: chunk[..<count])
     }
   }
 
   private static func parse(_ bytes: [UInt8]) throws(PlainHTTPError) -> PlainResponse {
-    guard let end = Data(bytes).range(of: Data("\r\n\r\n".utf8)) else { throw failure("no head in the answer") }
+    guard let end = Data(bytes).range(of: Data("\r\n\r\n".utf8)) else { throw failure("the response has no head") }
     let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")
     let words = lines.first?.split(separator: " ") ?? []
-    guard words.count >= 2, let status = Int(words[1]) else { throw failure("no status line in the answer") }
+    guard words.count >= 2, let status = Int(words[1]) else { throw failure("the response has no status line") }
     var fields: [String: String] = [:]
     for line in lines.dropFirst() {
       guard let colon = line.firstIndex(of: ":") else { throw failure("a header line without a colon") }

@@ -22,21 +22,21 @@ final class RunningService: Sendable {
     self.output = output
   }
 
-  /// Starts the process; returns when it listens and answers its probe, or throws with what it printed.
+  /// Starts the process. Returns when it listens and responds to its probe; otherwise throws an error with its output.
   static func start(_ command: ServiceProcess.Command, port: Int) throws(ServiceStartError) -> RunningService {
     let python = PackageRoot.path(".venv/bin/python")
     func failure(_ reason: String, _ output: OutputTail? = nil) -> ServiceStartError {
       ServiceStartError(service: command.module, reason: reason, output: output?.text ?? "")
     }
     guard access(python, X_OK) == 0 else {
-      throw failure("there is no \(python); run Scripts/setup (or make test, which does)")
+      throw failure("\(python) does not exist; run Scripts/setup, or make test, which runs it")
     }
     let words =
       [python, "-I", PackageRoot.path("Tests/Services/launch.py"), command.module, "--port", String(port)]
       + command.arguments
     // One at a time: another start must not inherit a pipe between its making and its mark.
     guard let (processID, lifeline, printed) = spawning.withLock({ _ in spawn(words) }) else {
-      throw failure("the process could not be made: \(String(cString: strerror(errno)))")
+      throw failure("the process could not be created: \(String(cString: strerror(errno)))")
     }
     let service = RunningService(processID: processID, lifeline: lifeline, output: OutputTail())
     switch service.output.read(printed, until: command.readyText, within: .seconds(60)) {
@@ -57,8 +57,8 @@ final class RunningService: Sendable {
     }
     let problem: String?
     do throws(PlainHTTPError) {
-      let answer = try PlainHTTP.send(port: port, target: command.probe)
-      problem = answer.status == 200 ? nil : "answered \(answer.status): \(answer.text.prefix(500))"
+      let response = try PlainHTTP.send(port: port, target: command.probe)
+      problem = response.status == 200 ? nil : "status \(response.status): \(response.text.prefix(500))"
     } catch {
       problem = error.description
     }
@@ -69,7 +69,7 @@ final class RunningService: Sendable {
     return service
   }
 
-  /// Kills the process group and waits for the process; answers its exit status (negative: the signal).
+  /// Kills the process group and waits for the process. Returns its exit status (negative: the signal).
   @discardableResult
   func kill() -> Int32 {
     #if canImport(Glibc)
@@ -185,9 +185,9 @@ final class OutputTail: Sendable {
     }
     if count < 0 && errno == EINTR { return true }
     guard count > 0 else { return false }
-    bytes.withLock { held in
-      held.append(contentsOf: chunk[..<count])
-      if held.count > 65536 { held.removeFirst(held.count - 65536) }
+    bytes.withLock { buffer in
+      buffer.append(contentsOf: chunk[..<count])
+      if buffer.count > 65536 { buffer.removeFirst(buffer.count - 65536) }
     }
     return true
   }

@@ -1,7 +1,7 @@
 import LarderHTTP
 
 extension ScriptedServer {
-  /// One connection: reads requests, plays answers, until one side ends it.
+  /// One connection: reads requests and sends the scripted responses, until one side closes it.
   struct Connection {
     let number: Int
     let socket: Socket
@@ -56,7 +56,7 @@ extension ScriptedServer {
           return try fault("no HTTP request: \(String(decoding: bytes.prefix(80), as: UTF8.self))")
         }
         if buffer.count > 1 << 20 { return try fault("a request head of more than 1 MiB") }
-        if try !fill(&buffer) { return buffer.isEmpty ? nil : try fault("a request head that breaks off") }
+        if try !fill(&buffer) { return buffer.isEmpty ? nil : try fault("a truncated request head") }
       }
     }
 
@@ -92,7 +92,7 @@ extension ScriptedServer {
       while left > 0 {
         if let gate = server.options.contentGate { try pass(gate) }
         if buffer.isEmpty, try !fill(&buffer) {
-          return try fault("request content that breaks off \(left) bytes early")
+          return try fault("request content that is \(left) bytes too short")
         }
         let piece = buffer.prefix(min(left, 1 << 16))
         content.take(piece)
@@ -121,7 +121,7 @@ extension ScriptedServer {
           buffer = buffer[(feed + 1)...]
           return String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
         }
-        if try !fill(&buffer) { return try fault("chunked content that breaks off") }
+        if try !fill(&buffer) { return try fault("truncated chunked content") }
       }
     }
 

@@ -153,7 +153,9 @@ extension ScriptedServer {
     }
 
     private func withMessage(_ change: (inout Message) -> Void) -> Answer {
-      guard case .message(var message) = form else { preconditionFailure("only a response can be changed like this") }
+      guard case .message(var message) = form else {
+        preconditionFailure("only a scripted message can be changed in this way")
+      }
       change(&message)
       return with { $0.form = .message(message) }
     }

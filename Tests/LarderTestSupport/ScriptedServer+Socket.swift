@@ -6,7 +6,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// A port of 127.0.0.1 below 32768 that nothing listens on now: for servers that are told their port.
+/// A port of 127.0.0.1 below 32768 that nothing listens on now, for servers that need a port number to start.
 ///
 /// Another process may take it before the server does; start again with another port where it cannot bind.
 public func freeLoopbackPort() throws -> Int {
@@ -68,7 +68,7 @@ final class Waker: Sendable {
 }
 
 extension ScriptedServer {
-  /// A non-blocking socket; each wait also ends when a waker is called and `stop` answers true.
+  /// A non-blocking socket; each wait also ends when a waker is called and `stop` returns true.
   final class Socket: Sendable {
     private let descriptor: Int32
     private let isClosed = Atomic(false)

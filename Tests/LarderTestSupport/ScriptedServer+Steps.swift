@@ -1,7 +1,7 @@
 import LarderHTTP
 
 extension ScriptedServer {
-  /// One thing that a connection does while it answers.
+  /// One step of a connection while it sends a response.
   enum Step: Sendable {
     case send([UInt8])
     case repeated([UInt8], times: Int)

@@ -2,7 +2,7 @@ import Dispatch
 public import Foundation
 import Synchronization
 
-/// A small HTTP/1.1 server on the loopback whose every answer, and every fault, the test writes itself.
+/// A small HTTP/1.1 server on the loopback interface. The test defines every response and every fault.
 ///
 /// ```swift
 /// let server = try ScriptedServer { request in
@@ -14,7 +14,7 @@ import Synchronization
 /// ```
 ///
 /// - Answers: ``Answer`` (a response, raw bytes, or a fault), made by a closure or taken in turn from a list.
-/// - Order without sleeping: a ``Gate`` holds an answer, or each of its pieces, until the test opens it;
+/// - Order without sleeping: a ``Gate`` holds a response, or each of its parts, until the test opens it;
 ///   ``waitForRequests(_:within:)`` and ``waitForClosedConnections(_:within:)`` suspend until something has happened.
 /// - What was heard: ``requests``, ``connectionCount``, ``closedConnectionCount``, ``faults``.
 ///
@@ -25,7 +25,7 @@ public final class ScriptedServer: Sendable {
   /// Answers a request.
   public typealias Handler = @Sendable (Request) -> Answer
 
-  /// What the server does beside answering.
+  /// Options of the server.
   public struct Options: Sendable {
     /// False: request content is counted (``Request/contentLength``) but not kept, for large uploads.
     public var keepsContent = true
@@ -61,7 +61,7 @@ public final class ScriptedServer: Sendable {
     var live: [Int: Waker] = [:]
   }
 
-  /// Starts a server whose answers a closure makes.
+  /// Starts a server whose responses are created by a closure.
   public init(_ options: Options = Options(), handler: @escaping Handler) throws {
     self.options = options
     self.handler = handler
@@ -73,11 +73,11 @@ public final class ScriptedServer: Sendable {
     }
   }
 
-  /// Starts a server that gives each request the next answer of a list; past its end it answers 500 and notes a fault.
+  /// Starts a server that returns the responses of a list, one for each request. After the last it returns 500 and records a fault.
   public convenience init(_ options: Options = Options(), answers: [Answer]) throws {
     try self.init(options) { request in
       guard request.index < answers.count else {
-        return .response(500, body: "no answer is scripted for request \(request.index)")
+        return .response(500, body: "no response is scripted for request \(request.index)")
       }
       return answers[request.index]
     }
@@ -89,7 +89,7 @@ public final class ScriptedServer: Sendable {
   /// The URL of a path (with its query) on this server. The text goes into the URL as it is.
   public func url(_ path: String) -> URL {
     guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else {
-      preconditionFailure("not a path of a URL: \(path)")
+      preconditionFailure("not a URL path: \(path)")
     }
     return url
   }
@@ -106,7 +106,7 @@ public final class ScriptedServer: Sendable {
   /// How many of them have ended, from either side.
   public var closedConnectionCount: Int { closed.value }
 
-  /// Suspends until `count` requests have been heard in all, and answers all of them.
+  /// Suspends until `count` requests have been received in total, and returns all of them.
   ///
   /// Throws ``WaitTimeout`` past `limit`, which only a failing test reaches.
   @discardableResult

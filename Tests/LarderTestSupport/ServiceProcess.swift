@@ -28,7 +28,7 @@ public struct ServiceStartError: Error, Sendable, CustomStringConvertible {
 ///
 /// It lives at most as long as the test process, whatever that one dies of: see `Tests/Services/launch.py`.
 public final class ServiceProcess: Sendable {
-  /// What to run and how to see that it answers.
+  /// The command to run, and how to check that the service responds.
   public struct Command: Sendable {
     /// The module that Python runs.
     public var module: String
@@ -36,7 +36,7 @@ public final class ServiceProcess: Sendable {
     public var arguments: [String]
     /// Text that it prints when it listens.
     public var readyText: String
-    /// A path that answers 200 without credentials.
+    /// A path that returns 200 without credentials.
     public var probe: String
 
     /// A command.
@@ -53,7 +53,7 @@ public final class ServiceProcess: Sendable {
   private let command: Command
   private let running: Mutex<RunningService?>
 
-  /// Starts the service on a free port and returns when it answers.
+  /// Starts the service on a free port, and returns when it responds.
   public init(_ command: Command) throws(ServiceStartError) {
     var attempt = 1
     while true {
@@ -80,7 +80,7 @@ public final class ServiceProcess: Sendable {
   /// What it has printed so far (the last 64 kB).
   public var output: String { running.withLock { $0?.output.text } ?? "" }
 
-  /// Kills the service and its children, and returns when they are gone: connections break, the port refuses.
+  /// Kills the service and its children, and returns when they have ended: connections are lost, and the port rejects new ones.
   public func stop() {
     running.withLock { service in
       service?.kill()
@@ -95,7 +95,7 @@ public final class ServiceProcess: Sendable {
     running.withLock { $0 = service }
   }
 
-  /// The answer to one request that no code of Larder takes part in.
+  /// The response to one request that is sent without any code of Larder.
   public func ask(
     _ target: String, method: String = "GET", fields: [String: String] = [:], body: [UInt8] = []
   ) throws(PlainHTTPError) -> PlainResponse {

@@ -6,7 +6,7 @@ public enum SharedOData {
   public static let folder: URL? = {
     let url = PackageRoot.folder.deletingLastPathComponent().appending(path: "shared/odata")
     if FileManager.default.fileExists(atPath: url.path(percentEncoded: false)) { return url }
-    print("samples of other services (../shared/odata) are absent: those tests read only what the project brings")
+    print("samples of other services (../shared/odata) are missing: these tests read only the project's own samples")
     return nil
   }()
 

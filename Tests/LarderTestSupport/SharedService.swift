@@ -15,7 +15,8 @@ extension SharedService {
   public static var ofSuite: Self {
     get throws(ServiceStartError) {
       guard let service = RunningServices.byType[ObjectIdentifier(Self.self)] as? Self else {
-        throw ServiceStartError(service: "\(Self.self)", reason: "the suite lacks the trait \(trait)", output: "")
+        throw ServiceStartError(
+          service: "\(Self.self)", reason: "the suite does not have the trait \(trait)", output: "")
       }
       return service
     }

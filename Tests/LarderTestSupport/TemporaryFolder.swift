@@ -19,7 +19,7 @@ public final class TemporaryFolder: Sendable {
   /// The path of a file in it, which need not exist.
   public func file(_ name: String) -> String { url.appending(path: name).path(percentEncoded: false) }
 
-  /// Writes a file into it and answers the path.
+  /// Writes a file into the folder and returns its path.
   @discardableResult
   public func write(_ bytes: [UInt8], to name: String) throws -> String {
     try Data(bytes).write(to: url.appending(path: name))

@@ -1,11 +1,11 @@
 // The rigs that tests stand on.
 //
-// 1. ``ServiceProcess`` starts a service that is not ours, waits until it answers, stops it, starts it again on its
+// 1. ``ServiceProcess`` starts a service that is not part of Larder, waits until it responds, stops it, restarts it on its
 //    port; it dies with the test process. ``MockSAP`` and ``ODataPyService`` are the two services.
 // 2. Their suite traits (`.mockSAP()`, `.odataPy()`) run one instance for all tests of a suite. A service that cannot
 //    start fails the suite with the reason.
 // 3. ``PlainHTTP`` asks a service without any of Larder's own code: the control plane, and the truth to compare with.
-// 4. `ScriptedServer` answers byte for byte what a test tells it to.
+// 4. `ScriptedServer` returns exactly the bytes that a test defines.
 // 5. ``TemporaryFolder``, ``PrintedSeed``, ``SharedOData``: files, randomness that can be repeated, foreign samples.
 // 6. ``onOwnThread(kilobytes:_:)`` for what computes for seconds without a break; a ``Tally`` waits for what happens elsewhere.
 

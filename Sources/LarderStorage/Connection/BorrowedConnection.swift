@@ -1,6 +1,9 @@
 import Dispatch
 import LarderCore
 
+/// A connection used by a session, with a transaction and the session's state.
+//
+// @unchecked Sendable: everything that changes is accessed under `inTurn` only, and the state never leaves it.
 final class BorrowedConnection: @unchecked Sendable {
   private let inTurn = Exclusive<Void>(())
   private let pool: ReaderPool
@@ -26,7 +29,7 @@ final class BorrowedConnection: @unchecked Sendable {
   ) throws(StorageError) -> Value {
     try inTurn.run { (_) throws(StorageError) in
       guard let connection else {
-        throw pool.over ?? StorageError(.closed, message: "The session has ended", file: path)
+        throw pool.closingError ?? StorageError(.closed, message: "The session has ended", file: path)
       }
       try pool.checkUnchanged()
       let value = try body(connection, &state)

@@ -187,12 +187,12 @@ package import LarderCore
   package func first<Value>(
     _ sql: String, _ values: SQLValue..., make: (borrowing Row) throws(StorageError) -> Value
   ) throws(StorageError) -> Value? {
-    var found: Value?
+    var value: Value?
     try statement(sql).forEachRow(values) { (row) throws(StorageError) in
-      found = try make(row)
+      value = try make(row)
       return false
     }
-    return found
+    return value
   }
 
   /// The number of rows that the last `INSERT`, `UPDATE` or `DELETE` changed.
@@ -203,14 +203,14 @@ package import LarderCore
 
   private func statement(_ sql: String) throws(StorageError) -> Statement {
     guard !isClosed else { throw StorageError(.closed, message: "The connection is closed", sql: sql, file: file) }
-    if let kept = statements[sql] {
-      if !kept.isRunning { return kept }
+    if let cached = statements[sql] {
+      if !cached.isRunning { return cached }
       return try Statement(sql, on: self, isKept: false)
     }
     if statements.count >= Connection.statementLimit { statements = statements.filter { $0.value.isRunning } }
-    let made = try Statement(sql, on: self, isKept: true)
-    statements[sql] = made
-    return made
+    let statement = try Statement(sql, on: self, isKept: true)
+    statements[sql] = statement
+    return statement
   }
 
   // MARK: Transactions
@@ -344,13 +344,13 @@ package import LarderCore
     for statement in statements.values { statement.finalize() }
     statements = [:]
     var next = unsafe sqlite3_next_stmt(handle, nil)
-    while let left = unsafe next {
+    while let openStatement = unsafe next {
       // Statements that virtual tables keep for themselves are not running, and end with the connection.
-      if unsafe sqlite3_stmt_busy(left) != 0 {
-        let sql = unsafe sqlite3_sql(left).map { unsafe String(cString: $0) }
+      if unsafe sqlite3_stmt_busy(openStatement) != 0 {
+        let sql = unsafe sqlite3_sql(openStatement).map { unsafe String(cString: $0) }
         throw StorageError(.busy, message: "A statement is still in use", sql: sql, file: file)
       }
-      unsafe next = sqlite3_next_stmt(handle, left)
+      unsafe next = sqlite3_next_stmt(handle, openStatement)
     }
     let code = unsafe sqlite3_close(handle)
     guard code == SQLITE_OK else { throw error(code, sql: nil) }

@@ -15,9 +15,9 @@ final class ReaderPool: Sendable {
   private let stamp: FileStamp?
   private let opening: Locked<Opening>
   private let free = Locked(Free())
-  private let places: DispatchSemaphore
-  private let pointPlaces: DispatchSemaphore
-  private let lent = Locked<[ObjectIdentifier: BorrowedConnection]>([:])
+  private let transactionSlots: DispatchSemaphore
+  private let pointSlots: DispatchSemaphore
+  private let borrowed = Locked<[ObjectIdentifier: BorrowedConnection]>([:])
   /// Readers that are lent or about to be lent.
   private let loans = DispatchGroup()
 
@@ -32,7 +32,7 @@ final class ReaderPool: Sendable {
   private struct Opening {
     var cipher: CipherRegistry.Registration?
     /// Why no connection can be opened any more; nil while they can.
-    var over: StorageError?
+    var closingError: StorageError?
   }
 
   /// Creates a pool. A `stamp` means that the file is read as one that does not change.
@@ -43,8 +43,8 @@ final class ReaderPool: Sendable {
     self.stamp = stamp
     access = stamp == nil ? .readOnly : .immutable
     queue = DispatchQueue(label: "larder.storage.readers", qos: .userInitiated, attributes: .concurrent)
-    places = DispatchSemaphore(value: options.readers)
-    pointPlaces = DispatchSemaphore(value: options.readers)
+    transactionSlots = DispatchSemaphore(value: options.readers)
+    pointSlots = DispatchSemaphore(value: options.readers)
   }
 
   /// What a connection is lent for. Each purpose has its own places, and waits only for them.
@@ -54,11 +54,15 @@ final class ReaderPool: Sendable {
   func borrow<Value>(
     for purpose: Purpose, _ body: (Connection) throws(StorageError) -> Value
   ) throws(StorageError) -> Value {
-    let places = purpose == .point ? pointPlaces : places
-    places.wait()
-    defer { places.signal() }
+    let slots = purpose == .point ? pointSlots : transactionSlots
+    slots.wait()
+    defer { slots.signal() }
     let connection: Connection
-    if let kept = free.withLock({ $0.connections.popLast() }) { connection = kept } else { connection = try open() }
+    if let freeConnection = free.withLock({ $0.connections.popLast() }) {
+      connection = freeConnection
+    } else {
+      connection = try open()
+    }
     defer { free.withLock { $0.connections.append(connection) } }
     try checkUnchanged()
     let value = try body(connection)
@@ -77,8 +81,8 @@ final class ReaderPool: Sendable {
   func borrowIfFree<Value>(
     _ body: (Connection) throws(StorageError) -> Value?
   ) throws(StorageError) -> Value? {
-    guard pointPlaces.wait(timeout: .now()) == .success else { return nil }
-    defer { pointPlaces.signal() }
+    guard pointSlots.wait(timeout: .now()) == .success else { return nil }
+    defer { pointSlots.signal() }
     guard let connection = free.withLock({ $0.connections.popLast() }) else { return nil }
     connection.setBusyTimeout(milliseconds: 0)
     defer {
@@ -104,20 +108,24 @@ final class ReaderPool: Sendable {
     loans.enter()
     let reader: BorrowedConnection
     do throws(StorageError) {
-      if let over { throw over }
+      if let closingError { throw closingError }
       let connection: Connection
-      if let kept = free.withLock({ $0.connections.popLast() }) { connection = kept } else { connection = try open() }
+      if let freeConnection = free.withLock({ $0.connections.popLast() }) {
+        connection = freeConnection
+      } else {
+        connection = try open()
+      }
       willLend()
       reader = BorrowedConnection(connection, of: self, path: path)
     } catch {
       loans.leave()
       throw error
     }
-    lent.withLock { $0[ObjectIdentifier(reader)] = reader }
+    borrowed.withLock { $0[ObjectIdentifier(reader)] = reader }
     // Closed meanwhile, perhaps before the reader was registered.
-    if let over {
+    if let closingError {
       reader.end()
-      throw over
+      throw closingError
     }
     return reader
   }
@@ -125,19 +133,19 @@ final class ReaderPool: Sendable {
   /// Takes a lent connection back; one that exceeds the pool's size is closed.
   func takeBack(_ reader: BorrowedConnection, _ connection: Connection, isUsable: Bool) {
     defer { loans.leave() }
-    _ = lent.withLock { $0.removeValue(forKey: ObjectIdentifier(reader)) }
-    let isKept = free.withLock { free in
+    _ = borrowed.withLock { $0.removeValue(forKey: ObjectIdentifier(reader)) }
+    let isReturned = free.withLock { free in
       guard isUsable, !free.isOver, free.connections.count < options.readers else { return false }
       free.connections.append(connection)
       return true
     }
     // Releasing the connection would close it as well.
-    if !isKept { try? connection.close() }
+    if !isReturned { try? connection.close() }
   }
 
   private func open() throws(StorageError) -> Connection {
     let now = opening.withLock { $0 }
-    if let over = now.over { throw over }
+    if let closingError = now.closingError { throw closingError }
     let connection = try Connection(path, access: access, options: options, cipher: now.cipher)
     try connection.run("PRAGMA cache_size = -\(options.cacheKibibytes)")
     try connection.run("PRAGMA query_only = 1")
@@ -145,22 +153,22 @@ final class ReaderPool: Sendable {
   }
 
   /// Why no connection is lent any more; nil while they are.
-  var over: StorageError? { opening.withLock { $0.over } }
+  var closingError: StorageError? { opening.withLock { $0.closingError } }
 
   /// Waits until every connection is back and closes all, because the database is closed or suspended.
   func close(_ use: StoreUse) throws(StorageError) {
     // The keys are released with the last connection.
-    _ = opening.withLock { exchange(&$0, with: Opening(over: StorageError.unusable(path, use))) }
-    for reader in lent.withLock({ Array($0.values) }) { reader.end() }
+    _ = opening.withLock { exchange(&$0, with: Opening(closingError: StorageError.unusable(path, use))) }
+    for reader in borrowed.withLock({ Array($0.values) }) { reader.end() }
     loans.wait()
     for _ in 0..<options.readers {
-      places.wait()
-      pointPlaces.wait()
+      transactionSlots.wait()
+      pointSlots.wait()
     }
     defer {
       for _ in 0..<options.readers {
-        places.signal()
-        pointPlaces.signal()
+        transactionSlots.signal()
+        pointSlots.signal()
       }
     }
     let all = free.withLock { free in

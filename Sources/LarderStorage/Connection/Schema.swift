@@ -17,10 +17,10 @@ package struct Schema: Sendable {
 
   /// Brings the file up to date; throws `foreignFile` or `newerSchema` before anything is written to it.
   func apply(to connection: Connection) throws(StorageError) {
-    let found = try connection.transaction(.deferred) { (connection) throws(StorageError) in
+    let storedVersion = try connection.transaction(.deferred) { (connection) throws(StorageError) in
       try version(of: connection)
     }
-    guard found < steps.count else { return }
+    guard storedVersion < steps.count else { return }
     try connection.transaction(.immediate) { (connection) throws(StorageError) in
       // Another process may have applied the steps already.
       let now = try version(of: connection)

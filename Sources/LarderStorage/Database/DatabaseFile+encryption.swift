@@ -16,17 +16,17 @@ extension DatabaseFile {
 
   /// Reads the file's first page to find out; throws `cannotOpen` if it cannot be read.
   func encryption() throws(StorageError) -> Encryption {
-    let found: FilesInUse.Look
-    switch FilesInUse.look(path, FileContent.pageLength) {
-    case .success(let look): found = look
+    let info: FilesInUse.FileInfo
+    switch FilesInUse.readInfo(path, FileContent.pageLength) {
+    case .success(let fileInfo): info = fileInfo
     case .failure(let failure) where failure.isAbsence: return .absent
     case .failure(let failure):
       throw StorageError(errno: failure.number, "The file cannot be read", file: path)
     }
-    guard found.isRegular else { return .other }
+    guard info.isRegular else { return .other }
     // After a crash of the machine, the first page of a new file may be allocated on the disk but not written.
-    if found.byteCount <= FileContent.pageLength, found.start.allSatisfy({ $0 == 0 }) { return .absent }
-    return DatabaseFile.encryption(found.start, found.byteCount)
+    if info.byteCount <= FileContent.pageLength, info.start.allSatisfy({ $0 == 0 }) { return .absent }
+    return DatabaseFile.encryption(info.start, info.byteCount)
   }
 
   private static func encryption(_ start: [UInt8], _ byteCount: Int64) -> Encryption {

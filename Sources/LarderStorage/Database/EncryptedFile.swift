@@ -17,9 +17,9 @@ struct EncryptedFile {
   /// - Parameter known: keys derived before. If they belong to the file, the work for a passphrase is saved.
   /// - Throws: `wrongKey`, `notEncrypted`, `corrupt`, `notADatabase`, `notSupported`, `busy`, `cannotOpen`.
   func unlock(_ key: StorageKey, known: FileKeys? = nil) throws(StorageError) -> FileKeys {
-    if let found = try find(key, known) { return found }
+    if let keys = try find(key, known) { return keys }
     try make(try FileKeys.new(key))
-    if let found = try find(key, known) { return found }
+    if let keys = try find(key, known) { return keys }
     throw StorageError(.cannotOpen, message: "Another process emptied the file while it was being opened", file: path)
   }
 
@@ -85,8 +85,8 @@ struct EncryptedFile {
       throw StorageError(code: SQLITE_NOMEM, message: "There is not enough memory", file: path)
     }
     var sealed = [UInt8](repeating: 0, count: FileContent.pageLength)
-    let code = unsafe sealed.withUnsafeMutableBytes { room -> Int32 in
-      guard let base = room.baseAddress, unsafe codec.seal(EncryptedFile.firstPage, number: 1, to: base) else {
+    let code = unsafe sealed.withUnsafeMutableBytes { buffer -> Int32 in
+      guard let base = buffer.baseAddress, unsafe codec.seal(EncryptedFile.firstPage, number: 1, to: base) else {
         return IOError.write
       }
       let written = unsafe real.write(base, FileContent.pageLength, at: 0)

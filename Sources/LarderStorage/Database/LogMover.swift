@@ -69,8 +69,8 @@ final class LogMover: Sendable {
   }
 
   private func move() {
-    let (known, open) = state.withLock { ($0.connection.take(), $0.open) }
-    let connection = known ?? (try? open?())
+    let (openConnection, open) = state.withLock { ($0.connection.take(), $0.open) }
+    let connection = openConnection ?? (try? open?())
     try? connection?.moveLog()
     state.withLock { state in
       state.connection = connection

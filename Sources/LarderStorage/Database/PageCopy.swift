@@ -15,7 +15,7 @@ import CLarderSQLite
   private let from: PageCodec
   private let to: PageCodec?
   /// Buffers for a sealed page and its plain text.
-  private let room: UnsafeMutableRawPointer
+  private let buffer: UnsafeMutableRawPointer
 
   private static let pageLength = FileContent.pageLength
   /// The page that holds SQLite's lock bytes, at 1 GiB, which is never written (SQLite file format §1.3.8).
@@ -37,18 +37,18 @@ import CLarderSQLite
       self.to = nil
     }
     descriptor = unsafe open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC)
-    unsafe room = .allocate(byteCount: 2 * Self.pageLength, alignment: 64)
+    unsafe buffer = .allocate(byteCount: 2 * Self.pageLength, alignment: 64)
     guard descriptor >= 0 else { throw StorageError(errno: errno, "The copy cannot be opened", file: path) }
   }
 
   deinit {
     if descriptor >= 0 { _ = close(descriptor) }
-    unsafe SecretBytes.zero(room, 2 * Self.pageLength)
-    unsafe room.deallocate()
+    unsafe SecretBytes.zero(buffer, 2 * Self.pageLength)
+    unsafe buffer.deallocate()
   }
 
   /// Copies all pages of an open database and waits until they are on the disk.
-  func take(_ connection: Connection) throws(StorageError) {
+  func copyPages(of connection: Connection) throws(StorageError) {
     guard let source = unsafe connection.mainFile.flatMap({ unsafe CipherIO.content($0) }) as? PageFile else {
       throw StorageError(.other, message: "The file is not open as an encrypted file", file: connection.file)
     }
@@ -61,10 +61,10 @@ import CLarderSQLite
     while number <= count {
       defer { number += 1 }
       guard number != Self.lockPage else { continue }
-      guard unsafe source.readSealed(number, to: room) == SQLITE_OK else {
+      guard unsafe source.readSealed(number, to: buffer) == SQLITE_OK else {
         throw StorageError(.inputOutput, message: "Page \(number) cannot be read", file: connection.file)
       }
-      guard unsafe from.open(room, number: number, to: room + Self.pageLength) else {
+      guard unsafe from.open(buffer, number: number, to: buffer + Self.pageLength) else {
         throw StorageError(.corrupt, message: "Page \(number) failed its integrity check", file: connection.file)
       }
       try put(number)
@@ -75,22 +75,22 @@ import CLarderSQLite
 
   /// Marks page 1 to say that the file has a write-ahead log (SQLite file format §1.3.3).
   func setLogMode() throws(StorageError) {
-    guard unsafe pread(descriptor, room, Self.pageLength, 0) == Self.pageLength,
-      unsafe from.open(room, number: 1, to: room + Self.pageLength)
+    guard unsafe pread(descriptor, buffer, Self.pageLength, 0) == Self.pageLength,
+      unsafe from.open(buffer, number: 1, to: buffer + Self.pageLength)
     else { throw StorageError(.corrupt, message: "The copy failed its integrity check", file: path) }
-    unsafe (room + Self.pageLength).storeBytes(of: 2, toByteOffset: 18, as: UInt8.self)
-    unsafe (room + Self.pageLength).storeBytes(of: 2, toByteOffset: 19, as: UInt8.self)
+    unsafe (buffer + Self.pageLength).storeBytes(of: 2, toByteOffset: 18, as: UInt8.self)
+    unsafe (buffer + Self.pageLength).storeBytes(of: 2, toByteOffset: 19, as: UInt8.self)
     try put(1)
     try sync()
   }
 
   private func put(_ number: UInt64) throws(StorageError) {
-    var page = unsafe room + Self.pageLength
+    var page = unsafe buffer + Self.pageLength
     if let to {
-      guard unsafe to.seal(page, number: number, to: room) else {
+      guard unsafe to.seal(page, number: number, to: buffer) else {
         throw StorageError(.other, message: "The platform's cryptography failed", file: path)
       }
-      unsafe page = room
+      unsafe page = buffer
     }
     guard
       unsafe pwrite(descriptor, page, Self.pageLength, off_t(number - 1) * off_t(Self.pageLength)) == Self.pageLength

@@ -7,29 +7,29 @@ import LarderCore
 /// While it lasts the log cannot be truncated, so it should end soon: by ``end()``, or when it is released. It does not
 /// count as one of the readers that others wait for. `Database.close` ends it; later calls throw `closed`.
 package final class ReadSession<State>: Sendable {
-  private let lent: BorrowedConnection
+  private let borrowed: BorrowedConnection
   private let queue: DispatchQueue
 
-  init(_ lent: BorrowedConnection, on queue: DispatchQueue) {
-    self.lent = lent
+  init(_ borrowed: BorrowedConnection, on queue: DispatchQueue) {
+    self.borrowed = borrowed
     self.queue = queue
   }
 
-  deinit { lent.end() }
+  deinit { borrowed.end() }
 
   /// Runs `body` in the transaction. Calls never overlap. `body` receives the state that the session was created with.
   package func next<Value: Sendable>(
     _ body: @escaping @Sendable (Connection, inout State) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
-    try await Database.result(on: queue) { [lent] () throws(StorageError) in
-      try lent.use { (connection, state) throws(StorageError) in
-        guard var mine = state as? State else {
+    try await Database.result(on: queue) { [borrowed] () throws(StorageError) in
+      try borrowed.use { (connection, state) throws(StorageError) in
+        guard var typedState = state as? State else {
           throw StorageError(.closed, message: "The session has ended", file: connection.file)
         }
         // Released during the call, so that a copy-on-write state is not copied.
         state = nil
-        defer { state = mine }
-        return try body(connection, &mine)
+        defer { state = typedState }
+        return try body(connection, &typedState)
       }
     }
   }
@@ -37,17 +37,13 @@ package final class ReadSession<State>: Sendable {
   /// Ends the transaction; a second call does nothing.
   package func end() async {
     await withCheckedContinuation { waiting in
-      queue.async { [lent] in
-        lent.end()
+      queue.async { [borrowed] in
+        borrowed.end()
         waiting.resume()
       }
     }
   }
 }
-
-/// A connection used by a session, with a transaction and the session's state.
-//
-// @unchecked Sendable: everything that changes is accessed under `inTurn` only, and the state never leaves it.
 
 extension Database {
   /// Begins a read transaction that lasts until the session ends.
@@ -58,9 +54,9 @@ extension Database {
   ) async throws(StorageError) -> ReadSession<State> {
     try await Database.result(on: readers.queue) { [self] () throws(StorageError) in
       try checkOpen()
-      let lent = try readers.lend()
-      let session = ReadSession<State>(lent, on: readers.queue)
-      try lent.begin(make)
+      let borrowed = try readers.lend()
+      let session = ReadSession<State>(borrowed, on: readers.queue)
+      try borrowed.begin(make)
       // The database was closed while the connection was opened, so nothing else would end it.
       try checkOpen()
       return session

@@ -91,7 +91,7 @@ struct Rekeying {
     case (nil, let keys?): try encrypt(connection, keys, to: target)
     case (let old?, let keys):
       let copy = try PageCopy(target, old, keys)
-      try copy.take(connection)
+      try copy.copyPages(of: connection)
     }
   }
 
@@ -141,9 +141,9 @@ struct Rekeying {
   /// Creates an empty file for its owner alone, not following a link, in place of what a crash has left.
   private static func make(_ target: String) throws(StorageError) {
     remove(target)
-    let made = unsafe open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
-    guard made >= 0 else { throw StorageError(errno: errno, "The copy cannot be created", file: target) }
-    _ = close(made)
+    let descriptor = unsafe open(target, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
+    guard descriptor >= 0 else { throw StorageError(errno: errno, "The copy cannot be created", file: target) }
+    _ = close(descriptor)
   }
 
   private static func remove(_ target: String) {

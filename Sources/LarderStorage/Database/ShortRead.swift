@@ -36,7 +36,7 @@ extension Connection {
       handle, Connection.stepsBetweenLooks,
       { context in
         guard let context = unsafe context else { return 0 }
-        return unsafe Unmanaged<TimeLimit>.fromOpaque(context).takeUnretainedValue().look() ? 1 : 0
+        return unsafe Unmanaged<TimeLimit>.fromOpaque(context).takeUnretainedValue().isReached() ? 1 : 0
       }, Unmanaged.passUnretained(time).toOpaque())
     defer {
       unsafe sqlite3_progress_handler(handle, 0, nil, nil)
@@ -44,9 +44,9 @@ extension Connection {
     }
     do throws(StorageError) {
       let value = try body(self)
-      return time.isOver ? nil : value
+      return time.isExpired ? nil : value
     } catch {
-      if time.isOver { return nil }
+      if time.isExpired { return nil }
       throw error
     }
   }
@@ -57,7 +57,7 @@ private final class TimeLimit {
   private let end: Duration
   private let uptime: @Sendable () -> Duration
   /// Whether the deadline was found to be reached.
-  private(set) var isOver = false
+  private(set) var isExpired = false
 
   init(_ limit: Duration, _ uptime: @escaping @Sendable () -> Duration) {
     end = uptime() + limit
@@ -65,8 +65,8 @@ private final class TimeLimit {
   }
 
   /// Checks the clock; returns true from the deadline on.
-  func look() -> Bool {
-    if !isOver, uptime() >= end { isOver = true }
-    return isOver
+  func isReached() -> Bool {
+    if !isExpired, uptime() >= end { isExpired = true }
+    return isExpired
   }
 }

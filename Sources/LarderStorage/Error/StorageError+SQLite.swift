@@ -13,30 +13,30 @@ extension StorageError {
   init(code: Int32, system: Int32 = 0, message: String, sql: String? = nil, file: String?) {
     let category = Category(resultCode: code)
     let isOfSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
-    if isOfSystem, let told = Category(shortage: system) {
-      self.init(told, code: code, message: Self.words(of: system), sql: sql, file: file)
+    if isOfSystem, let shortage = Category(shortage: system) {
+      self.init(shortage, code: code, message: Self.shortageMessage(for: system), sql: sql, file: file)
     } else if category == .full, code != SQLITE_FULL {
-      self.init(.full, code: code, message: Self.words(of: ENOSPC), sql: sql, file: file)
+      self.init(.full, code: code, message: Self.shortageMessage(for: ENOSPC), sql: sql, file: file)
     } else {
       self.init(category, code: code, message: message, sql: sql, file: file)
     }
   }
 
   /// Creates an error from the operating system's error number for a file, and from what cannot be done.
-  package init(errno number: Int32, _ what: String, file: String, otherwise: Category = .cannotOpen) {
+  package init(errno number: Int32, _ problem: String, file: String, otherwise: Category = .cannotOpen) {
     let reason =
       switch number {
       case ELOOP: "symbolic links are not followed"
-      case _ where Category(shortage: number) != nil: Self.words(of: number).lowercased(1)
+      case _ where Category(shortage: number) != nil: Self.shortageMessage(for: number).lowercased(1)
       default: "errno \(number)"
       }
-    self.init(Category(shortage: number) ?? otherwise, message: "\(what) (\(reason))", file: file)
+    self.init(Category(shortage: number) ?? otherwise, message: "\(problem) (\(reason))", file: file)
   }
 
   /// Whether the file is writable, but its folder, where the log is created, is not (`SQLITE_READONLY_DIRECTORY`).
   var isOfFolder: Bool { extendedCode == SQLITE_READONLY | 6 << 8 }
 
-  private static func words(of shortage: Int32) -> String {
+  private static func shortageMessage(for shortage: Int32) -> String {
     switch shortage {
     case EMFILE, ENFILE: "Too many files are open; 'ulimit -n' shows the limit of the process"
     default: "The disk is full"

@@ -79,9 +79,9 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
 
   /// What happened, where, and what to do about it.
   public var description: String {
-    let place = file.map { " (\($0))" } ?? ""
-    let number = extendedCode == 0 ? "" : " [SQLite \(extendedCode)]"
-    let text = "\(ErrorExplanation.clause(message))\(number)\(place)"
+    let location = file.map { " (\($0))" } ?? ""
+    let codeText = extendedCode == 0 ? "" : " [SQLite \(extendedCode)]"
+    let text = "\(ErrorExplanation.clause(message))\(codeText)\(location)"
     return category.cure.map { "\(text). \($0)" } ?? text
   }
 }
@@ -195,10 +195,10 @@ extension StorageError: LarderError {
 
   /// What happened, where, and what to do about it.
   public var explanation: ErrorExplanation {
-    let place = file.map { " (\($0))" } ?? ""
-    let number = extendedCode == 0 ? "" : " [SQLite \(extendedCode)]"
+    let location = file.map { " (\($0))" } ?? ""
+    let codeText = extendedCode == 0 ? "" : " [SQLite \(extendedCode)]"
     return ErrorExplanation(
-      "\(ErrorExplanation.clause(message))\(number)\(place)", cure: category.cure ?? category.fallbackCure)
+      "\(ErrorExplanation.clause(message))\(codeText)\(location)", cure: category.cure ?? category.fallbackCure)
   }
 }
 

@@ -39,11 +39,11 @@ package enum PlatformFolder {
   #else
     /// The folder that a variable names, else one in the user's own. Relative paths are ignored, as the XDG Base
     /// Directory Specification says.
-    private static func folder(_ variable: String, or usual: String) -> String {
+    private static func folder(_ variable: String, or relativePath: String) -> String {
       let environment = ProcessInfo.processInfo.environment
       if let folder = environment[variable], folder.hasPrefix("/") { return folder }
-      if let home = environment["HOME"], home.hasPrefix("/") { return home + "/" + usual }
-      return FileManager.default.homeDirectoryForCurrentUser.path + "/" + usual
+      if let home = environment["HOME"], home.hasPrefix("/") { return home + "/" + relativePath }
+      return FileManager.default.homeDirectoryForCurrentUser.path + "/" + relativePath
     }
   #endif
 }

@@ -50,22 +50,22 @@ package struct WholeFile: ~Copyable {
       let name = "\(path).\(UInt32.random(in: 0...UInt32.max)).part"
       let isNarrow = isPrivate || former != nil
       let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-      let made = unsafe open(name, flags, mode_t(isNarrow ? 0o600 : 0o666))
-      if made < 0, errno == EEXIST { continue }
-      guard made >= 0 else { throw Failure(number: errno) }
-      if let former { keep(former, for: made, isPrivate: isPrivate) }
-      return WholeFile(made, path: path, temporary: name)
+      let descriptor = unsafe open(name, flags, mode_t(isNarrow ? 0o600 : 0o666))
+      if descriptor < 0, errno == EEXIST { continue }
+      guard descriptor >= 0 else { throw Failure(number: errno) }
+      if let former { copyAttributes(former, to: descriptor, isPrivate: isPrivate) }
+      return WholeFile(descriptor, path: path, temporary: name)
     }
   }
 
   /// Gives a new file the owner and the permissions of the one that it replaces. If the group cannot be set, the new
   /// file's group gets no more rights than everybody.
-  private static func keep(_ former: stat, for file: Int32, isPrivate: Bool) {
-    var made = stat()
-    guard unsafe fstat(file, &made) == 0 else { return }
+  private static func copyAttributes(_ former: stat, to file: Int32, isPrivate: Bool) {
+    var status = stat()
+    guard unsafe fstat(file, &status) == 0 else { return }
     var mode = former.st_mode & (isPrivate ? 0o700 : 0o777)
-    if made.st_uid != former.st_uid || made.st_gid != former.st_gid,
-      fchown(file, former.st_uid, former.st_gid) != 0, made.st_gid != former.st_gid,
+    if status.st_uid != former.st_uid || status.st_gid != former.st_gid,
+      fchown(file, former.st_uid, former.st_gid) != 0, status.st_gid != former.st_gid,
       fchown(file, uid_t.max, former.st_gid) != 0
     {
       mode &= ~0o070 | (mode & 0o007) << 3

@@ -20,7 +20,7 @@ private func filled(_ count: Int, _ make: (UnsafeMutableRawBufferPointer) throws
   return Digest.hexadecimal(output)
 }
 
-@Suite("Encryption: ciphers and keys by the standards' own examples", .timeLimit(.minutes(1)))
+@Suite("Encryption: ciphers and keys against the examples of the standards", .timeLimit(.minutes(1)))
 struct CipherTests {
   @Test(
     "AES-256-GCM opens test cases 14 to 16 of its specification (McGrew and Viega, appendix B)",
@@ -61,7 +61,7 @@ struct CipherTests {
     #expect(opened == plain)
   }
 
-  @Test("what GCM seals it opens, no nonce comes twice, and every changed bit is found")
+  @Test("GCM opens what it sealed, repeats no nonce, and detects every changed bit")
   func gcmSeals() throws {
     let cipher = try #require(PageCipher(try secret(Digest.randomBytes(32))))
     let plain = Digest.randomBytes(100), data = Digest.randomBytes(16)
@@ -106,7 +106,7 @@ struct CipherTests {
   }
 
   @Test(
-    "AES-256-XTS of IEEE 1619 vector 10 (its first blocks), and of the lengths that need stealing",
+    "AES-256-XTS: IEEE 1619 vector 10 (its first blocks), and lengths that need ciphertext stealing",
     arguments: [
       (255, 32, "1c3b3a102f770386e4836c99e370cf9bea00803f5e482357a4ae12d414a3e63b"),
       (32, 24, "e847738db15431c5936c9160f2c034ce147dac40670bc3d9"),
@@ -133,7 +133,7 @@ struct CipherTests {
   }
 
   @Test(
-    "HKDF of RFC 5869, appendix A.1 and A.2",
+    "HKDF: RFC 5869, appendix A.1 and A.2",
     arguments: [
       (
         String(repeating: "0b", count: 22), "000102030405060708090a0b0c", "f0f1f2f3f4f5f6f7f8f9",
@@ -153,7 +153,7 @@ struct CipherTests {
   }
 
   @Test(
-    "scrypt of RFC 7914 §12, by the platform's library and by ROMix in Swift",
+    "scrypt: RFC 7914 §12, by the platform's library and by ROMix in Swift",
     arguments: [
       (
         "", "", StretchingCost(log2N: 4, r: 1, p: 1),
@@ -177,7 +177,7 @@ struct CipherTests {
     #expect(own == expected)
   }
 
-  @Test("ROMix in Swift gives what the platform's scrypt gives, for any parameters")
+  @Test("ROMix in Swift equals the platform's scrypt, for any parameters")
   func scryptBySwift() throws {
     var random = PrintedSeed(for: "scrypt", default: 7914)
     for _ in 0..<40 {
@@ -197,14 +197,14 @@ struct CipherTests {
   }
 
   @Test(
-    "what a file may ask of scrypt is bounded",
+    "The scrypt parameters of a file are limited",
     arguments: [(15, 8, 1, true), (17, 8, 1, true), (0, 8, 1, false), (15, 0, 1, false), (15, 8, 0, false)]
       + [(63, 8, 1, false), (22, 255, 1, false), (15, 8, 255, false), (255, 255, 255, false)])
   func costs(_ log2N: UInt8, _ r: UInt8, _ p: UInt8, _ isBounded: Bool) {
     #expect(StretchingCost(log2N: log2N, r: r, p: p).isBounded == isBounded)
   }
 
-  @Test("keys show nothing of themselves, and have the right length")
+  @Test("Keys do not show their bytes, and have the right length")
   func keys() throws {
     let text = "a passphrase of mine"
     for key in [try StorageKey(passphrase: text.utf8), try StorageKey(bytes: Array(repeating: 0x61, count: 32))] {
@@ -220,7 +220,7 @@ struct CipherTests {
     #expect(throws: StorageError.self) { try StorageKey(passphrase: "".utf8) }
   }
 
-  @Test("the header in the clear: every changed bit is noticed")
+  @Test("Every changed bit of the plain header is detected")
   func header() throws {
     let header = EncryptedHeader(
       salt: Digest.randomBytes(16), cost: .standard, check: Digest.randomBytes(EncryptedHeader.checkLength))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderStorage
 
-@Suite("Encryption: other processes, killed and stopped at any moment", .timeLimit(.minutes(5)), .serialized)
+@Suite("Encryption: processes that are killed or stopped at any time", .timeLimit(.minutes(5)), .serialized)
 struct EncryptedCrashTests {
   let rig: EncryptionRig
   private let keys: [StorageKey]
@@ -22,7 +22,7 @@ struct EncryptedCrashTests {
     try CrashRigProcess(arguments, program: "LarderStorageRig")
   }
 
-  @Test("a writer killed at any moment has lost nothing that it said, and the file is whole")
+  @Test("A killed writer has lost no reported commit, and the file is intact")
   func writing() async throws {
     var random = PrintedSeed(for: "killed writers")
     var said: Int64 = 0
@@ -54,7 +54,7 @@ struct EncryptedCrashTests {
   }
 
   @Test(
-    "a writer whose files may not grow leaves one that opens, with what it had said",
+    "A writer with a file size limit leaves a file that opens, with all reported commits",
     arguments: [1, 3, 8, 40, 200, 400])
   func limited(kibibytes: Int) async throws {
     let writer = try CrashRigProcess(["write", rig.path], program: "LarderStorageRig", fileLimit: kibibytes)
@@ -68,7 +68,7 @@ struct EncryptedCrashTests {
     try await database.close()
   }
 
-  @Test("a rekeying killed at any moment leaves the old key or the new one, and all rows")
+  @Test("Killing a process during rekeying leaves the old or the new key, and all rows")
   func rekeying() async throws {
     let database = try await rig.open(keys[0])
     for row in 0..<60 { try await database.insert("row \(row)", data: [UInt8](repeating: 3, count: 4000)) }
@@ -106,7 +106,7 @@ struct EncryptedCrashTests {
     #expect(opened.count == 2)
   }
 
-  @Test("several processes make one file and write to it")
+  @Test("Several processes create one file and write to it")
   func manyProcesses() async throws {
     for round in 0..<3 {
       let path = rig.folder.file("many-\(round).db")
@@ -120,7 +120,7 @@ struct EncryptedCrashTests {
   }
 
   #if os(Linux)
-    @Test("no marker is in any file that a busy process has open, stopped again and again, nor in what a kill leaves")
+    @Test("No plaintext marker is in the open files of a busy process, or in its files after a kill")
     func markers() async throws {
       let churning = try process("churn", rig.path)
       let search = await MarkerSearch.search(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderStorage
 
-@Suite("Encryption: damaged, swapped and cut files", .timeLimit(.minutes(5)))
+@Suite("Encryption: damaged, swapped and truncated files", .timeLimit(.minutes(5)))
 struct EncryptedDamageTests {
   let rig: EncryptionRig
   private let page = FileContent.pageLength
@@ -53,7 +53,7 @@ struct EncryptedDamageTests {
     return state
   }
 
-  @Test("each bit of a small file is authenticated: the page that it is in does not open")
+  @Test("Each bit of a small file is authenticated: a change makes its page unreadable")
   func everyBit() async throws {
     try await rig.fill(3)
     let bytes = rig.bytes
@@ -79,7 +79,7 @@ struct EncryptedDamageTests {
     #expect(missed == 0)
   }
 
-  @Test("a changed bit in the file is an error that names it, in the header and in each page")
+  @Test("A changed bit in the header or in any page is an error with the file's name")
   func bits() async throws {
     try await rig.fill(12, size: 900)
     let bytes = rig.bytes
@@ -94,7 +94,7 @@ struct EncryptedDamageTests {
     }
   }
 
-  @Test("pages swapped, repeated, wiped, or taken from another file of the same key are errors")
+  @Test("Pages that are swapped, repeated, zeroed, or copied from another file with the same key are errors")
   func swaps() async throws {
     try await rig.fill(30, size: 900)
     let bytes = rig.bytes
@@ -118,7 +118,7 @@ struct EncryptedDamageTests {
     }
   }
 
-  @Test("a page put from the log into the file is an error, and so is a log of another file")
+  @Test("A page copied from the log into the file is an error, and so is the log of another file")
   func logPages() throws {
     let (file, log) = try crashed(4)
     for frame in 0..<((log.count - 32) / 4120) {
@@ -134,7 +134,7 @@ struct EncryptedDamageTests {
     #expect(try outcome(file: second, log: log) == outcome(file: second))
   }
 
-  @Test("a file cut anywhere is an error")
+  @Test("A truncated file is an error")
   func cuts() async throws {
     try await rig.fill(12, size: 900)
     let bytes = rig.bytes
@@ -147,7 +147,7 @@ struct EncryptedDamageTests {
     }
   }
 
-  @Test("a file cut while its log is not empty is an error when the missing page is read")
+  @Test("A file truncated while its log is not empty is an error when the missing page is read")
   func cutBehindLog() throws {
     let connection = try rig.connection()
     try connection.plainly("PRAGMA wal_autocheckpoint = 0")
@@ -161,7 +161,7 @@ struct EncryptedDamageTests {
   }
 
   @Test(
-    "a changed bit in the log is an error where a later commit knows better, and cuts the last commit off otherwise")
+    "A changed bit in the log is an error if a later commit exists; otherwise the last commit is dropped")
   func logBits() throws {
     let commits = 5
     let (file, log) = try crashed(commits)
@@ -189,7 +189,7 @@ struct EncryptedDamageTests {
     }
   }
 
-  @Test("a log whose header was wiped is an error, not a file without its last commits")
+  @Test("A log with a zeroed header is an error, not a file without its last commits")
   func wipedLogHeader() throws {
     let (file, written) = try crashed(5)
     var log = written
@@ -200,7 +200,7 @@ struct EncryptedDamageTests {
     #expect(try outcome(file: file, log: log) == .rows([]))
   }
 
-  @Test("what a failed commit has left in the log is not taken for a frame on the disk when it is written over")
+  @Test("Data of a failed commit in the log is not used as a frame when it is overwritten")
   func failedCommit() throws {
     // A plain database's file lends its calls; what is written to it is a log.
     let path = rig.folder.file("log")
@@ -238,7 +238,7 @@ struct EncryptedDamageTests {
     return length
   }
 
-  @Test("a log cut anywhere holds the commits before the cut, whole")
+  @Test("A truncated log contains the complete commits before the cut")
   func logCuts() throws {
     let (file, log) = try crashed(5)
     guard case .rows(let all) = try outcome(file: file, log: log) else { return #expect(Bool(false), "the log itself") }
@@ -255,7 +255,7 @@ struct EncryptedDamageTests {
     #expect(last == 5)
   }
 
-  @Test("frames of the log swapped are errors or the end of the log, never other rows")
+  @Test("Swapped frames of the log are errors or the end of the log, never other rows")
   func logSwaps() throws {
     let (file, log) = try crashed(5)
     guard case .rows(let all) = try outcome(file: file, log: log) else { return #expect(Bool(false), "the log itself") }

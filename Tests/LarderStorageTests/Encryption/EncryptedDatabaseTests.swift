@@ -10,7 +10,7 @@ struct EncryptedDatabaseTests {
 
   init() throws { rig = try EncryptionRig() }
 
-  @Test("what is written is read with the key, and the file says nothing without it")
+  @Test("Data is read with the key, and the file reveals nothing without it")
   func writesAndReads() async throws {
     try await rig.fill(50)
     let rows = try await rig.wholeRows()
@@ -22,7 +22,7 @@ struct EncryptedDatabaseTests {
     #expect(try DatabaseFile(rig.path).content() == .encrypted)
   }
 
-  @Test("a wrong key is wrongKey at once, a passphrase for a key of bytes too, and nothing changes")
+  @Test("A wrong key throws wrongKey at once, also a passphrase instead of a key, and nothing changes")
   func wrongKey() async throws {
     try await rig.fill(3)
     let before = rig.bytes
@@ -40,7 +40,7 @@ struct EncryptedDatabaseTests {
     #expect(try await rig.wholeRows().count == 3)
   }
 
-  @Test("a passphrase opens its file, another does not, nor do its bytes as a key")
+  @Test("A passphrase opens its file; another passphrase, and its bytes as a key, do not")
   func passphrase() async throws {
     let right = try StorageKey(passphrase: "correct horse battery staple".utf8)
     let database = try await rig.open(right)
@@ -55,7 +55,7 @@ struct EncryptedDatabaseTests {
     #expect(header.cost == .standard)
   }
 
-  @Test("a closed file's readers are closed too: none is opened anew, without its key")
+  @Test("Closing a file closes its readers: none is opened again without the key")
   func closedReaders() async throws {
     try await rig.fill(3)
     let database = try await rig.open()
@@ -65,7 +65,7 @@ struct EncryptedDatabaseTests {
     #expect(category == .closed)
   }
 
-  @Test("a plain file with a key says that it is plain, and stays as it is")
+  @Test("A plain file opened with a key throws notEncrypted and is not changed")
   func plain() async throws {
     let database = try await Database.open(rig.path, schema: TestSchema.first)
     try await database.insert("open")
@@ -76,7 +76,7 @@ struct EncryptedDatabaseTests {
   }
 
   @Test(
-    "other files are refused with a key as without",
+    "Other files are rejected with and without a key",
     arguments: [("not a database. ", 100, StorageError.Category.notADatabase), ("garbage ", 1024, .corrupt)])
   func otherFiles(_ text: String, _ times: Int, _ category: StorageError.Category) async throws {
     let bytes = Array(String(repeating: text, count: times).utf8)
@@ -85,7 +85,7 @@ struct EncryptedDatabaseTests {
     #expect(rig.bytes == bytes)
   }
 
-  @Test("an empty file, and one of zeros, become encrypted ones")
+  @Test("An empty file, or one of zeros, becomes an encrypted file")
   func emptyFiles() async throws {
     for count in [0, 1, 4096] {
       try rig.write([UInt8](repeating: 0, count: count), to: rig.path)
@@ -97,7 +97,7 @@ struct EncryptedDatabaseTests {
     }
   }
 
-  @Test("two files with one key share no page: neither salt nor content")
+  @Test("Two files with one key have no page, salt or content in common")
   func salts() async throws {
     try await rig.fill(20)
     let first = rig.bytes
@@ -111,7 +111,7 @@ struct EncryptedDatabaseTests {
     }
   }
 
-  @Test("an empty file opened by many at once becomes one encrypted file")
+  @Test("An empty file opened concurrently becomes one encrypted file")
   func atOnce() async throws {
     for round in 0..<5 {
       let path = rig.folder.file("many-\(round).db")
@@ -132,7 +132,7 @@ struct EncryptedDatabaseTests {
     }
   }
 
-  @Test("a journal beside the file that somebody put there is not rolled back")
+  @Test("A foreign journal beside the file is not rolled back")
   func foreignJournal() async throws {
     try await rig.fill(3)
     try rig.write(
@@ -141,7 +141,7 @@ struct EncryptedDatabaseTests {
     #expect(try await rig.wholeRows().count == 3)
   }
 
-  @Test("what would write plain text or destroy the file is refused by name")
+  @Test("Settings that would write plain text or destroy the file are rejected with their name")
   func refusals() throws {
     let connection = try rig.connection()
     for statement in [
@@ -159,7 +159,7 @@ struct EncryptedDatabaseTests {
     #expect(!FileManager.default.fileExists(atPath: rig.folder.file("plain.db")))
   }
 
-  @Test("pages read ahead are never those of another transaction")
+  @Test("Pages read ahead are never used in another transaction")
   func readAhead() throws {
     let writer = try rig.connection()
     try writer.plainly(
@@ -182,7 +182,7 @@ struct EncryptedDatabaseTests {
     try writer.close()
   }
 
-  @Test("vacuum, attach, savepoints, large sorts and temporary tables do what they do in plain files")
+  @Test("VACUUM, ATTACH, savepoints, large sorts and temporary tables work as in plain files")
   func engine() throws {
     let connection = try rig.connection()
     let count = 20_000

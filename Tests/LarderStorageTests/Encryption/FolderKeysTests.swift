@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderStorage
 
-@Suite("Encryption: folders of files that are no databases", .timeLimit(.minutes(1)))
+@Suite("Encryption: folders of other files", .timeLimit(.minutes(1)))
 struct FolderKeysTests {
   private let key: StorageKey
 
@@ -28,7 +28,7 @@ struct FolderKeysTests {
     return isOpen ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  @Test("the same key and header make the same names, and open what was sealed")
+  @Test("The same key and header result in the same names, and open sealed data")
   func again() throws {
     for key in [key, try StorageKey(passphrase: "correct horse".utf8)] {
       let made = try FolderKeys.new(key)
@@ -43,7 +43,7 @@ struct FolderKeysTests {
     }
   }
 
-  @Test("another folder, another key and another purpose make others")
+  @Test("Another folder, key or purpose results in other names")
   func others() throws {
     let first = try FolderKeys.new(key), second = try FolderKeys.new(key)
     #expect(name(first, "a") != name(second, "a"))
@@ -57,7 +57,7 @@ struct FolderKeysTests {
     #expect(try FileKeys.of(header, key) == nil)
   }
 
-  @Test("a wrong key is wrongKey, and every changed bit of the header another error or another key")
+  @Test("A wrong key throws wrongKey; every changed bit of the header is an error or another key")
   func wrong() throws {
     let made = try FolderKeys.new(key)
     for wrong in [
@@ -78,7 +78,7 @@ struct FolderKeysTests {
     #expect(throws: StorageError.self) { try FolderKeys.of([], key, folder: "/f") }
   }
 
-  @Test("what was sealed as one is opened from two buffers, wherever it is divided; changed, both are zeros")
+  @Test("Sealed data is opened from two buffers, divided at any position; if it was changed, both are zeros")
   func divided() throws {
     let key = try SealingKey()
     let plain = (0..<100).map { UInt8($0) }
@@ -106,7 +106,7 @@ struct FolderKeysTests {
     }
   }
 
-  @Test("the keyed hash is HMAC-SHA-256, as made by its definition", arguments: [0, 1, 31, 55, 64, 200])
+  @Test("The keyed hash is HMAC-SHA-256 by its definition", arguments: [0, 1, 31, 55, 64, 200])
   func keyedHash(length: Int) throws {
     let key = (0..<32).map { UInt8($0) ^ 0x33 }
     let secret = try SecretBytes(count: 40) { (bytes) throws(StorageError) in
@@ -121,7 +121,7 @@ struct FolderKeysTests {
     }
   }
 
-  @Test("many threads seal and open with one key")
+  @Test("Many threads seal and open with one key")
   func threads() async throws {
     let key = try SealingKey()
     let carried = await withTaskGroup(of: Bool.self) { group in

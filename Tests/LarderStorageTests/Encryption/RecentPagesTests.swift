@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderStorage
 
-@Suite("Encryption: pages kept in plain text", .timeLimit(.minutes(5)))
+@Suite("Encryption: the cache of plaintext pages", .timeLimit(.minutes(5)))
 struct RecentPagesTests {
   let rig: EncryptionRig
 
@@ -20,29 +20,29 @@ struct RecentPagesTests {
 
   private func take(_ pages: RecentPages, _ number: UInt64, end value: UInt8) -> [UInt8]? {
     var found = [UInt8](repeating: 0xEE, count: FileContent.pageLength)
-    return pages.take(number, end: end(value), to: &found) ? found : nil
+    return pages.copyPage(number, end: end(value), to: &found) ? found : nil
   }
 
-  @Test("a page is found with the nonce and tag that it had, and not with others; another takes its slot")
+  @Test("A page is found only with its nonce and tag; another page replaces it in its slot")
   func slots() {
     let pages = RecentPages(slots: 4)
     #expect(!pages.mayHave(1) && take(pages, 1, end: 1) == nil)
-    pages.keep(1, page(11), end: end(1))
-    pages.keep(2, page(22), end: end(2))
+    pages.store(1, page(11), end: end(1))
+    pages.store(2, page(22), end: end(2))
     #expect(pages.mayHave(1) && !pages.mayHave(5) && !pages.mayHave(3))
     #expect(take(pages, 1, end: 1) == page(11))
     #expect(take(pages, 1, end: 2) == nil && take(pages, 5, end: 1) == nil)
     var nearly = end(1)
     nearly[FileContent.reservedLength - 1] = 0
     var found = page(0)
-    #expect(!pages.take(1, end: nearly, to: &found) && found == page(0))
-    pages.keep(5, page(55), end: end(5))
+    #expect(!pages.copyPage(1, end: nearly, to: &found) && found == page(0))
+    pages.store(5, page(55), end: end(5))
     #expect(!pages.mayHave(1) && take(pages, 5, end: 5) == page(55) && take(pages, 2, end: 2) == page(22))
-    pages.keep(5, page(56), end: end(6))
+    pages.store(5, page(56), end: end(6))
     #expect(take(pages, 5, end: 5) == nil && take(pages, 5, end: 6) == page(56))
   }
 
-  @Test("what another process has written since is read from the log, and what is damaged there is no other page")
+  @Test("Later commits of another process are read from the log, and a damaged frame is never another page")
   func frames() throws {
     // A plain database's file lends its calls; what is written to it is a log.
     let path = rig.folder.file("log")
@@ -79,7 +79,7 @@ struct RecentPagesTests {
     #expect(read(newcomer, 3) == nil && read(newcomer, 1) == page(1))
   }
 
-  @Test("a check of a file that is open looks at what lies on the disk, not at what is kept of it")
+  @Test("The check of an open file reads the disk, not the cache")
   func check() async throws {
     try await rig.fill(200)
     let databases = [try await rig.open(), try await rig.open()]
@@ -96,7 +96,7 @@ struct RecentPagesTests {
     }
   }
 
-  @Test("two who have a file open, each with pages of its own, see each other's commits at once", arguments: 1...6)
+  @Test("Two connections with separate page caches see each other's commits at once", arguments: 1...6)
   func twoOpenings(seed: UInt64) async throws {
     var random = PrintedSeed(seed: seed)
     try await rig.fill(400, size: 900)

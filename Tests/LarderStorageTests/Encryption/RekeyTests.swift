@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderStorage
 
-@Suite("Encryption: other keys", .timeLimit(.minutes(5)))
+@Suite("Encryption: changing keys", .timeLimit(.minutes(5)))
 struct RekeyTests {
   let rig: EncryptionRig
   private let other: StorageKey
@@ -16,7 +16,7 @@ struct RekeyTests {
 
   private var files: [String] { (try? FileManager.default.contentsOfDirectory(atPath: rig.folder.path).sorted()) ?? [] }
 
-  @Test("the new key opens the file and the old one does not; nothing else is left")
+  @Test("The new key opens the file and the old one does not; no other file is left")
   func rekeys() async throws {
     try await rig.fill(40)
     let (rows, before) = (try await rig.wholeRows(), rig.bytes)
@@ -33,7 +33,7 @@ struct RekeyTests {
     #expect(try await rig.wholeRows(passphrase) == rows)
   }
 
-  @Test("a plain file becomes an encrypted one and plain again, with its rows, versions and log mode")
+  @Test("A plain file is encrypted and decrypted again, with its rows, versions and log mode")
   func plainAndBack() async throws {
     let plain = try await Database.open(rig.path, schema: TestSchema.first)
     for row in 0..<40 { try await plain.insert("row \(row)", data: [UInt8](repeating: UInt8(row), count: 500)) }
@@ -55,7 +55,7 @@ struct RekeyTests {
     #expect(try await rig.wholeRows(other).count == 41)
   }
 
-  @Test("what a crash left in the log comes along")
+  @Test("A log left by a crash is moved with the file")
   func withLog() async throws {
     try await rig.fill(3)
     let copy = rig.folder.file("copy.db")
@@ -70,7 +70,7 @@ struct RekeyTests {
     try await database.close()
   }
 
-  @Test("a file that is open elsewhere is inUse, and stays as it is")
+  @Test("A file that is open elsewhere is inUse and is not changed")
   func inUse() async throws {
     let database = try await rig.open()
     try await database.insert("held")
@@ -83,7 +83,7 @@ struct RekeyTests {
     #expect(try await rig.wholeRows().count == 2)
   }
 
-  @Test("wrong keys and wrong kinds are refused by name, and nothing changes")
+  @Test("Wrong keys and wrong kinds of files are rejected with their error, and nothing changes")
   func refusals() async throws {
     try await rig.fill(3)
     let before = rig.bytes
@@ -103,7 +103,7 @@ struct RekeyTests {
   }
 
   @Test(
-    "a damaged or wiped page is not given a new key, nor taken for zeros in a plain file", arguments: [true, false])
+    "A damaged or zeroed page makes rekeying fail", arguments: [true, false])
   func damage(isWiped: Bool) async throws {
     try await rig.fill(30)
     var bytes = rig.bytes
@@ -121,7 +121,7 @@ struct RekeyTests {
     }
   }
 
-  @Test("a file whose rows came and went has no page that was never written")
+  @Test("A file whose rows were inserted and deleted has no page that was never written")
   func freedPages() async throws {
     let database = try await rig.open()
     var random = PrintedSeed(for: "freed pages")
@@ -144,7 +144,7 @@ struct RekeyTests {
     try await plain.close()
   }
 
-  @Test("a file of another application, or of a later version, keeps its key or stays plain", arguments: [true, false])
+  @Test("The key of another application's or a later version's file is not changed", arguments: [true, false])
   func foreign(isEncrypted: Bool) async throws {
     let key = isEncrypted ? rig.key : nil
     let database = try await Database.open(rig.path, key: key, schema: TestSchema.first)
@@ -162,7 +162,7 @@ struct RekeyTests {
     #expect(try await rig.wholeRows(other) == [])
   }
 
-  @Test("where the folder cannot be written to the disk the error says which key opens the file", arguments: [0, 1, 2])
+  @Test("If the folder cannot be flushed, the error states which key opens the file", arguments: [0, 1, 2])
   func unsyncedFolder(kind: Int) async throws {
     let old = kind == 0 ? nil : rig.key
     let new = kind == 1 ? nil : other
@@ -180,7 +180,7 @@ struct RekeyTests {
     try await Database.open(rig.path, key: new, schema: TestSchema.first).close()
   }
 
-  @Test("who opens the file while it is still known as plain, but encrypted already, opens it")
+  @Test("A file that was just encrypted opens, even if it is still registered as plain")
   func betweenRenameAndEnd() async throws {
     try await rig.fill(3)
     let known = try CipherRegistry.add(rig.path, .plain)
@@ -188,7 +188,7 @@ struct RekeyTests {
     withExtendedLifetime(known) {}
   }
 
-  @Test("a link in the copy's place is removed, and nothing is written through it")
+  @Test("A link in the copy's place is removed, and nothing is written through it")
   func danglingLink() async throws {
     try await rig.fill(3)
     let elsewhere = rig.folder.file("elsewhere")
@@ -203,7 +203,7 @@ struct RekeyTests {
     #expect(files == ["secret.db"])
   }
 
-  @Test("what a crash left of a rekeying is removed when the file is opened")
+  @Test("Files left by an interrupted rekeying are removed when the file is opened")
   func leftovers() async throws {
     try await rig.fill(3)
     try rig.write(Array("half a copy".utf8), to: rig.path + "-rekey")
@@ -211,7 +211,7 @@ struct RekeyTests {
     #expect(files == ["secret.db"])
   }
 
-  @Test("through a symbolic link the file itself is rekeyed, and its rights stay")
+  @Test("Through a symbolic link the target is rekeyed and keeps its permissions")
   func links() async throws {
     try await rig.fill(3)
     let link = rig.folder.file("link.db")

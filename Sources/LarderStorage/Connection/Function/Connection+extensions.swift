@@ -42,7 +42,9 @@ private func callFunction(
 
 /// The memory that SQLite keeps for a group, as long as the group lives: a pointer to a `GroupBox`, NULL before the
 /// first row.
-private func groupPlace(_ context: OpaquePointer?, makes: Bool) -> UnsafeMutablePointer<UnsafeMutableRawPointer?>? {
+private func groupStatePointer(_ context: OpaquePointer?, makes: Bool) -> UnsafeMutablePointer<
+  UnsafeMutableRawPointer?
+>? {
   let size = makes ? Int32(MemoryLayout<Int>.size) : 0
   return unsafe sqlite3_aggregate_context(context, size)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
 }
@@ -51,14 +53,14 @@ private func addRow(
   _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
 ) {
   guard let data = unsafe sqlite3_user_data(context) else { return }
-  guard let place = unsafe groupPlace(context, makes: true) else {
+  guard let groupPointer = unsafe groupStatePointer(context, makes: true) else {
     return unsafe sqlite3_result_error_nomem(context)
   }
-  if unsafe place.pointee == nil {
+  if unsafe groupPointer.pointee == nil {
     let state = unsafe Unmanaged<AggregateBox>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.makeState() }
-    unsafe place.pointee = unsafe Unmanaged.passRetained(GroupBox(state)).toOpaque()
+    unsafe groupPointer.pointee = unsafe Unmanaged.passRetained(GroupBox(state)).toOpaque()
   }
-  guard let group = unsafe place.pointee else { return }
+  guard let group = unsafe groupPointer.pointee else { return }
   unsafe Unmanaged<GroupBox>.fromOpaque(group)._withUnsafeGuaranteedRef { box in
     let arguments = unsafe SQLArguments(count, values, nil)
     do throws(SQLFunctionError) { try box.state.add(arguments) } catch { unsafe SQLResult(context).fail(error) }
@@ -69,9 +71,9 @@ private func finishGroup(_ context: OpaquePointer?) {
   guard let data = unsafe sqlite3_user_data(context) else { return }
   let result = unsafe SQLResult(context)
   let state: any SQLAggregateState
-  if let place = unsafe groupPlace(context, makes: false), let group = unsafe place.pointee {
+  if let groupPointer = unsafe groupStatePointer(context, makes: false), let group = unsafe groupPointer.pointee {
     // Called once for each group, even if the statement is aborted: the state ends here.
-    unsafe place.pointee = nil
+    unsafe groupPointer.pointee = nil
     state = unsafe Unmanaged<GroupBox>.fromOpaque(group).takeRetainedValue().state
   } else {
     state = unsafe Unmanaged<AggregateBox>.fromOpaque(data)._withUnsafeGuaranteedRef { $0.makeState() }

@@ -77,16 +77,16 @@ package enum SQLStorageClass: Int32, Sendable, Hashable {
     _ index: Int, _ make: () throws(SQLFunctionError) -> Object
   ) throws(SQLFunctionError) -> Object {
     guard let context = unsafe context else { return try make() }
-    if let kept = unsafe sqlite3_get_auxdata(context, Int32(clamping: index)),
-      let object = unsafe Unmanaged<AnyObject>.fromOpaque(kept).takeUnretainedValue() as? Object
+    if let cached = unsafe sqlite3_get_auxdata(context, Int32(clamping: index)),
+      let object = unsafe Unmanaged<AnyObject>.fromOpaque(cached).takeUnretainedValue() as? Object
     {
       return object
     }
-    let made = try make()
+    let newObject = try make()
     // SQLite releases the object at once if the argument is not constant; this function still holds it.
-    let held = unsafe Unmanaged<AnyObject>.passRetained(made).toOpaque()
-    unsafe sqlite3_set_auxdata(context, Int32(clamping: index), held, releaseObject)
-    return made
+    let retained = unsafe Unmanaged<AnyObject>.passRetained(newObject).toOpaque()
+    unsafe sqlite3_set_auxdata(context, Int32(clamping: index), retained, releaseObject)
+    return newObject
   }
 }
 

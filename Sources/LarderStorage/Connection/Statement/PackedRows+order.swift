@@ -31,15 +31,15 @@ extension PackedRows {
 
   /// Whether two rows may have the same bytes in all of some columns; false if no two rows have.
   package func mayRepeat(in columns: [Int]) -> Bool {
-    var seen: Set<UInt64> = []
-    seen.reserveCapacity(rowCount)
+    var seenHashes: Set<UInt64> = []
+    seenHashes.reserveCapacity(rowCount)
     return unsafe bytes.withUnsafeBytes { bytes in
       var reader = RowReader(self, upTo: columns)
       for row in 0..<Int32(clamping: rowCount) {
         unsafe reader.read(row, bytes)
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for column in columns { hash = unsafe mix(hash, reader[column], bytes) }
-        if !seen.insert(hash).inserted { return true }
+        if !seenHashes.insert(hash).inserted { return true }
       }
       return false
     }
@@ -60,8 +60,8 @@ extension PackedRows {
 
     @inline(__always)
     mutating func read(_ row: Int32, _ bytes: UnsafeRawBufferPointer) {
-      var place = starts[Int(row)]
-      for column in cells.indices { cells[column] = unsafe PackedRows.read(bytes, at: &place) }
+      var position = starts[Int(row)]
+      for column in cells.indices { cells[column] = unsafe PackedRows.read(bytes, at: &position) }
     }
   }
 
@@ -81,7 +81,7 @@ extension PackedRows {
       let count = min(Int(cell.count), 8)
       let start = Int(cell.payload)
       var prefix: UInt64 = 0
-      for place in 0..<7 { prefix = unsafe prefix << 8 | (place < count ? UInt64(arena[start + place]) : 0) }
+      for position in 0..<7 { prefix = unsafe prefix << 8 | (position < count ? UInt64(arena[start + position]) : 0) }
       return 1 << 63 | prefix << 4 | UInt64(count)
     }
   }
@@ -97,8 +97,8 @@ extension PackedRows {
       let bytes = unsafe UnsafeRawBufferPointer(rebasing: arena[Int(one.payload)..<(Int(one.payload) + Int(one.count))])
       let others = unsafe UnsafeRawBufferPointer(
         rebasing: arena[Int(other.payload)..<(Int(other.payload) + Int(other.count))])
-      for place in 0..<min(bytes.count, others.count) where unsafe bytes[place] != others[place] {
-        return unsafe bytes[place] < others[place] ? -1 : 1
+      for position in 0..<min(bytes.count, others.count) where unsafe bytes[position] != others[position] {
+        return unsafe bytes[position] < others[position] ? -1 : 1
       }
       return bytes.count - others.count
     default:
@@ -121,7 +121,7 @@ extension PackedRows {
     case .text, .blob:
       let bytes = unsafe UnsafeRawBufferPointer(
         rebasing: arena[Int(cell.payload)..<(Int(cell.payload) + Int(cell.count))])
-      for place in 0..<bytes.count { hash = unsafe (hash ^ UInt64(bytes[place])) &* 0x100_0000_01b3 }
+      for position in 0..<bytes.count { hash = unsafe (hash ^ UInt64(bytes[position])) &* 0x100_0000_01b3 }
     }
     return hash
   }

@@ -41,8 +41,8 @@ package struct PackedRows: Sendable {
     var end = first
     unsafe bytes.withUnsafeMutableBytes { bytes in
       unsafe batch.arena.withUnsafeBytes { arena in
-        for (place, cell) in batch.cells.enumerated() {
-          if place % width == 0 { starts.append(end) }
+        for (position, cell) in batch.cells.enumerated() {
+          if position % width == 0 { starts.append(end) }
           // Within the room that was reserved above.
           unsafe Self.write(cell, arena, to: bytes, at: &end)
         }
@@ -84,9 +84,9 @@ package struct PackedRows: Sendable {
 
   /// Reads the cell that begins at an offset, and moves the offset to its end. Texts and blobs stay in the bytes.
   @inline(__always)
-  static func read(_ bytes: UnsafeRawBufferPointer, at place: inout Int) -> RowBatch.Cell {
-    let head = unsafe bytes[place]
-    place += 1
+  static func read(_ bytes: UnsafeRawBufferPointer, at position: inout Int) -> RowBatch.Cell {
+    let head = unsafe bytes[position]
+    position += 1
     var count = Int(head & long)
     let kind = SQLStorageClass(rawValue: Int32(head >> 5)) ?? .null
     switch kind {
@@ -94,19 +94,19 @@ package struct PackedRows: Sendable {
     case .integer, .real:
       var value: Int64 = 0
       if count > 0 {
-        for byte in 0..<count { value |= unsafe Int64(bytes[place + byte]) << Int64(byte * 8) }
+        for byte in 0..<count { value |= unsafe Int64(bytes[position + byte]) << Int64(byte * 8) }
         let unused = Int64(64 - count * 8)
         value = (value << unused) >> unused
       }
-      place += count
+      position += count
       return RowBatch.Cell(payload: value, count: 0, storageClass: kind)
     case .text, .blob:
       if count == Int(long) {
-        count = unsafe Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
-        place += 4
+        count = unsafe Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt32.self)))
+        position += 4
       }
-      defer { place += count }
-      return RowBatch.Cell(payload: Int64(place), count: UInt32(truncatingIfNeeded: count), storageClass: kind)
+      defer { position += count }
+      return RowBatch.Cell(payload: Int64(position), count: UInt32(truncatingIfNeeded: count), storageClass: kind)
     }
   }
 
@@ -115,8 +115,8 @@ package struct PackedRows: Sendable {
     guard batch.width == width, batch.openCells == 0 else { return }
     unsafe bytes.withUnsafeBytes { bytes in
       for row in rows where row >= 0 && Int(row) < starts.count {
-        var place = starts[Int(row)]
-        for _ in 0..<width { unsafe batch.append(Self.read(bytes, at: &place), of: bytes) }
+        var position = starts[Int(row)]
+        for _ in 0..<width { unsafe batch.append(Self.read(bytes, at: &position), of: bytes) }
       }
     }
   }

@@ -62,15 +62,15 @@ extension Statement {
     }
     try unsafe batch.arena.withUnsafeBufferPointer { (bytes) throws(StorageError) in
       let arena = UnsafeRawBufferPointer(bytes)
-      var place: Int32 = 0
+      var parameter: Int32 = 0
       for column in columns {
-        place += 1
-        let code = unsafe bind(batch.cells[start + column], place, arena)
+        parameter += 1
+        let code = unsafe bind(batch.cells[start + column], parameter, arena)
         guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
       }
       for integer in integers {
-        place += 1
-        let code = unsafe sqlite3_bind_int64(handle, place, integer)
+        parameter += 1
+        let code = unsafe sqlite3_bind_int64(handle, parameter, integer)
         guard code == SQLITE_OK else { throw connection.error(code, sql: sql) }
       }
       try body()
@@ -78,8 +78,8 @@ extension Statement {
   }
 
   private func runOnce(_ cells: UnsafeBufferPointer<RowBatch.Cell>, _ arena: UnsafeRawBufferPointer) -> Int32 {
-    for place in 0..<cells.count {
-      let code = unsafe bind(cells[place], Int32(truncatingIfNeeded: place + 1), arena)
+    for parameter in 0..<cells.count {
+      let code = unsafe bind(cells[parameter], Int32(truncatingIfNeeded: parameter + 1), arena)
       if code != SQLITE_OK { return code }
     }
     var code = unsafe sqlite3_step(handle)
@@ -102,24 +102,24 @@ extension Statement {
   }
 
   @inline(__always)
-  private func bind(_ cell: RowBatch.Cell, _ place: Int32, _ arena: UnsafeRawBufferPointer) -> Int32 {
+  private func bind(_ cell: RowBatch.Cell, _ parameter: Int32, _ arena: UnsafeRawBufferPointer) -> Int32 {
     switch cell.storageClass {
-    case .null: return unsafe sqlite3_bind_null(handle, place)
-    case .integer: return unsafe sqlite3_bind_int64(handle, place, cell.payload)
+    case .null: return unsafe sqlite3_bind_null(handle, parameter)
+    case .integer: return unsafe sqlite3_bind_int64(handle, parameter, cell.payload)
     case .real:
-      return unsafe sqlite3_bind_double(handle, place, Double(bitPattern: UInt64(bitPattern: cell.payload)))
+      return unsafe sqlite3_bind_double(handle, parameter, Double(bitPattern: UInt64(bitPattern: cell.payload)))
     case .text:
       // The address of an empty buffer would be NULL.
       guard let base = arena.baseAddress, cell.count > 0 else {
-        return unsafe larder_sqlite3_bind_text_static(handle, place, "", 0)
+        return unsafe larder_sqlite3_bind_text_static(handle, parameter, "", 0)
       }
       let start = unsafe (base + Int(cell.payload)).assumingMemoryBound(to: CChar.self)
-      return unsafe larder_sqlite3_bind_text_static(handle, place, start, UInt64(cell.count))
+      return unsafe larder_sqlite3_bind_text_static(handle, parameter, start, UInt64(cell.count))
     case .blob:
       guard let base = arena.baseAddress, cell.count > 0 else {
-        return unsafe sqlite3_bind_zeroblob(handle, place, 0)
+        return unsafe sqlite3_bind_zeroblob(handle, parameter, 0)
       }
-      return unsafe larder_sqlite3_bind_blob_static(handle, place, base + Int(cell.payload), UInt64(cell.count))
+      return unsafe larder_sqlite3_bind_blob_static(handle, parameter, base + Int(cell.payload), UInt64(cell.count))
     }
   }
 }

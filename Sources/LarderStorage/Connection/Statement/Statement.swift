@@ -150,28 +150,28 @@ import CLarderSQLite
   ) throws(StorageError) {
     var index = start
     while index < values.count {
-      let place = Int32(clamping: index + shift + 1)
+      let parameter = Int32(clamping: index + shift + 1)
       switch values[index] {
-      case .null: try check(unsafe sqlite3_bind_null(handle, place))
-      case .integer(let number): try check(unsafe sqlite3_bind_int64(handle, place, number))
-      case .real(let number): try check(unsafe sqlite3_bind_double(handle, place, number))
+      case .null: try check(unsafe sqlite3_bind_null(handle, parameter))
+      case .integer(let number): try check(unsafe sqlite3_bind_int64(handle, parameter, number))
+      case .real(let number): try check(unsafe sqlite3_bind_double(handle, parameter, number))
       case .text(var text):
         let code = text.withUTF8 { bytes -> Int32 in
           guard let start = bytes.baseAddress else {
-            return unsafe larder_sqlite3_bind_text_copy(handle, place, "", 0)
+            return unsafe larder_sqlite3_bind_text_copy(handle, parameter, "", 0)
           }
           let characters = unsafe UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
-          return unsafe larder_sqlite3_bind_text_copy(handle, place, characters, UInt64(bytes.count))
+          return unsafe larder_sqlite3_bind_text_copy(handle, parameter, characters, UInt64(bytes.count))
         }
         try check(code)
       case .blob(let bytes):
         guard !bytes.isEmpty else {
-          try check(unsafe sqlite3_bind_zeroblob(handle, place, 0))
+          try check(unsafe sqlite3_bind_zeroblob(handle, parameter, 0))
           break
         }
         return unsafe try bytes.withUnsafeBufferPointer { (buffer) throws(StorageError) -> Void in
           try check(
-            unsafe larder_sqlite3_bind_blob_static(handle, place, buffer.baseAddress, UInt64(buffer.count)))
+            unsafe larder_sqlite3_bind_blob_static(handle, parameter, buffer.baseAddress, UInt64(buffer.count)))
           try bind(values, from: index + 1, body)
         }
       }

@@ -24,10 +24,10 @@
     #else
       guard let (inner, outer) = unsafe LibraryContext.two(EVP_MD_CTX_new, EVP_MD_CTX_free) else { return nil }
       unsafe (self.inner, self.outer) = (inner, outer)
-      let isMade = unsafe key.withKey(from: start) { secret in
+      let isInitialized = unsafe key.withKey(from: start) { secret in
         unsafe Self.begin(inner, secret, 0x36) && Self.begin(outer, secret, 0x5C)
       }
-      guard isMade == true else { return nil }
+      guard isInitialized == true else { return nil }
     #endif
   }
 
@@ -53,8 +53,8 @@
   func hash(_ bytes: UnsafeRawBufferPointer, into code: UnsafeMutableRawBufferPointer) -> Bool {
     guard let output = code.baseAddress, code.count == 32 else { return false }
     #if canImport(CryptoKit)
-      let made = unsafe HMAC<SHA256>.authenticationCode(for: bytes, using: key)
-      unsafe made.withUnsafeBytes { unsafe code.copyMemory(from: $0) }
+      let authenticationCode = unsafe HMAC<SHA256>.authenticationCode(for: bytes, using: key)
+      unsafe authenticationCode.withUnsafeBytes { unsafe code.copyMemory(from: $0) }
       return true
     #else
       guard let work = unsafe EVP_MD_CTX_new() else { return false }

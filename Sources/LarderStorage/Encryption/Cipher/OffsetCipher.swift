@@ -109,23 +109,23 @@
 
   init?(_ key: SecretBytes, from start: Int, decrypts: Bool) {
     #if canImport(CommonCrypto)
-      var made: CCCryptorRef?
+      var newContext: CCCryptorRef?
       let status = unsafe key.withKey(from: start) { (bytes: UnsafeRawBufferPointer) -> CCCryptorStatus in
         unsafe CCCryptorCreate(
           CCOperation(decrypts ? kCCDecrypt : kCCEncrypt), CCAlgorithm(kCCAlgorithmAES), CCOptions(kCCOptionECBMode),
-          bytes.baseAddress, bytes.count, nil, &made)
+          bytes.baseAddress, bytes.count, nil, &newContext)
       }
-      guard status == CCCryptorStatus(kCCSuccess), let made = unsafe made else { return nil }
-      unsafe context = made
+      guard status == CCCryptorStatus(kCCSuccess), let newContext = unsafe newContext else { return nil }
+      unsafe context = newContext
     #else
-      guard let made = unsafe EVP_CIPHER_CTX_new() else { return nil }
-      unsafe context = made
-      let isMade = unsafe key.withKey(from: start) { (bytes: UnsafeRawBufferPointer) -> Bool in
+      guard let newContext = unsafe EVP_CIPHER_CTX_new() else { return nil }
+      unsafe context = newContext
+      let isInitialized = unsafe key.withKey(from: start) { (bytes: UnsafeRawBufferPointer) -> Bool in
         let secret = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        return unsafe EVP_CipherInit_ex(made, EVP_aes_256_ecb(), nil, secret, nil, decrypts ? 0 : 1) == 1
-          && EVP_CIPHER_CTX_set_padding(made, 0) == 1
+        return unsafe EVP_CipherInit_ex(newContext, EVP_aes_256_ecb(), nil, secret, nil, decrypts ? 0 : 1) == 1
+          && EVP_CIPHER_CTX_set_padding(newContext, 0) == 1
       }
-      guard isMade == true else { return nil }
+      guard isInitialized == true else { return nil }
     #endif
   }
 

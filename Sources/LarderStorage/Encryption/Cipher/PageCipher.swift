@@ -37,12 +37,12 @@
         return nil
       }
       unsafe (self.sealing, self.opening) = (sealing, opening)
-      let isMade = unsafe key.withKey(from: start) { (bytes: UnsafeRawBufferPointer) -> Bool in
+      let isInitialized = unsafe key.withKey(from: start) { (bytes: UnsafeRawBufferPointer) -> Bool in
         let secret = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         return unsafe EVP_EncryptInit_ex(sealing, EVP_aes_256_gcm(), nil, secret, nil) == 1
           && EVP_DecryptInit_ex(opening, EVP_aes_256_gcm(), nil, secret, nil) == 1
       }
-      guard isMade == true else { return nil }
+      guard isInitialized == true else { return nil }
     #endif
   }
 
@@ -94,11 +94,11 @@
   ) -> Bool {
     let isWhole: Bool
     #if canImport(CryptoKit)
-      let made = try? unsafe AES.GCM.SealedBox(
+      let sealedBox = try? unsafe AES.GCM.SealedBox(
         nonce: AES.GCM.Nonce(data: UnsafeRawBufferPointer(start: nonce, count: Self.nonceLength)),
         ciphertext: UnsafeRawBufferPointer(start: sealed, count: count),
         tag: UnsafeRawBufferPointer(start: tag, count: Self.tagLength))
-      if let box = made, let opened = try? unsafe AES.GCM.open(box, using: key, authenticating: data) {
+      if let box = sealedBox, let opened = try? unsafe AES.GCM.open(box, using: key, authenticating: data) {
         unsafe opened.withUnsafeBytes { unsafe plain.copyMemory(from: $0.baseAddress ?? sealed, byteCount: count) }
         isWhole = true
       } else {
@@ -136,10 +136,10 @@
     let isWhole: Bool
     #if canImport(CryptoKit)
       let joined = unsafe Data(first) + Data(second)
-      let made = try? unsafe AES.GCM.SealedBox(
+      let sealedBox = try? unsafe AES.GCM.SealedBox(
         nonce: AES.GCM.Nonce(data: UnsafeRawBufferPointer(start: nonce, count: Self.nonceLength)), ciphertext: joined,
         tag: UnsafeRawBufferPointer(start: tag, count: Self.tagLength))
-      if let box = made, let opened = try? unsafe AES.GCM.open(box, using: key, authenticating: data) {
+      if let box = sealedBox, let opened = try? unsafe AES.GCM.open(box, using: key, authenticating: data) {
         unsafe first.copyBytes(from: opened.prefix(first.count))
         unsafe second.copyBytes(from: opened.dropFirst(first.count))
         isWhole = true

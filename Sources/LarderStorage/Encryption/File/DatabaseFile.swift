@@ -38,30 +38,30 @@ package struct DatabaseFile: Sendable {
   ///
   /// Connections to the file, even of this process, keep their locks.
   package func content() throws(StorageError) -> Content {
-    let found: FilesInUse.Look
-    switch FilesInUse.look(path, 100) {
-    case .success(let look): found = look
+    let info: FilesInUse.FileInfo
+    switch FilesInUse.readInfo(path, 100) {
+    case .success(let fileInfo): info = fileInfo
     case .failure(let failure) where failure.isAbsence: return .absent
     case .failure(let failure):
       throw StorageError(errno: failure.number, "The file cannot be read", file: path)
     }
-    guard found.isRegular else { return .other }
-    let header = found.start
+    guard info.isRegular else { return .other }
+    let header = info.start
     guard !header.isEmpty else { return .absent }
     let magic = Array("SQLite format 3\0".utf8)
     // After a crash of the machine a new file may have its length but not its bytes, which read as zeros.
     let isZeros = header.allSatisfy { $0 == 0 }
     guard header.count >= 100 else { return isZeros || magic.starts(with: header.prefix(16)) ? .damaged : .other }
     if EncryptedHeader.read(header) != .other { return .encrypted }
-    guard header.starts(with: magic) else { return isZeros || found.byteCount % 512 == 0 ? .damaged : .other }
+    guard header.starts(with: magic) else { return isZeros || info.byteCount % 512 == 0 ? .damaged : .other }
     let id = header[68..<72].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return .database(applicationID: Int32(bitPattern: id))
   }
 
   /// Whether the file exists and holds nothing: no bytes, or a page of zeros.
   package var isBlank: Bool {
-    guard let found = try? FilesInUse.look(path, FileContent.pageLength).get(), found.isRegular else { return false }
-    return found.byteCount <= FileContent.pageLength && found.start.allSatisfy { $0 == 0 }
+    guard let info = try? FilesInUse.readInfo(path, FileContent.pageLength).get(), info.isRegular else { return false }
+    return info.byteCount <= FileContent.pageLength && info.start.allSatisfy { $0 == 0 }
   }
 
   /// Whether the file holds nothing although it once did: the file of changes beside it, which is created after it,
@@ -69,15 +69,15 @@ package struct DatabaseFile: Sendable {
   package var hasLostContent: Bool { isBlank && DatabaseFile(path + "-changes").byteCount > 0 }
 
   /// The file's length in bytes; 0 if there is none.
-  package var byteCount: Int { (try? FilesInUse.look(path, 0).get()).map { Int(clamping: $0.byteCount) } ?? 0 }
+  package var byteCount: Int { (try? FilesInUse.readInfo(path, 0).get()).map { Int(clamping: $0.byteCount) } ?? 0 }
 
   /// True if the file, or its folder, is not writable: a log is created beside the file.
   package var isReadOnly: Bool {
     let path = absolutePath
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     let manager = FileManager.default
-    return [path, folder.isEmpty ? "/" : folder].contains { place in
-      manager.fileExists(atPath: place) && !manager.isWritableFile(atPath: place)
+    return [path, folder.isEmpty ? "/" : folder].contains { path in
+      manager.fileExists(atPath: path) && !manager.isWritableFile(atPath: path)
     }
   }
 
@@ -97,11 +97,11 @@ package struct DatabaseFile: Sendable {
     guard !FileManager.default.fileExists(atPath: folder) else { return }
     // The nearest folder that exists, and those below it that are created.
     var parents: [String] = []
-    var place = absolute(folder)[...]
-    while let slash = place.lastIndex(of: "/") {
-      place = place[..<slash]
-      parents.append(place.isEmpty ? "/" : String(place))
-      if place.isEmpty || FileManager.default.fileExists(atPath: String(place)) { break }
+    var parent = absolute(folder)[...]
+    while let slash = parent.lastIndex(of: "/") {
+      parent = parent[..<slash]
+      parents.append(parent.isEmpty ? "/" : String(parent))
+      if parent.isEmpty || FileManager.default.fileExists(atPath: String(parent)) { break }
     }
     do {
       try FileManager.default.createDirectory(

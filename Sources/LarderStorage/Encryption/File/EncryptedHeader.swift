@@ -38,20 +38,20 @@ struct EncryptedHeader: Sendable, Hashable {
   static func read(_ bytes: some Sequence<UInt8>) -> Reading {
     let bytes = Array(bytes.prefix(end))
     guard bytes.count == end else { return .other }
-    let salt = Array(bytes[..<saltLength]), own = Array(bytes[start..<(end - markLength)])
-    guard Array(bytes[(end - markLength)...]) == mark(salt, own) else { return .other }
-    guard own[0] == format else { return .unknown }
-    let check = Array(own[4...])
-    if own[1...3].allSatisfy({ $0 == 0 }) { return .header(EncryptedHeader(salt: salt, cost: nil, check: check)) }
-    let cost = StretchingCost(log2N: own[1], r: own[2], p: own[3])
+    let salt = Array(bytes[..<saltLength]), body = Array(bytes[start..<(end - markLength)])
+    guard Array(bytes[(end - markLength)...]) == mark(salt, body) else { return .other }
+    guard body[0] == format else { return .unknown }
+    let check = Array(body[4...])
+    if body[1...3].allSatisfy({ $0 == 0 }) { return .header(EncryptedHeader(salt: salt, cost: nil, check: check)) }
+    let cost = StretchingCost(log2N: body[1], r: body[2], p: body[3])
     guard cost.isBounded else { return .unknown }
     return .header(EncryptedHeader(salt: salt, cost: cost, check: check))
   }
 
   /// The bytes 72 to 91 of the file.
   var bytes: [UInt8] {
-    let own = EncryptedHeader.parameters(cost) + check
-    return own + EncryptedHeader.mark(salt, own)
+    let body = EncryptedHeader.parameters(cost) + check
+    return body + EncryptedHeader.mark(salt, body)
   }
 
   /// The format's number and scrypt's parameters.
@@ -59,7 +59,7 @@ struct EncryptedHeader: Sendable, Hashable {
     [format, cost?.log2N ?? 0, cost?.r ?? 0, cost?.p ?? 0]
   }
 
-  private static func mark(_ salt: [UInt8], _ own: [UInt8]) -> [UInt8] {
-    Array(Digest.sha256(Array("larder encrypted file".utf8) + salt + own).prefix(markLength))
+  private static func mark(_ salt: [UInt8], _ body: [UInt8]) -> [UInt8] {
+    Array(Digest.sha256(Array("larder encrypted file".utf8) + salt + body).prefix(markLength))
   }
 }

@@ -16,7 +16,7 @@ final class FileKeys: Sendable {
   /// Plaintext pages and frames of the log, so that a commit does not force all of them to be decrypted again: 2 MiB,
   /// and as much as the log's length before SQLite moves it into the file.
   let pages = RecentPages(slots: 512)
-  let frames = RecentPages(slots: LogFile.keptFrames)
+  let frames = RecentPages(slots: LogFile.cachedFrames)
 
   /// Discards the plaintext pages, so that everything is decrypted again and damage on the disk is noticed.
   func forgetPages() {
@@ -55,8 +55,8 @@ final class FileKeys: Sendable {
   static func of(_ header: EncryptedHeader, _ key: StorageKey) throws(StorageError) -> FileKeys? {
     guard (key.kind == .passphrase) == (header.cost != nil) else { return nil }
     let (secret, check) = try derive(key, header.salt, header.cost, for: purpose, count: length)
-    let isRight = unsafe check.withUnsafeBytes { made in
-      unsafe header.check.withUnsafeBytes { unsafe SecretBytes.same(made, $0) }
+    let isRight = unsafe check.withUnsafeBytes { derivedCheck in
+      unsafe header.check.withUnsafeBytes { unsafe SecretBytes.same(derivedCheck, $0) }
     }
     return isRight ? FileKeys(header, secret) : nil
   }

@@ -56,9 +56,9 @@
         tag: sealed + FileContent.tagOffset, with: data)
     }
     unsafe scatter(sealed)
-    let own = header.bytes
+    let headerBytes = header.bytes
     unsafe sealed.copyMemory(from: header.salt, byteCount: EncryptedHeader.saltLength)
-    unsafe (sealed + EncryptedHeader.start).copyMemory(from: own, byteCount: own.count)
+    unsafe (sealed + EncryptedHeader.start).copyMemory(from: headerBytes, byteCount: headerBytes.count)
     return isSealed
   }
 
@@ -77,11 +77,12 @@
           tag: sealed + FileContent.tagOffset, with: data)
       }
     }
-    let own = header.bytes
-    let isOurs = unsafe header.salt.withUnsafeBytes { salt in
-      unsafe own.withUnsafeBytes { own in
+    let headerBytes = header.bytes
+    let isSameHeader = unsafe header.salt.withUnsafeBytes { salt in
+      unsafe headerBytes.withUnsafeBytes { headerBytes in
         unsafe SecretBytes.same(UnsafeRawBufferPointer(start: sealed, count: salt.count), salt)
-          && SecretBytes.same(UnsafeRawBufferPointer(start: sealed + EncryptedHeader.start, count: own.count), own)
+          && SecretBytes.same(
+            UnsafeRawBufferPointer(start: sealed + EncryptedHeader.start, count: headerBytes.count), headerBytes)
       }
     }
     unsafe gather(sealed)
@@ -92,8 +93,8 @@
     }
     unsafe scatter(page)
     unsafe page.copyMemory(from: Self.magic, byteCount: EncryptedHeader.saltLength)
-    unsafe (page + EncryptedHeader.start).initializeMemory(as: UInt8.self, repeating: 0, count: own.count)
-    return isOurs && isWhole
+    unsafe (page + EncryptedHeader.start).initializeMemory(as: UInt8.self, repeating: 0, count: headerBytes.count)
+    return isSameHeader && isWhole
   }
 
   /// The data that is authenticated with page 1.

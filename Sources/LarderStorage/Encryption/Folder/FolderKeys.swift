@@ -36,20 +36,20 @@ package final class FolderKeys: Sendable {
   /// - Throws: `wrongKey`, `notSupported` for a later format, `corrupt` if the bytes are not a header.
   package static func of(_ header: [UInt8], _ key: StorageKey, folder: String) throws(StorageError) -> FolderKeys {
     guard header.count == headerLength else { throw .damaged(folder, "The folder's header is damaged") }
-    let salt = header[..<EncryptedHeader.saltLength], own = header[EncryptedHeader.saltLength...]
+    let salt = header[..<EncryptedHeader.saltLength], parameters = header[EncryptedHeader.saltLength...]
     let between = [UInt8](repeating: 0, count: EncryptedHeader.start - EncryptedHeader.saltLength)
-    switch EncryptedHeader.read(salt + between + own) {
+    switch EncryptedHeader.read(salt + between + parameters) {
     case .other: throw .damaged(folder, "The folder's header is damaged")
     case .unknown:
       throw .notSupported(folder, "The folder is encrypted in a format that this version does not support")
-    case .header(let found):
-      guard (key.kind == .passphrase) == (found.cost != nil) else { throw .wrongKey(folder) }
-      let (secret, check) = try FileKeys.derive(key, found.salt, found.cost, for: purpose, count: length)
-      let isRight = unsafe check.withUnsafeBytes { made in
-        unsafe found.check.withUnsafeBytes { unsafe SecretBytes.same(made, $0) }
+    case .header(let parsed):
+      guard (key.kind == .passphrase) == (parsed.cost != nil) else { throw .wrongKey(folder) }
+      let (secret, check) = try FileKeys.derive(key, parsed.salt, parsed.cost, for: purpose, count: length)
+      let isRight = unsafe check.withUnsafeBytes { derivedCheck in
+        unsafe parsed.check.withUnsafeBytes { unsafe SecretBytes.same(derivedCheck, $0) }
       }
       guard isRight else { throw .wrongKey(folder) }
-      return FolderKeys(found, secret)
+      return FolderKeys(parsed, secret)
     }
   }
 

@@ -9,14 +9,14 @@ enum CipherIO {
   static let realOffset = unsafe contentOffset + MemoryLayout<UnsafeRawPointer?>.stride
 
   static func real(_ file: UnsafeMutablePointer<sqlite3_file>) -> RealFile {
-    let place = unsafe UnsafeMutableRawPointer(file) + realOffset
-    return unsafe RealFile(place.assumingMemoryBound(to: sqlite3_file.self))
+    let pointer = unsafe UnsafeMutableRawPointer(file) + realOffset
+    return unsafe RealFile(pointer.assumingMemoryBound(to: sqlite3_file.self))
   }
 
   /// Gives a file its content, which lives until the file is closed.
   static func install(_ content: FileContent, in file: UnsafeMutablePointer<sqlite3_file>) {
-    let held = unsafe Unmanaged.passRetained(content).toOpaque()
-    unsafe (UnsafeMutableRawPointer(file) + contentOffset).storeBytes(of: held, as: UnsafeMutableRawPointer.self)
+    let retained = unsafe Unmanaged.passRetained(content).toOpaque()
+    unsafe (UnsafeMutableRawPointer(file) + contentOffset).storeBytes(of: retained, as: UnsafeMutableRawPointer.self)
     let sharesMemory = unsafe real(file).file.pointee.pMethods?.pointee.xShmMap != nil
     unsafe file.pointee.pMethods = UnsafePointer(sharesMemory ? methods : methodsWithoutSharedMemory)
   }
@@ -26,13 +26,13 @@ enum CipherIO {
     guard let file = unsafe file, let calls = unsafe file.pointee.pMethods,
       unsafe calls == UnsafePointer(methods) || calls == UnsafePointer(methodsWithoutSharedMemory)
     else { return nil }
-    return unsafe held(file)?.takeUnretainedValue()
+    return unsafe contentReference(file)?.takeUnretainedValue()
   }
 
   @inline(__always)
-  private static func held(_ file: UnsafeMutablePointer<sqlite3_file>) -> Unmanaged<FileContent>? {
-    let place = unsafe (UnsafeMutableRawPointer(file) + contentOffset).load(as: UnsafeMutableRawPointer?.self)
-    return unsafe place.map { unsafe Unmanaged<FileContent>.fromOpaque($0) }
+  private static func contentReference(_ file: UnsafeMutablePointer<sqlite3_file>) -> Unmanaged<FileContent>? {
+    let pointer = unsafe (UnsafeMutableRawPointer(file) + contentOffset).load(as: UnsafeMutableRawPointer?.self)
+    return unsafe pointer.map { unsafe Unmanaged<FileContent>.fromOpaque($0) }
   }
 
   /// Runs `body` with the content, which the file keeps alive meanwhile.
@@ -40,8 +40,8 @@ enum CipherIO {
   private static func with(
     _ file: UnsafeMutablePointer<sqlite3_file>?, or failure: Int32, _ body: (FileContent) -> Int32
   ) -> Int32 {
-    guard let file = unsafe file, let held = unsafe held(file) else { return failure }
-    return unsafe held._withUnsafeGuaranteedRef { body($0) }
+    guard let file = unsafe file, let contentReference = unsafe contentReference(file) else { return failure }
+    return unsafe contentReference._withUnsafeGuaranteedRef { body($0) }
   }
 
   //
@@ -95,10 +95,10 @@ enum CipherIO {
         return content.real.unlock(level)
       }
     }
-    unsafe calls.xCheckReservedLock = { file, answer in
+    unsafe calls.xCheckReservedLock = { file, result in
       unsafe CipherIO.with(file, or: IOError.checkReservedLock) { content in
         let real = unsafe content.real.file
-        return unsafe real.pointee.pMethods?.pointee.xCheckReservedLock?(real, answer) ?? IOError.checkReservedLock
+        return unsafe real.pointee.pMethods?.pointee.xCheckReservedLock?(real, result) ?? IOError.checkReservedLock
       }
     }
     unsafe calls.xSectorSize = { file in unsafe CipherIO.with(file, or: 4096) { $0.real.sectorSize } }
@@ -143,8 +143,8 @@ enum CipherIO {
   }
 
   private static func close(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {
-    guard let file = unsafe file, let held = unsafe held(file) else { return IOError.close }
-    let content = unsafe held.takeRetainedValue()
+    guard let file = unsafe file, let contentReference = unsafe contentReference(file) else { return IOError.close }
+    let content = unsafe contentReference.takeRetainedValue()
     let code = content.finish()
     let closed = content.real.close()
     unsafe file.pointee.pMethods = nil

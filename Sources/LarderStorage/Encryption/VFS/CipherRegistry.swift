@@ -57,23 +57,23 @@ enum CipherRegistry {
     }
   }
 
-  private static func shared(_ content: Content, _ known: [(number: UInt64, content: Content)]) -> Content {
+  private static func shared(_ content: Content, _ registered: [(number: UInt64, content: Content)]) -> Content {
     guard case .encrypted(let keys) = content else { return content }
-    for case .encrypted(let others) in known.map(\.content) where others.header == keys.header {
+    for case .encrypted(let others) in registered.map(\.content) where others.header == keys.header {
       return .encrypted(others)
     }
     return content
   }
 
   private static func remove(_ path: String, _ number: UInt64) {
-    let gone = entries.withLock { entries -> [(number: UInt64, content: Content)]? in
+    let removed = entries.withLock { entries -> [(number: UInt64, content: Content)]? in
       let before = entries.byPath[path]
       let after = before?.filter { $0.number != number } ?? []
       entries.byPath[path] = after.isEmpty ? nil : after
       return before
     }
     // Released here, outside the lock.
-    _ = gone
+    _ = removed
   }
 
   /// The contents with which a path has been registered, the most recent first.

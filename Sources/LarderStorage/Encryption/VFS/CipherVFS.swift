@@ -12,7 +12,7 @@ enum CipherVFS {
   nonisolated(unsafe) static let system: UnsafeMutablePointer<sqlite3_vfs>? = unsafe register()
 
   /// The name, which lives as long as the process, like the VFS.
-  private static var ownName: UnsafeMutablePointer<CChar> {
+  private static var vfsName: UnsafeMutablePointer<CChar> {
     let bytes = Array(name.utf8CString)
     let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
     unsafe copy.initialize(from: bytes, count: bytes.count)
@@ -21,15 +21,15 @@ enum CipherVFS {
 
   private static func register() -> UnsafeMutablePointer<sqlite3_vfs>? {
     guard let system = unsafe sqlite3_vfs_find(nil) else { return nil }
-    let ours = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+    let vfs = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     // Everything that does not open a file is copied from the system's VFS.
-    unsafe ours.initialize(to: system.pointee)
-    unsafe ours.pointee.pNext = nil
-    unsafe ours.pointee.szOsFile += Int32(CipherIO.realOffset)
-    unsafe ours.pointee.zName = UnsafePointer(ownName)
-    unsafe ours.pointee.xOpen = { unsafe CipherVFS.open($1, $2, $3, $4) }
-    unsafe ours.pointee.xAccess = { unsafe CipherVFS.access($1, $2, $3) }
-    guard unsafe sqlite3_vfs_register(ours, 0) == SQLITE_OK else { return nil }
+    unsafe vfs.initialize(to: system.pointee)
+    unsafe vfs.pointee.pNext = nil
+    unsafe vfs.pointee.szOsFile += Int32(CipherIO.realOffset)
+    unsafe vfs.pointee.zName = UnsafePointer(vfsName)
+    unsafe vfs.pointee.xOpen = { unsafe CipherVFS.open($1, $2, $3, $4) }
+    unsafe vfs.pointee.xAccess = { unsafe CipherVFS.access($1, $2, $3) }
+    guard unsafe sqlite3_vfs_register(vfs, 0) == SQLITE_OK else { return nil }
     return unsafe system
   }
 
@@ -38,10 +38,10 @@ enum CipherVFS {
     guard let system = unsafe system, let make = unsafe system.pointee.xFullPathname else {
       throw StorageError(.other, message: "SQLite cannot register the VFS for encryption", file: path)
     }
-    let room = Int(unsafe system.pointee.mxPathname) + 2
-    var full = [CChar](repeating: 0, count: room)
+    let capacity = Int(unsafe system.pointee.mxPathname) + 2
+    var full = [CChar](repeating: 0, count: capacity)
     // The array has one byte more than the call may write.
-    let code = unsafe make(system, path, Int32(room - 1), &full)
+    let code = unsafe make(system, path, Int32(capacity - 1), &full)
     guard code & 0xFF == SQLITE_OK else {
       throw StorageError(.cannotOpen, code: code, message: "The path cannot be resolved", file: path)
     }
@@ -61,18 +61,18 @@ enum CipherVFS {
     unsafe file.pointee.pMethods = nil
     let (main, contents) = unsafe contents(name, flags)
     if isPlain(main, contents) { return unsafe open(system, name, file, flags, outFlags) }
-    guard flags & scratchKinds != 0 || !contents.isEmpty, flags & journals == 0 || isBeingMade(contents) else {
+    guard flags & scratchKinds != 0 || !contents.isEmpty, flags & journals == 0 || isBeingCreated(contents) else {
       return SQLITE_CANTOPEN
     }
     let real = unsafe CipherIO.real(file)
     unsafe real.file.pointee.pMethods = nil
     let code = unsafe open(system, name, real.file, flags, outFlags)
     guard code == SQLITE_OK else { return code }
-    guard let made = content(real, flags, contents) else {
+    guard let content = content(real, flags, contents) else {
       _ = real.close()
       return SQLITE_BUSY
     }
-    unsafe CipherIO.install(made, in: file)
+    unsafe CipherIO.install(content, in: file)
     return SQLITE_OK
   }
 
@@ -103,7 +103,7 @@ enum CipherVFS {
     return plain == contents.count || (try? DatabaseFile(main).content()) != .encrypted
   }
 
-  private static func isBeingMade(_ contents: [CipherRegistry.Content]) -> Bool {
+  private static func isBeingCreated(_ contents: [CipherRegistry.Content]) -> Bool {
     contents.contains { if case .new = $0 { true } else { false } }
   }
 
@@ -143,21 +143,21 @@ enum CipherVFS {
   /// Whether a file exists and can be accessed. An encrypted file has no rollback journal: a file in that place belongs
   /// to another program, and is not rolled back.
   private static func access(
-    _ name: UnsafePointer<CChar>?, _ flags: Int32, _ answer: UnsafeMutablePointer<Int32>?
+    _ name: UnsafePointer<CChar>?, _ flags: Int32, _ result: UnsafeMutablePointer<Int32>?
   ) -> Int32 {
     guard let system = unsafe system, let access = unsafe system.pointee.xAccess, let name = unsafe name else {
       return IOError.access
     }
     let path = unsafe String(cString: name)
     if flags == SQLITE_ACCESS_EXISTS, path.hasSuffix("-journal") {
-      let isOurs = CipherRegistry.contents(of: String(path.dropLast(8))).contains { content in
+      let isEncrypted = CipherRegistry.contents(of: String(path.dropLast(8))).contains { content in
         if case .plain = content { false } else { true }
       }
-      if isOurs {
-        unsafe answer?.pointee = 0
+      if isEncrypted {
+        unsafe result?.pointee = 0
         return SQLITE_OK
       }
     }
-    return unsafe access(system, name, flags, answer)
+    return unsafe access(system, name, flags, result)
   }
 }

@@ -10,7 +10,7 @@ import CLarderSQLite
   static let frameLength = frameHeaderLength + pageLength
   /// The number of frames from the log's start on that are cached in plain text: about as many as the log has when
   /// SQLite moves it into the file. Longer logs result from large transactions, which read little of what they wrote.
-  static let keptFrames = 1024
+  static let cachedFrames = 1024
 
   private let keys: FileKeys
   private let pages: PageCipher
@@ -92,8 +92,8 @@ import CLarderSQLite
     (committed, durable) = (min(committed, before), min(durable, before))
     if unsafe head.loadUnaligned(fromByteOffset: 4, as: UInt32.self) != 0 { committed = Self.number(offset) }
     unsafe work.copyMemory(from: bytes, byteCount: Self.frameHeaderLength)
-    let room = unsafe UnsafeMutableRawBufferPointer(start: work, count: Self.frameHeaderLength)
-    guard unsafe headers.encrypt(room, at: UInt64(offset)) else { return IOError.write }
+    let buffer = unsafe UnsafeMutableRawBufferPointer(start: work, count: Self.frameHeaderLength)
+    guard unsafe headers.encrypt(buffer, at: UInt64(offset)) else { return IOError.write }
     isPending = true
     return SQLITE_OK
   }
@@ -122,7 +122,7 @@ import CLarderSQLite
       ? unsafe real.write(work, Self.frameLength, at: frame)
       : unsafe real.write(page, Self.pageLength, at: frame + Int64(Self.frameHeaderLength))
     if code == SQLITE_OK {
-      unsafe keep(frame, bytes, end: page + Self.sealedLength)
+      unsafe cacheFrame(frame, bytes, end: page + Self.sealedLength)
     } else {
       // This frame does not end a transaction.
       committed = min(committed, Self.number(frame) - 1)
@@ -130,18 +130,18 @@ import CLarderSQLite
     return code
   }
 
-  private func keep(_ frame: Int64, _ page: UnsafeRawPointer, end: UnsafeRawPointer) {
+  private func cacheFrame(_ frame: Int64, _ page: UnsafeRawPointer, end: UnsafeRawPointer) {
     let number = Self.number(frame)
-    if number <= Self.keptFrames { unsafe keys.frames.keep(UInt64(number), page, end: end) }
+    if number <= Self.cachedFrames { unsafe keys.frames.store(UInt64(number), page, end: end) }
   }
 
   /// Copies a frame's page from the cache, if the log's bytes are still those from which it was sealed or opened.
-  private func takeRecent(_ frame: Int64, to page: UnsafeMutableRawPointer) -> Bool {
+  private func copyRecentFrame(_ frame: Int64, to page: UnsafeMutableRawPointer) -> Bool {
     let number = Self.number(frame)
-    guard number <= Self.keptFrames, keys.frames.mayHave(UInt64(number)) else { return false }
+    guard number <= Self.cachedFrames, keys.frames.mayHave(UInt64(number)) else { return false }
     let end = frame + Int64(Self.frameHeaderLength + Self.sealedLength)
     return unsafe real.readWhole(work, Self.reservedLength, at: end)
-      && keys.frames.take(UInt64(number), end: work, to: page)
+      && keys.frames.copyPage(UInt64(number), end: work, to: page)
   }
 
   /// Writes a header whose page has not arrived.
@@ -182,9 +182,9 @@ import CLarderSQLite
     let frame = Int64(Self.headerLength) + number * Int64(Self.frameLength)
     switch (Int(start), count) {
     case (Self.frameHeaderLength, Self.pageLength):
-      if unsafe takeRecent(frame, to: bytes) { return SQLITE_OK }
+      if unsafe copyRecentFrame(frame, to: bytes) { return SQLITE_OK }
       let code = unsafe readFrame(frame, to: bytes)
-      if code == SQLITE_OK { unsafe keep(frame, bytes, end: work + Self.frameHeaderLength + Self.sealedLength) }
+      if code == SQLITE_OK { unsafe cacheFrame(frame, bytes, end: work + Self.frameHeaderLength + Self.sealedLength) }
       guard code == SQLITE_CORRUPT || code == IOError.shortRead else { return code }
       keys.note("Frame \(number + 1) of the write-ahead log failed its integrity check")
       return SQLITE_CORRUPT
@@ -204,10 +204,10 @@ import CLarderSQLite
 
   private func readHead(_ frame: Int64) -> Int32 {
     headOffset = -1
-    let room = unsafe UnsafeMutableRawBufferPointer(start: head, count: Self.frameHeaderLength)
+    let buffer = unsafe UnsafeMutableRawBufferPointer(start: head, count: Self.frameHeaderLength)
     let code = unsafe real.read(head, Self.frameHeaderLength, at: frame)
     guard code == SQLITE_OK else { return code }
-    guard unsafe headers.decrypt(room, at: UInt64(frame)) else { return IOError.read }
+    guard unsafe headers.decrypt(buffer, at: UInt64(frame)) else { return IOError.read }
     headOffset = frame
     return SQLITE_OK
   }
@@ -223,8 +223,8 @@ import CLarderSQLite
       return code
     }
     unsafe head.copyMemory(from: work, byteCount: Self.frameHeaderLength)
-    let room = unsafe UnsafeMutableRawBufferPointer(start: head, count: Self.frameHeaderLength)
-    guard unsafe headers.decrypt(room, at: UInt64(frame)) else { return IOError.read }
+    let buffer = unsafe UnsafeMutableRawBufferPointer(start: head, count: Self.frameHeaderLength)
+    guard unsafe headers.decrypt(buffer, at: UInt64(frame)) else { return IOError.read }
     headOffset = frame
     let sealed = unsafe work + Self.frameHeaderLength
     let place = unsafe SealedPlace(frame: UInt64(frame), mark: mark, header: head)
@@ -248,8 +248,8 @@ import CLarderSQLite
   private func readHeader(_ bytes: UnsafeMutableRawPointer, _ count: Int, _ start: Int) -> Int32 {
     guard start >= 0, count >= 0, start + count <= Self.headerLength else { return IOError.read }
     var header: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-    return unsafe withUnsafeMutableBytes(of: &header) { room -> Int32 in
-      guard let whole = room.baseAddress else { return IOError.read }
+    return unsafe withUnsafeMutableBytes(of: &header) { buffer -> Int32 in
+      guard let whole = buffer.baseAddress else { return IOError.read }
       let code = unsafe readHeader(whole)
       unsafe bytes.copyMemory(from: whole + start, byteCount: count)
       return code
@@ -260,8 +260,8 @@ import CLarderSQLite
     let code = unsafe real.read(bytes, Self.headerLength, at: 0)
     // Nothing has been written.
     guard code == SQLITE_OK else { return code }
-    let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: Self.headerLength)
-    guard unsafe headers.decrypt(room, at: 0) else { return IOError.read }
+    let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: Self.headerLength)
+    guard unsafe headers.decrypt(buffer, at: 0) else { return IOError.read }
     guard unsafe !LogHeader.isWhole(bytes), hasFrame({ _, _ in true }, from: 1) else { return SQLITE_OK }
     // The header was on the disk before the first frame.
     keys.note("The header of the write-ahead log failed its integrity check")
@@ -273,11 +273,11 @@ import CLarderSQLite
   private func torn(_ bytes: UnsafeMutableRawPointer, _ frame: Int64) -> Int32 {
     unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0, count: Self.frameLength)
     var header: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-    let code = unsafe withUnsafeMutableBytes(of: &header) { room -> Int32 in
-      guard let start = room.baseAddress, unsafe real.readWhole(start, Self.headerLength, at: 0) else {
+    let code = unsafe withUnsafeMutableBytes(of: &header) { buffer -> Int32 in
+      guard let start = buffer.baseAddress, unsafe real.readWhole(start, Self.headerLength, at: 0) else {
         return IOError.read
       }
-      return unsafe headers.decrypt(room, at: 0) ? SQLITE_OK : IOError.read
+      return unsafe headers.decrypt(buffer, at: 0) ? SQLITE_OK : IOError.read
     }
     guard code == SQLITE_OK else { return code }
     let number = Self.number(frame)

@@ -39,12 +39,12 @@ import CLarderSQLite
       return SQLITE_OK
     }
     let offset = Int64(number - 1) * Int64(Self.pageLength)
-    if unsafe takeRecent(number, offset, to: page) { return SQLITE_OK }
+    if unsafe copyRecentPage(number, offset, to: page) { return SQLITE_OK }
     let code = unsafe real.read(work, Self.pageLength, at: offset)
     if code == SQLITE_OK {
       if unsafe codec.open(work, number: number, to: page) {
         // Pages that are read once in sequence would only push others out of the cache.
-        if !ahead.isInOrder { unsafe keys.pages.keep(number, page, end: work + Self.sealedLength) }
+        if !ahead.isInOrder { unsafe keys.pages.store(number, page, end: work + Self.sealedLength) }
         return SQLITE_OK
       }
       keys.note("Page \(number) failed its integrity check")
@@ -60,10 +60,10 @@ import CLarderSQLite
   }
 
   /// Copies a page from the cache, if the file's bytes are still those from which it was opened.
-  private func takeRecent(_ number: UInt64, _ offset: Int64, to page: UnsafeMutableRawPointer) -> Bool {
+  private func copyRecentPage(_ number: UInt64, _ offset: Int64, to page: UnsafeMutableRawPointer) -> Bool {
     guard keys.pages.mayHave(number) else { return false }
     return unsafe real.readWhole(work, Self.reservedLength, at: offset + Int64(Self.sealedLength))
-      && keys.pages.take(number, end: work, to: page)
+      && keys.pages.copyPage(number, end: work, to: page)
   }
 
   override func write(_ bytes: UnsafeRawPointer, _ count: Int, at offset: Int64) -> Int32 {
@@ -92,7 +92,7 @@ import CLarderSQLite
   override func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     switch operation {
     case SQLITE_FCNTL_PRAGMA:
-      return unsafe argument.map { unsafe PragmaRejection.answer($0) } ?? SQLITE_NOTFOUND
+      return unsafe argument.map { unsafe PragmaRejection.check($0) } ?? SQLITE_NOTFOUND
     case SQLITE_FCNTL_MMAP_SIZE, SQLITE_FCNTL_BEGIN_ATOMIC_WRITE, SQLITE_FCNTL_COMMIT_ATOMIC_WRITE,
       SQLITE_FCNTL_ROLLBACK_ATOMIC_WRITE:
       return SQLITE_NOTFOUND
@@ -109,7 +109,7 @@ import CLarderSQLite
 /// Rejects settings that would write unreadable data, or write data unencrypted.
 enum PragmaRejection {
   /// Checks a pragma. SQLite passes a place for a message, the setting's name and its value.
-  static func answer(_ argument: UnsafeMutableRawPointer) -> Int32 {
+  static func check(_ argument: UnsafeMutableRawPointer) -> Int32 {
     let parts = unsafe argument.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self)
     guard let name = unsafe parts[1], let value = unsafe parts[2] else { return SQLITE_NOTFOUND }
     let setting = unsafe String(cString: name).lowercased()

@@ -9,7 +9,7 @@ import CLarderSQLite
   private static let count = 8
 
   /// The buffer, freed with its owner.
-  @safe private final class Room {
+  @safe private final class Buffer {
     let start: UnsafeMutableRawPointer
 
     init() { unsafe start = .allocate(byteCount: count * FileContent.pageLength, alignment: 64) }
@@ -17,10 +17,10 @@ import CLarderSQLite
     deinit { unsafe start.deallocate() }
   }
 
-  private var room: Room?
+  private var buffer: Buffer?
   /// The number of the first page in the buffer, and the number of pages.
   private var first: UInt64 = 0
-  private var held: UInt64 = 0
+  private var pageCount: UInt64 = 0
   /// The page requested last, and how many requests before it were in sequence.
   private var last: UInt64 = 0
   private var run = 0
@@ -29,27 +29,27 @@ import CLarderSQLite
   /// read alone.
   mutating func page(_ number: UInt64, of file: RealFile) -> UnsafeRawPointer? {
     defer { last = number }
-    if let room, number >= first, number - first < held {
-      return unsafe UnsafeRawPointer(room.start + Int(number - first) * FileContent.pageLength)
+    if let buffer, number >= first, number - first < pageCount {
+      return unsafe UnsafeRawPointer(buffer.start + Int(number - first) * FileContent.pageLength)
     }
     run = number == last &+ 1 ? run + 1 : 0
     guard run > 2 else { return nil }
-    let room = room ?? Room()
-    self.room = room
-    held = 0
+    let buffer = buffer ?? Buffer()
+    self.buffer = buffer
+    pageCount = 0
     let length = Self.count * FileContent.pageLength
-    guard unsafe file.readWhole(room.start, length, at: Int64(number - 1) * Int64(FileContent.pageLength)) else {
+    guard unsafe file.readWhole(buffer.start, length, at: Int64(number - 1) * Int64(FileContent.pageLength)) else {
       // The file's end is near.
       run = 0
       return nil
     }
-    (first, held) = (number, UInt64(Self.count))
-    return unsafe UnsafeRawPointer(room.start)
+    (first, pageCount) = (number, UInt64(Self.count))
+    return unsafe UnsafeRawPointer(buffer.start)
   }
 
   /// Whether the page requested last follows the one before it.
   var isInOrder: Bool { run > 0 }
 
   /// Discards the pages that were read.
-  mutating func forget() { held = 0 }
+  mutating func forget() { pageCount = 0 }
 }

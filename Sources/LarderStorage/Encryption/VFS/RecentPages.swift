@@ -11,7 +11,7 @@ import LarderCore
   private static let slotLength = FileContent.pageLength
 
   private let slots: Int
-  private let state: Locked<Room?>
+  private let state: Locked<Memory?>
 
   /// Creates a cache with `slots` slots. Its memory is allocated when the first page is stored.
   init(slots: Int) {
@@ -26,17 +26,17 @@ import LarderCore
   /// changed.
   ///
   /// - Parameter end: the 32 bytes behind the page in the file.
-  func take(_ number: UInt64, end: UnsafeRawPointer, to page: UnsafeMutableRawPointer) -> Bool {
-    state.withLock { room in
+  func copyPage(_ number: UInt64, end: UnsafeRawPointer, to page: UnsafeMutableRawPointer) -> Bool {
+    state.withLock { memory in
       let index = slot(number)
-      guard let room, room.numbers[index] == number else { return false }
-      let held = unsafe room.start + index * Self.slotLength
+      guard let memory, memory.numbers[index] == number else { return false }
+      let slotStart = unsafe memory.start + index * Self.slotLength
       let mark = unsafe UnsafeRawBufferPointer(
-        start: held + FileContent.sealedLength, count: FileContent.reservedLength)
+        start: slotStart + FileContent.sealedLength, count: FileContent.reservedLength)
       guard unsafe mark.elementsEqual(UnsafeRawBufferPointer(start: end, count: FileContent.reservedLength)) else {
         return false
       }
-      unsafe page.copyMemory(from: held, byteCount: FileContent.sealedLength)
+      unsafe page.copyMemory(from: slotStart, byteCount: FileContent.sealedLength)
       unsafe (page + FileContent.sealedLength).initializeMemory(
         as: UInt8.self, repeating: 0, count: FileContent.reservedLength)
       return true
@@ -44,15 +44,15 @@ import LarderCore
   }
 
   /// Caches a page that was opened, or sealed and written, in place of another.
-  func keep(_ number: UInt64, _ page: UnsafeRawPointer, end: UnsafeRawPointer) {
-    state.withLock { room in
-      let kept = room ?? Room(slots: slots)
-      room = kept
+  func store(_ number: UInt64, _ page: UnsafeRawPointer, end: UnsafeRawPointer) {
+    state.withLock { memory in
+      let allocated = memory ?? Memory(slots: slots)
+      memory = allocated
       let index = slot(number)
-      let held = unsafe kept.start + index * Self.slotLength
-      unsafe held.copyMemory(from: page, byteCount: FileContent.sealedLength)
-      unsafe (held + FileContent.sealedLength).copyMemory(from: end, byteCount: FileContent.reservedLength)
-      kept.numbers[index] = number
+      let slotStart = unsafe allocated.start + index * Self.slotLength
+      unsafe slotStart.copyMemory(from: page, byteCount: FileContent.sealedLength)
+      unsafe (slotStart + FileContent.sealedLength).copyMemory(from: end, byteCount: FileContent.reservedLength)
+      allocated.numbers[index] = number
     }
   }
 
@@ -64,7 +64,7 @@ import LarderCore
   /// The memory of the pages, zeroed at the end.
   //
   // @unchecked Sendable: it is created and used only under the lock.
-  @safe private final class Room: @unchecked Sendable {
+  @safe private final class Memory: @unchecked Sendable {
     let start: UnsafeMutableRawPointer
     /// The page number of each slot; 0 for none.
     var numbers: [UInt64]

@@ -46,7 +46,7 @@ import CLarderSQLite
         let code = unsafe load(index, to: target)
         guard code == SQLITE_OK else { return code }
       } else {
-        let code = take(index)
+        let code = loadBlock(index)
         guard code == SQLITE_OK else { return code }
         unsafe target.copyMemory(from: block + Int(start), byteCount: Int(part))
       }
@@ -69,7 +69,7 @@ import CLarderSQLite
         let code = unsafe store(index, source)
         guard code == SQLITE_OK else { return code }
       } else {
-        let code = take(index)
+        let code = loadBlock(index)
         guard code == SQLITE_OK else { return code }
         unsafe (block + Int(start)).copyMemory(from: source, byteCount: Int(part))
         isChanged = true
@@ -81,9 +81,9 @@ import CLarderSQLite
   }
 
   /// Loads a block as the current one.
-  private func take(_ index: Int64) -> Int32 {
+  private func loadBlock(_ index: Int64) -> Int32 {
     guard index != current else { return SQLITE_OK }
-    let code = putBack()
+    let code = writeBack()
     guard code == SQLITE_OK else { return code }
     current = -1
     let loaded = unsafe load(index, to: block)
@@ -91,7 +91,7 @@ import CLarderSQLite
     return loaded
   }
 
-  private func putBack() -> Int32 {
+  private func writeBack() -> Int32 {
     guard isChanged else { return SQLITE_OK }
     isChanged = false
     return unsafe store(current, block)
@@ -137,24 +137,24 @@ import CLarderSQLite
     guard size >= 0, size < length else { return SQLITE_OK }
     let (whole, rest) = size.quotientAndRemainder(dividingBy: Int64(Self.blockLength))
     if rest > 0 {
-      let code = take(whole)
+      let code = loadBlock(whole)
       guard code == SQLITE_OK else { return code }
       unsafe (block + Int(rest)).initializeMemory(as: UInt8.self, repeating: 0, count: Self.blockLength - Int(rest))
       isChanged = true
     } else if current >= whole {
       (current, isChanged) = (-1, false)
     }
-    let kept = whole + (rest > 0 ? 1 : 0)
+    let keptBlocks = whole + (rest > 0 ? 1 : 0)
     for word in written.indices {
       let first = Int64(word) << 6
-      if first >= kept {
+      if first >= keptBlocks {
         written[word] = 0
-      } else if first + 64 > kept {
-        written[word] &= 1 << UInt64(kept - first) - 1
+      } else if first + 64 > keptBlocks {
+        written[word] &= 1 << UInt64(keptBlocks - first) - 1
       }
     }
     length = size
-    return real.truncate(kept * Int64(Self.sealedBlock))
+    return real.truncate(keptBlocks * Int64(Self.sealedBlock))
   }
 
   override func size(_ size: inout Int64) -> Int32 {

@@ -58,30 +58,31 @@ package final class FileLock: Sendable {
   }
 
   private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {
-    var held = stat()
-    var found = stat()
-    guard unsafe fstat(descriptor, &held) == 0, unsafe stat(path, &found) == 0 else { return false }
-    return held.st_ino == found.st_ino && held.st_dev == found.st_dev
+    var openStatus = stat()
+    var pathStatus = stat()
+    guard unsafe fstat(descriptor, &openStatus) == 0, unsafe stat(path, &pathStatus) == 0 else { return false }
+    return openStatus.st_ino == pathStatus.st_ino && openStatus.st_dev == pathStatus.st_dev
   }
 
   /// The content of the file, up to `count` bytes; empty if there is none, or if the lock was released.
   package func content(_ count: Int) -> [UInt8] {
-    descriptor.withLock { held in
-      guard let held else { return [] }
+    descriptor.withLock { descriptor in
+      guard let descriptor else { return [] }
       var bytes = [UInt8](repeating: 0, count: count)
       // The array outlives the call, which writes at most its length.
-      let read = unsafe pread(held, &bytes, count, 0)
+      let read = unsafe pread(descriptor, &bytes, count, 0)
       return Array(bytes.prefix(max(0, read)))
     }
   }
 
   /// Replaces the content of the file. The bytes are on the disk when this returns.
   package func write(_ bytes: [UInt8]) throws(StorageError) {
-    let isWritten = descriptor.withLock { held in
-      guard let held else { return false }
+    let isWritten = descriptor.withLock { descriptor in
+      guard let descriptor else { return false }
       // The array outlives the call.
-      return unsafe pwrite(held, bytes, bytes.count, 0) == bytes.count && ftruncate(held, off_t(bytes.count)) == 0
-        && FileFlush.flush(held) == 0
+      return unsafe pwrite(descriptor, bytes, bytes.count, 0) == bytes.count
+        && ftruncate(descriptor, off_t(bytes.count)) == 0
+        && FileFlush.flush(descriptor) == 0
     }
     guard isWritten else {
       throw StorageError(errno: errno, "The lock file cannot be written", file: path, otherwise: .inputOutput)
@@ -90,14 +91,14 @@ package final class FileLock: Sendable {
 
   /// Releases the lock. A second call does nothing.
   package func release() {
-    descriptor.withLock { held in
-      if let open = held {
+    descriptor.withLock { descriptor in
+      if let open = descriptor {
         // Closing alone would leave the lock with a child process that was just created and has not closed its copy
         // yet.
         _ = flock(open, LOCK_UN)
         _ = close(open)
       }
-      held = nil
+      descriptor = nil
     }
   }
 

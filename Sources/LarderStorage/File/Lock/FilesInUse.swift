@@ -119,10 +119,10 @@ enum FilesInUse {
 
   /// Never replaces an existing file: two callers may do this at once.
   private static func make(at path: String) -> Int32 {
-    let made = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
-    guard made >= 0 else { return errno == EEXIST ? 0 : errno }
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
+    guard descriptor >= 0 else { return errno == EEXIST ? 0 : errno }
     // A file this new has no connection yet: the connection would have to be registered first.
-    _ = close(made)
+    _ = close(descriptor)
     return 0
   }
 
@@ -151,7 +151,7 @@ enum FilesInUse {
   }
 
   /// The system's information about a file, and the file's first bytes.
-  struct Look: Sendable, Equatable {
+  struct FileInfo: Sendable, Equatable {
     var isRegular = false
     var byteCount: Int64 = 0
     /// When the file's content was last changed, in nanoseconds since 1970.
@@ -160,23 +160,23 @@ enum FilesInUse {
   }
 
   /// Reads up to `count` bytes from the start of a file; returns the system's error if that fails.
-  static func look(_ path: String, _ count: Int) -> Result<Look, Failure> {
+  static func readInfo(_ path: String, _ count: Int) -> Result<FileInfo, Failure> {
     uses.withLock { uses in
       var status = stat()
       guard unsafe stat(path, &status) == 0 else { return .failure(Failure(number: errno)) }
-      var look = Look(
+      var info = FileInfo(
         isRegular: status.st_mode & S_IFMT == S_IFREG, byteCount: Int64(status.st_size), modified: modified(status))
-      guard look.isRegular, count > 0 else { return .success(look) }
-      let kept = uses[Identity(status)]?.descriptors.first
-      let descriptor = unsafe kept ?? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      guard info.isRegular, count > 0 else { return .success(info) }
+      let sharedDescriptor = uses[Identity(status)]?.descriptors.first
+      let descriptor = unsafe sharedDescriptor ?? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else { return .failure(Failure(number: errno)) }
-      defer { if kept == nil { keepOrClose(descriptor, &uses) } }
+      defer { if sharedDescriptor == nil { keepOrClose(descriptor, &uses) } }
       var bytes = [UInt8](repeating: 0, count: count)
       // The array outlives the call, which writes at most its length.
       let read = unsafe pread(descriptor, &bytes, count, 0)
       guard read >= 0 else { return .failure(Failure(number: errno)) }
-      look.start = Array(bytes.prefix(read))
-      return .success(look)
+      info.start = Array(bytes.prefix(read))
+      return .success(info)
     }
   }
 

@@ -48,7 +48,7 @@ import Synchronization
   /// if this process has no permission, or if the disk is full; `busy`.
   package init(_ path: String, like model: String? = nil) throws(StorageError) {
     self.path = path
-    let opened = SharedCounter.makeOrOpen(path, like: model)
+    let opened = SharedCounter.createOrOpen(path, like: model)
     guard opened >= 0 else { throw SharedCounter.failure("created", path) }
     do throws(StorageError) {
       guard FilesInUse.isRegular(opened) else {
@@ -185,13 +185,13 @@ import Synchronization
   /// Anyone who can write to the folder may have put a link here, to a file of another user.
   private static let notFollowed = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
 
-  private static func makeOrOpen(_ path: String, like model: String?) -> Int32 {
-    let made = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | notFollowed, mode_t(0o600))
-    guard made >= 0 else { return unsafe errno == EEXIST ? open(path, O_RDWR | notFollowed) : made }
+  private static func createOrOpen(_ path: String, like model: String?) -> Int32 {
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | notFollowed, mode_t(0o600))
+    guard descriptor >= 0 else { return unsafe errno == EEXIST ? open(path, O_RDWR | notFollowed) : descriptor }
     var status = stat()
     // Set only now, because the process's mask does not apply to a file that others share.
-    if let model, unsafe stat(model, &status) == 0 { _ = fchmod(made, status.st_mode & 0o666) }
-    return made
+    if let model, unsafe stat(model, &status) == 0 { _ = fchmod(descriptor, status.st_mode & 0o666) }
+    return descriptor
   }
 
   /// Writes bytes to the disk before they are mapped: a hole that cannot be filled would end the process.
@@ -226,9 +226,9 @@ import Synchronization
     }
   }
 
-  private static func failure(_ what: String, _ path: String) -> StorageError {
+  private static func failure(_ action: String, _ path: String) -> StorageError {
     let reason = errno
-    let message = "The change counter file cannot be \(what)"
+    let message = "The change counter file cannot be \(action)"
     return switch reason {
     case ENODEV, ENOTSUP, EOPNOTSUPP, ENOLCK, ENOSYS, EINVAL: .notSupported(path, "\(message) (errno \(reason))")
     default: StorageError(errno: reason, message, file: path)

@@ -1,12 +1,12 @@
-/// What `$select` and `$expand` of a question say, at each level.
+/// The members that `$select` and `$expand` of a query request, at each level.
 struct ShownMembers {
   /// The items of `$select`; nil where there is none.
   private(set) var selected: [String]?
   private var expanded: [(name: String, inner: ShownMembers)] = []
 
-  /// Of a question's text, not percent-encoded.
-  init(question: String) {
-    let options = question.firstIndex(of: "?").map { question[question.index(after: $0)...] }
+  /// Creates the members from a query's text, not percent-encoded.
+  init(query: String) {
+    let options = query.firstIndex(of: "?").map { query[query.index(after: $0)...] }
     self.init(options: options ?? "", separator: "&")
   }
 
@@ -46,7 +46,7 @@ struct ShownMembers {
     return parts
   }
 
-  /// Whether the member of an answer at a path (`value[0]/Products[1]/ID`) was asked for.
+  /// Whether the query requests the member of a result at a path (`value[0]/Products[1]/ID`).
   func has(_ path: String) -> Bool {
     var names = path.split(separator: "/").map { String($0.prefix { $0 != "[" }) }
     if names.first == "value" { names.removeFirst() }

@@ -1,21 +1,21 @@
 import LarderOData
 import LarderTestSupport
 
-/// Makes questions: the same ones for the same seed, model, data and reach.
-struct QuestionWriter {
-  let data: QuestionData
-  let reach: QuestionReach
+/// Generates queries: the same ones for the same seed, model, data and features.
+struct QueryGenerator {
+  let data: QueryData
+  let features: QueryFeatures
   var random: PrintedSeed
   /// The lambda variables in use.
   var variables = 0
-  /// What `$expand` of this question leads through already, as `Ns.Type/Name` by the most basic type.
+  /// The navigation properties in `$expand` of this query so far, as `Ns.Type/Name` of the most basic type.
   var expanded: Set<String> = []
-  /// Whether conditions keep off navigation properties: those in `$expand` of a server that sees what it has expanded there.
+  /// Whether conditions use no navigation properties: in `$expand`, because some servers evaluate them on the expanded rows only.
   var staysNear = false
 
-  init(data: QuestionData, reach: QuestionReach, random: PrintedSeed) {
+  init(data: QueryData, features: QueryFeatures, random: PrintedSeed) {
     self.data = data
-    self.reach = reach
+    self.features = features
     self.random = random
   }
 
@@ -23,31 +23,31 @@ struct QuestionWriter {
   var version: ODataVersion { model.version }
   var isV4: Bool { version >= .v4 }
 
-  mutating func next() -> Question {
+  mutating func next() -> GeneratedQuery {
     variables = 0
     expanded = []
-    guard let root = pick(data.roots) else { return Question(root: QuestionNode("")) }
-    if reach.hasCrossjoin, chance(2) { return Question(root: crossjoin()) }
-    if root.isSingleton { return Question(root: single(root.name, root.type)) }
+    guard let root = pick(data.roots) else { return GeneratedQuery(root: QueryNode("")) }
+    if features.hasCrossjoin, chance(2) { return GeneratedQuery(root: crossjoin()) }
+    if root.isSingleton { return GeneratedQuery(root: single(root.name, root.type)) }
     switch roll(100) {
-    case ..<10: return Question(root: count(root.name, root.type))
+    case ..<10: return GeneratedQuery(root: count(root.name, root.type))
     case ..<30:
       guard let key = key(root) else { break }
-      return Question(root: single(root.name + key.text, key.type, declared: root.type))
-    case ..<38 where !reach.aggregates.isEmpty: return Question(root: apply(root.name, root.type))
-    case ..<42 where reach.hasReferences: return Question(root: references(root.name, root.type))
-    case ..<50 where reach.hasCasts:
+      return GeneratedQuery(root: single(root.name + key.text, key.type, declared: root.type))
+    case ..<38 where !features.aggregates.isEmpty: return GeneratedQuery(root: apply(root.name, root.type))
+    case ..<42 where features.hasReferences: return GeneratedQuery(root: references(root.name, root.type))
+    case ..<50 where features.hasCasts:
       guard let below = pick(data.derived(from: root.type)) else { break }
-      return Question(root: collection("\(root.name)/\(below.name)", below))
+      return GeneratedQuery(root: collection("\(root.name)/\(below.name)", below))
     default: break
     }
-    return Question(root: collection(root.name, root.type))
+    return GeneratedQuery(root: collection(root.name, root.type))
   }
 
   // MARK: - Paths
 
   /// An entity of a set by its key; sometimes by one that is not there.
-  mutating func key(_ root: QuestionData.Root) -> (text: String, type: EdmStructure)? {
+  mutating func key(_ root: QueryData.Root) -> (text: String, type: EdmStructure)? {
     guard let row = pick(data.rows[root.name] ?? []) else { return nil }
     guard let text = key(of: row, root.type, spoiled: chance(6)) else { return nil }
     return (text, row["@type"]?.string.flatMap { model.structure($0) } ?? root.type)
@@ -62,47 +62,49 @@ struct QuestionWriter {
       if spoiled, case .string(let text) = value, kind == .string { value = .string(String(text.reversed()) + "x") }
       if spoiled, case .number = value { value = .number("77001") }
       let primitive = model.underlying(property.type).type.primitive
-      guard let literal = QuestionLiteral.text(value, kind, type: primitive, version: version) else { return nil }
+      guard let literal = QueryLiteral.text(value, kind, type: primitive, version: version) else { return nil }
       parts.append(type.key.count == 1 ? literal : "\(reference.path)=\(literal)")
     }
     return parts.isEmpty ? nil : "(\(parts.joined(separator: ",")))"
   }
 
-  /// What begins at one entity.
-  mutating func single(_ path: String, _ type: EdmStructure, declared: EdmStructure? = nil) -> QuestionNode {
+  /// A query that starts at one entity.
+  mutating func single(_ path: String, _ type: EdmStructure, declared: EdmStructure? = nil) -> QueryNode {
     var path = path
-    var seen = declared ?? type
-    if reach.hasCasts, let declared, declared.name != type.name, chance(40) {
+    var currentType = declared ?? type
+    if features.hasCasts, let declared, declared.name != type.name, chance(40) {
       path += "/\(type.name)"
-      seen = type
+      currentType = type
     }
     switch roll(100) {
     case ..<30:
-      guard let navigation = pick(seen.navigationProperties),
+      guard let navigation = pick(currentType.navigationProperties),
         let target = navigation.type.name.flatMap({ model.structure($0) })
       else { break }
       let below = "\(path)/\(navigation.name)"
       guard navigation.isCollection else { return entity(below, target) }
-      if reach.keysBehindNavigation, chance(15), let row = contained(navigation, seen), let key = key(of: row, target) {
+      if features.keysBehindNavigation, chance(15), let row = contained(navigation, currentType),
+        let key = key(of: row, target)
+      {
         return entity(below + key, target)
       }
-      if reach.hasReferences, chance(10) { return references(below, target) }
+      if features.hasReferences, chance(10) { return references(below, target) }
       return chance(15) ? count(below, target) : collection(below, target)
-    case ..<50 where reach.hasProperties:
-      guard let property = pick(data.properties(of: seen)) else { break }
+    case ..<50 where features.hasProperties:
+      guard let property = pick(data.properties(of: currentType)) else { break }
       let below = "\(path)/\(property.name)"
       if let kind = ValueKind(property.type, model: model), !property.type.isCollection {
-        return QuestionNode(below + (kind != .binary && chance(30) ? "/$value" : ""))
+        return QueryNode(below + (kind != .binary && chance(30) ? "/$value" : ""))
       }
       if !property.type.isCollection, let complex = property.type.name.flatMap({ model.structure($0) }),
         let inner = pick(data.leaves(of: complex)), chance(60)
       {
-        return QuestionNode("\(below)/\(inner.path)")
+        return QueryNode("\(below)/\(inner.path)")
       }
-      return QuestionNode(below + (isV4 && property.type.isCollection && chance(30) ? "/$count" : ""))
+      return QueryNode(below + (isV4 && property.type.isCollection && chance(30) ? "/$count" : ""))
     default: break
     }
-    return entity(path, seen)
+    return entity(path, currentType)
   }
 
   /// A row that a containment navigation property of a known row leads to.
@@ -112,55 +114,55 @@ struct QuestionWriter {
     return pick(inner)
   }
 
-  mutating func entity(_ path: String, _ type: EdmStructure) -> QuestionNode {
+  mutating func entity(_ path: String, _ type: EdmStructure) -> QueryNode {
     options(path, shapes(type))
   }
 
-  mutating func collection(_ path: String, _ type: EdmStructure) -> QuestionNode {
-    var all: [QuestionNode] = []
-    let search = reach.hasSearch && chance(5) ? search(type) : nil
+  mutating func collection(_ path: String, _ type: EdmStructure) -> QueryNode {
+    var all: [QueryNode] = []
+    let search = features.hasSearch && chance(5) ? search(type) : nil
     // A reading of `$search` is a filter itself.
     if let search { all.append(search) } else if chance(60) { all.append(filter(type)) }
     if chance(50) { all.append(order(type, separator: "&", rows: data.rows[path]?.count ?? 12)) }
-    if chance(20) { all.append(QuestionNode(isV4 ? "$count=true" : "$inlinecount=allpages")) }
+    if chance(20) { all.append(QueryNode(isV4 ? "$count=true" : "$inlinecount=allpages")) }
     return options(path, all + shapes(type))
   }
 
-  mutating func count(_ path: String, _ type: EdmStructure) -> QuestionNode {
+  mutating func count(_ path: String, _ type: EdmStructure) -> QueryNode {
     options(path + "/$count", chance(75) ? [filter(type)] : [])
   }
 
-  mutating func references(_ path: String, _ type: EdmStructure) -> QuestionNode {
+  mutating func references(_ path: String, _ type: EdmStructure) -> QueryNode {
     var options = self.options("", chance(50) ? [filter(type)] : [])
     options.meaning = .referenceOptions
-    return QuestionNode([.text(path + "/$ref"), .node(options)])
+    return QueryNode([.text(path + "/$ref"), .node(options)])
   }
 
-  mutating func crossjoin() -> QuestionNode {
+  mutating func crossjoin() -> QueryNode {
     let sets = data.roots.filter { !$0.isSingleton && (data.rows[$0.name]?.count ?? 0) <= 60 }.shuffled(using: &random)
-    guard sets.count > 1 else { return QuestionNode("") }
+    guard sets.count > 1 else { return QueryNode("") }
     let one = sets[0]
     let other = sets[1]
-    var parts: [QuestionNode] = []
+    var parts: [QueryNode] = []
     for root in [one, other] {
       guard let leaf = pick(data.leaves(of: root.type)), let literal = literal(leaf, root.type) else { continue }
       let path = "\(root.name)/\(leaf.path)"
       if case .enumeration = leaf.kind {
-        parts.append(QuestionNode(.truth, [.text("\(path) eq \(literal)")], .enumeration(path, "eq")))
+        parts.append(QueryNode(.truth, [.text("\(path) eq \(literal)")], .enumeration(path, "eq")))
       } else {
         parts.append(.relation(.text(path), "eq", .text(literal)))
       }
     }
-    let list = QuestionNode.List(separator: " and ", minimum: 1, items: parts)
-    let filter = parts.isEmpty ? [] : [QuestionNode([.text("$filter="), .list(list)])]
-    var made = options("$crossjoin(\(one.name),\(other.name))", filter)
-    made.meaning = .crossjoin([one.name, other.name])
-    return made
+    let list = QueryNode.List(separator: " and ", minimum: 1, items: parts)
+    let filter = parts.isEmpty ? [] : [QueryNode([.text("$filter="), .list(list)])]
+    var node = options("$crossjoin(\(one.name),\(other.name))", filter)
+    node.meaning = .crossjoin([one.name, other.name])
+    return node
   }
 
-  func options(_ path: String, _ all: [QuestionNode]) -> QuestionNode {
-    QuestionNode([
-      .text(path), .list(QuestionNode.List(before: "?", separator: "&", minimum: 0, items: all)),
+  func options(_ path: String, _ all: [QueryNode]) -> QueryNode {
+    QueryNode([
+      .text(path), .list(QueryNode.List(before: "?", separator: "&", minimum: 0, items: all)),
     ])
   }
 
@@ -169,7 +171,7 @@ struct QuestionWriter {
   mutating func roll(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
   mutating func chance(_ percent: Int) -> Bool { roll(100) < percent }
   mutating func pick<Item>(_ items: [Item]) -> Item? { items.randomElement(using: &random) }
-  mutating func some<Item>(_ items: [Item], atMost most: Int) -> [Item] {
-    Array(items.shuffled(using: &random).prefix(1 + roll(most)))
+  mutating func some<Item>(_ items: [Item], atMost limit: Int) -> [Item] {
+    Array(items.shuffled(using: &random).prefix(1 + roll(limit)))
   }
 }

@@ -4,18 +4,18 @@ import LarderOData
 /// Values as servers spell them that have no business to, in the words of the standard.
 enum ServiceSpelling {
   static func bytes(_ node: JSONNode) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.node(node)
-    return writer.bytes
+    var generator = JSONWriter()
+    generator.node(node)
+    return generator.bytes
   }
 
-  /// The answer to `…/Name/$value` in other words; as it is where there are none.
+  /// The result of `…/Name/$value` in another spelling; unchanged if there is none.
   static func raw(
-    _ question: String, _ answer: QuestionAnswer, _ spell: (String, String) -> String?
-  ) -> QuestionAnswer {
-    guard question.hasSuffix("/$value"), case .content(let bytes) = answer else { return answer }
-    let name = question.split(separator: "/").dropLast().last.map(String.init) ?? ""
-    return spell(String(decoding: bytes, as: UTF8.self), name).map { .content(Array($0.utf8)) } ?? answer
+    _ query: String, _ result: QueryResult, _ spell: (String, String) -> String?
+  ) -> QueryResult {
+    guard query.hasSuffix("/$value"), case .content(let bytes) = result else { return result }
+    let name = query.split(separator: "/").dropLast().last.map(String.init) ?? ""
+    return spell(String(decoding: bytes, as: UTF8.self), name).map { .content(Array($0.utf8)) } ?? result
   }
 
   /// A decimal of more than 28 digits in that many, as Python's arithmetic rounds it; nil where it has no more.
@@ -37,16 +37,16 @@ enum ServiceSpelling {
     return declared.members.filter { $0.value != 0 && number & $0.value == $0.value }.map(\.name).joined(separator: ",")
   }
 
-  /// V2's spelling of a property's value in V4's: numbers without quotes, moments by their texts.
+  /// Converts a property's value from V2's spelling to V4's: numbers without quotes, timestamps as text.
   static func fromV2(_ value: JSONNode, of name: String, _ model: EdmModel) -> JSONNode {
     guard case .string(let text) = value, let type = type(of: name, model) else { return value }
     if text.hasPrefix("/Date("), let milliseconds = Int64(text.dropFirst(6).prefix { $0 == "-" || $0.isNumber }),
-      let moment = ODataDateTime(millisecondsSince1970: milliseconds)
+      let timestamp = ODataDateTime(millisecondsSince1970: milliseconds)
     {
       switch type {
-      case .date: return .string(moment.date.description)
-      case .dateTimeOffset: return .string(moment.description + "Z")
-      default: return .string(moment.description)
+      case .date: return .string(timestamp.date.description)
+      case .dateTimeOffset: return .string(timestamp.description + "Z")
+      default: return .string(timestamp.description)
       }
     }
     switch type {
@@ -74,8 +74,8 @@ enum ServiceSpelling {
     guard type == .duration || type == .dateTimeOffset else { return nil }
     let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
     if parts.count == 2, ODataDate(parts[0]) != nil {
-      let moment = parts.joined(separator: "T")
-      return ODataDateTimeOffset(moment) != nil ? moment : nil
+      let timestamp = parts.joined(separator: "T")
+      return ODataDateTimeOffset(timestamp) != nil ? timestamp : nil
     }
     var days = 0
     var clock = text

@@ -1,5 +1,5 @@
-/// What of the language a service understands: it is asked nothing that it refuses by design.
-struct QuestionReach: Sendable {
+/// The parts of the query language that a service supports: it is not sent queries that it rejects by design.
+struct QueryFeatures: Sendable {
   /// The canonical functions, by name.
   var functions: Set<String> = []
   /// `add`, `sub`, `mul`, `div`, `divby`, `mod`.
@@ -30,11 +30,11 @@ struct QuestionReach: Sendable {
   var hasSearch = false
   var hasCompute = false
   var hasCrossjoin = false
-  /// Moments and days with durations.
+  /// Arithmetic of timestamps or dates and durations.
   var hasDateArithmetic = false
   /// `geo.distance` on the plane.
   var hasGeo = false
-  /// `$expand` of what an entity was reached by, at another level.
+  /// `$expand` of the navigation property that led to an entity, at another level.
   var expandsAgain = true
   /// The aggregation methods of `$apply`; none where it has no `$apply`.
   var aggregates: [String] = []
@@ -44,7 +44,7 @@ struct QuestionReach: Sendable {
   var keysBehindNavigation = false
 
   /// SAP Gateway's V2 as `mock-sap` speaks it.
-  static let mockSAPV2 = QuestionReach(
+  static let mockSAPV2 = QueryFeatures(
     functions: [
       "substringof", "startswith", "endswith", "indexof", "tolower", "toupper", "trim", "length", "concat",
       "substring", "year", "month", "day", "hour", "minute", "second",
@@ -52,7 +52,7 @@ struct QuestionReach: Sendable {
     arithmetic: ["add", "sub", "mul"], hasParentheses: false, selectsPaths: true, keysBehindNavigation: true)
 
   /// S/4HANA's V4 as `mock-sap` speaks it.
-  static let mockSAPV4 = QuestionReach(
+  static let mockSAPV4 = QueryFeatures(
     functions: mockSAPV2.functions.subtracting(["substringof"]).union(["contains"]),
     arithmetic: ["add", "sub", "mul"], hasParentheses: false,
     expandOptions: ["$select", "$filter", "$orderby", "$top", "$skip", "$count"],
@@ -60,7 +60,7 @@ struct QuestionReach: Sendable {
     keysBehindNavigation: true)
 
   /// `odatapy`.
-  static let odataPy = QuestionReach(
+  static let odataPy = QueryFeatures(
     functions: [
       "contains", "startswith", "endswith", "indexof", "tolower", "toupper", "trim", "length", "concat", "substring",
       "year", "month", "day", "hour", "minute", "second", "fractionalseconds", "totaloffsetminutes", "totalseconds",

@@ -1,24 +1,24 @@
-/// How a server takes questions otherwise than the standard has it. What it understands can be asked too: by a question that says
-/// it in the standard's words. A server's answer is right, but for its fault, where that question has the same answer in the store.
-struct QuestionReading: Sendable, Hashable {
+/// How a server's interpretation of queries deviates from the standard. Each deviating meaning can also be expressed by a standard
+/// query. Apart from its fault, a server's result is right if that query has the same result in the store.
+struct QueryInterpretation: Sendable, Hashable {
   /// The operators that are null where an operand is, so that `not` of them is not true.
   var nullRelations: Set<String> = []
   /// Literals of enumerations are equal to no value.
   var enumerationsDiffer = false
   /// The remainder has the divisor's sign.
   var modOfDivisor = false
-  /// Casts in paths leave what is of another type.
+  /// Casts in paths do not exclude entities of other types.
   var castsKeepAll = false
   /// `$search` asks for pieces of all strings.
-  var searchesPieces = false
+  var searchesWordParts = false
   /// Options behind `/$ref` are not heeded.
   var ignoresReferenceOptions = false
   /// `$crossjoin` has the entities in line.
   var crossjoinsInLine = false
 }
 
-/// What a piece of a question means, as far as readings differ.
-indirect enum QuestionMeaning: Sendable {
+/// The meaning of a part of a query, if interpretations differ.
+indirect enum QueryMeaning: Sendable {
   case plain
   /// `not (…)`, of the part at 1.
   case negation
@@ -40,43 +40,50 @@ indirect enum QuestionMeaning: Sendable {
   case crossjoin([String])
 }
 
-extension QuestionNode {
-  /// What asks for the same in the words of the standard, of a server that reads so.
-  func text(_ reading: QuestionReading, isNegated: Bool = false) -> String {
+extension QueryNode {
+  /// The standard text of what a server with this interpretation evaluates.
+  func text(_ interpretation: QueryInterpretation, isNegated: Bool = false) -> String {
     switch meaning {
     case .plain, .referenceOptions, .crossjoin, .search:
-      let text = plain(reading)
+      let text = plain(interpretation)
       return isNegated ? "not (\(text))" : text
-    case .negation: return node(1)?.text(reading, isNegated: !isNegated) ?? plain(reading)
+    case .negation: return node(1)?.text(interpretation, isNegated: !isNegated) ?? plain(interpretation)
     case .junction(let isAnd):
-      guard let one = node(1), let other = node(3) else { return plain(reading) }
+      guard let one = node(1), let other = node(3) else { return plain(interpretation) }
       // One of two is false, or both.
       let name = isAnd != isNegated ? "and" : "or"
-      return "(\(one.text(reading, isNegated: isNegated)) \(name) \(other.text(reading, isNegated: isNegated)))"
-    case .relation(let name): return relation(name, reading, isNegated)
-    case .quantifier: return isNegated ? "not (\(plain(reading)))" : plain(reading)
+      return
+        "(\(one.text(interpretation, isNegated: isNegated)) \(name) \(other.text(interpretation, isNegated: isNegated)))"
+    case .relation(let name): return relation(name, interpretation, isNegated)
+    case .quantifier: return isNegated ? "not (\(plain(interpretation)))" : plain(interpretation)
     case .enumeration(let path, let name):
-      guard reading.enumerationsDiffer else { return isNegated ? "not (\(plain(reading)))" : plain(reading) }
+      guard interpretation.enumerationsDiffer else {
+        return isNegated ? "not (\(plain(interpretation)))" : plain(interpretation)
+      }
       if name == "has" { return isNegated ? "\(path) ne null" : "false" }
       return (name == "eq") == isNegated ? "true" : "false"
     case .remainder(let divisor):
-      guard reading.modOfDivisor, let dividend = node(1)?.text(reading) else { return plain(reading) }
+      guard interpretation.modOfDivisor, let dividend = node(1)?.text(interpretation) else {
+        return plain(interpretation)
+      }
       let rest = "(\(dividend) mod \(divisor))"
       // One addition and no more: another remainder would round once again.
       return "case(\(rest) lt 0:\(rest) add \(divisor),true:\(rest))"
     }
   }
 
-  private func relation(_ name: String, _ reading: QuestionReading, _ isNegated: Bool) -> String {
-    let text = plain(reading)
-    guard reading.nullRelations.contains(name), parts.count > 2 else { return isNegated ? "not (\(text))" : text }
+  private func relation(_ name: String, _ interpretation: QueryInterpretation, _ isNegated: Bool) -> String {
+    let text = plain(interpretation)
+    guard interpretation.nullRelations.contains(name), parts.count > 2 else {
+      return isNegated ? "not (\(text))" : text
+    }
     var all = [isNegated ? "not (\(text))" : "(\(text))"]
-    for place in [0, 2] {
-      let operand = QuestionNode.text(parts[place], reading)
-      // Literals are not null, but for the one that is asked for.
+    for index in [0, 2] {
+      let operand = QueryNode.text(parts[index], interpretation)
+      // Literals are not null, except for the literal null itself.
       if operand == "null" { return isNegated ? "not (\(text))" : text }
-      if operand.hasPrefix("(") && place == 2 && name == "in" { continue }
-      if QuestionNode.isProperty(operand) { all.append("\(operand) ne null") }
+      if operand.hasPrefix("(") && index == 2 && name == "in" { continue }
+      if QueryNode.isProperty(operand) { all.append("\(operand) ne null") }
     }
     return all.count == 1 ? all[0] : "(" + all.joined(separator: " and ") + ")"
   }
@@ -92,28 +99,28 @@ extension QuestionNode {
     operand.count == 36 && operand.filter { $0 == "-" }.count == 4
   }
 
-  private func node(_ place: Int) -> QuestionNode? {
-    guard parts.indices.contains(place), case .node(let node) = parts[place] else { return nil }
+  private func node(_ index: Int) -> QueryNode? {
+    guard parts.indices.contains(index), case .node(let node) = parts[index] else { return nil }
     return node
   }
 
-  private func plain(_ reading: QuestionReading) -> String {
+  private func plain(_ interpretation: QueryInterpretation) -> String {
     switch meaning {
-    case .search(let pieces) where reading.searchesPieces: return pieces
-    case .referenceOptions where reading.ignoresReferenceOptions: return ""
-    case .crossjoin(let names) where reading.crossjoinsInLine:
-      let text = parts.map { QuestionNode.text($0, reading) }.joined()
+    case .search(let wordParts) where interpretation.searchesWordParts: return wordParts
+    case .referenceOptions where interpretation.ignoresReferenceOptions: return ""
+    case .crossjoin(let names) where interpretation.crossjoinsInLine:
+      let text = parts.map { QueryNode.text($0, interpretation) }.joined()
       return text + (text.contains("?") ? "&" : "?") + "$expand=" + names.joined(separator: ",")
-    default: return parts.map { QuestionNode.text($0, reading) }.joined()
+    default: return parts.map { QueryNode.text($0, interpretation) }.joined()
     }
   }
 
-  private static func text(_ part: Part, _ reading: QuestionReading) -> String {
+  private static func text(_ part: Part, _ interpretation: QueryInterpretation) -> String {
     switch part {
     case .text(let text): return text
-    case .node(let node): return node.text(reading)
+    case .node(let node): return node.text(interpretation)
     case .list(let list):
-      let items = list.items.map { $0.text(reading) }.filter { !$0.isEmpty }
+      let items = list.items.map { $0.text(interpretation) }.filter { !$0.isEmpty }
       return items.isEmpty ? "" : list.before + items.joined(separator: list.separator) + list.after
     }
   }

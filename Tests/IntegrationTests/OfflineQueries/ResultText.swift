@@ -1,7 +1,7 @@
 import LarderOData
 
 /// One spelling for each value, whatever the server's: exact, never through a floating-point number.
-enum AnswerText {
+enum ResultText {
   /// Members sorted, nulls left out, rows in any order: equal for rows that say the same.
   ///
   /// - Parameter isRounded: whether made numbers (`Made0`) are left out, for they may be a little apart.
@@ -11,11 +11,11 @@ enum AnswerText {
       let texts = items.map { canonical($0, isRounded: isRounded) }
       return "[" + (items.contains { $0.members != nil } ? texts.sorted() : texts).joined(separator: ",") + "]"
     case .object(let members):
-      let known = isRounded ? members.filter { !$0.name.hasPrefix("Made") } : members
-      let kept = known.filter { $0.value != .null && $0.value != .array([]) }.map {
+      let compared = isRounded ? members.filter { !$0.name.hasPrefix("Made") } : members
+      let texts = compared.filter { $0.value != .null && $0.value != .array([]) }.map {
         "\($0.name):\(canonical($0.value, isRounded: isRounded))"
       }
-      return "{" + kept.sorted().joined(separator: ",") + "}"
+      return "{" + texts.sorted().joined(separator: ",") + "}"
     default: return scalar(node)
     }
   }
@@ -67,7 +67,7 @@ enum AnswerText {
     return digits.isEmpty ? "0" : "\(isNegative ? "-" : "")\(String(digits))e\(exponent)"
   }
 
-  /// Moments, times and durations have several spellings.
+  /// Normalises timestamps, times and durations, which have several spellings.
   private static func string(_ text: String) -> String {
     let bytes = Array(text.utf8)
     guard let first = bytes.first else { return text }
@@ -76,7 +76,7 @@ enum AnswerText {
     guard bytes.count >= 8, first >= 0x30, first <= 0x39 || first == 0x2D, bytes.contains(0x3A) else {
       return last(text, "=")
     }
-    return moment(text)
+    return timestamp(text)
   }
 
   private static func last(_ text: String, _ filler: Character) -> String {
@@ -86,7 +86,7 @@ enum AnswerText {
   }
 
   /// Zeros at the end of a fraction go, `+00:00` is `Z`.
-  private static func moment(_ text: String) -> String {
+  private static func timestamp(_ text: String) -> String {
     var zone = ""
     var body = text
     if body.hasSuffix("Z") {

@@ -1,8 +1,8 @@
 import LarderOData
 
-/// What kind of value an expression gives, as far as operators and functions care.
+/// The kind of an expression's value, as far as operators and functions distinguish it.
 enum ValueKind: Sendable, Hashable {
-  case string, integer, decimal, double, boolean, date, moment, time, duration, guid, binary
+  case string, integer, decimal, double, boolean, date, timestamp, time, duration, guid, binary
   /// Qualified name of the type.
   case enumeration(String)
 
@@ -19,7 +19,7 @@ enum ValueKind: Sendable, Hashable {
     case .double, .single: self = .double
     case .boolean: self = .boolean
     case .date: self = .date
-    case .dateTime, .dateTimeOffset: self = .moment
+    case .dateTime, .dateTimeOffset: self = .timestamp
     case .timeOfDay: self = .time
     case .duration: self = .duration
     case .guid: self = .guid
@@ -38,8 +38,8 @@ enum ValueKind: Sendable, Hashable {
   }
 }
 
-/// Literals of URLs from values of JSON answers.
-enum QuestionLiteral {
+/// Creates URL literals from JSON values.
+enum QueryLiteral {
   /// The literal, percent-encoded; nil where the value is none of the kind.
   static func text(_ value: JSONNode, _ kind: ValueKind, type: EdmPrimitiveType?, version: ODataVersion) -> String? {
     switch (value, kind) {
@@ -48,7 +48,7 @@ enum QuestionLiteral {
     case (.number(let text), _) where kind.isNumber: return number(text, type, version)
     case (.string(let text), _) where kind.isNumber: return number(text, type, version)
     case (.string(let text), .string): return quoted(text)
-    case (.string(let text), .moment): return moment(text, version)
+    case (.string(let text), .timestamp): return timestamp(text, version)
     case (.string(let text), .date), (.string(let text), .time): return encoded(text)
     case (.string(let text), .duration): return "duration'\(encoded(text))'"
     case (.string(let text), .guid): return version < .v4 ? "guid'\(text)'" : text
@@ -62,7 +62,7 @@ enum QuestionLiteral {
     "'" + encoded(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''")) + "'"
   }
 
-  /// All but letters, digits and what has no meaning anywhere in a URL.
+  /// Everything except letters, digits and characters without a meaning in URLs.
   static func encoded(_ text: String) -> String {
     var result = ""
     for byte in text.utf8 {
@@ -94,7 +94,7 @@ enum QuestionLiteral {
   }
 
   /// V2's `/Date(ms)/` becomes `datetime'…'`.
-  private static func moment(_ text: String, _ version: ODataVersion) -> String? {
+  private static func timestamp(_ text: String, _ version: ODataVersion) -> String? {
     guard version < .v4 else { return encoded(text) }
     guard text.hasPrefix("/Date("), let milliseconds = Int64(text.dropFirst(6).prefix { $0 == "-" || $0.isNumber })
     else { return nil }

@@ -2,7 +2,7 @@ import LarderOData
 import LarderTestSupport
 import Testing
 
-extension ServiceAnswers {
+extension ServiceTarget {
   init(_ service: ODataPyService) { self.init(port: service.port, root: "/shop") }
 
   init(_ service: MockSAP, _ root: String) {
@@ -10,30 +10,30 @@ extension ServiceAnswers {
   }
 }
 
-/// A service whose answers are falsified on the way.
-private struct Spoiled: AnswersQuestions {
-  let service: ServiceAnswers
+/// A service whose results are falsified on the way.
+private struct Spoiled: QueryTarget {
+  let service: ServiceTarget
   let spoil: @Sendable (String, String) -> String
 
-  func answer(_ path: String) async -> QuestionAnswer {
-    guard case .content(let bytes) = await service.answer(path) else { return await service.answer(path) }
+  func result(of path: String) async -> QueryResult {
+    guard case .content(let bytes) = await service.result(of: path) else { return await service.result(of: path) }
     return .content(Array(spoil(path, String(decoding: bytes, as: UTF8.self)).utf8))
   }
 }
 
-@Suite("Same question, same answer: the machinery", .odataPy(), .timeLimit(.minutes(5)))
+@Suite("Same query, same result: the machinery", .odataPy(), .timeLimit(.minutes(5)))
 struct SameAnswerMachineryTests {
-  private func writer(_ seed: UInt64) async throws -> QuestionWriter {
-    let service = ServiceAnswers(try ODataPyService.ofSuite)
-    let data = try await onOwnThread { try QuestionData.read(service) }
-    return QuestionWriter(data: data, reach: .odataPy, random: PrintedSeed(seed: seed))
+  private func generator(_ seed: UInt64) async throws -> QueryGenerator {
+    let service = ServiceTarget(try ODataPyService.ofSuite)
+    let data = try await onOwnThread { try QueryData.read(service) }
+    return QueryGenerator(data: data, features: .odataPy, random: PrintedSeed(seed: seed))
   }
 
-  @Test("one seed makes the same questions, another seed others")
+  @Test("A seed determines the queries")
   func deterministic() async throws {
-    var one = try await writer(1)
-    var same = try await writer(1)
-    var other = try await writer(2)
+    var one = try await generator(1)
+    var same = try await generator(1)
+    var other = try await generator(2)
     let first = (0..<200).map { _ in one.next().path }
     #expect(first == (0..<200).map { _ in same.next().path })
     #expect(first != (0..<200).map { _ in other.next().path })
@@ -41,38 +41,38 @@ struct SameAnswerMachineryTests {
     for part in [
       "$filter=", "$orderby=", "$expand=", "$select=", "$apply=", "$compute=", "/any(", "/$count", "%20in%20",
     ] {
-      #expect(first.contains { $0.contains(part) }, "no question has \(part)")
+      #expect(first.contains { $0.contains(part) }, "no query contains \(part)")
     }
   }
 
-  @Test("a service asked twice gives the same answers, and understands most of the questions")
+  @Test("A service returns equal results for equal queries, and supports most of the generated queries")
   func sameService() async throws {
-    var writer = try await writer(3)
-    let service = ServiceAnswers(try ODataPyService.ofSuite)
-    var run = SameAnswerRun("odatapy beside itself", service: service, store: service, excuses: [], count: 150)
-    await run.run(&writer)
+    var generator = try await generator(3)
+    let service = ServiceTarget(try ODataPyService.ofSuite)
+    var run = ComparisonRun("odatapy beside itself", service: service, store: service, excuses: [], count: 150)
+    await run.run(&generator)
     #expect(run.findings.isEmpty, "\(run.findings.map(\.description).joined(separator: "\n"))")
-    #expect(run.compared > run.count * 7 / 10)
+    #expect(run.comparedCount > run.count * 7 / 10)
   }
 
-  @Test("a wrong value is found, and the question made as small as shows it")
+  @Test("A wrong value is found, and the query is reduced")
   func wrongValue() async throws {
-    var writer = try await writer(4)
-    let service = ServiceAnswers(try ODataPyService.ofSuite)
+    var generator = try await generator(4)
+    let service = ServiceTarget(try ODataPyService.ofSuite)
     let spoiled = Spoiled(service: service) { path, text in
       path.contains("contains(") ? text.replacing("\"value\":[", with: "\"value\":[{\"ID\":-1},") : text
     }
-    var run = SameAnswerRun("a liar", service: service, store: spoiled, excuses: [], count: 300)
-    await run.run(&writer, atMost: 1)
-    let found = try #require(run.findings.first)
-    #expect(found.question.contains("contains("))
-    #expect(found.question.utf8.count <= found.original.utf8.count)
-    #expect(!found.question.contains("%20and%20"))
-    #expect(!found.differences.isEmpty)
+    var run = ComparisonRun("a liar", service: service, store: spoiled, excuses: [], count: 300)
+    await run.run(&generator, findingLimit: 1)
+    let finding = try #require(run.findings.first)
+    #expect(finding.query.contains("contains("))
+    #expect(finding.query.utf8.count <= finding.original.utf8.count)
+    #expect(!finding.query.contains("%20and%20"))
+    #expect(!finding.differences.isEmpty)
   }
 
   @Test(
-    "answers are alike where they say the same",
+    "Different spellings of the same result are equal",
     arguments: [
       (#"{"value":[{"a":1},{"a":2}]}"#, #"{"@odata.context":"x","value":[{"a":2.0},{"a":1e0}]}"#),
       (
@@ -87,7 +87,7 @@ struct SameAnswerMachineryTests {
   }
 
   @Test(
-    "and different where they do not",
+    "Different results are different",
     arguments: [
       (#"{"value":[{"a":1},{"a":2}]}"#, #"{"value":[{"a":1}]}"#),
       (#"{"value":9007199254740993}"#, #"{"value":9007199254740992}"#),
@@ -103,7 +103,7 @@ struct SameAnswerMachineryTests {
     #expect(!differences(one, other).isEmpty)
   }
 
-  @Test("rows in another order differ where an order was asked for, nested ones too")
+  @Test("The order of rows matters if the query defines it, at each level")
   func order() {
     let one = #"{"value":[{"a":1,"n":[{"b":1},{"b":2}]},{"a":2}]}"#
     let other = #"{"value":[{"a":2},{"a":1,"n":[{"b":1},{"b":2}]}]}"#
@@ -114,28 +114,28 @@ struct SameAnswerMachineryTests {
     #expect(differences(one, inner, ordered: ["n"]).map(\.kind) == [.order])
   }
 
-  private func differences(_ one: String, _ other: String, ordered: Set<String> = []) -> [AnswerDifference] {
-    AnswerComparison.differences(
+  private func differences(_ one: String, _ other: String, ordered: Set<String> = []) -> [ResultDifference] {
+    ResultComparison.differences(
       service: .content(Array(one.utf8)), store: .content(Array(other.utf8)), ordered: ordered)
   }
 }
 
-@Suite("Same question, same answer: what mock-sap understands", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
+@Suite("Same query, same result: the features of mock-sap", .mockSAP("--no-csrf"), .timeLimit(.minutes(5)))
 struct SameAnswerMockSAPTests {
-  @Test("V2 and V4 answer most of the questions that are made for them")
+  @Test("V2 and V4 support most of the queries that are generated for them")
   func understands() async throws {
     let service = try MockSAP.ofSuite
-    for (root, reach) in [
-      (service.salesOrdersV2, QuestionReach.mockSAPV2), (service.gatewaySample, .mockSAPV2),
+    for (root, features) in [
+      (service.salesOrdersV2, QueryFeatures.mockSAPV2), (service.gatewaySample, .mockSAPV2),
       (service.productsV4, .mockSAPV4),
     ] {
-      let answers = ServiceAnswers(service, root)
-      let data = try await onOwnThread { try QuestionData.read(answers) }
-      var writer = QuestionWriter(data: data, reach: reach, random: PrintedSeed(seed: 5))
-      var run = SameAnswerRun("\(root) beside itself", service: answers, store: answers, excuses: [], count: 80)
-      await run.run(&writer)
+      let target = ServiceTarget(service, root)
+      let data = try await onOwnThread { try QueryData.read(target) }
+      var generator = QueryGenerator(data: data, features: features, random: PrintedSeed(seed: 5))
+      var run = ComparisonRun("\(root) beside itself", service: target, store: target, excuses: [], count: 80)
+      await run.run(&generator)
       #expect(run.findings.isEmpty)
-      #expect(run.compared > run.count * 7 / 10)
+      #expect(run.comparedCount > run.count * 7 / 10)
     }
   }
 }

@@ -1,10 +1,10 @@
 import LarderOData
 
-/// The values of an answer, without what only a server can say: context, links, ETags, deferred content.
+/// The values of a result, without members that only a server can know: context, links, ETags, deferred content.
 ///
-/// V2 and V4 come out alike: rows under `value`, the count as `@count`, an inline count as `Name@count`, a type's name as
-/// `@type`, and of entity references what follows the service's root.
-enum AnswerShape {
+/// V2 and V4 get the same shape: rows under `value`, the count as `@count`, an inline count as `Name@count`, a type's name as
+/// `@type`, and for entity references the part after the service's root.
+enum ResultShape {
   static func plain(_ node: JSONNode) -> JSONNode {
     guard let members = node.members else { return value(node) }
     if members.count == 1, members[0].name == "d" { return verbose(members[0].value) }
@@ -12,7 +12,7 @@ enum AnswerShape {
   }
 
   /// The rows of a collection, or the one object.
-  static func rows(of answer: JSONNode) -> [JSONNode] { answer["value"]?.items ?? [answer] }
+  static func rows(of result: JSONNode) -> [JSONNode] { result["value"]?.items ?? [result] }
 
   private static func verbose(_ node: JSONNode) -> JSONNode {
     if let results = node["results"]?.items {
@@ -65,7 +65,7 @@ enum AnswerShape {
     return name.hasPrefix("Collection(") || !name.contains(".") ? nil : .string(name)
   }
 
-  /// The part of an entity-id that is the same on every server: what follows the last segment of the service's root.
+  /// The part of an entity-id that is the same on every server: the part after the last segment of the service's root.
   private static func reference(_ node: JSONNode) -> JSONNode {
     guard let text = node.string else { return node }
     // A set's name begins the last one or two segments; keys hold no unescaped slash.

@@ -7,7 +7,7 @@ import LarderService
 import LarderTestSupport
 
 /// An offline store after a download; whatever it asks of the network from then on fails.
-final class StoreAnswers: AnswersQuestions {
+final class StoreTarget: QueryTarget {
   let provider: OfflineODataProvider
   private let folder: TemporaryFolder
 
@@ -18,10 +18,10 @@ final class StoreAnswers: AnswersQuestions {
 
   /// Copies all of a service: each set and singleton, with everything that navigation properties lead to.
   ///
-  /// - Parameter pageSize: the rows of a page, whose next links the store follows to the end.
-  static func copy(of data: QuestionData, at root: String, pageSize: Int? = nil) async throws -> StoreAnswers {
+  /// - Parameter pageSize: the rows of a page. All pages are read, by their next links.
+  static func copy(of data: QueryData, at root: String, pageSize: Int? = nil) async throws -> StoreTarget {
     let folder = try TemporaryFolder()
-    guard let url = URL(string: root) else { throw QuestionData.Failure(description: "\(root) is no URL") }
+    guard let url = URL(string: root) else { throw QueryData.Failure(description: "\(root) is not a URL") }
     let parameters = OfflineODataParameters(storePath: folder.path)
     let filling = try OfflineODataProvider(serviceRoot: url, transport: try CurlTransport(), parameters: parameters)
     for set in data.roots {
@@ -35,11 +35,11 @@ final class StoreAnswers: AnswersQuestions {
     paged.answerPageSize = pageSize
     let provider = try OfflineODataProvider(serviceRoot: url, transport: Unplugged(), parameters: paged)
     try await provider.open()
-    return StoreAnswers(provider: provider, folder: folder)
+    return StoreTarget(provider: provider, folder: folder)
   }
 
   /// All navigation properties; below contained entities, which no set has, theirs too.
-  private static func expand(_ type: EdmStructure, _ data: QuestionData, depth: Int) -> String {
+  private static func expand(_ type: EdmStructure, _ data: QueryData, depth: Int) -> String {
     type.navigationProperties.map { navigation in
       guard navigation.containsTarget, depth < 2, data.model.version >= .v4,
         let target = navigation.type.name.flatMap({ data.model.structure($0) })
@@ -49,19 +49,19 @@ final class StoreAnswers: AnswersQuestions {
     }.joined(separator: ",")
   }
 
-  func answer(_ path: String) async -> QuestionAnswer {
+  func result(of path: String) async -> QueryResult {
     do {
-      let answer = try await provider.readJSON(path)
-      if answer.bytes.isEmpty { return .nothing }
-      return .content(try await whole(answer.bytes))
+      let result = try await provider.readJSON(path)
+      if result.bytes.isEmpty { return .nothing }
+      return .content(try await whole(result.bytes))
     } catch OfflineODataError.notFound {
       return .nothing
     } catch {
-      return .refused("\(error)")
+      return .rejected("\(error)")
     }
   }
 
-  /// All pages of an answer as one.
+  /// All pages of a result as one.
   private func whole(_ first: [UInt8]) async throws -> [UInt8] {
     guard provider.parameters.answerPageSize != nil, var page = try? JSONNode(first) else { return first }
     let isVerbose = page["d"] != nil
@@ -78,7 +78,7 @@ final class StoreAnswers: AnswersQuestions {
       page = try JSONNode(try await provider.readJSON(link).bytes)
     }
     guard links > 0 else { return first }
-    return ServiceSpelling.bytes(StoreAnswers.replaced(head, isVerbose, rows))
+    return ServiceSpelling.bytes(StoreTarget.replaced(head, isVerbose, rows))
   }
 
   private static func replaced(_ page: JSONNode, _ isVerbose: Bool, _ rows: [JSONNode]) -> JSONNode {
@@ -95,6 +95,6 @@ final class StoreAnswers: AnswersQuestions {
 /// A machine without a network.
 private struct Unplugged: HTTPTransport {
   func send(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
-    throw .cannotConnect(host: request.url.host() ?? "", reason: "the test has no network any more")
+    throw .cannotConnect(host: request.url.host() ?? "", reason: "the test has no network")
   }
 }

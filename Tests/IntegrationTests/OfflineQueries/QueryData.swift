@@ -2,10 +2,10 @@ import LarderOData
 import LarderODataXML
 import LarderTestSupport
 
-/// What a service holds: its model, its rows, and the values that stand in them.
-struct QuestionData: Sendable {
+/// The data of a service: its model, its rows, and their values.
+struct QueryData: Sendable {
   let model: EdmModel
-  /// Where questions begin, sets first.
+  /// The entity sets and singletons that queries start at, sets first.
   let roots: [Root]
   /// The rows of each root, as the service gave them (V2's envelope taken off).
   let rows: [String: [JSONNode]]
@@ -31,7 +31,7 @@ struct QuestionData: Sendable {
   struct Failure: Error, CustomStringConvertible { let description: String }
 
   /// Reads metadata and all rows. Roots of the given names are left out.
-  static func read(_ service: ServiceAnswers, without left: Set<String> = []) throws -> QuestionData {
+  static func read(_ service: ServiceTarget, without excluded: Set<String> = []) throws -> QueryData {
     var plain = service
     plain.fields = [:]
     let metadata = try plain.get("$metadata")
@@ -44,21 +44,21 @@ struct QuestionData: Sendable {
     let singletons = (container?.singletons ?? []).map { ($0.name, $0.type, true) }
     var roots: [Root] = []
     var collector = Collector(model: model)
-    for (name, typeName, isSingleton) in sets + singletons where !left.contains(name) {
+    for (name, typeName, isSingleton) in sets + singletons where !excluded.contains(name) {
       guard let type = model.structure(typeName) else { continue }
       let contained = type.navigationProperties.filter(\.containsTarget).map(\.name)
       let query = contained.isEmpty ? "" : "?$expand=" + contained.joined(separator: ",")
-      let answer = try service.get(name + query)
-      guard answer.status == 200 else { throw Failure(description: "\(name): \(answer.status) \(answer.text)") }
-      let rows = AnswerShape.rows(of: AnswerShape.plain(try JSONNode(answer.body)))
+      let response = try service.get(name + query)
+      guard response.status == 200 else { throw Failure(description: "\(name): \(response.status) \(response.text)") }
+      let rows = ResultShape.rows(of: ResultShape.plain(try JSONNode(response.body)))
       collector.rows[name] = rows
-      for row in rows { collector.take(row, type) }
+      for row in rows { collector.collect(row, type) }
       roots.append(Root(name: name, type: type, isSingleton: isSingleton))
     }
     guard !roots.isEmpty else { throw Failure(description: "the service has no entity sets") }
     let declared = model.schemas.flatMap(\.entityTypes).compactMap { model.structure($0.qualifiedName) }
     let unknown = declared.flatMap { type in type.properties.map { "\(type.name)/\($0.name)" } }
-    return QuestionData(
+    return QueryData(
       model: model, roots: roots, rows: collector.rows, values: collector.values,
       unknown: Set(unknown).subtracting(collector.present))
   }
@@ -73,7 +73,7 @@ struct QuestionData: Sendable {
     var singles: Set<String> = []
     var doubles: Set<String> = []
 
-    /// Whether two spellings are one value of the property's type; the question may have asked for it alone.
+    /// Whether two spellings are the same value of the property's type. The result may consist of the value alone.
     func isSame(_ one: String?, _ other: String?, _ name: String) -> Bool {
       guard let one, let other else { return false }
       if singles.contains(name) { return Float(one) != nil && Float(one) == Float(other) }
@@ -94,7 +94,7 @@ struct QuestionData: Sendable {
   }
 
   /// The properties of a type that expressions can name.
-  func leaves(of type: EdmStructure) -> [Leaf] { QuestionData.leaves(of: type, model) }
+  func leaves(of type: EdmStructure) -> [Leaf] { QueryData.leaves(of: type, model) }
 
   /// The types below a type.
   func derived(from type: EdmStructure) -> [EdmStructure] {
@@ -124,14 +124,14 @@ struct QuestionData: Sendable {
     var rows: [String: [JSONNode]] = [:]
     var values: [String: [JSONNode]] = [:]
     var present: Set<String> = []
-    private var seen: Set<String> = []
+    private var recordedValues: Set<String> = []
 
     init(model: EdmModel) { self.model = model }
 
-    mutating func take(_ row: JSONNode, _ declared: EdmStructure) {
+    mutating func collect(_ row: JSONNode, _ declared: EdmStructure) {
       let type = row["@type"]?.string.flatMap { model.structure($0) } ?? declared
       for member in row.members ?? [] { for owner in type.chain { present.insert("\(owner.name)/\(member.name)") } }
-      for leaf in QuestionData.leaves(of: type, model) {
+      for leaf in QueryData.leaves(of: type, model) {
         var value: JSONNode? = row
         for step in leaf.path.split(separator: "/") { value = value?[String(step)] }
         guard let value, value != .null else { continue }
@@ -145,12 +145,12 @@ struct QuestionData: Sendable {
       for navigation in type.navigationProperties where navigation.containsTarget {
         guard let name = navigation.type.name, let target = model.structure(name), let inner = row[navigation.name]
         else { continue }
-        for item in inner.items ?? [inner] where item != .null { take(item, target) }
+        for item in inner.items ?? [inner] where item != .null { collect(item, target) }
       }
     }
 
     private mutating func add(_ value: JSONNode, _ path: String) {
-      guard values[path, default: []].count < 60, seen.insert("\(path)=\(value)").inserted else { return }
+      guard values[path, default: []].count < 60, recordedValues.insert("\(path)=\(value)").inserted else { return }
       values[path, default: []].append(value)
     }
   }

@@ -1,18 +1,18 @@
-/// A piece of a question's text, with the pieces that it is made of: so a question can be made smaller and still be one.
-struct QuestionNode: Sendable {
-  /// What the piece is.
+/// A part of a query's text, with the parts that it consists of, so that a query can be reduced and stays valid.
+struct QueryNode: Sendable {
+  /// The role of the part.
   var role: Role
-  /// What it is made of, in order.
+  /// The parts that it consists of, in order.
   var parts: [Part]
-  /// What the piece means, where servers may take it otherwise.
-  var meaning = QuestionMeaning.plain
+  /// The meaning of the part, if servers may interpret it differently.
+  var meaning = QueryMeaning.plain
 
   enum Role: Sendable, Hashable {
     /// An expression that is true or false: any part of it that is one too may stand in its place.
     case truth
     /// An expression of a kind of values, likewise.
     case value(ValueKind)
-    /// `$orderby` with what makes sense only beside it.
+    /// `$orderby`, with the options that make sense only together with it.
     case order
     /// The options of a navigation property in `$expand`, by its path.
     case expand(String)
@@ -21,7 +21,7 @@ struct QuestionNode: Sendable {
 
   indirect enum Part: Sendable {
     case text(String)
-    case node(QuestionNode)
+    case node(QueryNode)
     case list(List)
   }
 
@@ -32,18 +32,18 @@ struct QuestionNode: Sendable {
     var after = ""
     /// How many must stay.
     var minimum = 1
-    var items: [QuestionNode]
+    var items: [QueryNode]
   }
 
-  init(_ role: Role, _ parts: [Part], _ meaning: QuestionMeaning = .plain) {
+  init(_ role: Role, _ parts: [Part], _ meaning: QueryMeaning = .plain) {
     self.role = role
     self.parts = parts
     self.meaning = meaning
   }
 
   /// A condition on two operands.
-  static func relation(_ left: Part, _ name: String, _ right: Part) -> QuestionNode {
-    QuestionNode(.truth, [left, .text(" \(name) "), right], .relation(name))
+  static func relation(_ left: Part, _ name: String, _ right: Part) -> QueryNode {
+    QueryNode(.truth, [left, .text(" \(name) "), right], .relation(name))
   }
 
   init(_ parts: [Part]) { self.init(.plain, parts) }
@@ -63,7 +63,7 @@ struct QuestionNode: Sendable {
     }.joined()
   }
 
-  /// The paths of the collections whose order the question asks for: empty for the outermost.
+  /// The paths of the collections that the query orders: empty for the outermost.
   func ordered(_ path: String = "") -> Set<String> {
     var path = path
     if case .expand(let name) = role { path = path.isEmpty ? name : "\(path)/\(name)" }
@@ -79,18 +79,18 @@ struct QuestionNode: Sendable {
   }
 
   /// Every tree that has one piece less.
-  func smaller() -> [QuestionNode] {
-    var all: [QuestionNode] = []
+  func smaller() -> [QueryNode] {
+    var all: [QueryNode] = []
     switch (role, meaning) {
-    // What a lambda says of its variable means nothing outside.
+    // Conditions on a lambda's variable are not valid outside of it.
     case (_, .quantifier): break
     case (.truth, _), (.value, _): all += inner(role)
     default: break
     }
-    for (place, part) in parts.enumerated() {
-      for changed in QuestionNode.smaller(part) {
+    for (index, part) in parts.enumerated() {
+      for changed in QueryNode.smaller(part) {
         var copy = self
-        copy.parts[place] = changed
+        copy.parts[index] = changed
         all.append(copy)
       }
     }
@@ -104,16 +104,16 @@ struct QuestionNode: Sendable {
     case .list(let list):
       var all: [Part] = []
       if list.items.count > list.minimum {
-        for place in list.items.indices {
+        for index in list.items.indices {
           var copy = list
-          copy.items.remove(at: place)
+          copy.items.remove(at: index)
           all.append(.list(copy))
         }
       }
-      for (place, item) in list.items.enumerated() {
+      for (index, item) in list.items.enumerated() {
         for changed in item.smaller() {
           var copy = list
-          copy.items[place] = changed
+          copy.items[index] = changed
           all.append(.list(copy))
         }
       }
@@ -122,8 +122,8 @@ struct QuestionNode: Sendable {
   }
 
   /// The nearest pieces below that have a role.
-  private func inner(_ wanted: Role) -> [QuestionNode] {
-    parts.flatMap { part -> [QuestionNode] in
+  private func inner(_ wanted: Role) -> [QueryNode] {
+    parts.flatMap { part -> [QueryNode] in
       switch part {
       case .text: return []
       case .node(let node): return node.role == wanted ? [node] : node.inner(wanted)
@@ -133,22 +133,22 @@ struct QuestionNode: Sendable {
   }
 }
 
-/// One question.
-struct Question: Sendable {
-  var root: QuestionNode
+/// One generated query.
+struct GeneratedQuery: Sendable {
+  var root: QueryNode
 
   /// From the service's root, percent-encoded as requests need it.
-  var path: String { Question.encoded(root.text) }
+  var path: String { GeneratedQuery.encoded(root.text) }
 
-  /// The same, as a server that reads so understands it.
-  func path(_ reading: QuestionReading) -> String { Question.encoded(root.text(reading)) }
+  /// The path of the query as a server with this interpretation evaluates it.
+  func path(_ interpretation: QueryInterpretation) -> String { GeneratedQuery.encoded(root.text(interpretation)) }
 
-  private static func encoded(_ question: String) -> String {
+  private static func encoded(_ query: String) -> String {
     var text = ""
-    for byte in question.utf8 {
+    for byte in query.utf8 {
       switch byte {
       case 0x20: text += "%20"
-      case 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x80...: text += QuestionLiteral.escaped(byte)
+      case 0x22, 0x3C, 0x3E, 0x5C, 0x5E, 0x60, 0x7B...0x7D, 0x80...: text += QueryLiteral.escaped(byte)
       default: text.unicodeScalars.append(Unicode.Scalar(byte))
       }
     }
