@@ -11,7 +11,8 @@
 //              terminated; Object/ values in the file of an object store; Parse/ trees of the OData language, and many
 //              texts in one run; Offline/ a folder with a copy of a service.
 // 5. Output/   streams, files, indentation; all output to a terminal passes `TerminalFilter`.
-// 6. `CommandFailure` turns every error into one line, a hint and a `CommandStatus`.
+// 6. Status/   `CommandFailure` turns every error into one line, a hint and a `CommandStatus` (CommandFailure+errors). Context/ is
+//              the environment of a command.
 // 7. Process/  the real process: standard streams, signals.
 
 /// The `larder` command.

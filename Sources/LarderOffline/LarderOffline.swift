@@ -1,43 +1,47 @@
-// The offline store: a relational copy of a service, filled by defining queries, asked without a network.
+// The offline store: a relational copy of a service, filled by defining queries, that is queried and changed without a network.
 //
-// What the copy is made of:
-// 1. Replica/   ``ReplicaPlan``: the tables that a model becomes. ``EntityTable`` holds the entities of one entity set,
-//               singleton or containment navigation property, one column a property; ``LinkTable`` the links that no
-//               referential constraint tells. Generations, rows, deltas and migrations live here too.
-// 2. Values/    how values of primitive types stand in a column, exactly, and what SQL computes with them.
+// The copy:
+// 1. Replica/   ``ReplicaPlan``: the tables for a model. ``EntityTable`` is the table of one entity set, singleton or
+//               containment navigation property, with one column for each property; ``LinkTable`` has the links that no
+//               referential constraint determines. Values/ stores values of primitive types exactly, and computes with them in
+//               SQL. Queries/ describes the defining queries.
+// 2. Staging/   downloaded rows and deltas before readers see them; generations of tables.
+// 3. Migration/ adopts another model: changes the tables and keeps rows and pending changes.
 //
-// The way of a question:
-// 1. Query/     a bound URL becomes a ``ReadPlan``: one SQL statement with its parameters, a statement more for each
-//               expanded navigation property. The only place that writes SQL for questions.
-// 2. Coverage/  ``ReadOutcome``: the one table of what is not in the copy. ``Coverage``: which rows, properties and links the
-//               defining queries have brought; a plan's ``ReadCheck`` asks it of the rows that are read.
-// 3. Results/   rows become entities, values of `Decodable` types, or JSON bytes of V4 or V2; live results.
+// A query:
+// 1. Query/     a bound URL becomes a ``ReadPlan``: one SQL statement with its parameters, and one for each expanded
+//               navigation property. No other code writes SQL for queries. ``StoreModel`` adds the sets of queue and archive.
+// 2. Coverage/  ``Coverage``: which rows, properties and links the defining queries have downloaded. ``ReadOutcome``: what a
+//               read of other data returns; the plan's ``ReadCheck`` finds such data in the rows that are read.
+// 3. PreparedQueries/  plans are made once for each URL and kept.
+// 4. Results/   rows become entities, values of `Decodable` types, or JSON of V4 or V2; live results.
 //
-// The way of a download:
-// 1. Sync/      which way a defining query takes (delta link, 304, whole read), pages, resumption, progress.
-// 2. Replica/   rows go to durable staging in slices; one short transaction makes them what readers see.
+// A download:
+// 1. DefiningQueries/  which queries fill the store, and the rows that they wait for.
+// 2. Sync/      chooses delta link, condition or complete read; pages, resumption, progress.
+// 3. Staging/   rows go to the disk in slices; one short transaction makes them visible.
 //
-// The way of a change:
-// 1. Changes/Make/    the path is walked to a row, the content checked against the model; what it does becomes effects.
-// 2. Changes/Record/  ``QueuedRequest`` waits to be sent, its effects and what it depends on beside it, in one commit.
-// 3. Changes/Fold/    ``PendingFold``: what the server has, with the effects folded over it, is what readers see.
+// A change:
+// 1. Changes/Make/    the path leads to a row, and the content is checked against the model; the change becomes effects.
+// 2. Changes/Record/  ``QueuedRequest`` is stored with its effects and dependencies in one commit.
+// 3. Changes/Fold/    ``PendingFold`` applies the effects to the server's version: readers see the result.
 //
-// The way of an upload:
-// 1. Upload/Run/      ``UploadMachine``: what is sent next, alone or in a batch, and what waits; the shell around it.
-// 2. Upload/Rendering/   a ``QueuedRequest`` becomes HTTP: the service's keys, the ETag it was based on, Content-IDs.
-// 3. Upload/Journal/     the send is written down before it leaves.
-// 4. Upload/Outcome/     what the answer means, and its one commit: removal from the queue, the service's image, the archive.
-// 5. Upload/Resolution/  uncertain requests: what became of a send whose response was lost. Upload/Conflict/: policies.
-// 6. Archive/            what was refused: ``StoreModel``, the entity sets of queue and archive; retry, discard, repair.
+// An upload:
+// 1. Upload/Run/      ``UploadMachine``: what is sent next, alone or in a batch, and what is pending; and its shell.
+// 2. Upload/Rendering/   a ``QueuedRequest`` becomes HTTP: the service's keys, the ETag that it is based on, Content-IDs.
+// 3. Upload/Journal/     a request is recorded as sent before it is sent.
+// 4. Upload/Outcome/     the meaning of a response, and its one commit: removal from the queue, the service's version, the archive.
+// 5. Upload/Resolution/  requests whose response was lost. Upload/Conflict/: conflict policies.
+// 6. Archive/            rejected requests: retry, discard, repair.
 //
-// Around them:
-// Provider/         ``OfflineODataProvider``: opening, requests, suspension; ``OpenStore``, what an open one works with.
-// DefiningQueries/  which queries fill the store, and what has been downloaded of each.
-// PreparedQueries/  a query's URL becomes a plan once and is kept.
-// Media/            contents of media entities and named streams.
-// Events/           the event log, and the sequence of events.
-// User/             who owns the store, and what a switch of users does.
-// Error/            ``OfflineODataError``: its names, numbers and texts, and the translation of errors of other modules.
+// The store:
+// Provider/    ``OfflineODataProvider``: opening, requests, suspension, events.
+// Parameters/  the parameters of a store.
+// OpenStore/   ``OpenStore``: an open file, and what runs on it.
+// Reports/     the public values that downloads and uploads report.
+// Events/      the event log in the file.
+// User/        the owner of a store.
+// Error/       ``OfflineODataError``: names, numbers and texts, and the conversion of errors of other modules.
 
 // Those who import this module use these modules without another import.
 @_exported public import LarderService

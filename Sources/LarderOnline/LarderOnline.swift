@@ -1,7 +1,7 @@
 // The online store: a read returns the cached response at once, then the server's response.
 //
 // The stages of one read:
-// 1. Store/         ``OnlineODataStore/schedule(_:listener:)`` records mode, store and cache as they are: the request
+// 1. The store      ``OnlineODataStore/schedule(_:listener:)`` records mode, store and cache as they are: the request
 //                   keeps to them. RequestKeys computes the keys under which its responses are cached.
 //                   A change queues behind earlier changes of the same resources (Request/ChangedResources).
 // 2. Request/       ``RequestMachine`` decides every step, by the two tables of the technical cache and the order of
@@ -14,7 +14,7 @@
 //                   changed.
 // 6. Cache/         changes are durable before the listener receives the server's response.
 //
-// Opening (Store/OnlineODataStore+Opening) claims the cache, opens or replaces its file, and loads the metadata, from
+// Opening (OnlineODataStore+Opening) claims the cache, opens or replaces its file, and loads the metadata, from
 // the cache if it is stored there.
 
 import LarderCore

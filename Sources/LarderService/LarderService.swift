@@ -1,8 +1,8 @@
 // One conversation with an OData service, and the types that all stores share. Keeps nothing between runs.
 //
 // The types shared by all stores:
-// 1. Request/   ``ODataRequest``, one request or a batch; ``ODataServiceRoot`` converts resource paths to URLs.
-// 2. Response/  ``ODataResponse``, which keeps the bytes and decodes them on demand.
+// 1. Request/   ``ODataRequest``, one request or a batch, and its ``ODataResponse``; ``ODataServiceRoot`` converts paths to URLs.
+// 2. Response/  decodes the bytes of a response on demand.
 // 3. Store/     ``ODataStore``, the listener, and ``ODataRequestExecution`` that makes the callbacks one by one;
 //               ``RequestOrder`` decides which requests wait for earlier ones.
 // 4. Error/     ``ODataServiceError``: what went wrong, where, and the underlying cause.

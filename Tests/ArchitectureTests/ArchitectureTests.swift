@@ -65,6 +65,15 @@ struct ArchitectureTests {
     for path in Traps.sleepingFiles.keys { #expect(paths.contains(path), "\(path) is not a file") }
   }
 
+  @Test("no two folders of a target use each other's types, except for the pairs with a reason")
+  func folders() {
+    let pairs = FolderCycles.pairs(in: SourceFile.sources)
+    let unexpected = pairs.filter { FolderCycles.allowed[$0.name] == nil }.map(\.description)
+    #expect(unexpected.isEmpty, "\(unexpected.joined(separator: "\n"))")
+    let gone = Set(FolderCycles.allowed.keys).subtracting(pairs.map(\.name))
+    #expect(gone.isEmpty, "no longer a pair: \(gone)")
+  }
+
   @Test("Code for both platforms uses no API of Linux only")
   func portability() {
     let violations = (SourceFile.sources + SourceFile.tests).flatMap(Portability.violations)

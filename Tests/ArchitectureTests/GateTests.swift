@@ -222,4 +222,17 @@ struct GateTests {
     #expect(Map.problem(target: "A", text: "// all about it\nstruct A {}") != nil)
     #expect(Map.problem(target: "A", text: "// The way:\n// 1. in\n// 2. out\n") == nil)
   }
+
+  @Test("two folders that use each other's types are found")
+  func folders() {
+    let files = [
+      file("struct A {\n  var b: B\n}\nprivate struct Own {}", path: "Sources/LarderOData/First/A.swift"),
+      file("struct B {\n  func f(_ a: A, _ own: Own) {}\n}", path: "Sources/LarderOData/Second/Deeper/B.swift"),
+      file("public final class C {\n  var b: B? // A\n}", path: "Sources/LarderOData/C.swift"),
+      file("struct B {\n  let c: \"C\"\n}", path: "Sources/LarderOnline/Second/B.swift"),
+    ]
+    let pairs = FolderCycles.pairs(in: files)
+    #expect(pairs.map(\.name) == ["LarderOData: First, Second"])
+    #expect(pairs.first?.usedByFirst == ["B"] && pairs.first?.usedBySecond == ["A"])
+  }
 }

@@ -50,7 +50,7 @@ enum Traps {
   /// The files that read the machine's own clock or random numbers, with the reason.
   static let ambientFiles = [
     "Sources/LarderContent/Cache/File/CacheFolder.swift": "waits for a lock of another process",
-    "Sources/LarderStorage/Lock/SharedCounter.swift": "waits for a lock of another process",
+    "Sources/LarderStorage/File/Lock/SharedCounter.swift": "waits for a lock of another process",
     "Sources/LarderStorage/File/WholeFile.swift": "gives a file a name that cannot be guessed",
     "Sources/LarderStorage/Digest/Digest.swift": "keys and nonces come only from the system",
     "Sources/LarderContent/Cache/Tiered/ChangeMark.swift": "checks once a second whether its file has been replaced",
