@@ -7,46 +7,46 @@ struct AwaitedRows: Sendable {
   /// The names of queries that will download rows, by table.
   private var awaited: [Int: String] = [:]
   /// Tables for which a query has been downloaded; and those for which it included the rows of all containing entities.
-  private var there: Set<Int> = []
-  private var thereOfAll: Set<Int> = []
+  private var presentTables: Set<Int> = []
+  private var completeTables: Set<Int> = []
   private var contained: [Contained] = []
 
   private struct Contained {
     let container: RowContainer
     let query: String
     let tables: Set<Int>
-    let isThere: Bool
+    let isDownloaded: Bool
   }
 
   var isEmpty: Bool { awaited.isEmpty }
 
   mutating func add(_ query: DefiningQueryRow, _ bound: BoundDefiningQuery) {
     let tables = bound.tables ?? [bound.table.number]
-    let isThere = query.downloaded != nil
-    if isThere { there.formUnion(tables) } else { for table in tables { awaited[table] = query.name } }
+    let isDownloaded = query.downloaded != nil
+    if isDownloaded { presentTables.formUnion(tables) } else { for table in tables { awaited[table] = query.name } }
     if let container = bound.container {
-      contained.append(Contained(container: container, query: query.name, tables: tables, isThere: isThere))
-    } else if isThere {
-      thereOfAll.formUnion(tables)
+      contained.append(Contained(container: container, query: query.name, tables: tables, isDownloaded: isDownloaded))
+    } else if isDownloaded {
+      completeTables.formUnion(tables)
     }
   }
 
-  /// The name of a defining query whose download `question` needs; nil if all the rows it reads are there.
-  func query(of question: PreparedQuery, _ rows: LocalRows) throws -> String? {
-    let read = question.plan.tables(rows.state, rows.plan)
-    let names = read.subtracting(there).compactMap { awaited[$0] }
-    return try names.min() ?? queryOfContainer(question, read, rows)
+  /// The name of a defining query whose download `preparedQuery` needs; nil if all the rows it reads are there.
+  func query(of preparedQuery: PreparedQuery, _ rows: LocalRows) throws -> String? {
+    let read = preparedQuery.plan.tables(rows.state, rows.plan)
+    let names = read.subtracting(presentTables).compactMap { awaited[$0] }
+    return try names.min() ?? queryOfContainer(preparedQuery, read, rows)
   }
 
   private func queryOfContainer(
-    _ question: PreparedQuery, _ read: Set<Int>, _ rows: LocalRows
+    _ preparedQuery: PreparedQuery, _ read: Set<Int>, _ rows: LocalRows
   ) throws -> String? {
-    guard case .path(let path) = question.url.resource else { return nil }
+    guard case .path(let path) = preparedQuery.url.resource else { return nil }
     let missing = try missing(read, rows)
     guard !missing.isEmpty else { return nil }
     let reach = try ContainedReach(path, rows)
-    let associated = AssociatedTables(question.url, path, rows.plan)
-    return missing.filter { associated.canInclude($0.tables) || reach.mayLack($0, question.plan) }.map(\.query).min()
+    let associated = AssociatedTables(preparedQuery.url, path, rows.plan)
+    return missing.filter { associated.canInclude($0.tables) || reach.mayLack($0, preparedQuery.plan) }.map(\.query).min()
   }
 
   /// An entity with a navigation property that contains others.
@@ -65,21 +65,24 @@ struct AwaitedRows: Sendable {
   /// Each entity is looked up once, because there may be as many defining queries as entities.
   private func missing(_ read: Set<Int>, _ rows: LocalRows) throws -> [MissingRows] {
     let tables = rows.plan.tables
-    let lacking = read.subtracting(thereOfAll).filter { tables.indices.contains($0) && tables[$0].isContained }
-    let wanted = contained.filter { !$0.isThere && !$0.tables.isDisjoint(with: lacking) }
-    guard !wanted.isEmpty else { return [] }
-    var come: [Place: Set<Int>] = [:]
-    for one in contained where one.isThere && !one.tables.isDisjoint(with: lacking) {
-      guard let row = try one.container.row(rows) else { continue }
-      come[Place(one.container, row), default: []].formUnion(one.tables)
+    let lacking = read.subtracting(completeTables).filter { tables.indices.contains($0) && tables[$0].isContained }
+    let missingQueries = contained.filter { !$0.isDownloaded && !$0.tables.isDisjoint(with: lacking) }
+    guard !missingQueries.isEmpty else { return [] }
+    var presentByPlace: [Place: Set<Int>] = [:]
+    for containedQuery in contained
+    where containedQuery.isDownloaded && !containedQuery.tables.isDisjoint(with: lacking) {
+      guard let row = try containedQuery.container.row(rows) else { continue }
+      presentByPlace[Place(containedQuery.container, row), default: []].formUnion(containedQuery.tables)
     }
-    return try wanted.compactMap { one in
-      guard let row = try one.container.row(rows) else { return nil }
-      let tables = one.tables.intersection(lacking).subtracting(come[Place(one.container, row)] ?? [])
+    return try missingQueries.compactMap { containedQuery in
+      guard let row = try containedQuery.container.row(rows) else { return nil }
+      let tables = containedQuery.tables.intersection(lacking).subtracting(
+        presentByPlace[Place(containedQuery.container, row)] ?? [])
       guard !tables.isEmpty else { return nil }
-      let table = rows.plan.tables[one.container.table]
+      let table = rows.plan.tables[containedQuery.container.table]
       return MissingRows(
-        query: one.query, tables: tables, target: table.navigations[one.container.navigation].target,
+        query: containedQuery.query, tables: tables,
+        target: table.navigations[containedQuery.container.navigation].target,
         containers: try rows.containers(of: RowReference(table.name, row)))
     }
   }
@@ -152,11 +155,11 @@ private struct ContainedReach {
   }
 
   private func mayLack(
-    _ missing: MissingRows, _ plan: ReadPlan, _ place: Place, besides known: Set<Int> = []
+    _ missing: MissingRows, _ plan: ReadPlan, _ place: Place, besides knownTables: Set<Int> = []
   ) -> Bool {
     if case .nowhere = place { return false }
-    let own = plan.directTables(rows.state, rows.plan).subtracting(known)
-    if !own.isDisjoint(with: missing.tables), isAround(missing, place) { return true }
+    let ownTables = plan.directTables(rows.state, rows.plan).subtracting(knownTables)
+    if !ownTables.isDisjoint(with: missing.tables), isAround(missing, place) { return true }
     guard let shape = plan.shape else { return false }
     return shape.expands.contains { expand in
       mayLack(missing, expand.plan, behind(shape.table?.navigation(expand.path), place))

@@ -26,22 +26,22 @@ extension OfflineODataError {
   /// Describes why a Swift type cannot be decoded: the path, the declared type, the kind of value found and the
   /// requested type, but never the value.
   private init(_ error: DecodingError) {
-    let (found, missing): (DecodingError.Context, [any CodingKey])
+    let (failure, missing): (DecodingError.Context, [any CodingKey])
     switch error {
-    case .keyNotFound(let key, let context): (found, missing) = (context, [key])
+    case .keyNotFound(let key, let context): (failure, missing) = (context, [key])
     case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
-      (found, missing) = (context, [])
+      (failure, missing) = (context, [])
     @unknown default:
       self.init(.undecodableType)
       return
     }
-    let path = (found.codingPath + missing).reduce("") { path, key in
+    let path = (failure.codingPath + missing).reduce("") { path, key in
       if key is ItemKey, let place = key.intValue { return "\(path)[\(place)]" }
       return path.isEmpty ? key.stringValue : "\(path)/\(key.stringValue)"
     }
-    let what =
-      missing.isEmpty ? found.debugDescription : "is not in the result; select or expand it, or make it optional"
-    self.init(.undecodableType, path.isEmpty ? what : "'\(path)' \(what)")
+    let description =
+      missing.isEmpty ? failure.debugDescription : "is not in the result; select or expand it, or make it optional"
+    self.init(.undecodableType, path.isEmpty ? description : "'\(path)' \(description)")
   }
 
   /// Converts an error of the conversation with the service.
@@ -170,8 +170,8 @@ extension OfflineODataError {
 
 extension ODataServiceError {
   /// A description of the error with the operation and its URL without the query.
-  fileprivate func place(_ what: String) -> String {
-    guard let url else { return what }
-    return "\(operation) (\(url.prefix { $0 != "?" && $0 != "#" })): \(what)"
+  fileprivate func place(_ description: String) -> String {
+    guard let url else { return description }
+    return "\(operation) (\(url.prefix { $0 != "?" && $0 != "#" })): \(description)"
   }
 }

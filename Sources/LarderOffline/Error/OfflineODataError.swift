@@ -81,19 +81,19 @@ public enum OfflineODataError: Error, Sendable, Hashable {
   package init(_ name: OfflineODataErrorName, _ detail: String? = nil, cause: (any Error)? = nil) {
     let entry = name.entry
     var message = entry.message
-    let why = [detail, cause.map { String(describing: $0) }].compactMap(\.self).joined(separator: ": ")
+    let details = [detail, cause.map { String(describing: $0) }].compactMap(\.self).joined(separator: ": ")
     // The first line of the underlying error is followed by lines that show the position in a text.
-    let lines = why.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    let lines = details.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
     if let first = lines.first, !first.isEmpty {
       message = ErrorExplanation.sentence("\(ErrorExplanation.clause(message)): \(first)")
     }
     // The underlying error may already contain the remedy.
-    if let cure = entry.cure, !message.hasSuffix(cure), !Self.tellsCure(cause) { message += " " + cure }
+    if let cure = entry.cure, !message.hasSuffix(cure), !Self.containsCure(cause) { message += " " + cure }
     if lines.count > 1 { message += "\n" + lines[1] }
     self.init(entry.category, code: name.rawValue, message: message)
   }
 
-  private static func tellsCure(_ cause: (any Error)?) -> Bool {
+  private static func containsCure(_ cause: (any Error)?) -> Bool {
     switch cause {
     case let error as StorageError: error.tellsCure
     case let error as ODataServiceError: if case .authentication(.refused) = error.category { true } else { false }

@@ -56,8 +56,8 @@ extension OpenStore {
     var steps = try relative(path).prefix { $0 != "?" }.split(separator: "/").map(String.init)
     while !steps.isEmpty {
       // Behind `$ref`, `$value` or an action there is nothing to read.
-      let question = try? make(steps.joined(separator: "/"), state, plan, nil)
-      try question?.plan.check(connection)
+      let preparedChange = try? make(steps.joined(separator: "/"), state, plan, nil)
+      try preparedChange?.plan.check(connection)
       steps.removeLast()
     }
   }
@@ -135,22 +135,22 @@ extension OpenStore {
         try StoredStreams.begin(connection)
       }
       var (count, number) = (Int64(0), Int64(0))
-      var waiting: [UInt8] = []
+      var buffered: [UInt8] = []
       for try await piece in source {
-        waiting += piece
+        buffered += piece
         // A piece may be all of the content: what is left is moved once.
         var written = 0
-        while waiting.count - written >= StoredStreams.chunk {
+        while buffered.count - written >= StoredStreams.chunk {
           let end = written + StoredStreams.chunk
-          try await put(Array(waiting[written..<end]), number, generation)
+          try await put(Array(buffered[written..<end]), number, generation)
           count += Int64(StoredStreams.chunk)
           number += 1
           written = end
         }
-        waiting.removeFirst(written)
+        buffered.removeFirst(written)
       }
-      if !waiting.isEmpty { try await put(waiting, number, generation) }
-      return StoredBytes(generation: generation, byteCount: count + Int64(waiting.count), contentType: contentType)
+      if !buffered.isEmpty { try await put(buffered, number, generation) }
+      return StoredBytes(generation: generation, byteCount: count + Int64(buffered.count), contentType: contentType)
     } catch { throw OfflineODataError(below: error) }
   }
 

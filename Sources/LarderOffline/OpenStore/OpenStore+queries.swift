@@ -83,10 +83,10 @@ extension OpenStore {
 
   /// Adds a defining query. If `replaces` is true, it replaces a query with the same name.
   func add(_ query: OfflineODataDefiningQuery, replaces: Bool) async throws {
-    if let known = try await replica.query(query.name) {
+    if let existing = try await replica.query(query.name) {
       guard replaces else { throw OfflineODataError(.duplicateDefiningQuery, "'\(query.name)'") }
       let isTracked = try await !querySettings().untracked.contains(query.name)
-      let isSame = known.url == query.query && known.streams == query.automaticallyRetrievesStreams
+      let isSame = existing.url == query.query && existing.streams == query.automaticallyRetrievesStreams
       // Applications add their queries at every launch: nothing is written if nothing has changed.
       if isSame, isTracked == query.tracksChanges { return }
     }
@@ -142,12 +142,12 @@ extension OpenStore {
   /// Whether a query was never downloaded, or its download was interrupted.
   func hasPendingDownload(_ row: DefiningQueryRow) async throws -> Bool {
     if row.downloaded == nil { return true }
-    let found = try await replica.database.read { (connection) throws(StorageError) in
+    let storedIndexes = try await replica.database.read { (connection) throws(StorageError) in
       try connection.first("SELECT position FROM larder_download WHERE query = ?1", .integer(row.id)) {
         (row) throws(StorageError) in row.isNull(0)
       }
     }
-    return found == false
+    return storedIndexes == false
   }
 
   /// Adds an operation to the event log. If `once` is set and the newest entry has the same content, only that entry's
@@ -159,7 +159,7 @@ extension OpenStore {
 
   /// Creates the indexes that the application requests. If there are no metadata yet, it records them for when the
   /// tables are created.
-  func askIndexes() async throws {
+  func requestIndexes() async throws {
     let indexes = parameters.indexes
     guard !indexes.isEmpty else { return }
     let isFilled = try await read { _, _, plan in !plan.tables.isEmpty }

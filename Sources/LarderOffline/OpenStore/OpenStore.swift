@@ -61,9 +61,9 @@ final class OpenStore: Sendable {
   /// The binder for a plan's model. It is created once for each model.
   func binder(_ plan: ReplicaPlan) -> ODataBinder {
     if let kept = binding.withLock({ $0 }), kept.first === plan.tables.first { return kept.binder }
-    let made = ODataBinder(model: plan.model)
-    binding.withLock { $0 = Binding(first: plan.tables.first, binder: made) }
-    return made
+    let created = ODataBinder(model: plan.model)
+    binding.withLock { $0 = Binding(first: plan.tables.first, binder: created) }
+    return created
   }
 
   /// The data covered by the defining queries. It is computed once for each state of the queries.
@@ -71,17 +71,17 @@ final class OpenStore: Sendable {
     if let kept = covered.withLock({ $0 }), kept.first === plan.tables.first, kept.queries == state.queries {
       return kept.coverage
     }
-    let made = Coverage(state.queries, plan: plan, binder: binder(plan))
-    covered.withLock { $0 = Covered(first: plan.tables.first, queries: state.queries, coverage: made) }
-    return made
+    let created = Coverage(state.queries, plan: plan, binder: binder(plan))
+    covered.withLock { $0 = Covered(first: plan.tables.first, queries: state.queries, coverage: created) }
+    return created
   }
 
   /// What changes need of a plan's model. It is created once for each model.
   func changing(_ plan: ReplicaPlan) -> ChangeContext {
     if let kept = context.withLock({ $0 }), kept.plan.tables.first === plan.tables.first { return kept }
-    let made = ChangeContext(plan, binder(plan), root)
-    context.withLock { $0 = made }
-    return made
+    let created = ChangeContext(plan, binder(plan), root)
+    context.withLock { $0 = created }
+    return created
   }
 
   /// Runs `body` in a read transaction. Errors of any kind are passed on.

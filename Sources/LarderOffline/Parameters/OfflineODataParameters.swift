@@ -142,7 +142,7 @@ public struct OfflineODataParameters: Sendable {
         }
       }
     guard isName else { throw OfflineODataError(.invalidStoreName, "'\(storeName)'") }
-    func refuse(_ what: String) -> OfflineODataError { OfflineODataError(.invalidParameter, what) }
+    func refuse(_ detail: String) -> OfflineODataError { OfflineODataError(.invalidParameter, detail) }
     if let currentUser, currentUser.isEmpty { throw refuse("currentUser is empty; use nil for a store without a user") }
     if let pageSize, pageSize < 1 { throw refuse("pageSize is \(pageSize); it must be 1 or more") }
     if let answerPageSize, answerPageSize < 1 {

@@ -58,14 +58,14 @@ extension OfflineODataProvider {
     var request = try await self.change(operation, example ?? path, json: json)
     request.path = example == nil ? request.path : path + request.path.dropFirst(example?.count ?? 0)
     change(&request)
-    var own = example ?? path
+    var entityPath = example ?? path
     if name != nil, operation == .create || operation == .createMedia {
-      let collection = own
-      own = try await openStore().read { [store = try openStore()] _, _, plan in
+      let collection = entityPath
+      entityPath = try await openStore().read { [store = try openStore()] _, _, plan in
         try ChangeSetDraft.anEntity(of: collection, store.changing(plan))
       }
     }
-    draft.add(request, name: name, example: own)
+    draft.add(request, name: name, example: entityPath)
   }
 
   /// Adds a change of a link.

@@ -47,8 +47,8 @@ extension OfflineODataProvider {
     do {
       try store.checkWritable()
       if let names {
-        let known = Set(try await store.replica.queries().map(\.name))
-        if let unknown = names.subtracting(known).min() {
+        let knownNames = Set(try await store.replica.queries().map(\.name))
+        if let unknown = names.subtracting(knownNames).min() {
           throw OfflineODataError(.definingQueryNotFound, "'\(unknown)'")
         }
       }
@@ -79,8 +79,8 @@ extension OfflineODataProvider {
 
 extension OpenStore {
   /// Stores the strategy that each query's download used.
-  func keepWays(_ report: OfflineODataDownloadReport) async throws {
-    let ways = report.queries.compactMap { outcome in outcome.way.map { (outcome.name, $0) } }
-    try await changeQuerySettings { settings in for (name, way) in ways { settings.ways[name] = way } }
+  func storeStrategies(_ report: OfflineODataDownloadReport) async throws {
+    let strategies = report.queries.compactMap { outcome in outcome.way.map { (outcome.name, $0) } }
+    try await changeQuerySettings { settings in for (name, strategy) in strategies { settings.ways[name] = strategy } }
   }
 }

@@ -48,8 +48,8 @@ extension OfflineODataProvider {
   /// user, any store is.
   private func isOwn(_ hasOther: Bool, _ mark: UserMark?) async throws -> Bool {
     guard let name = given.currentUser else { return true }
-    let found = try? await UserOpening(given, user: name).look()
-    guard let owner = found?.user ?? mark?.user else { return !hasOther }
+    let ownership = try? await UserOpening(given, user: name).readOwnership()
+    guard let owner = ownership?.user ?? mark?.user else { return !hasOther }
     return owner == StoreUser(name)
   }
 
@@ -130,8 +130,8 @@ extension OfflineODataProvider {
       if let name = parameters.currentUser {
         // The user recorded in the store is authoritative. The mark is used only if the key does not open the store, or
         // the store has no owner.
-        let found = try await UserOpening(parameters, user: name).look()
-        if let owner = found?.user ?? mark?.user, owner != StoreUser(name) {
+        let ownership = try await UserOpening(parameters, user: name).readOwnership()
+        if let owner = ownership?.user ?? mark?.user, owner != StoreUser(name) {
           throw OfflineODataError(.otherUser, path)
         }
       }

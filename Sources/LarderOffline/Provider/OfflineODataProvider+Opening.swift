@@ -174,7 +174,7 @@ extension OfflineODataProvider {
       try await store.prepareStreams()
       // If there is no disk space to remove the leftovers, the store opens anyway.
       try? await store.removeLeftovers()
-      try await store.askIndexes()
+      try await store.requestIndexes()
     }
     try await removeNamed(store)
     let added = state.withLock { $0.added }
@@ -198,8 +198,8 @@ extension OfflineODataProvider {
       }
       _ = try await download.run()
     } catch {
-      let told = OfflineODataError(below: error)
-      let isPassing = told.category == .communicationError || told.name == .downloadRunning
+      let openingError = OfflineODataError(below: error)
+      let isPassing = openingError.category == .communicationError || openingError.name == .downloadRunning
       guard isOpenable, isPassing, !Task.isCancelled else { throw error }
       try await store.useModel()
     }

@@ -48,9 +48,9 @@ extension OfflineODataProvider {
       let report = try await upload.run()
       eventPublisher.tell(.uploadFinished(report), of: self)
       return report
-    } catch let cut as UploadInterruption {
-      eventPublisher.tell(.uploadFailed(cut.report, cut.error), of: self)
-      throw cut.error
+    } catch let interruption as UploadInterruption {
+      eventPublisher.tell(.uploadFailed(interruption.report, interruption.error), of: self)
+      throw interruption.error
     }
   }
 

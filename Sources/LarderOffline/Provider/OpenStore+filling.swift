@@ -27,8 +27,8 @@ extension OpenStore {
       let question = try preparedQuery(text, connection, state, plan)
       // A query for one entity by its key checks itself whether the entity exists, because it may have been created
       // here.
-      let asks = question.plan.checks.contains { $0.failure.name == .neverDownloaded }
-      if asks, question.plan.tables(state, plan).count == 1 { return nil }
+      let checksExistence = question.plan.checks.contains { $0.failure.name == .neverDownloaded }
+      if checksExistence, question.plan.tables(state, plan).count == 1 { return nil }
       return try awaited.query(of: question, LocalRows(plan, state, connection))
     }
     guard let name, let failure = ReadOutcome(.list, of: .awaited).failure else { return }

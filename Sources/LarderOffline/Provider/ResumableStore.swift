@@ -6,7 +6,7 @@ import LarderCore
 final class ResumableStore: Sendable {
   private struct State {
     var phase = Phase.suspended
-    var waiting: [Int: CheckedContinuation<OpenStore?, Never>] = [:]
+    var waiters: [Int: CheckedContinuation<OpenStore?, Never>] = [:]
     var nextWaiter = 0
   }
 
@@ -33,12 +33,12 @@ final class ResumableStore: Sendable {
   func end() { enter(.closed, nil) }
 
   private func enter(_ phase: Phase, _ store: OpenStore?) {
-    let (waiting, _) = state.withLock { state -> ([CheckedContinuation<OpenStore?, Never>], Phase?) in
+    let (waiters, _) = state.withLock { state -> ([CheckedContinuation<OpenStore?, Never>], Phase?) in
       if case .closed = state.phase { return ([], nil) }
-      defer { state.waiting = [:] }
-      return (Array(state.waiting.values), exchange(&state.phase, with: phase))
+      defer { state.waiters = [:] }
+      return (Array(state.waiters.values), exchange(&state.phase, with: phase))
     }
-    for waiter in waiting { waiter.resume(returning: store) }
+    for waiter in waiters { waiter.resume(returning: store) }
   }
 
   /// The open store. Waits while the store is suspended. Nil if it is closed, or the task is cancelled.
@@ -49,21 +49,21 @@ final class ResumableStore: Sendable {
     }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { (waiter: CheckedContinuation<OpenStore?, Never>) in
-        let known = state.withLock { state -> OpenStore?? in
+        let settled = state.withLock { state -> OpenStore?? in
           switch state.phase {
           case .open(let store): return .some(store)
           case .closed: return .some(nil)
           case .suspended:
             // The task was cancelled before the waiter was registered, so the cancellation handler did not find it.
             if Task.isCancelled { return .some(nil) }
-            state.waiting[number] = waiter
+            state.waiters[number] = waiter
             return nil
           }
         }
-        if let known { waiter.resume(returning: known) }
+        if let settled { waiter.resume(returning: settled) }
       }
     } onCancel: {
-      let waiter = state.withLock { $0.waiting.removeValue(forKey: number) }
+      let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
       waiter?.resume(returning: nil)
     }
   }

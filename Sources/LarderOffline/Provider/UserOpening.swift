@@ -66,7 +66,7 @@ package struct UserOpening: Sendable {
     try place.makeFolder()
     // Another process may switch back between the check and the exclusive lock, so the sequence is repeated.
     for _ in 0..<10 {
-      if let replica = try await openPlace() { return replica }
+      if let replica = try await openInPlace() { return replica }
       try await changeUser()
     }
     throw OfflineODataError(.storeInUse, path)
@@ -80,14 +80,16 @@ package struct UserOpening: Sendable {
 
   /// Opens the store in place, or creates one. Returns nil if it belongs to another user, or the user's own store is
   /// not there yet.
-  private func openPlace() async throws -> Replica? {
+  private func openInPlace() async throws -> Replica? {
     let mark = try await UserMark.take(of: path, isShared: true, makes: !place.isReadOnly, parameters.environment)
     defer { mark?.release() }
     if try isAbsent(place) {
       guard mark?.user == user, try isAbsent(aside) else { return nil }
       guard parameters.createsStore else { throw missing }
     } else if let owner = mark?.user, owner != user {
-      guard mark?.isWritable == true, !place.isReadOnly else { throw other(try await look()?.waiting) }
+      guard mark?.isWritable == true, !place.isReadOnly else {
+        throw otherUserError(try await readOwnership()?.pendingChanges)
+      }
       return nil
     }
     let replica = try await Replica.open(
@@ -95,7 +97,9 @@ package struct UserOpening: Sendable {
       environment: parameters.environment)
     do {
       if try await isOwn(replica, mark) { return replica }
-      guard mark?.isWritable == true, !replica.isReadOnly else { throw other(try await replica.waiting()) }
+      guard mark?.isWritable == true, !replica.isReadOnly else {
+        throw otherUserError(try await replica.pendingChanges())
+      }
     } catch {
       try? await replica.close()
       throw error
@@ -125,31 +129,35 @@ package struct UserOpening: Sendable {
   /// Moves the user's own store into the place, or empties the place, by the policy. Does nothing if that is done
   /// already.
   private func changeUser() async throws {
-    let mark = try await takeAlone()
+    let mark = try await takeExclusively()
     defer { mark.release() }
-    guard try !isAbsent(place) else { return try arrive(mark) }
+    guard try !isAbsent(place) else { return try moveIn(mark) }
     guard let owner = mark.user, owner != user else { return }
     var former: OfflineODataProvider?
     if case .uploadFirst(let given, _) = parameters.onUserSwitch { former = given }
-    let found: Found?
+    let ownership: StoredOwnership?
     // A store that cannot be read can still be set aside.
-    if case .setAside = parameters.onUserSwitch { found = try? await look() } else { found = try await look(former) }
-    if let said = found?.user, said != owner { return try mark.set(said) }
-    guard case .refuse = parameters.onUserSwitch else {
-      try checkArrival()
-      return try await changeUser(from: owner, found?.waiting, mark)
+    if case .setAside = parameters.onUserSwitch {
+      ownership = try? await readOwnership()
+    } else {
+      ownership = try await readOwnership(former)
     }
-    throw other(found?.waiting)
+    if let storedOwner = ownership?.user, storedOwner != owner { return try mark.set(storedOwner) }
+    guard case .refuse = parameters.onUserSwitch else {
+      try checkReturningStore()
+      return try await changeUser(from: owner, ownership?.pendingChanges, mark)
+    }
+    throw otherUserError(ownership?.pendingChanges)
   }
 
-  private func changeUser(from owner: StoreUser, _ waiting: WaitingChanges?, _ mark: UserMark) async throws {
+  private func changeUser(from owner: StoreUser, _ pendingChanges: PendingChanges?, _ mark: UserMark) async throws {
     switch parameters.onUserSwitch {
     case .refuse: return
     case .setAside(let key): try await setAside(owner, key)
     case .uploadFirst(let former, let options):
       // An open provider is closed first, even if it has nothing to send.
-      guard waiting?.isNone == true, former?.isOpen != true else {
-        guard let former else { throw other(waiting) }
+      guard pendingChanges?.isNone == true, former?.isOpen != true else {
+        guard let former else { throw otherUserError(pendingChanges) }
         try check(former, owner)
         // Opening the other user's store takes this lock, too.
         mark.release()
@@ -157,42 +165,44 @@ package struct UserOpening: Sendable {
       }
       try remove()
     }
-    try arrive(mark)
+    try moveIn(mark)
   }
 
-  private func takeAlone() async throws -> UserMark {
+  private func takeExclusively() async throws -> UserMark {
     if let mark = try await UserMark.take(of: path, isShared: false, parameters.environment) { return mark }
     throw OfflineODataError(.storeInUse, path)
   }
 
-  private func other(_ waiting: WaitingChanges?) -> OfflineODataError {
-    OfflineODataError(.otherUser, waiting?.text ?? "its number of pending changes cannot be read without its key")
+  private func otherUserError(_ pendingChanges: PendingChanges?) -> OfflineODataError {
+    OfflineODataError(
+      .otherUser, pendingChanges?.text ?? "its number of pending changes cannot be read without its key")
   }
 
   /// What a store contains about its user.
-  struct Found: Sendable {
+  struct StoredOwnership: Sendable {
     let user: StoreUser?
-    let waiting: WaitingChanges
+    let pendingChanges: PendingChanges
   }
 
   /// Reads the user and the pending changes of the store in place, with the key that opens it. Nil if no key does.
-  func look(_ former: OfflineODataProvider? = nil) async throws(StorageError) -> Found? {
-    guard try place.content() == .encrypted else { return try await look(with: nil) }
+  func readOwnership(_ former: OfflineODataProvider? = nil) async throws(StorageError) -> StoredOwnership? {
+    guard try place.content() == .encrypted else { return try await readOwnership(with: nil) }
     for key in [parameters.givenKey.key, former?.given.givenKey.key].compactMap(\.self) {
-      do throws(StorageError) { return try await look(with: key) } catch {
+      do throws(StorageError) { return try await readOwnership(with: key) } catch {
         guard error.category == .wrongKey else { throw error }
       }
     }
     return nil
   }
 
-  private func look(with key: StorageKey?) async throws(StorageError) -> Found {
+  private func readOwnership(with key: StorageKey?) async throws(StorageError) -> StoredOwnership {
     let replica = try await Replica.open(
       path: path, key: key, readers: 1, protection: parameters.fileProtection, environment: parameters.environment)
     do throws(StorageError) {
-      let found = Found(user: try await replica.user(), waiting: try await replica.waiting())
+      let ownership = StoredOwnership(
+        user: try await replica.user(), pendingChanges: try await replica.pendingChanges())
       try await replica.close()
-      return found
+      return ownership
     } catch {
       try? await replica.close()
       throw error
@@ -238,14 +248,14 @@ package struct UserOpening: Sendable {
       throw error
     }
     try await former.close()
-    let mark = try await takeAlone()
+    let mark = try await takeExclusively()
     defer { mark.release() }
     // Other processes may have changed the store, so it is checked again.
     guard mark.user == owner, try !isAbsent(place) else { return }
-    let left = try await look(former)?.waiting
-    guard let left, left.isNone else { throw other(left) }
+    let left = try await readOwnership(former)?.pendingChanges
+    guard let left, left.isNone else { throw otherUserError(left) }
     try remove()
-    try arrive(mark)
+    try moveIn(mark)
   }
 
   /// Removes a store that was just closed, and that nobody can open without the lock. Throws `inUse` if it is open.
@@ -260,14 +270,14 @@ package struct UserOpening: Sendable {
 
   /// Throws, before anything is changed, if the user's store could not be opened: if the key is not that of the store
   /// set aside, or if there is no store and none may be created.
-  private func checkArrival() throws {
+  private func checkReturningStore() throws {
     guard try isAbsent(aside) else { return try aside.check(parameters.givenKey.key) }
     guard parameters.createsStore else { throw missing }
   }
 
   /// Marks the empty place as the user's, and moves the user's store back if it is set aside.
-  private func arrive(_ mark: UserMark) throws {
-    try checkArrival()
+  private func moveIn(_ mark: UserMark) throws {
+    try checkReturningStore()
     place.removeCompanions()
     try mark.set(user)
     didStep(.marked)

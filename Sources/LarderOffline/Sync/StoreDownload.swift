@@ -43,7 +43,7 @@ struct StoreDownload: Sendable {
       let uploaded = try await store.replica.unsettledRows()
       let report = try await queries()
       if names == nil, report.queries.allSatisfy({ $0.error == nil }) { try await store.replica.settle(uploaded) }
-      try await store.keepWays(report)
+      try await store.storeStrategies(report)
       try? await store.dropLeftovers()
       try? await store.replica.sweep()
       try await store.noteFilled()
@@ -130,7 +130,9 @@ struct StoreDownload: Sendable {
       }
     }
     // Queries of the same depth run in the order in which they were added.
-    pendingQueries = pendingQueries.enumerated().sorted { ($0.element.depth, $0.offset) < ($1.element.depth, $1.offset) }.map(
+    pendingQueries = pendingQueries.enumerated().sorted {
+      ($0.element.depth, $0.offset) < ($1.element.depth, $1.offset)
+    }.map(
       \.element)
     let places = try await store.queryPlaces(settings)
     let total = rows.count

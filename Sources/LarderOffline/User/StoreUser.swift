@@ -26,7 +26,7 @@ struct StoreUser: Sendable, Hashable {
 }
 
 /// The number of changes of a store's user that the service has not applied.
-struct WaitingChanges: Sendable, Hashable {
+struct PendingChanges: Sendable, Hashable {
   /// Changes that are queued, or were sent and have no response.
   var queued = 0
   /// Requests in the error archive, with those that depend on them.
@@ -53,21 +53,21 @@ extension Replica {
   /// Makes the user the owner of the store if it has none. Returns the owner.
   func claim(_ user: StoreUser) async throws(StorageError) -> StoreUser {
     try await database.write { (connection) throws(StorageError) in
-      if let found = try connection.user() { return found }
+      if let ownership = try connection.user() { return ownership }
       try connection.set(Connection.userSetting, to: .text(user.digest))
       return user
     }
   }
 
   /// The number of changes that the service has not applied yet.
-  func waiting() async throws(StorageError) -> WaitingChanges {
+  func pendingChanges() async throws(StorageError) -> PendingChanges {
     let counts = """
       SELECT count(*) FILTER (WHERE state IN (0, 1)), count(*) FILTER (WHERE state IN (2, 3)) FROM larder_request
       """
     return try await database.read { (connection) throws(StorageError) in
       try connection.first(counts) { (row) throws(StorageError) in
-        WaitingChanges(queued: Int(try row.int64(0)), archived: Int(try row.int64(1)))
-      } ?? WaitingChanges()
+        PendingChanges(queued: Int(try row.int64(0)), archived: Int(try row.int64(1)))
+      } ?? PendingChanges()
     }
   }
 }

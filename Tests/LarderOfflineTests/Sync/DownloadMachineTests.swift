@@ -191,7 +191,7 @@ struct DownloadWayTests {
     store.download(from: &service)
     service.remove(2)
     store.download(from: &service)
-    #expect(store.notes == [.countsDiffer(service: 4, here: 5)])
+    #expect(store.notes == [.countsDiffer(service: 4, storeCount: 5)])
     #expect(store.rows == [1, 3, 4, 5])
   }
 

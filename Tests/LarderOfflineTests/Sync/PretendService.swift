@@ -197,7 +197,8 @@ struct PretendStore {
   ) {
     (notes, result, error, waits) = ([], nil, nil, [])
     var machine = DownloadMachine(
-      traits: traits, lastDownload: lastDownload, memory: memory, links: LinkRules(origin: "http://h", root: "http://h/s/"),
+      traits: traits, lastDownload: lastDownload, memory: memory,
+      links: LinkRules(origin: "http://h", root: "http://h/s/"),
       url: "http://h/s/N")
     var actions = machine.take(.start(position))
     var number = 0
@@ -211,7 +212,7 @@ struct PretendStore {
       case .end(let result): self.result = result
       case .fail(let error): self.error = error
       case .compareCounts:
-        actions = machine.take(.counted(service: Int64(service.rows.count), here: Int64(rows.count)))
+        actions = machine.take(.counted(service: Int64(service.rows.count), storeCount: Int64(rows.count)))
       case .finish(let ending):
         finish(ending)
         actions = machine.take(.finished)

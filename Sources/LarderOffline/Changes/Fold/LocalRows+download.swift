@@ -45,16 +45,16 @@ extension LocalRows {
     let keyless = try findKeyless()
     for (reference, base) in unfolded.bases {
       var old = base
-      let now: EntityCells?
+      let serverImage: EntityCells?
       switch keyless[reference] {
-      case .found(let image)?:
+      case .matched(let image)?:
         old = image
-        now = image
+        serverImage = image
       // What a delta does not tell of is as it was.
-      case .missing?, .unknown?: now = try keptBase(reference.row) ?? nil
-      case nil: now = try shown(reference, old, pending)
+      case .missing?, .unknown?: serverImage = try keptBase(reference.row) ?? nil
+      case nil: serverImage = try shown(reference, old, pending)
       }
-      if try rebase(reference, from: old, to: now) { conflicts.append(reference) }
+      if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }
     }
     for (link, _) in unfolded.links { try rebase(link, to: try isPresent(link)) }
     try finish()
@@ -80,16 +80,16 @@ extension LocalRows {
         continue
       }
       let mask = Int64(1) << bit
-      var now = try shown(reference, old, pending)
-      if (now?.integer(.queries) ?? 0) & mask == 0 {
+      var serverImage = try shown(reference, old, pending)
+      if (serverImage?.integer(.queries) ?? 0) & mask == 0 {
         // Not brought by this read: what others have brought, as the server had it.
-        now = old?.isGone == true ? nil : old
-        let queries = now?.integer(.queries) ?? 0
-        now?[.queries] = .integer(queries & ~mask)
+        serverImage = old?.isGone == true ? nil : old
+        let queries = serverImage?.integer(.queries) ?? 0
+        serverImage?[.queries] = .integer(queries & ~mask)
         // One made here that it does not bring is not among what it asks for.
-        if queries & ~mask == 0 { now = nil }
+        if queries & ~mask == 0 { serverImage = nil }
       }
-      if try rebase(reference, from: old, to: now) { conflicts.append(reference) }
+      if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }
     }
     for (link, isThere) in try keptLinks() {
       guard let table = plan.link(link.name), let told = told[table.number] else { continue }
@@ -106,11 +106,11 @@ extension LocalRows {
 
   /// Makes another image the base of a row; answers whether the server has changed what a change was based on.
   private mutating func rebase(
-    _ reference: RowReference, from old: EntityCells?, to now: EntityCells?
+    _ reference: RowReference, from old: EntityCells?, to serverImage: EntityCells?
   ) throws(StorageError) -> Bool {
-    var base = now
-    if let now {
-      base?.isMadeHere = (old?.isMadeHere ?? true) && (now.integer(.queries) ?? 0) == 0
+    var base = serverImage
+    if let serverImage {
+      base?.isMadeHere = (old?.isMadeHere ?? true) && (serverImage.integer(.queries) ?? 0) == 0
     } else if let old {
       base = old
       base?.isGone = true
@@ -119,12 +119,12 @@ extension LocalRows {
     try touch(reference)
     var isChanged = false
     if let old, !old.isGone {
-      isChanged = now.map { old.content != $0.content || old.text(.etag) != $0.text(.etag) } ?? !old.isMadeHere
+      isChanged = serverImage.map { old.content != $0.content || old.text(.etag) != $0.text(.etag) } ?? !old.isMadeHere
     }
-    if now != nil, isChanged || base?.isMadeHere == false && (old?.isMadeHere ?? true) || old?.isGone == true {
+    if serverImage != nil, isChanged || base?.isMadeHere == false && (old?.isMadeHere ?? true) || old?.isGone == true {
       upserted.append(reference)
     }
-    try notice(reference, from: old, to: now, isChanged: isChanged)
+    try notice(reference, from: old, to: serverImage, isChanged: isChanged)
     return isChanged
   }
 
@@ -139,13 +139,13 @@ extension LocalRows {
   private mutating func shown(
     _ reference: RowReference, _ base: EntityCells?, _ pending: Set<RowReference>
   ) throws(StorageError) -> EntityCells? {
-    if let found = try effective(reference) { return found }
-    return try takeOver(reference, base, pending)
+    if let storedCells = try effective(reference) { return storedCells }
+    return try adoptServerRow(reference, base, pending)
   }
 
   /// A server's row of the same key that came under an identity of its own, because this one was not to be seen: deleted
   /// here, or made here. It gets this one's identity.
-  private mutating func takeOver(
+  private mutating func adoptServerRow(
     _ reference: RowReference, _ base: EntityCells?, _ pending: Set<RowReference>
   ) throws(StorageError) -> EntityCells? {
     guard let table = plan.table(reference.table), !table.key.isEmpty else { return nil }
@@ -155,15 +155,15 @@ extension LocalRows {
     }
     guard let cells else { return nil }
     let identity = TableDDL.identity(of: table).map { cells[$0] ?? .null }
-    guard let found = try row(table, TableTarget.condition(table), identity),
-      !pending.contains(RowReference(table.name, found.id))
+    guard let storedCells = try row(table, TableTarget.condition(table), identity),
+      !pending.contains(RowReference(table.name, storedCells.id))
     else { return nil }
     try connection.run(
       "UPDATE \(state.tables[table.number]) SET \"@id\" = ?1 WHERE \"@id\" = ?2", .integer(reference.row),
-      .integer(found.id))
+      .integer(storedCells.id))
     // Whether it is another than before is told by its base.
-    try DownloadMarks.forget(found.id, of: table, connection)
-    try moveTies(of: table, from: found.id, to: reference.row)
+    try DownloadMarks.forget(storedCells.id, of: table, connection)
+    try moveTies(of: table, from: storedCells.id, to: reference.row)
     return try effective(reference)
   }
 }

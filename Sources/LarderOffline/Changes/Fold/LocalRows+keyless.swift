@@ -17,7 +17,7 @@ extension LocalRows {
   /// What a download tells of a keyless row.
   enum Keyless {
     /// It has brought the row: the server's image.
-    case found(EntityCells)
+    case matched(EntityCells)
     /// It has brought others of the same entity, and not this one.
     case missing
     /// It tells nothing of it: the base that is kept.
@@ -26,7 +26,7 @@ extension LocalRows {
     /// The base of the row from now on; nil where it is gone.
     var image: EntityCells? {
       switch self {
-      case .found(let cells), .unknown(let cells): cells
+      case .matched(let cells), .unknown(let cells): cells
       case .missing: nil
       }
     }
@@ -34,24 +34,24 @@ extension LocalRows {
 
   /// Finds keyless rows among those that downloads have brought, and gives these their identities.
   mutating func findKeyless() throws(StorageError) -> [RowReference: Keyless] {
-    var found: [RowReference: Keyless] = [:]
+    var matched: [RowReference: Keyless] = [:]
     let isAny = try connection.first("SELECT 1 FROM larder_base WHERE \(ChangeQueue.isKeyless) LIMIT 1") {
       (_) throws(StorageError) in true
     }
-    guard isAny == true else { return found }
+    guard isAny == true else { return matched }
     // What contains others was made before these: their foreign keys are the service's then.
-    while let (table, group) = try keylessGroup(but: Set(found.keys)) {
+    while let (table, group) = try keylessGroup(but: Set(matched.keys)) {
       let candidates = try newcomers(table, beside: group)
       let matches = KeylessMatch.matches(of: group.map(\.cells), in: candidates.map(\.cells), table, plan)
       for (place, row) in group.enumerated() {
         if let match = matches[place] {
-          found[row.reference] = .found(try adopt(candidates[match], as: row, table))
+          matched[row.reference] = .matched(try adopt(candidates[match], as: row, table))
         } else {
-          found[row.reference] = candidates.isEmpty ? .unknown(row.cells) : .missing
+          matched[row.reference] = candidates.isEmpty ? .unknown(row.cells) : .missing
         }
       }
     }
-    return found
+    return matched
   }
 
   typealias Row = (reference: RowReference, cells: EntityCells)
@@ -138,7 +138,7 @@ extension LocalRows {
 enum KeylessMatch {
   /// For each row made here, tied to the same as the others, the place of the one that it is; nil for none.
   static func matches(
-    of made: [EntityCells], in found: [EntityCells], _ table: EntityTable, _ plan: ReplicaPlan
+    of created: [EntityCells], in downloaded: [EntityCells], _ table: EntityTable, _ plan: ReplicaPlan
   ) -> [Int?] {
     let columns = table.columns.filter { !table.key.contains($0.number) && $0.storage != .stream }
     func values(_ cells: EntityCells) -> [(name: String, value: ODataValue)] {
@@ -149,18 +149,18 @@ enum KeylessMatch {
         return (column.name, value)
       }
     }
-    let sent = made.map { cells in
+    let sent = created.map { cells in
       QueuedEntity(properties: values(cells).map { QueuedProperty(name: $0.name, value: QueuedValue($0.value)) })
     }
-    let entities = found.enumerated().map { place, cells in
+    let entities = downloaded.enumerated().map { place, cells in
       ODataEntity(id: "\(place)", properties: values(cells).map { ODataProperty($0.name, $0.value) })
     }
-    let isTied = plan.ties(of: table).contains { name in made.first?[name].map { $0 != .null } ?? false }
+    let isTied = plan.ties(of: table).contains { name in created.first?[name].map { $0 != .null } ?? false }
     guard !isTied else { return DeepInsert.matches(of: sent, in: entities).map { $0?.id.flatMap { Int($0) } } }
     // Nothing says to what they belong: only one that is like no other is known.
-    return sent.map { one in
-      let places = entities.indices.filter { SentContent.matches(one, entities[$0]) }
-      guard places.count == 1, !one.properties.isEmpty else { return nil }
+    return sent.map { sentCells in
+      let places = entities.indices.filter { SentContent.matches(sentCells, entities[$0]) }
+      guard places.count == 1, !sentCells.properties.isEmpty else { return nil }
       return sent.count { SentContent.matches($0, entities[places[0]]) } == 1 ? places[0] : nil
     }
   }

@@ -23,21 +23,21 @@ extension LocalRows {
   /// Where the server's answer has another key: remembers the old one for ever, and puts the new one into foreign keys of
   /// requests that depend on the one that made the row.
   mutating func replaceKey(
-    of reference: RowReference, by answer: EntityCells, after request: Int64
+    of reference: RowReference, by serverCells: EntityCells, after request: Int64
   ) throws(StorageError) {
     guard let table = plan.table(reference.table) else { return }
     var shown = try effective(reference)
-    if shown == nil { shown = try made(by: request, reference) }
+    if shown == nil { shown = try createdCells(by: request, reference) }
     guard let old = shown else { return }
     var new: [String: SQLValue] = [:]
     for column in table.key.map({ table.columns[$0].name }) {
-      if let value = answer[column], value != .null, value != old[column] { new[column] = value }
+      if let value = serverCells[column], value != .null, value != old[column] { new[column] = value }
     }
     guard !new.isEmpty else { return }
-    var known = old
-    known.merge(EntityCells(new))
-    try absorbTwin(of: reference, table, known, madeBy: request)
-    try replaceKey(from: old, to: known, of: reference, table, after: request)
+    var localCells = old
+    localCells.merge(EntityCells(new))
+    try absorbTwin(of: reference, table, localCells, madeBy: request)
+    try replaceKey(from: old, to: localCells, of: reference, table, after: request)
   }
 
   /// Remembers the key that a row had for ever, and puts its new one into foreign keys of a request and of those that depend
@@ -65,7 +65,7 @@ extension LocalRows {
     if !state.hasFormerKeys { try connection.countVersionUp() }
   }
 
-  private func made(by request: Int64, _ reference: RowReference) throws(StorageError) -> EntityCells? {
+  private func createdCells(by request: Int64, _ reference: RowReference) throws(StorageError) -> EntityCells? {
     try queue.effects(of: request).last { $0.kind == .insert && $0.reference == reference }?.cells
   }
 
@@ -94,21 +94,21 @@ extension LocalRows {
 extension ReplicaPlan {
   /// The columns of a table that hold columns of another's key, with those: by constraints at either end.
   func foreignKeys(of table: EntityTable, to other: EntityTable) -> [(foreign: String, key: String)] {
-    var found: [(String, String)] = []
+    var renamedKeys: [(String, String)] = []
     let key = Set(other.key)
     for navigation in table.navigations where navigation.target == other.number {
       guard case .columns(let pairs) = navigation.relation else { continue }
       for pair in pairs where key.contains(pair.target) {
-        found.append((table.columns[pair.source].name, other.columns[pair.target].name))
+        renamedKeys.append((table.columns[pair.source].name, other.columns[pair.target].name))
       }
     }
     for navigation in other.navigations where navigation.target == table.number {
       guard case .columns(let pairs) = navigation.relation else { continue }
       for pair in pairs where key.contains(pair.source) {
-        found.append((table.columns[pair.target].name, other.columns[pair.source].name))
+        renamedKeys.append((table.columns[pair.target].name, other.columns[pair.source].name))
       }
     }
     // A table that refers to itself by its own key's columns has that key, not a foreign one.
-    return found.filter { table.number != other.number || $0.0 != $0.1 }
+    return renamedKeys.filter { table.number != other.number || $0.0 != $0.1 }
   }
 }

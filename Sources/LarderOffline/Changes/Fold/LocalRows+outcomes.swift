@@ -10,20 +10,20 @@ extension LocalRows {
   ///   - answer: of the request's own entity: what the server says of it, `@etag` among it.
   ///   - mayHideLinks: whether the answer may be of a later version than the request has made.
   mutating func succeed(
-    _ request: Int64, with answer: EntityCells? = nil, mayHideLinks: Bool = false
+    _ request: Int64, with serverCells: EntityCells? = nil, mayHideLinks: Bool = false
   ) throws(StorageError) {
     guard let entity = try queue.entity(of: request) else { return }
-    if let entity, let answer { try replaceKey(of: entity, by: answer, after: request) }
+    if let entity, let serverCells { try replaceKey(of: entity, by: serverCells, after: request) }
     let effects = try queue.effects(of: request)
     try touch(effects)
     if let entity { try touch(entity) }
-    for (reference, own) in Dictionary(grouping: effects.filter { $0.other == nil }, by: \.row)
+    for (reference, rowEffects) in Dictionary(grouping: effects.filter { $0.other == nil }, by: \.row)
       .sorted(by: { $0.key < $1.key }).compactMap({ pair in pair.value.first?.reference.map { ($0, pair.value) } })
     {
       let base = try keptBase(reference.row) ?? nil
-      var image = PendingFold.row(base, own)
+      var image = PendingFold.row(base, rowEffects)
       if reference != entity { image?[.etag] = nil }
-      if own.contains(where: { $0.kind == .insert }) {
+      if rowEffects.contains(where: { $0.kind == .insert }) {
         // A download has brought it before its answer came: what the server has goes over what was sent.
         if let base { image?.merge(base) }
         image?.isMadeHere = base == nil
@@ -31,14 +31,14 @@ extension LocalRows {
       try keep(image, as: reference)
       let uploaded = UploadedRows(connection)
       if image?.isMadeHere == true { try uploaded.note(created: reference) }
-      if image != nil, moves(reference, own) { try uploaded.note(moved: reference) }
+      if image != nil, moves(reference, rowEffects) { try uploaded.note(moved: reference) }
       guard image == nil else { continue }
       try forget(reference)
       if let base, !base.isGone { try uploaded.note(deleted: reference, base) }
     }
     if let entity, var image = try keptBase(entity.row) ?? nil {
       if effects.contains(where: { $0.reference == entity }) { image[.etag] = nil }
-      if let answer { image.merge(answer) }
+      if let serverCells { image.merge(serverCells) }
       try keep(image, as: entity)
     }
     for effect in effects {
@@ -134,8 +134,8 @@ extension LocalRows {
 
   /// Of an entity that is gone for good: its links, and what it contains.
   mutating func forget(_ reference: RowReference) throws(StorageError) {
-    var waiting = [reference]
-    while let next = waiting.popLast() {
+    var pendingRows = [reference]
+    while let next = pendingRows.popLast() {
       guard let table = plan.table(next.table) else { continue }
       if next != reference, try keptBase(next.row) == nil { try show(nil, as: next) }
       for link in plan.links where !state.links[link.number].hasPrefix("(") {
@@ -151,7 +151,7 @@ extension LocalRows {
         let children = try connection.integers(
           "SELECT \"@id\" FROM \(state.tables[navigation.target]) WHERE \"@parent\" = ?1", .integer(next.row)
         )
-        waiting += children.map { RowReference(plan.tables[navigation.target].name, $0) }
+        pendingRows += children.map { RowReference(plan.tables[navigation.target].name, $0) }
       }
     }
   }

@@ -46,13 +46,13 @@ extension LocalRows {
     }
     let target = plan.tables[navigation.target]
     let condition = pairs.enumerated().map { "\(TableDDL.quoted(target.columns[$1.target].name)) = ?\($0 + 1)" }
-    var found: Int64?
+    var match: Int64?
     let sql = "SELECT \"@id\" FROM \(state.tables[target.number]) WHERE \(condition.joined(separator: " AND ")) LIMIT 1"
     try connection.forEachRow(sql, values) { (row) throws(StorageError) in
-      found = row.integer(0)
+      match = row.integer(0)
       return false
     }
-    return found
+    return match
   }
 
   /// The requests that wait to be sent and name a row.
@@ -68,13 +68,13 @@ extension LocalRows {
   /// The requests that wait to delete an entity of a key: another of that key is made behind them.
   func deletions(of key: EntityCells, in table: EntityTable) throws(StorageError) -> [Int64] {
     let names = TableDDL.identity(of: table)
-    let waiting = try connection.rows(
+    let pendingEffects = try connection.rows(
       """
       SELECT e.request, coalesce(b.cells, (SELECT i.cells FROM larder_effect i WHERE i.row = e.row AND i.kind = 0))
         FROM larder_effect e JOIN larder_base b ON b.row = e.row WHERE e.kind = 2 AND e.name = ?1
       """, .text(table.name)
     ) { (row) throws(StorageError) in (try row.int64(0), try row.textOrNil(1).flatMap(EntityCells.init(json:))) }
-    return waiting.filter { _, base in base.map { base in names.allSatisfy { base[$0] == key[$0] } } ?? false }
+    return pendingEffects.filter { _, base in base.map { base in names.allSatisfy { base[$0] == key[$0] } } ?? false }
       .map(\.0)
   }
 }

@@ -58,8 +58,8 @@ extension LocalRows {
   ) throws(StorageError) -> RowReference? {
     let names = TableDDL.identity(of: table)
     let identity = names.map { cells[$0] ?? .null }
-    if let found = try row(table, TableTarget.condition(table), identity), found.id != reference.row {
-      return RowReference(table.name, found.id)
+    if let twin = try row(table, TableTarget.condition(table), identity), twin.id != reference.row {
+      return RowReference(table.name, twin.id)
     }
     let newcomers = try connection.first(
       "SELECT json_extract(attempt, '$.newcomers') FROM larder_request WHERE id = ?1", .integer(request)
@@ -68,7 +68,7 @@ extension LocalRows {
     let later = try connection.rows(
       "SELECT row, cells FROM larder_base WHERE row >= ?1 AND row <> ?2 AND name = ?3 AND cells IS NOT NULL",
       .integer(first), .integer(reference.row), .text(table.name)
-    ) { (found) throws(StorageError) in (try found.int64(0), EntityCells(json: try found.text(1))) }
+    ) { (twin) throws(StorageError) in (try twin.int64(0), EntityCells(json: try twin.text(1))) }
     return later.first { _, base in base.map { base in names.allSatisfy { base[$0] == cells[$0] } } ?? false }
       .map { RowReference(table.name, $0.0) }
   }

@@ -43,7 +43,7 @@ struct LocalRows {
   func row(
     _ table: EntityTable, _ condition: String, _ values: [SQLValue]
   ) throws(StorageError) -> (id: Int64, cells: EntityCells)? {
-    var found: (Int64, EntityCells)?
+    var match: (Int64, EntityCells)?
     let sql = "SELECT \(table.columnList) FROM \(state.tables[table.number]) WHERE \(condition) LIMIT 1"
     try connection.forEachRow(sql, values) { (row) throws(StorageError) in
       var values: [String: SQLValue] = [:]
@@ -56,10 +56,10 @@ struct LocalRows {
         let type = table.types.indices.contains(place) ? table.types[place] : table.type
         values[SystemColumn.type.rawValue] = .text(type.name)
       }
-      found = (row.integer(0), EntityCells(values))
+      match = (row.integer(0), EntityCells(values))
       return false
     }
-    return found
+    return match
   }
 
   /// Writes what readers see of a row; nil takes it away.
@@ -205,7 +205,7 @@ struct LocalRows {
       SELECT max(coalesce((SELECT max(id) FROM larder_request WHERE entity = ?1), 0),
         coalesce((SELECT max(request) FROM larder_effect WHERE row = ?1 AND other IS NULL), 0))
       """
-    let last = try connection.first(sql, .integer(row)) { (found) throws(StorageError) in try found.int64(0) } ?? 0
+    let last = try connection.first(sql, .integer(row)) { (result) throws(StorageError) in try result.int64(0) } ?? 0
     return last == 0 ? nil : last
   }
 
@@ -275,8 +275,8 @@ struct LocalRows {
   ) throws(StorageError) -> (old: EntityCells?, new: EntityCells?)? {
     guard let base = try keptBase(reference.row) else { return nil }
     let old = try effective(reference)
-    let waiting = try waitingState(of: reference.row)
-    guard waiting != 0 else {
+    let flags = try pendingState(of: reference.row)
+    guard flags != 0 else {
       if base?.isKeyless != true {
         try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(reference.row))
       }
@@ -289,24 +289,25 @@ struct LocalRows {
     guard var image = PendingFold.row(base, effects)?.withoutNulls else { return (old, nil) }
     image.isKeyless = false
     let isMade = base == nil || base?.isMadeHere == true
-    image[.state] = .integer(waiting | (isMade ? LocalState.made : 0))
+    image[.state] = .integer(flags | (isMade ? LocalState.made : 0))
     if !effects.isEmpty {
       // One that has not changed for readers keeps the ETag that they know.
-      let known = old?.content == image.content ? old?.text(.etag).flatMap { LocalETag.isLocal($0) ? $0 : nil } : nil
-      let etag = if let known { known } else { try LocalETag.make(connection) }
+      let unchangedETag =
+        old?.content == image.content ? old?.text(.etag).flatMap { LocalETag.isLocal($0) ? $0 : nil } : nil
+      let etag = if let unchangedETag { unchangedETag } else { try LocalETag.make(connection) }
       image[.etag] = .text(etag)
     }
     return (old, image)
   }
 
-  private func waitingState(of row: Int64) throws(StorageError) -> Int64 {
+  private func pendingState(of row: Int64) throws(StorageError) -> Int64 {
     let sql = """
       SELECT state FROM larder_request WHERE entity = ?1
       UNION SELECT state FROM larder_request WHERE id IN (SELECT request FROM larder_effect WHERE row = ?1)
       """
     var bits: Int64 = 0
-    try connection.forEachRow(sql, [.integer(row)]) { (found) throws(StorageError) in
-      let state = RequestState(rawValue: Int(found.integer(0))) ?? .queued
+    try connection.forEachRow(sql, [.integer(row)]) { (result) throws(StorageError) in
+      let state = RequestState(rawValue: Int(result.integer(0))) ?? .queued
       if state != .archived { bits |= LocalState.pending }
       if state == .archived || state == .held { bits |= LocalState.failed }
       return true

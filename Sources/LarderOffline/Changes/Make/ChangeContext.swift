@@ -9,7 +9,7 @@ final class ChangeContext: Sendable {
   let binder: ODataBinder
   let root: ODataServiceRoot
   private let parser: ODataParser
-  private let known = Locked<[Int: ChangeRules]>([:])
+  private let rulesByTable = Locked<[Int: ChangeRules]>([:])
 
   init(_ plan: ReplicaPlan, _ binder: ODataBinder, _ root: ODataServiceRoot) {
     self.plan = plan
@@ -23,14 +23,14 @@ final class ChangeContext: Sendable {
   func rules(_ table: EntityTable) -> ChangeRules { rules(table, below: []) }
 
   private func rules(_ table: EntityTable, below: Set<Int>) -> ChangeRules {
-    if let rules = known.withLock({ $0[table.number] }) { return rules }
+    if let rules = rulesByTable.withLock({ $0[table.number] }) { return rules }
     var containing: (EntityTable, ChangeRules)?
     if case .containment(let parent, _) = table.place, !below.contains(parent) {
       containing = (plan.tables[parent], rules(plan.tables[parent], below: below.union([table.number])))
     }
-    let made = ChangeRules(table, model, containing: containing)
-    known.withLock { $0[table.number] = made }
-    return made
+    let rules = ChangeRules(table, model, containing: containing)
+    rulesByTable.withLock { $0[table.number] = rules }
+    return rules
   }
 
   /// A path relative to the service's root, bound.
@@ -50,8 +50,8 @@ final class ChangeContext: Sendable {
     guard let mark = text.firstIndex(of: "?") else { return (text, nil) }
     var query = text[text.index(after: mark)...]
     // Options of the root itself are added to every URL, when it is sent again.
-    if let own = root.query, query.hasSuffix(own) {
-      query = query.dropLast(own.count)
+    if let rootQuery = root.query, query.hasSuffix(rootQuery) {
+      query = query.dropLast(rootQuery.count)
       if query.last == "&" { query.removeLast() }
     }
     return (String(text[..<mark]), query.isEmpty ? nil : String(query))

@@ -77,8 +77,8 @@ extension ChangeMaker {
     let reference = RowReference(table.name, try rows.connection.takeIdentities(1))
     var changed = ChangedCells(table, type, model)
     for property in entity.properties where !isLeftOut(property, table, type) {
-      let refused = ChangeRules.all(in: property, among: rules.notGiven).first { !allowed.contains($0.path) }
-      if let (path, reason) = refused {
+      let restricted = ChangeRules.all(in: property, among: rules.notGiven).first { !allowed.contains($0.path) }
+      if let (path, reason) = restricted {
         if property.value == .null { continue }
         throw OfflineODataError(
           .readOnlyProperty,
@@ -110,8 +110,8 @@ extension ChangeMaker {
     try fillKey(reference, &cells, given, table)
     effects.append(Effect(.insert, table.name, reference.row, cells: cells))
     for (link, navigation) in links {
-      let own = Owner(reference: reference, cells: cells, navigation: navigation)
-      queued.links.append(try self.link(link, own, depth))
+      let linkOwner = Owner(reference: reference, cells: cells, navigation: navigation)
+      queued.links.append(try self.link(link, linkOwner, depth))
     }
     return queued
   }
@@ -151,14 +151,14 @@ extension ChangeMaker {
   }
 
   /// The type of an entity that is made.
-  private func type(_ said: String?, _ table: EntityTable, _ cast: EdmStructure?) throws -> EdmStructure {
+  private func type(_ typeName: String?, _ table: EntityTable, _ cast: EdmStructure?) throws -> EdmStructure {
     var type = cast ?? table.type
-    if let said {
-      let name = model.resolve(said)
-      guard let own = table.types.first(where: { $0.name == name }) else {
-        throw OfflineODataError(.unfittingBody, "\(said) is not a type of \(table.name)")
+    if let typeName {
+      let name = model.resolve(typeName)
+      guard let declaredType = table.types.first(where: { $0.name == name }) else {
+        throw OfflineODataError(.unfittingBody, "\(typeName) is not a type of \(table.name)")
       }
-      type = own
+      type = declaredType
     }
     guard !type.isAbstract else { throw OfflineODataError(.unfittingBody, "\(type.name) is abstract") }
     return type

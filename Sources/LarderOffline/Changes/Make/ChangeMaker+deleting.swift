@@ -29,11 +29,11 @@ extension ChangeMaker {
   ///
   /// Throws `deleteRestricted` where one stays that must not be there (`None`).
   private mutating func deleteRelated(to reference: RowReference, _ cells: EntityCells) throws {
-    var waiting = [(reference, cells)]
-    var gone: Set<Int64> = [reference.row]
-    var hindering: [(row: RowReference, cells: EntityCells, navigation: String)] = []
+    var pendingRows = [(reference, cells)]
+    var deletedRows: Set<Int64> = [reference.row]
+    var blocking: [(row: RowReference, cells: EntityCells, navigation: String)] = []
     var released: [(row: RowReference, cells: EntityCells, navigation: ReplicaNavigation, owner: RowReference)] = []
-    while let (owner, cells) = waiting.popLast() {
+    while let (owner, cells) = pendingRows.popLast() {
       guard let table = plan.table(owner.table) else { continue }
       let type = cells.text(.type).flatMap(model.structure) ?? table.type
       for navigation in table.navigations where type.isOrDerives(from: navigation.declaringType) {
@@ -43,20 +43,20 @@ extension ChangeMaker {
           let related = RowReference(name, row.id)
           switch action {
           case "Cascade":
-            guard gone.insert(row.id).inserted else { continue }
+            guard deletedRows.insert(row.id).inserted else { continue }
             effects.append(Effect(.delete, name, row.id))
-            waiting.append((related, row.cells))
-          case "None": hindering.append((related, row.cells, "\(table.name)/\(navigation.property.name)"))
+            pendingRows.append((related, row.cells))
+          case "None": blocking.append((related, row.cells, "\(table.name)/\(navigation.property.name)"))
           default: released.append((related, row.cells, navigation, owner))
           }
         }
       }
     }
-    if let one = hindering.first(where: { !gone.contains($0.row.row) }) {
+    if let one = blocking.first(where: { !deletedRows.contains($0.row.row) }) {
       let path = try rows.path(of: one.row, one.cells) ?? one.row.table
       throw OfflineODataError.restricted(.deleteRestricted, "\(one.navigation) leads to \(path)", by: "OnDelete None")
     }
-    for one in released where !gone.contains(one.row.row) {
+    for one in released where !deletedRows.contains(one.row.row) {
       try release(one.row, from: one.owner, one.navigation)
     }
   }

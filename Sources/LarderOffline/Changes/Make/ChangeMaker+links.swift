@@ -36,13 +36,13 @@ extension ChangeMaker {
       let (reference, target) = try self.reference(url)
       queued.bindings = [reference]
       key = target?.cells ?? ChangeMaker.key(of: url, targetTable, model)
-      if let found = target?.entity?.table, found != targetTable.name {
-        throw OfflineODataError(.unfittingBody, "\(link.name) leads to \(targetTable.name), not to \(found)")
+      if let foundTable = target?.entity?.table, foundTable != targetTable.name {
+        throw OfflineODataError(.unfittingBody, "\(link.name) leads to \(targetTable.name), not to \(foundTable)")
       }
     } else if let entity = link.entity {
-      let made = try insert(entity, targetTable, owner: nil, depth: depth + 1)
-      queued.entities = [made]
-      key = effects.last { $0.kind == .insert && $0.reference == made.row }?.cells
+      let created = try insert(entity, targetTable, owner: nil, depth: depth + 1)
+      queued.entities = [created]
+      key = effects.last { $0.kind == .insert && $0.reference == created.row }?.cells
     } else {
       queued.isNull = true
     }
@@ -178,9 +178,9 @@ extension ChangeMaker {
     if let table = plan.table(owner.reference.table) { try checkRebindable(owner.navigation, table) }
     var draft = draft(isOne ? .updateLink : .createLink, request, target, place)
     draft.formerEnd = try formerEnd(owner)
-    let (reference, found) = try self.reference(url)
+    let (reference, linkTarget) = try self.reference(url)
     draft.body = .reference(reference)
-    if let entity = found?.entity {
+    if let entity = linkTarget?.entity {
       if isOne, !plan.isDependent(owner.navigation, plan.table(owner.reference.table) ?? plan.tables[0]) {
         try untieAll(from: owner, except: entity)
       }
@@ -208,14 +208,14 @@ extension ChangeMaker {
     if owner.navigation.isCollection {
       var item = target.item
       if item == nil, let id = ChangeMaker.option("$id", place.query) {
-        let (reference, found) = try self.reference(id)
+        let (reference, linkTarget) = try self.reference(id)
         draft.body = .reference(reference)
-        item = found?.entity
+        item = linkTarget?.entity
         place.query = nil
       } else if item == nil, case .reference(let url) = request.body {
-        let (reference, found) = try self.reference(url)
+        let (reference, linkTarget) = try self.reference(url)
         draft.body = .reference(reference)
-        item = found?.entity
+        item = linkTarget?.entity
       } else if let item {
         try dependOnMaker(of: item.row)
         draft.body = .reference(.row(item))
@@ -235,10 +235,10 @@ extension ChangeMaker {
 
   /// Throws where a navigation property leads to another entity; what is not in the store is left to the service.
   private func check(_ owner: Owner, leadsTo url: String) throws {
-    let wanted = try find(url)?.entity
+    let expected = try find(url)?.entity
     let table = plan.tables[owner.navigation.target].name
-    let there = try rows.related(to: owner.reference, owner.cells, by: owner.navigation)
-    guard there.contains(where: { RowReference(table, $0.id) != wanted }) else { return }
+    let related = try rows.related(to: owner.reference, owner.cells, by: owner.navigation)
+    guard related.contains(where: { RowReference(table, $0.id) != expected }) else { return }
     throw OfflineODataError(.entityNotFound, "the link does not lead to '\(url.prefix(200))'")
   }
 
@@ -274,8 +274,8 @@ extension ChangeMaker {
       let target = plan.tables[navigation.target]
       let condition = pairs.enumerated().map { "\(TableDDL.quoted(target.columns[$1.target].name)) = ?\($0 + 1)" }
       let values = columns.map { cells[$0.name] ?? .null }
-      guard let found = try rows.row(target, condition.joined(separator: " AND "), values),
-        let maker = try rows.maker(of: found.id)
+      guard let relatedRow = try rows.row(target, condition.joined(separator: " AND "), values),
+        let maker = try rows.maker(of: relatedRow.id)
       else { continue }
       earlier.insert(maker)
       for pair in pairs {
@@ -283,7 +283,7 @@ extension ChangeMaker {
         guard let key = target.key.firstIndex(of: pair.target),
           let index = sent.firstIndex(where: { [$0.name] == name })
         else { continue }
-        sent[index].key = QueuedKey(row: RowReference(target.name, found.id), property: target.type.key[key].name)
+        sent[index].key = QueuedKey(row: RowReference(target.name, relatedRow.id), property: target.type.key[key].name)
       }
     }
   }

@@ -13,12 +13,12 @@ extension ChangeMaker {
     guard !isChangeSet, !new.isUnmodifiable, let entity = new.entity,
       try rows.queue.hasFailed(entity.row)
     else { return nil }
-    let waiting = try rows.queue.entries(of: entity.row)
-    guard let failed = waiting.first(where: { $0.state == .archived }), !failed.request.isUnmodifiable,
+    let requests = try rows.queue.entries(of: entity.row)
+    guard let failed = requests.first(where: { $0.state == .archived }), !failed.request.isUnmodifiable,
       try !goesWithUndecided(failed)
     else { return nil }
-    if new.operation == .delete { return try delete(entity, failed, waiting) }
-    let later = waiting.filter { $0.id > failed.id }
+    if new.operation == .delete { return try delete(entity, failed, requests) }
+    let later = requests.filter { $0.id > failed.id }
     // What is before it in its transaction goes before it anyway.
     let before = try rows.queue.members(ofUnit: failed.unit).filter { $0 <= failed.id }
     let behind = Set(try rows.queue.withDependents([failed.id])).subtracting(before)
@@ -88,21 +88,21 @@ extension ChangeMaker {
   /// An entity deleted whose request was refused: one that was never made goes with its requests, else its refused updates
   /// are needless.
   private mutating func delete(
-    _ entity: RowReference, _ failed: QueueEntry, _ waiting: [QueueEntry]
+    _ entity: RowReference, _ failed: QueueEntry, _ requests: [QueueEntry]
   ) throws -> Int64? {
-    let own = Set(waiting.map(\.id))
+    let requestIDs = Set(requests.map(\.id))
     if failed.request.makesEntity {
-      let others = try rows.queue.withDependents(own).filter { !own.contains($0) }
+      let others = try rows.queue.withDependents(requestIDs).filter { !requestIDs.contains($0) }
       guard others.isEmpty else {
         throw OfflineODataError(
           .changesPending,
           "the creation of the entity was rejected, and other changes depend on it or belong to its transaction: delete ErrorArchive(\(failed.id)) to undo all of them"
         )
       }
-      try rows.undo(own)
+      try rows.undo(requestIDs)
       return failed.id
     }
-    for entry in waiting where entry.state == .archived || entry.state == .held {
+    for entry in requests where entry.state == .archived || entry.state == .held {
       guard entry.request.asEntity != nil, try standsAlone(entry), entry.failure?.kind != .unknownOutcome else {
         continue
       }
@@ -173,8 +173,8 @@ private struct Repair {
   private mutating func take(_ link: QueuedLink, beside properties: [QueuedProperty]) {
     let names = foreignKey(of: link)
     body.properties.removeAll { old in names.contains(old.name) && !properties.contains { $0.name == old.name } }
-    if link.isCollection, let known = body.links.firstIndex(where: { $0.name == link.name }) {
-      body.links[known].bindings += link.bindings
+    if link.isCollection, let existingIndex = body.links.firstIndex(where: { $0.name == link.name }) {
+      body.links[existingIndex].bindings += link.bindings
     } else {
       body.links.removeAll { $0.name == link.name }
       body.links.append(link)

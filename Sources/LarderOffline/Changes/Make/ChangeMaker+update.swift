@@ -84,19 +84,19 @@ extension ChangeMaker {
   private func isKnown(_ property: ODataProperty, _ subject: Subject, _ rules: ChangeRules) throws -> Bool {
     guard let column = subject.table.column([property.name], on: subject.type) else { return false }
     let isKey = subject.table.key.contains(column.number)
-    let found = ChangeRules.all(in: property, among: rules.fixed)
-    guard isKey || !found.isEmpty else { return false }
-    let isWhole = isKey || found.contains { $0.path == property.name }
+    let fixedProperties = ChangeRules.all(in: property, among: rules.fixed)
+    guard isKey || !fixedProperties.isEmpty else { return false }
+    let isWhole = isKey || fixedProperties.contains { $0.path == property.name }
     guard let declared = subject.type.property(property.name) else { return false }
     let place = "\(subject.type.name)/\(property.name)"
-    let reason = isKey ? nil : found.first?.reason
+    let reason = isKey ? nil : fixedProperties.first?.reason
     if isWhole, property.value == .null, !declared.isNullable { return try refuse(place, reason) }
     var probe = ChangedCells(subject.table, subject.type, model, old: subject.cells)
     try probe.take(property)
     let cells = try probe.finished()
     if isWhole { return isSame([property.name], cells, subject) ? true : try refuse(place, reason) }
     // The rest of a complex value may change.
-    for (path, reason) in found where !isSame(path.split(separator: "/").map(String.init), cells, subject) {
+    for (path, reason) in fixedProperties where !isSame(path.split(separator: "/").map(String.init), cells, subject) {
       return try refuse("\(subject.type.name)/\(path)", reason)
     }
     return false
@@ -112,8 +112,8 @@ extension ChangeMaker {
       }
   }
 
-  private static func isSameNumber(_ one: SQLValue, _ other: SQLValue) -> Bool {
-    guard case .text(let left) = one, case .text(let right) = other,
+  private static func isSameNumber(_ left: SQLValue, _ right: SQLValue) -> Bool {
+    guard case .text(let left) = left, case .text(let right) = right,
       let first = try? ODataValue(text: left, type: .decimal), let second = try? ODataValue(text: right, type: .decimal)
     else { return false }
     return first == second

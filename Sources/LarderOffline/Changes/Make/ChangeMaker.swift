@@ -50,30 +50,30 @@ struct ChangeMaker {
     let text = isOperation ? place.query.map { place.path + "?" + $0 } ?? place.path : place.path
     let target = try ChangeWalk.target(of: try context.bind(text), rows)
     try checkCondition(request, target)
-    var made: AppliedChange
+    var applied: AppliedChange
     switch request.operation {
-    case .create: made = try create(request, target, place)
-    case .update(let method): made = try update(request, target, place, method)
-    case .delete: made = try delete(request, target, place)
-    case .createLink, .updateLink: made = try link(request, target, place)
-    case .deleteLink: made = try unlink(request, target, place)
-    case .invokeAction: made = try invoke(request, target, place)
-    case .createMedia: made = try createMedia(request, target, place)
-    case .updateMedia: made = try updateMedia(request, target, place)
-    case .deleteMedia: made = try deleteMedia(request, target, place)
+    case .create: applied = try create(request, target, place)
+    case .update(let method): applied = try update(request, target, place, method)
+    case .delete: applied = try delete(request, target, place)
+    case .createLink, .updateLink: applied = try link(request, target, place)
+    case .deleteLink: applied = try unlink(request, target, place)
+    case .invokeAction: applied = try invoke(request, target, place)
+    case .createMedia: applied = try createMedia(request, target, place)
+    case .updateMedia: applied = try updateMedia(request, target, place)
+    case .deleteMedia: applied = try deleteMedia(request, target, place)
     case .read, .invokeFunction, .readMedia:
       throw OfflineODataError(.unsupportedRequest, "a change set cannot contain reads")
     }
     try rows.finish()
-    if let entity = made.entity, let cells = try rows.effective(entity) {
-      made.etag = cells.text(.etag)
-      made.path = try rows.path(of: entity, cells)
+    if let entity = applied.entity, let cells = try rows.effective(entity) {
+      applied.etag = cells.text(.etag)
+      applied.path = try rows.path(of: entity, cells)
       if let table = plan.table(entity.table), case .entitySet = table.place {
-        made.key = table.key.map { cells[table.columns[$0].name] ?? .null }
+        applied.key = table.key.map { cells[table.columns[$0].name] ?? .null }
       }
       if let name = request.contentID { named[name] = entity }
     }
-    return made
+    return applied
   }
 
   /// A path that begins with `$` and the Content-ID of an earlier request of the change set (OData Protocol 4.01 §11.7.7.4).
@@ -81,9 +81,9 @@ struct ChangeMaker {
     guard path.hasPrefix("$") else { return path }
     let name = path.dropFirst().prefix { $0 != "/" && $0 != "?" }
     guard let entity = named[String(name)], let cells = try rows.effective(entity),
-      let own = try rows.path(of: entity, cells)
+      let entityPath = try rows.path(of: entity, cells)
     else { return path }
-    return own + path.dropFirst(name.count + 1)
+    return entityPath + path.dropFirst(name.count + 1)
   }
 
   /// Throws `preconditionFailed` where the entity is another one than the caller has seen.
@@ -101,8 +101,8 @@ struct ChangeMaker {
     var column = SystemColumn.media.rawValue
     switch target.end {
     case .stream:
-      guard let own = table.column(target.path) else { return nil }
-      column = own.name
+      guard let streamColumn = table.column(target.path) else { return nil }
+      column = streamColumn.name
     case .value: guard target.path.isEmpty else { return nil }
     case .entity: guard isMedia else { return nil }
     default: return nil
@@ -113,9 +113,9 @@ struct ChangeMaker {
 
   private func compare(_ condition: String, _ target: ChangeTarget, _ stream: String?) throws {
     func opaque(_ tag: Substring) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag }
-    let own = opaque((stream ?? target.cells?.text(.etag) ?? "")[...])
+    let currentETag = opaque((stream ?? target.cells?.text(.etag) ?? "")[...])
     let given = condition.split(separator: ",").map { opaque($0.drop { $0 == " " }) }
-    guard given.contains(own) else {
+    guard given.contains(currentETag) else {
       let path = target.entity.flatMap { entity in target.cells.flatMap { try? rows.path(of: entity, $0) } }
       throw OfflineODataError(.entityChanged, path ?? target.entity?.table)
     }
@@ -128,10 +128,10 @@ struct ChangeMaker {
     _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
     _ place: (path: String, query: String?)
   ) -> QueuedRequest {
-    let own =
+    let queuedTarget =
       target.entity.map { QueuedTarget($0, target.suffix.joined(separator: "/"), query: place.query) }
       ?? QueuedTarget(nil, place.path, query: place.query)
-    var queued = QueuedRequest(operation, own)
+    var queued = QueuedRequest(operation, queuedTarget)
     queued.entity = target.entity
     queued.customTag = request.customTag
     queued.category = request.uploadCategory

@@ -38,7 +38,7 @@ struct ChangeRules: Sendable {
     readSource(table, model)
     if case .containment(_, let path) = table.place, let containing {
       let name = path.joined(separator: "/")
-      if let own = containing.rules.behind[name] { take(own) }
+      if let navigationRules = containing.rules.behind[name] { take(navigationRules) }
       for type in containing.parent.types {
         for declaring in type.chain { take(Restrictions(of: declaring.name + "/" + name, model)) }
       }
@@ -136,7 +136,7 @@ extension ChangeRules {
 
 extension OfflineODataError {
   /// What the model does not allow, with the annotation that says so.
-  static func restricted(_ name: OfflineODataErrorName, _ what: String, by annotation: String) -> OfflineODataError {
-    OfflineODataError(name, "\(what) (\(annotation))")
+  static func restricted(_ name: OfflineODataErrorName, _ subject: String, by annotation: String) -> OfflineODataError {
+    OfflineODataError(name, "\(subject) (\(annotation))")
   }
 }

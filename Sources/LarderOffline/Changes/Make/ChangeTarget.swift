@@ -102,11 +102,11 @@ struct ChangeWalk {
     }
     target.table = table
     guard source.singleton != nil else { return }
-    guard let found = try rows.row(table, "1", []) else { throw OfflineODataError(.entityNotFound, source.name) }
-    stand(RowReference(table.name, found.id), found.cells)
+    guard let storedRow = try rows.row(table, "1", []) else { throw OfflineODataError(.entityNotFound, source.name) }
+    setEntity(RowReference(table.name, storedRow.id), storedRow.cells)
   }
 
-  private mutating func stand(_ entity: RowReference?, _ cells: EntityCells?) {
+  private mutating func setEntity(_ entity: RowReference?, _ cells: EntityCells?) {
     target.entity = entity
     target.cells = cells
     target.end = .entity
@@ -127,12 +127,12 @@ struct ChangeWalk {
     }
     let key = try key(parts, table)
     if let navigation = target.navigation { before = (target, navigation) }
-    guard let (reference, found) = try ChangeWalk.find(key, table, rows) else {
+    guard let (reference, storedRow) = try ChangeWalk.find(key, table, rows) else {
       let path = try? rows.path(of: RowReference(table.name, 0), key)
       throw OfflineODataError(.entityNotFound, path ?? table.name)
     }
     let cast = target.cast
-    stand(reference, found)
+    setEntity(reference, storedRow)
     target.cast = cast
   }
 
@@ -150,8 +150,8 @@ struct ChangeWalk {
     _ key: EntityCells, _ table: EntityTable, _ rows: LocalRows
   ) throws(StorageError) -> (RowReference, EntityCells)? {
     let values = TableDDL.identity(of: table).map { key[$0] ?? .null }
-    if let found = try rows.row(table, TableTarget.condition(table), values) {
-      return (RowReference(table.name, found.id), found.cells)
+    if let storedRow = try rows.row(table, TableTarget.condition(table), values) {
+      return (RowReference(table.name, storedRow.id), storedRow.cells)
     }
     guard let id = try rows.formerly(key, in: table) else { return nil }
     let reference = RowReference(table.name, id)
@@ -207,7 +207,7 @@ struct ChangeWalk {
     }
     let related = try rows.related(to: reference, target.cells ?? EntityCells(), by: navigation).first
     let name = plan.tables[navigation.target].name
-    stand(related.map { RowReference(name, $0.id) }, related?.cells)
+    setEntity(related.map { RowReference(name, $0.id) }, related?.cells)
   }
 
   private mutating func reference() throws {
@@ -241,9 +241,10 @@ extension LocalRows {
       let condition = pairs.enumerated().map { "\(TableDDL.quoted(target.columns[$1.target].name)) = ?\($0 + 1)" }
       return try rows(target, condition.joined(separator: " AND "), values)
     case .links(let number, let isForward):
-      let (own, other) = isForward ? ("source", "target") : ("target", "source")
+      let (ownColumn, otherColumn) = isForward ? ("source", "target") : ("target", "source")
       return try rows(
-        target, "\"@id\" IN (SELECT \(other) FROM \(state.links[number]) WHERE \(own) = ?1)", [.integer(reference.row)])
+        target, "\"@id\" IN (SELECT \(otherColumn) FROM \(state.links[number]) WHERE \(ownColumn) = ?1)",
+        [.integer(reference.row)])
     case .containment: return try rows(target, "\"@parent\" = ?1", [.integer(reference.row)])
     case .container: return try rows(target, "\"@id\" = ?1", [cells[.parent] ?? .null])
     }
@@ -259,8 +260,8 @@ extension LocalRows {
       ids.append(row.integer(0))
       return true
     }
-    var found: [(Int64, EntityCells)] = []
-    for id in ids { if let row = try row(table, "\"@id\" = ?1", [.integer(id)]) { found.append(row) } }
-    return found
+    var storedRows: [(Int64, EntityCells)] = []
+    for id in ids { if let row = try row(table, "\"@id\" = ?1", [.integer(id)]) { storedRows.append(row) } }
+    return storedRows
   }
 }

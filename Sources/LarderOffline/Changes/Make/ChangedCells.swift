@@ -79,9 +79,9 @@ struct ChangedCells {
     guard !dynamic.isEmpty, let column = table.column([TableColumns.dynamicName]) else { return cells }
     var complex = ODataComplexValue()
     if !replaces, case .text(let text)? = old[column.name],
-      case .complex(let known) = try CanonicalJSON.value(text, type: .abstract(.untyped), model: model)
+      case .complex(let stored) = try CanonicalJSON.value(text, type: .abstract(.untyped), model: model)
     {
-      complex = known
+      complex = stored
     }
     for property in dynamic {
       complex.properties.removeAll { $0.name == property.name }

@@ -68,16 +68,16 @@ struct ChangedValue {
         if let number = value.exactNumber, type.isNumber {
           return try ODataValue(text: number.description, type: type)
         }
-      case .dateTime(let moment):
-        if type == .dateTimeOffset { return try ODataValue(text: moment.description + "Z", type: type) }
+      case .dateTime(let dateTime):
+        if type == .dateTimeOffset { return try ODataValue(text: dateTime.description + "Z", type: type) }
       case .duration, .timeOfDay:
         if type == .time || type == .duration { return try ODataValue(text: try value.text(), type: type) }
       case .geo: return value
       default: break
       }
     } catch { throw OfflineODataError(.invalidValue, place, cause: error) }
-    let found = value.type?.qualifiedName ?? "a value of another kind"
-    throw OfflineODataError(.invalidValue, "\(place) must be \(type.qualifiedName), not \(found)")
+    let actualType = value.type?.qualifiedName ?? "a value of another kind"
+    throw OfflineODataError(.invalidValue, "\(place) must be \(type.qualifiedName), not \(actualType)")
   }
 
   private func enumeration(
@@ -101,9 +101,9 @@ struct ChangedValue {
     _ value: ODataValue, _ name: String, at place: String, depth: Int
   ) throws(OfflineODataError) -> ODataValue {
     guard case .complex(var complex) = value else { throw OfflineODataError(.invalidValue, "\(place) must be \(name)") }
-    let said = complex.typeName ?? name
-    guard let type = model.structure(said), model.isType(said, derivedFrom: name) else {
-      throw OfflineODataError(.invalidValue, "\(place): \(said) is not derived from \(name)")
+    let typeName = complex.typeName ?? name
+    guard let type = model.structure(typeName), model.isType(typeName, derivedFrom: name) else {
+      throw OfflineODataError(.invalidValue, "\(place): \(typeName) is not derived from \(name)")
     }
     complex.properties = try complex.properties.map { property throws(OfflineODataError) in
       guard let declared = type.property(property.name) else {

@@ -154,16 +154,16 @@ struct ChangeQueue {
   }
 
   private func reached(from ids: Set<Int64>, by step: String) throws(StorageError) -> [Int64] {
-    var found = ids
+    var dependentIDs = ids
     var units: Set<Int64> = []
-    var waiting = Array(ids)
-    while let next = waiting.popLast() {
-      var more = try connection.integers(step, .integer(next))
+    var unvisited = Array(ids)
+    while let next = unvisited.popLast() {
+      var dependents = try connection.integers(step, .integer(next))
       let unit = try connection.integers("SELECT unit FROM larder_request WHERE id = ?1", .integer(next)).first
-      if let unit, units.insert(unit).inserted { more += try members(ofUnit: unit) }
-      for id in more where found.insert(id).inserted { waiting.append(id) }
+      if let unit, units.insert(unit).inserted { dependents += try members(ofUnit: unit) }
+      for id in dependents where dependentIDs.insert(id).inserted { unvisited.append(id) }
     }
-    return found.sorted()
+    return dependentIDs.sorted()
   }
 
   /// What a request does, in order.
