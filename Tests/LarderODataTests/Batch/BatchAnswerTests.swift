@@ -135,8 +135,8 @@ struct BatchAnswerTests {
       BatchRequest(id: "1", method: .post, url: "B"), BatchRequest(id: "2", method: .post, url: "C"),
     ])
     let answer = BatchResponsePart.changeSet([Self.ok("2", 204), Self.ok("1", 201)])
-    let found = try BatchAnswer.match([answer, answer], to: [set, set])
-    #expect(Self.words(found) == ["201 204", "201 204"])
+    let matched = try BatchAnswer.match([answer, answer], to: [set, set])
+    #expect(Self.words(matched) == ["201 204", "201 204"])
     #expect(throws: BatchError.self) { try BatchAnswer.match([answer], to: [set, set]) }
   }
 
@@ -169,23 +169,23 @@ struct BatchAnswerTests {
     let (_, written) = try JSONBatchWriter.write(Self.requests)
     let ids = written.map { $0.requests.map { $0.id ?? "" } }
     #expect(ids == [["3"], ["1", "2"], ["4"]])
-    func found(_ responses: [BatchResponse], stops: Bool = false) -> [String] {
+    func matched(_ responses: [BatchResponse], stops: Bool = false) -> [String] {
       var match = BatchMatch(written)
       match.stopsAtError = stops
       return Self.words(match.slots(of: responses))
     }
     let all = [Self.ok("4"), Self.ok("2", 204), Self.ok("3"), Self.ok("1", 201)]
-    #expect(found(all) == ["200", "201 204", "200"])
-    #expect(found([Self.ok("3"), Self.ok("2", 400)]) == ["200", "failed 400", "-"])
-    #expect(found([Self.ok("3"), Self.ok("2", 400)], stops: true) == ["200", "failed 400", "not processed"])
+    #expect(matched(all) == ["200", "201 204", "200"])
+    #expect(matched([Self.ok("3"), Self.ok("2", 400)]) == ["200", "failed 400", "-"])
+    #expect(matched([Self.ok("3"), Self.ok("2", 400)], stops: true) == ["200", "failed 400", "not processed"])
     // An error, and one of the parts before it has no response: nothing says that the service stopped.
-    #expect(found([Self.ok("2", 400)], stops: true) == ["-", "failed 400", "-"])
-    #expect(found([Self.ok("3"), Self.ok("2", 400), Self.ok("9")], stops: true) == ["200", "failed 400", "-"])
-    #expect(found(all + [Self.ok("9")]) == ["200", "201 204", "200"])
-    #expect(found(all + [Self.ok("4", 500)]) == ["200", "201 204", "-"])
-    #expect(found(all + [Self.ok("1", 500)]) == ["200", "- 204", "200"])
-    #expect(found([Self.ok("3"), Self.ok("1", 201), Self.ok("4")]) == ["200", "201 -", "200"])
-    #expect(found([Self.ok("4"), Self.ok("2", 204), Self.ok(), Self.ok("1", 201)]) == ["-", "201 204", "200"])
+    #expect(matched([Self.ok("2", 400)], stops: true) == ["-", "failed 400", "-"])
+    #expect(matched([Self.ok("3"), Self.ok("2", 400), Self.ok("9")], stops: true) == ["200", "failed 400", "-"])
+    #expect(matched(all + [Self.ok("9")]) == ["200", "201 204", "200"])
+    #expect(matched(all + [Self.ok("4", 500)]) == ["200", "201 204", "-"])
+    #expect(matched(all + [Self.ok("1", 500)]) == ["200", "- 204", "200"])
+    #expect(matched([Self.ok("3"), Self.ok("1", 201), Self.ok("4")]) == ["200", "201 -", "200"])
+    #expect(matched([Self.ok("4"), Self.ok("2", 204), Self.ok(), Self.ok("1", 201)]) == ["-", "201 204", "200"])
     for bad in [all + [Self.ok("1")], all.dropLast() + [Self.ok(nil)], Array(all.dropFirst())] {
       #expect(throws: BatchError.self) { try BatchAnswer.match(json: bad, to: written) }
     }
@@ -194,11 +194,11 @@ struct BatchAnswerTests {
   @Test("A number as an id is read as text (JSON Format 4.01 §19.1 has strings)")
   func numbers() throws {
     let body = #"{"responses":[{"id":2,"status":204},{"id":1,"status":201}]}"#
-    let found = try BatchAnswers.read(
+    let matched = try BatchAnswers.read(
       status: 200, fields: ["Content-Type": "application/json"], body: Array(body.utf8),
       requests: [.single(BatchRequest(id: "1", url: "A")), .single(BatchRequest(id: "2", url: "B"))])
-    guard case .parts(let parts) = found else {
-      Issue.record("\(found)")
+    guard case .parts(let parts) = matched else {
+      Issue.record("\(matched)")
       return
     }
     #expect(Self.words(parts) == ["201", "204"])
@@ -255,9 +255,9 @@ struct BatchAnswerTests {
     ]
     for end in ["", ",", #",{"id":"1","sta"#, "]}", "x"] {
       let text = #"{"responses":[{"id":"2","status":204}"# + end
-      let found = try BatchAnswers.read(
+      let matched = try BatchAnswers.read(
         status: 200, fields: ["Content-Type": "application/json"], body: Array(text.utf8), requests: requests)
-      guard case .incomplete(let slots, _) = found else {
+      guard case .incomplete(let slots, _) = matched else {
         Issue.record("nothing is missed")
         return
       }

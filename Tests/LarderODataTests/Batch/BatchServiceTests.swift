@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Batches are understood by real services", .timeLimit(.minutes(5)), .odataPy(), .mockSAP("--no-csrf"))
 struct BatchServiceTests {
-  private static func fields(_ answer: PlainResponse) -> HTTPFields {
-    HTTPFields(answer.fields.map { HTTPField(name: HTTPFieldName($0.key), value: $0.value) })
+  private static func fields(_ response: PlainResponse) -> HTTPFields {
+    HTTPFields(response.fields.map { HTTPField(name: HTTPFieldName($0.key), value: $0.value) })
   }
 
   private static let json: HTTPFields = ["Content-Type": "application/json", "Accept": "application/json"]
@@ -20,9 +20,9 @@ struct BatchServiceTests {
     ]), .single(BatchRequest(url: "Products(987654)", fields: ["Accept": "application/json"])),
   ]
 
-  private static func check(_ answers: BatchAnswers) {
-    guard case .parts(let parts) = answers, parts.count == 3 else {
-      Issue.record("not three answers: \(answers)")
+  private static func check(_ outcome: BatchAnswers) {
+    guard case .parts(let parts) = outcome, parts.count == 3 else {
+      Issue.record("not three answers: \(outcome)")
       return
     }
     if case .single(let read) = parts[0] {
@@ -43,11 +43,12 @@ struct BatchServiceTests {
   func multipartV4() throws {
     let service = try ODataPyService.ofSuite
     let (type, body) = try MultipartBatchWriter.write(Self.parts, boundary: "batch_7", contentIDs: .part)
-    let answer = try PlainHTTP.send(
+    let response = try PlainHTTP.send(
       "POST", port: service.port, target: "/shop/$batch",
       fields: ["Content-Type": type, "OData-Version": "4.0", "Prefer": "continue-on-error"], body: body)
     Self.check(
-      try BatchAnswers.read(status: answer.status, fields: Self.fields(answer), body: answer.body, requests: Self.parts)
+      try BatchAnswers.read(
+        status: response.status, fields: Self.fields(response), body: response.body, requests: Self.parts)
     )
   }
 
@@ -55,14 +56,15 @@ struct BatchServiceTests {
   func json() throws {
     let service = try ODataPyService.ofSuite
     let (body, parts) = try JSONBatchWriter.write(Self.parts)
-    let answer = try PlainHTTP.send(
+    let response = try PlainHTTP.send(
       "POST", port: service.port, target: "/shop/$batch",
       fields: [
         "Content-Type": "application/json", "Accept": "application/json", "OData-Version": "4.01",
         "Prefer": "continue-on-error",
       ], body: body)
     Self.check(
-      try BatchAnswers.read(status: answer.status, fields: Self.fields(answer), body: answer.body, requests: parts))
+      try BatchAnswers.read(
+        status: response.status, fields: Self.fields(response), body: response.body, requests: parts))
   }
 
   @Test("Multipart, V2: a failed change set gets one error; the reads around it succeed")
@@ -78,19 +80,19 @@ struct BatchServiceTests {
       .single(read),
     ]
     let (type, body) = try MultipartBatchWriter.write(parts, boundary: "batch_8", contentIDs: .both)
-    let answer = try PlainHTTP.send(
+    let response = try PlainHTTP.send(
       "POST", port: service.port, target: "/sap/opu/odata/sap/API_SALES_ORDER_SRV/$batch",
       fields: ["Content-Type": type, "Accept": "multipart/mixed"], body: body)
-    let answers = try BatchAnswers.read(
-      status: answer.status, fields: Self.fields(answer), body: answer.body, requests: parts)
-    guard case .parts(let found) = answers, found.count == 3, case .changeSetFailed(let error) = found[1] else {
-      Issue.record("\(answer.status) \(answer.text)")
+    let outcome = try BatchAnswers.read(
+      status: response.status, fields: Self.fields(response), body: response.body, requests: parts)
+    guard case .parts(let parts) = outcome, parts.count == 3, case .changeSetFailed(let error) = parts[1] else {
+      Issue.record("\(response.status) \(response.text)")
       return
     }
     #expect(error.isError)
     for place in [0, 2] {
-      guard case .single(let response) = found[place] else {
-        Issue.record("\(found[place])")
+      guard case .single(let response) = parts[place] else {
+        Issue.record("\(parts[place])")
         continue
       }
       // The declared length is that of the content, to the byte.

@@ -77,7 +77,7 @@ struct JSONBatchTests {
       let error = #expect(throws: BatchError.self, "cut at \(cut)") {
         try JSONBatchReader.responses(Array(bytes[..<cut]))
       }
-      // Cut behind "1." the number is what is wrong.
+      // Truncated after "1.", the number is the problem.
       if error?.problem != .truncated { #expect(bytes[cut - 1] == UInt8(ascii: ".")) }
     }
   }

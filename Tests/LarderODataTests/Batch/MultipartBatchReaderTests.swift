@@ -53,9 +53,10 @@ struct MultipartBatchReaderTests {
       try MultipartBatchReader.responses(bytes, contentType: "multipart/mixed; boundary=b1")
         == MultipartBatchReaderTests.parts)
     let lines = Array(MultipartBatchReaderTests.answer.joined(separator: "\n").utf8)
-    let found = try MultipartBatchReader.responses(lines, contentType: "Multipart/Mixed;charset=utf-8; Boundary=\"b1\"")
-    #expect(found.map { $0.responses.map(\.status) } == [[200], [201, 204], [404]])
-    #expect(found.first?.responses.first?.body == Array("{\"a\":1,\n\"b\":\"--b2\"}".utf8))
+    let parsed = try MultipartBatchReader.responses(
+      lines, contentType: "Multipart/Mixed;charset=utf-8; Boundary=\"b1\"")
+    #expect(parsed.map { $0.responses.map(\.status) } == [[200], [201, 204], [404]])
+    #expect(parsed.first?.responses.first?.body == Array("{\"a\":1,\n\"b\":\"--b2\"}".utf8))
   }
 
   @Test("Split at every position, into two chunks and into single bytes, the events are the same")
@@ -63,9 +64,10 @@ struct MultipartBatchReaderTests {
     for separator in ["\r\n", "\n"] {
       let bytes = Array(MultipartBatchReaderTests.answer.joined(separator: separator).utf8)
       let whole = try MultipartBatchReaderTests.collect([bytes])
-      for cut in 0...bytes.count {
+      for length in 0...bytes.count {
         #expect(
-          try MultipartBatchReaderTests.collect([Array(bytes[..<cut]), Array(bytes[cut...])]) == whole, "cut at \(cut)")
+          try MultipartBatchReaderTests.collect([Array(bytes[..<length]), Array(bytes[length...])]) == whole,
+          "cut at \(length)")
       }
       #expect(try MultipartBatchReaderTests.collect(bytes.map { [$0] }) == whole)
     }
@@ -77,20 +79,20 @@ struct MultipartBatchReaderTests {
     let bytes = Array(text.utf8)
     let whole = MultipartBatchReaderTests.parts
     var accepted: [Int] = []
-    for cut in 0..<bytes.count {
+    for length in 0..<bytes.count {
       do {
-        let found = try MultipartBatchReader.responses(
-          Array(bytes[..<cut]), contentType: "multipart/mixed; boundary=b1")
-        accepted.append(cut)
-        let full = zip(found, whole).allSatisfy {
+        let parsed = try MultipartBatchReader.responses(
+          Array(bytes[..<length]), contentType: "multipart/mixed; boundary=b1")
+        accepted.append(length)
+        let full = zip(parsed, whole).allSatisfy {
           $0.responses.map(\.body) == $1.responses.prefix($0.responses.count).map(\.body)
         }
-        #expect(full, "cut at \(cut): \(found)")
+        #expect(full, "cut at \(length): \(parsed)")
       } catch {
-        #expect(error.problem == .truncated || error.part != nil, "cut at \(cut): \(error)")
+        #expect(error.problem == .truncated || error.part != nil, "cut at \(length): \(error)")
       }
     }
-    // Accepted: behind the whole batch, behind the change set, behind an answer without content.
+    // Accepted: truncation after the whole batch, after the change set, or after a response without content.
     #expect(accepted.count < 60, "\(accepted)")
   }
 
@@ -98,9 +100,9 @@ struct MultipartBatchReaderTests {
   func missingEnd() throws {
     let head = "--b\r\nContent-Type: application/http\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n"
     for tail in ["true", "true\r\n", "true\r\n\r\n"] {
-      let found = try MultipartBatchReader.responses(
+      let parsed = try MultipartBatchReader.responses(
         Array((head + tail).utf8), contentType: "multipart/mixed;boundary=b")
-      #expect(found.first?.responses.first?.body == Array("true".utf8))
+      #expect(parsed.first?.responses.first?.body == Array("true".utf8))
     }
     for tail in ["tru", "", "trueX"] {
       let error = #expect(throws: BatchError.self) {
@@ -124,8 +126,8 @@ struct MultipartBatchReaderTests {
       ("Content-Length: 1", "a\n\nb\n", "a\n\nb\n"),
     ] {
       let text = "--b\r\n\r\nHTTP/1.1 200 OK\r\n\(length)\r\n\r\n\(content)\r\n--b--"
-      let found = try MultipartBatchReader.responses(Array(text.utf8), contentType: "multipart/mixed;boundary=b")
-      #expect(found.first?.responses.first?.body == Array(expected.utf8), "\(length) \(content.debugDescription)")
+      let parsed = try MultipartBatchReader.responses(Array(text.utf8), contentType: "multipart/mixed;boundary=b")
+      #expect(parsed.first?.responses.first?.body == Array(expected.utf8), "\(length) \(content.debugDescription)")
     }
   }
 
@@ -138,11 +140,11 @@ struct MultipartBatchReaderTests {
       "HTTP/1.1 201 Created", "", "x", "--c--", "", "--b",
       "Content-Type: application/http", "", "HTTP/1.1 400 Bad Request", "Content-Length: 3", "", "bad", "--b--",
     ]
-    let found = try MultipartBatchReader.responses(
+    let parsed = try MultipartBatchReader.responses(
       Array(lines.joined(separator: "\r\n").utf8), contentType: "multipart/mixed;boundary=b")
-    #expect(found.count == 3)
-    #expect(found.map { $0.responses.map(\.status) } == [[204], [201], [400]])
-    if case .single(let error) = found[2] {
+    #expect(parsed.count == 3)
+    #expect(parsed.map { $0.responses.map(\.status) } == [[204], [201], [400]])
+    if case .single(let error) = parsed[2] {
       #expect(error.body == Array("bad".utf8))
     } else {
       Issue.record("the third part is one answer")
@@ -216,7 +218,7 @@ struct MultipartBatchReaderTests {
     // Text before the first boundary may be long: it is not kept.
     let preamble = String(repeating: "-", count: 5_000) + "\r\n" + part + "--b--"
     #expect(try MultipartBatchReader.responses(Array(preamble.utf8), contentType: type, limits: limits).count == 1)
-    // The end of such a line is no boundary, whatever the chunks.
+    // The end of such a line is not a boundary, whatever the chunks.
     var reader = try MultipartBatchReader(contentType: type, limits: limits)
     let inside = Array((String(repeating: "x", count: 500) + "--b--\r\n" + part + "--b--").utf8)
     let events = try inside.flatMap { try reader.read([$0]) } + reader.finish()
@@ -232,9 +234,9 @@ struct MultipartBatchReaderTests {
       let boundary = String(decoding: start.dropFirst(2).prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
       let type = "multipart/mixed; boundary=\(boundary)"
       let whole = try MultipartBatchReaderTests.collect([bytes], contentType: type)
-      for cut in stride(from: 0, to: bytes.count, by: 7) {
+      for length in stride(from: 0, to: bytes.count, by: 7) {
         #expect(
-          try MultipartBatchReaderTests.collect([Array(bytes[..<cut]), Array(bytes[cut...])], contentType: type)
+          try MultipartBatchReaderTests.collect([Array(bytes[..<length]), Array(bytes[length...])], contentType: type)
             == whole)
       }
       let messages = whole.filter { if case .message = $0 { true } else { false } }
@@ -301,9 +303,9 @@ struct MultipartBatchReaderTests {
         default: bytes.insert(contentsOf: bytes.suffix(Int.random(in: 0...40, using: &random)), at: place)
         }
       }
-      let cut = Int.random(in: 0...bytes.count, using: &random)
+      let length = Int.random(in: 0...bytes.count, using: &random)
       let whole = Result { try MultipartBatchReaderTests.collect([bytes]) }
-      let cutUp = Result { try MultipartBatchReaderTests.collect([Array(bytes[..<cut]), Array(bytes[cut...])]) }
+      let cutUp = Result { try MultipartBatchReaderTests.collect([Array(bytes[..<length]), Array(bytes[length...])]) }
       switch (whole, cutUp) {
       case (.success(let one), .success(let other)): #expect(one == other)
       case (.failure, .failure): refused += 1

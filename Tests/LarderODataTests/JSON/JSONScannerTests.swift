@@ -7,9 +7,9 @@ struct JSONScannerTests {
   /// The tokens of a text, each as `kind:text`.
   static func tokens(_ chunks: [[UInt8]], limits: JSONLimits = JSONLimits()) throws(JSONError) -> [String] {
     var scanner = JSONScanner(limits: limits)
-    var found: [String] = []
+    var tokens: [String] = []
     func take(_ scanner: inout JSONScanner) throws(JSONError) {
-      while let token = try scanner.next() { found.append("\(token.kind):\(scanner.string(token))") }
+      while let token = try scanner.next() { tokens.append("\(token.kind):\(scanner.string(token))") }
     }
     for chunk in chunks {
       scanner.feed(chunk)
@@ -17,7 +17,7 @@ struct JSONScannerTests {
     }
     scanner.finish()
     try take(&scanner)
-    return found
+    return tokens
   }
 
   static func problem(_ bytes: [UInt8], limits: JSONLimits = JSONLimits()) -> JSONError? {

@@ -35,8 +35,8 @@ struct ContextURLTests {
     ] as [(String, String, ContextURL.Item, String?)])
   func templates(text: String, path: String, item: ContextURL.Item, collectionOf: String?) {
     let context = ContextURL(text)
-    let found = context.path.map { $0.name + ($0.brackets.map { "[\($0)]" } ?? "") }.joined(separator: "/")
-    #expect(found == path)
+    let steps = context.path.map { $0.name + ($0.brackets.map { "[\($0)]" } ?? "") }.joined(separator: "/")
+    #expect(steps == path)
     #expect(context.item == item)
     #expect(context.collectionOf == collectionOf)
   }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import LarderOData
 
-/// Each name that a protocol version gives a meaning of its own, with each kind of JSON value, at each object of some
-/// payloads: whatever stands there, reading ends with a payload or with a typed error.
+/// Each name that a protocol version defines, with each kind of JSON value, in each object of some
+/// payloads: reading always ends with a payload or with a typed error.
 @Suite("Control names with values of any kind", .timeLimit(.minutes(5)))
 struct ControlNameSweepTests {
   private static let controls = [
@@ -13,7 +13,7 @@ struct ControlNameSweepTests {
     "collectionAnnotations",
   ]
 
-  /// V1 to V3 verbose, with what may stand in `__metadata`.
+  /// V1 to V3 verbose, with the members of `__metadata`.
   private static let verbose = [
     "__metadata", "__deferred", "__mediaresource", "__count", "__next", "__delta", "d", "results", "uri", "url", "id",
     "type", "etag", "deleted", "media_src", "edit_media", "content_type", "media_etag", "actions", "functions",

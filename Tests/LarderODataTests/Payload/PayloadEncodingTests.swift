@@ -32,7 +32,7 @@ struct PayloadEncodingTests {
     for border in 0...bytes.count {
       #expect(try readPayload([Array(bytes[..<border]), Array(bytes[border...])]) == expected, "\(border)")
     }
-    // Cut off, it is refused like any other text.
+    // A truncated text is rejected as in any other encoding.
     for end in [0, 1, 2, 3, 5, bytes.count - 1] {
       #expect(throws: PayloadError.self) { try readPayload([Array(bytes[..<end])]) }
     }

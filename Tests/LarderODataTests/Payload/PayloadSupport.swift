@@ -87,7 +87,7 @@ func randomChunks(_ bytes: [UInt8], using generator: inout SplitMix) -> [[UInt8]
   return chunks
 }
 
-/// Recorded payloads beside the checkout; empty, with a note, where they are not there.
+/// Recorded payloads next to the checkout; if there are none, empty, with a note.
 func sampleFiles() -> [(path: String, bytes: [UInt8])] {
   let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -6,10 +6,10 @@ import Testing
 struct FoundationBridgeTests {
   @Test("Dates are converted to the microsecond and back")
   func dates() throws {
-    let moment = try #require(ODataDateTimeOffset("2012-09-03T14:53:01.123456+02:00"))
-    let date = Date(moment)
+    let timestamp = try #require(ODataDateTimeOffset("2012-09-03T14:53:01.123456+02:00"))
+    let date = Date(timestamp)
     #expect(abs(date.timeIntervalSince1970 - 1_346_676_781.123456) < 1e-6)
-    #expect(ODataDateTimeOffset(date, offsetMinutes: 120)?.isIdentical(to: moment) == true)
+    #expect(ODataDateTimeOffset(date, offsetMinutes: 120)?.isIdentical(to: timestamp) == true)
     #expect(ODataDateTime(utc: Date(timeIntervalSince1970: -0.25))?.description == "1969-12-31T23:59:59.75")
     #expect(ODataDateTimeOffset(Date(timeIntervalSince1970: .infinity)) == nil)
     #expect(ODataDateTimeOffset(Date(timeIntervalSince1970: .nan)) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOData
 
-/// The grammar's own test cases for scalar rules, read from beside the project where they are there.
+/// The grammar's test cases for scalar rules, read from a folder next to the project if it exists.
 @Suite("The grammar's cases for scalars", .timeLimit(.minutes(5)))
 struct GrammarCaseTests {
   struct Case: Decodable {
@@ -28,7 +28,7 @@ struct GrammarCaseTests {
     "geometryMultiPolygon": .geometryMultiPolygon, "geometryPolygon": .geometryPolygon,
   ]
 
-  /// Reads a case with the reader that its rule stands for; nil for rules of other stages.
+  /// Reads a case with the reader of its rule; nil for rules of other stages.
   private static func outcome(_ item: Case) -> Result<ODataValue, any Error>? {
     Result {
       let literal = { () throws -> String in
@@ -69,7 +69,7 @@ struct GrammarCaseTests {
     for item in all {
       guard let outcome = GrammarCaseTests.outcome(item) else { continue }
       if case .failure(let error) = outcome, error is Unknown { continue }
-      // The grammar counts digits; the range in its comment says that this one is no SByte.
+      // The grammar limits only the number of digits; the range in its comment excludes this one from SByte.
       let isRefused = item.failAt != nil || item.rule == "sbyteLiteral" && item.input == "%2B128"
       let isAccepted = if case .success = outcome { true } else { false }
       #expect(isAccepted != isRefused, "\(item.name): \(item.rule) \(item.input) -> \(outcome)")

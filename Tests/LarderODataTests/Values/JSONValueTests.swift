@@ -81,12 +81,12 @@ struct JSONValueTests {
     #expect(try ODataValue.binary([0xFB, 0xFF]).json(.light) == "\"+/8=\"")
   }
 
-  private static func moment(_ text: String) -> ODataValue {
+  private static func timestamp(_ text: String) -> ODataValue {
     ODataDateTimeOffset(text).map(ODataValue.dateTimeOffset) ?? .null
   }
   private static func clock(_ text: String) -> ODataValue { ODataDateTime(text).map(ODataValue.dateTime) ?? .null }
 
-  /// OData V2 JSON Format, primitive types; and what services of V2 and V3 are known to send beside it.
+  /// Primitive types of the OData V2 JSON Format, and other forms that services of V2 and V3 send.
   static let v2: [Row] = [
     Row(.int64, "\"-9223372036854775808\"", .int64(.min)), Row(.int64, "7", .int64(7)),
     Row(.decimal, "\"34.9500\"", decimal("34.9500")),
@@ -99,11 +99,11 @@ struct JSONValueTests {
     Row(.dateTime, "\"2014-03-25T00:00:00\"", clock("2014-03-25T00:00:00")),
     Row(.dateTime, "\"2014-03-25T00:00:00.1234567\"", clock("2014-03-25T00:00:00.1234567")),
     Row(.dateTime, "\"2014-03-25T00:00:00Z\"", clock("2014-03-25T00:00:00")),
-    Row(.dateTimeOffset, "\"/Date(1395752399000+0000)/\"", moment("2014-03-25T12:59:59Z")),
-    Row(.dateTimeOffset, "\"/Date(1395752399000+60)/\"", moment("2014-03-25T12:59:59+01:00")),
-    Row(.dateTimeOffset, "\"/Date(1395752399000-0330)/\"", moment("2014-03-25T12:59:59-05:30")),
-    Row(.dateTimeOffset, "\"/Date(1395752399000)/\"", moment("2014-03-25T12:59:59Z")),
-    Row(.dateTimeOffset, "\"2014-03-25T12:59:59+01:00\"", moment("2014-03-25T12:59:59+01:00")),
+    Row(.dateTimeOffset, "\"/Date(1395752399000+0000)/\"", timestamp("2014-03-25T12:59:59Z")),
+    Row(.dateTimeOffset, "\"/Date(1395752399000+60)/\"", timestamp("2014-03-25T12:59:59+01:00")),
+    Row(.dateTimeOffset, "\"/Date(1395752399000-0330)/\"", timestamp("2014-03-25T12:59:59-05:30")),
+    Row(.dateTimeOffset, "\"/Date(1395752399000)/\"", timestamp("2014-03-25T12:59:59Z")),
+    Row(.dateTimeOffset, "\"2014-03-25T12:59:59+01:00\"", timestamp("2014-03-25T12:59:59+01:00")),
     Row(.time, "\"PT13H20M\"", ODataDuration("PT13H20M").map(ODataValue.duration) ?? .null),
     Row(.guid, "\"00000000-0000-0000-0000-000000000001\"", .guid(ODataGuid(high: 0, low: 1))),
     Row(.binary, "\"+/8=\"", .binary([0xFB, 0xFF])),
@@ -116,8 +116,8 @@ struct JSONValueTests {
     for format in [ODataJSONFormat.verbose, .light] where row.json != "\"NaN\"" {
       let again = try JSONValueTests.decode(try value.json(format), row.type, .v2)
       #expect(again == value)
-      if case .dateTimeOffset(let moment) = value, case .dateTimeOffset(let other) = again {
-        #expect(moment.isIdentical(to: other))
+      if case .dateTimeOffset(let timestamp) = value, case .dateTimeOffset(let other) = again {
+        #expect(timestamp.isIdentical(to: other))
       }
     }
   }
@@ -126,8 +126,9 @@ struct JSONValueTests {
   func ticks() throws {
     #expect(try JSONValueTests.clock("2014-03-25T00:00:00").json(.verbose) == #""\/Date(1395705600000)\/""#)
     #expect(try JSONValueTests.clock("2014-03-25T00:00:00.0000001").json(.verbose) == "\"2014-03-25T00:00:00.0000001\"")
-    #expect(try JSONValueTests.moment("2014-03-25T12:59:59-05:30").json(.verbose) == #""\/Date(1395752399000-0330)\/""#)
-    #expect(try JSONValueTests.moment("2014-03-25T12:59:59-05:30").json(.light) == "\"2014-03-25T12:59:59-05:30\"")
+    #expect(
+      try JSONValueTests.timestamp("2014-03-25T12:59:59-05:30").json(.verbose) == #""\/Date(1395752399000-0330)\/""#)
+    #expect(try JSONValueTests.timestamp("2014-03-25T12:59:59-05:30").json(.light) == "\"2014-03-25T12:59:59-05:30\"")
     #expect(throws: ODataValueError.self) {
       try JSONValueTests.clock("2014-03-25T00:00:00").json(.v4(ieee754Compatible: false))
     }

@@ -13,10 +13,10 @@ struct ServiceValueTests {
   ]
 
   private static func rows(_ target: String) throws -> [JSONNode] {
-    let answer = try PlainHTTP.send(
+    let response = try PlainHTTP.send(
       port: ODataPyService.ofSuite.port, target: target, fields: ["Accept": "application/json"])
-    #expect(answer.status == 200, "\(target): \(answer.text)")
-    let node = try JSONNode(answer.body)
+    #expect(response.status == 200, "\(target): \(response.text)")
+    let node = try JSONNode(response.body)
     return node["value"]?.items ?? [node]
   }
 
@@ -32,9 +32,9 @@ struct ServiceValueTests {
         // The framework compares neither geo values nor binaries, Single only after widening, and no duration literal
         // with a fraction.
         if value == .null || type.geoSpace != nil || [.binary, .single, .duration].contains(type) { continue }
-        let found = try Self.rows(
+        let matchingRows = try Self.rows(
           "/shop/AllTypes?$select=ID&$filter=\(type.rawValue)%20eq%20\(value.urlLiteral(dialect: .v4))")
-        #expect(found.contains { $0["ID"]?.text == id }, "\(type) \(value)")
+        #expect(matchingRows.contains { $0["ID"]?.text == id }, "\(type) \(value)")
         asked += 1
       }
     }
@@ -61,11 +61,11 @@ struct ServiceValueTests {
       try value.write(to: &writer, format: .v4(ieee754Compatible: false))
     }
     writer.endObject()
-    let answer = try PlainHTTP.send(
+    let response = try PlainHTTP.send(
       "POST", port: ODataPyService.ofSuite.port, target: "/shop/AllTypes", fields: ["Content-Type": "application/json"],
       body: writer.bytes)
-    #expect(answer.status == 201, "\(answer.text)")
-    let created = try JSONNode(answer.body)
+    #expect(response.status == 201, "\(response.text)")
+    let created = try JSONNode(response.body)
     let row = try #require(try Self.rows("/shop/AllTypes(\(created["ID"]?.text ?? ""))").first)
     for (type, value) in expected {
       #expect(try ODataValue(json: try #require(row[type.rawValue]), type: type, dialect: .v4) == value, "\(type)")

@@ -186,13 +186,13 @@ struct TemporalTests {
   func roundTrips() throws {
     var random = PrintedSeed(for: "TemporalTests.roundTrips")
     for _ in 0..<5_000 {
-      let moment = try #require(
+      let timestamp = try #require(
         ODataDateTimeOffset(
           secondsSince1970: .random(in: -1_000_000_000_000...1_000_000_000_000, using: &random),
           picosecond: .random(in: 0..<1_000_000_000_000, using: &random),
           offsetMinutes: .random(in: -1439...1439, using: &random)))
-      let again = try #require(ODataDateTimeOffset(moment.description))
-      #expect(again.isIdentical(to: moment))
+      let again = try #require(ODataDateTimeOffset(timestamp.description))
+      #expect(again.isIdentical(to: timestamp))
       let duration = try #require(
         ODataDuration(
           seconds: .random(in: -(1 << 40)...(-1), using: &random),

@@ -196,7 +196,7 @@ struct AtomDocumentTests {
     let entities = try #require(payload.entities)
     print(file.lastPathComponent, entities.count, entities.first?.properties.count ?? 0)
     #expect(!entities.isEmpty && entities.allSatisfy { !$0.properties.isEmpty && $0.typeName != nil })
-    #expect(try AtomText.told(bytes, chunk: 997) == payload)
+    #expect(try AtomText.payloadFromEvents(bytes, chunk: 997) == payload)
   }
 
   @Test(

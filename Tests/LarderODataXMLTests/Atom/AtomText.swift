@@ -22,12 +22,12 @@ enum AtomText {
   static func read(_ text: String, model: EdmModel? = nil, type: String? = nil) throws -> ODataPayload {
     let bytes = Array(text.utf8)
     let payload = try ODataPayload(atom: bytes, model: model, type: type)
-    #expect(try told(bytes, model: model, type: type) == payload)
+    #expect(try payloadFromEvents(bytes, model: model, type: type) == payload)
     return payload
   }
 
   /// The payload built from events, the document given byte by byte.
-  static func told(_ bytes: [UInt8], model: EdmModel? = nil, type: String? = nil, chunk: Int = 1) throws
+  static func payloadFromEvents(_ bytes: [UInt8], model: EdmModel? = nil, type: String? = nil, chunk: Int = 1) throws
     -> ODataPayload?
   {
     let builder = PayloadBuilder()

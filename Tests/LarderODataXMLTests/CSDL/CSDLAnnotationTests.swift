@@ -128,13 +128,13 @@ struct CSDLAnnotationTests {
     let model = try CSDLText.read(text)
     let association = try #require(model.association("NS.A"))
     let set = try #require(model.container("NS.K")?.associationSets.first)
-    let found: [[EdmAnnotation]?] = [
+    let annotations: [[EdmAnnotation]?] = [
       model.references.first?.annotations, model.references.first?.includes.first?.annotations,
       model.structure("NS.E")?.navigationProperty("n")?.onDelete?.annotations, association.annotations,
       association.ends.first?.annotations, association.ends.first?.onDelete?.annotations,
       association.referentialConstraint?.annotations, set.annotations, set.ends.first?.annotations,
     ]
-    for annotations in found { #expect(annotations?.map(\.term) == ["Long.Core.Note"]) }
+    for annotations in annotations { #expect(annotations?.map(\.term) == ["Long.Core.Note"]) }
   }
 
   @Test("A second value and an unknown expression are reported, not lost")

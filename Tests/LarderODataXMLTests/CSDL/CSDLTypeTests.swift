@@ -19,14 +19,14 @@ struct CSDLTypeTests {
     let model = try CSDLText.read(
       CSDLText.v4("<ComplexType Name='C'><Property Name='P' Type='Edm.String' \(attribute)/></ComplexType>"))
     let facets = try #require(model.structure("NS.C")?.property("P")).facets
-    let found: [String: String] = [
+    let texts: [String: String] = [
       "maxLength": facets.maxLength.map { "\($0)" } ?? "", "precision": facets.precision.map { "\($0)" } ?? "",
       "scale": facets.scale.map { "\($0)" } ?? "", "unicode": facets.isUnicode.map { "\($0)" } ?? "",
       "srid": facets.srid.map { "\($0)" } ?? "", "fixedLength": facets.isFixedLength.map { "\($0)" } ?? "",
       "collation": facets.collation ?? "",
     ]
-    #expect(found[name] == expected)
-    #expect(found.filter { $0.key != name && !$0.value.isEmpty }.isEmpty)
+    #expect(texts[name] == expected)
+    #expect(texts.filter { $0.key != name && !$0.value.isEmpty }.isEmpty)
     #expect(model.diagnostics.isEmpty)
   }
 

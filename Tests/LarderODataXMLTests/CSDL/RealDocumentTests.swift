@@ -3,7 +3,7 @@ import LarderOData
 import LarderODataXML
 import Testing
 
-/// Documents of real products, where the folder beside the package has them.
+/// Documents of real products, if the folder next to the package has them.
 enum Samples {
   static let metadata: URL = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -38,8 +38,8 @@ struct RandomInputTests {
   private static func read(
     _ bytes: [UInt8], as kind: RandomInput.Kind, model: EdmModel?, _ input: inout RandomInput
   ) throws {
-    let cut = Int.random(in: 0...bytes.count, using: &input.random)
-    let chunks = [Array(bytes[..<cut]), Array(bytes[cut...])]
+    let length = Int.random(in: 0...bytes.count, using: &input.random)
+    let chunks = [Array(bytes[..<length]), Array(bytes[length...])]
     switch kind {
     case .payload:
       var options = PayloadOptions(model: model)
@@ -51,11 +51,11 @@ struct RandomInputTests {
       for chunk in chunks { try reader.read(chunk, into: builder) }
       try reader.finish(into: builder)
     case .metadataJSON, .metadataXML:
-      let found = try EdmModel.read(bytes)
-      for name in found.schemas.flatMap(\.entityTypes).map(\.qualifiedName) {
-        _ = found.properties(of: name).count + found.annotations(target: name).count
+      let model = try EdmModel.read(bytes)
+      for name in model.schemas.flatMap(\.entityTypes).map(\.qualifiedName) {
+        _ = model.properties(of: name).count + model.annotations(target: name).count
       }
-      #expect(found.diagnostics.allSatisfy { !$0.description.isEmpty })
+      #expect(model.diagnostics.allSatisfy { !$0.description.isEmpty })
     case .atom:
       let builder = PayloadBuilder()
       let reader = AtomPayloadReader(options: AtomOptions(model: model), handler: builder)

@@ -33,7 +33,7 @@ enum ApplyReading {
     .aggregate([ODataAggregateExpression(value(path), with: "sum", as: alias)])
   }
 
-  /// Where a text is refused; nil where it is not.
+  /// The position at which a text is rejected; nil if it is accepted.
   static func refusal(_ text: String) -> Int? {
     do {
       _ = try read(text)

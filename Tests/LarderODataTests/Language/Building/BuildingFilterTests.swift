@@ -181,10 +181,10 @@ struct BuildingFilterTests {
     #expect(try text(ODataFilter<Product> { $0.name.in([]) }, .v2) == "false")
     #expect(
       try text(ODataFilter<Product> { !$0.name.in(["a", "b"]) }, .v2) == "not (Name eq 'a' or Name eq 'b')")
-    let moment = try #require(ODataDateTime("2012-09-03T10:00:00"))
+    let timestamp = try #require(ODataDateTime("2012-09-03T10:00:00"))
     let guid = try #require(ODataGuid("01234567-89AB-CDEF-0123-456789ABCDEF"))
     #expect(
-      try text(ODataFilter<Product> { $0.changed < moment && $0.guid == guid }, .v2)
+      try text(ODataFilter<Product> { $0.changed < timestamp && $0.guid == guid }, .v2)
         == "Changed lt datetime'2012-09-03T10:00:00' and Guid eq guid'01234567-89ab-cdef-0123-456789abcdef'")
     #expect(throws: ODataPrintingError.self) { try ODataFilter<Product> { $0.tags.any { $0 == "a" } }.text(.v2) }
     #expect(try text(ODataFilter<Product> { $0.tags.any { $0 == "a" } }, .v3) == "Tags/any(x:x eq 'a')")

@@ -30,7 +30,7 @@ private func list(_ name: String, _ items: [ODataExpression]) -> String {
 
 private func notation(_ type: ODataTypeName) -> String { type.isCollection ? "Collection(\(type.name))" : type.name }
 
-/// A value with its type where the text alone does not tell it.
+/// A value, with its type if the text alone does not show it.
 private func notation(_ value: ODataValue) -> String {
   let text = (try? value.literal(dialect: .v4)) ?? "\(value)"
   return switch value {
@@ -39,7 +39,7 @@ private func notation(_ value: ODataValue) -> String {
   case .decimal: text + "m"
   case .double: text + "d"
   case .single: text + "f"
-  case .dateTime(let moment): "datetime'\(moment)'"
+  case .dateTime(let dateTime): "datetime'\(dateTime)'"
   default: text
   }
 }

@@ -8,7 +8,7 @@ struct PrecedenceRow: Sendable, CustomStringConvertible {
   let operators: [String]
   var description: String { name }
 
-  /// Between two operands, the tightest first. The unary ones stand between the first row and the second.
+  /// Operators between two operands, the highest precedence first. The unary ones are between the first row and the second.
   static let all = [
     PrecedenceRow(name: "Primary", operators: ["has", "in"]),
     PrecedenceRow(name: "Multiplicative", operators: ["mul", "div", "divby", "mod"]),
@@ -24,7 +24,7 @@ struct PrecedenceRow: Sendable, CustomStringConvertible {
 struct PrecedencePair: Sendable, CustomStringConvertible {
   let one: String
   let other: String
-  /// How many rows the second stands below the first.
+  /// The number of rows between the first operator and the second.
   let distance: Int
   var description: String { "\(one), \(other)" }
 
@@ -70,7 +70,7 @@ struct PrecedenceTests {
     for name in row.operators {
       let expected = row.name == "Primary" ? "(\(sign) (\(name) a b))" : "(\(name) (\(sign) a) b)"
       #expect(try read("\(sign) a \(name) b") == expected)
-      // Behind an operator they begin an operand.
+      // After an operator they begin an operand.
       #expect(try read("a \(name) \(sign) b") == "(\(name) a (\(sign) b))")
     }
   }

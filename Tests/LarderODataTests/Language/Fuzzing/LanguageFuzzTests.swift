@@ -64,7 +64,7 @@ struct LanguageFuzzTests {
       return reads.count
     }
     let (once, twice) = (reads(6 << 10), reads(12 << 10))
-    // What is no encoding at all is refused before it is read.
+    // An invalid encoding is rejected before the text is read.
     #expect(once > 0 || family.part == "%")
     #expect(twice <= 2 * once + 1000, "\(family)")
     #expect(twice <= 60 * 12 << 10, "\(family)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOData
 
-/// `$filter` strings of other products' tests, read from beside the project where they are there.
+/// `$filter` strings from the tests of other products, read from a folder next to the project if it exists.
 @Suite("Filters of other products", .timeLimit(.minutes(5)))
 struct UrlFilterStringTests {
   struct Case: Decodable {

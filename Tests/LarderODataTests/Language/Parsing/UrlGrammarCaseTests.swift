@@ -4,7 +4,7 @@ import Testing
 
 @testable import LarderOData
 
-/// All test cases of the standard's grammar, read from beside the project where they are there.
+/// All test cases of the standard's grammar, read from a folder next to the project if it exists.
 @Suite("The test cases of the grammar", .timeLimit(.minutes(5)))
 struct UrlGrammarCaseTests {
   struct Case: Decodable {
@@ -14,8 +14,8 @@ struct UrlGrammarCaseTests {
     let failAt: Int?
   }
 
-  /// Refused by the standard's tests, or refused one place earlier, because of what their names stand for: `Address` is complex,
-  /// `Price` has no members. Without names the grammar takes them.
+  /// Cases that the standard's tests reject, or reject one character earlier, because of the model: `Address` is complex,
+  /// `Price` has no members. Without a model, the grammar accepts them.
   static let needNames: Set<String> = [
     "Categories(1)/Address/$value", "$apply=groupby((Product/Price/Quantity))",
     "$apply=groupby((Product/Price/@Measures.ISOCurrency))",
@@ -50,7 +50,7 @@ struct UrlGrammarCaseTests {
     #expect(misses.isEmpty)
   }
 
-  /// Rules that stand for single characters, or for parts of URIs that OData gives no meaning of its own.
+  /// Rules for single characters, or for parts of URIs that OData does not define.
   static let notAlone: Set<String> = [
     "A-to-F", "ALPHA", "BWS-h", "DIGIT", "DQUOTE", "EQ-h", "H16", "HEXDIG", "HTAB", "OWS", "SP", "VCHAR", "authority",
     "base64b16",

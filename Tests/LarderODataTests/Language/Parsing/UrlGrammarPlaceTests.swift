@@ -3,13 +3,13 @@ import Testing
 
 @testable import LarderOData
 
-/// What the grammar takes and refuses at its edges, and where (ABNF Construction Rules 4.01).
+/// Edge cases that the grammar accepts or rejects, with the positions of errors (ABNF Construction Rules 4.01).
 @Suite("Edges of the grammar", .timeLimit(.minutes(1)))
 struct UrlGrammarPlaceTests {
   struct Case: Sendable, CustomStringConvertible {
     let rule: String
     let text: String
-    /// Where it is refused; nil where it is taken.
+    /// The position of the error; nil if the text is accepted.
     let place: Int?
     var version = ODataVersion.v401
 

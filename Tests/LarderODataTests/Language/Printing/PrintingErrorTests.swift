@@ -2,7 +2,7 @@ import LarderOData
 import LarderTestSupport
 import Testing
 
-/// Trees that no text stands for.
+/// Trees that have no text form.
 @Suite("Trees that cannot be read back are rejected", .timeLimit(.minutes(5)))
 struct PrintingErrorTests {
   private static func path(_ kinds: ODataPathSegment.Kind..., root: ODataPath.Root = .implicit) -> ODataExpression {

@@ -3,7 +3,7 @@ import LarderOData
 import LarderTestSupport
 import Testing
 
-/// The grammar's own cases and other products' filters, read from beside the project where they are there: each is printed and
+/// The grammar's test cases and filters of other products, read from a folder next to the project if it exists: each is printed and
 /// read back.
 @Suite("Printed text reads back as the same tree", .timeLimit(.minutes(5)))
 struct PrintingRoundTripTests {
@@ -17,7 +17,7 @@ struct PrintingRoundTripTests {
     let filter: String
   }
 
-  /// What is wrong with the round trip of a tree; nil where nothing is.
+  /// Checks the round trip of a tree; returns the problem, or nil.
   private func fault(
     _ tree: PrintedCase, _ version: ODataVersion, isPercentEncoded: Bool, isStrict: Bool = true
   ) -> String? {

@@ -23,9 +23,9 @@ enum FuzzChecks {
     timeLimit(item.text) * (item.entry == .everyRule ? Double(ODataGrammarRule.all.count) : 1)
   }
 
-  /// What is wrong with a text's reading; nil where all is well.
+  /// Checks how a text is read; returns the problem, or nil.
   ///
-  /// A text that is refused is refused at a place of its own. One that is taken prints, and what it prints is read as the same tree.
+  /// The error of a rejected text has a position inside it. An accepted text prints, and its printed form is read as the same tree.
   static func complaint(_ item: FuzzCase) -> String? {
     let start = processorTime()
     let complaint = reading(item)
@@ -49,8 +49,8 @@ enum FuzzChecks {
     return item.entry.complaint(item.text, item.version)
   }
 
-  /// What is wrong with a tree that a text was read as; nil where it prints and reads back equal, and a strict printer's text as what
-  /// prints as the same.
+  /// Checks the tree of a text: it must print and read back equal, and the text of a strict printer must print the same again.
+  /// Returns the problem, or nil.
   static func complaint<Tree: Equatable>(
     ofRead tree: Tree, _ version: ODataVersion,
     print: (ODataPrinter, Tree) throws(ODataPrintingError) -> String,
@@ -63,7 +63,7 @@ enum FuzzChecks {
       do throws(ODataPrintingError) {
         printed = try print(printer, tree)
       } catch {
-        // Parsers of old versions take some of what came later.
+        // Parsers of old versions accept some later features.
         if case .notInDialect = error.problem { return nil }
         return "is taken but does not print: \(error)"
       }
@@ -83,8 +83,8 @@ enum FuzzChecks {
     return nil
   }
 
-  /// What is wrong with a tree that a generator made; nil where it prints and reads back equal. A tree with a name that cannot stand
-  /// in its place is passed over.
+  /// Checks a generated tree: it must print and read back equal. Returns the problem, or nil. A tree with a name that is not
+  /// allowed in its position is skipped.
   static func complaint<Tree: Equatable>(
     _ tree: Tree, print: (Tree) throws(ODataPrintingError) -> String,
     parse: (String) throws(ODataSyntaxError) -> Tree

@@ -32,7 +32,7 @@ enum FuzzCorpus {
 
   private static let versions: [Substring: ODataVersion] = ["2": .v2, "3": .v3, "4.0": .v4, "4.01": .v401]
 
-  /// The standard's own cases, where they lie beside the project; nil where they do not.
+  /// The test cases of the standard, if they are next to the project; otherwise nil.
   static func grammarCases(_ file: URL) -> [FuzzCase]? {
     struct Case: Decodable {
       let rule: String

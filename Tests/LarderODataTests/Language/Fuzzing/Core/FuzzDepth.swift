@@ -57,7 +57,7 @@ enum FuzzDepth {
     "GeometryCollection(",
   ]
 
-  /// What is wrong with the rules that read very many openings; nil where each refuses or takes them.
+  /// Checks that each rule rejects or accepts very many openings; returns the problem, or nil.
   static func complaintOfRules(_ opening: String, levels: Int = 100_000) -> String? {
     let text = String(repeating: opening, count: levels)
     for rule in ODataGrammarRule.all {
@@ -68,8 +68,8 @@ enum FuzzDepth {
     return nil
   }
 
-  /// What is wrong with a family, on the stack at hand: very many levels are refused as too deep, a few are taken, and at the deepest that
-  /// are taken all that can be done with a tree works.
+  /// Checks a family on the current stack: very many levels are rejected as too deep, a few are accepted, and all operations work
+  /// on the deepest accepted tree. Returns the problem, or nil.
   static func complaint(_ family: FuzzFamily, levels: Int = 100_000) -> String? {
     let version = ODataVersion.v401
     for text in [family.text(count: levels), String(repeating: family.part, count: levels)] {

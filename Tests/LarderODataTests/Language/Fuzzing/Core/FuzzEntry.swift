@@ -14,8 +14,8 @@ enum FuzzEntry: String, CaseIterable, Sendable {
     self == .everyRule ? ODataGrammarRule.all : ODataGrammarRule(rawValue).map { [$0] } ?? []
   }
 
-  /// What is wrong with the tree that a text is read as, its printing and its reading again; nil where nothing is, or where the text
-  /// is refused.
+  /// Checks that the tree of a text prints and reads back. Returns the problem; nil if there is none, or if the text is
+  /// rejected.
   func complaint(_ text: String, _ version: ODataVersion) -> String? {
     let parser = ODataParser(version)
     typealias Refusal = ODataSyntaxError
@@ -80,7 +80,7 @@ enum FuzzEntry: String, CaseIterable, Sendable {
     }
   }
 
-  /// Reads a text and forgets the tree; the error where it is refused.
+  /// Reads a text and discards the tree; returns the error if it is rejected.
   func refusal(_ text: String, _ version: ODataVersion) -> ODataSyntaxError? {
     let parser = ODataParser(version)
     do throws(ODataSyntaxError) {
@@ -109,7 +109,7 @@ enum FuzzEntry: String, CaseIterable, Sendable {
 }
 
 extension FuzzEntry {
-  /// The error of a rule that refuses a text at a place that is not its; nil where none does, as most refuse it.
+  /// The error of a rule that rejects a text at a position outside it; nil if none does.
   private func refusalElsewhere(_ text: String, _ options: ODataParserOptions) -> ODataSyntaxError? {
     for rule in rules {
       do throws(ODataSyntaxError) { _ = try rule.parse(text, options: options) } catch {

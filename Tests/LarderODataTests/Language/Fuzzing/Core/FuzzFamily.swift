@@ -4,10 +4,10 @@ import LarderOData
 struct FuzzFamily: Sendable, CustomStringConvertible {
   let entry: FuzzEntry
   var before = ""
-  /// What stands there as often as asked.
+  /// The repeated part.
   let part: String
   var after = ""
-  /// What stands at the end as often as the part does.
+  /// The text at the end, repeated as often as the part.
   var closing = ""
   var version = ODataVersion.v401
 

@@ -77,7 +77,7 @@ enum FuzzGrowth {
     for _ in 0..<attempts {
       let once = seconds(family, bytes: bytes)
       let twice = seconds(family, bytes: 2 * bytes)
-      // Below this the clock tells nothing.
+      // Shorter times cannot be measured.
       best = min(best, twice < 2e-4 ? 1 : twice / max(once, 1e-6))
       if best <= enough { break }
     }

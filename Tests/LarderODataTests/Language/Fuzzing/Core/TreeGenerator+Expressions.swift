@@ -49,7 +49,7 @@ extension TreeGenerator {
     }
   }
 
-  /// What a minus sign can stand before: before a number it would be the number's.
+  /// An operand of a minus sign: not a number, whose sign it would be.
   private mutating func negated() -> ODataExpression {
     let operand = expression()
     if case .literal(let value) = operand.kind {
@@ -66,7 +66,7 @@ extension TreeGenerator {
       isV4 ? ODataBinaryOperator.allCases : ODataBinaryOperator.allCases.filter { $0 != .has && $0 != .divideBy }
     let kind = random.pick(kinds)
     let right = expression()
-    // A literal behind `has` names members of an enumeration.
+    // A literal after `has` names members of an enumeration.
     if kind == .has, case .literal = right.kind {
       return ODataExpression(.binary(.has, expression(), enumeration()))
     }
@@ -86,7 +86,7 @@ extension TreeGenerator {
 
 // Paths in expressions.
 extension TreeGenerator {
-  /// What may stand behind `$these`, and something behind it.
+  /// Steps that may follow `$these`.
   private mutating func collectionStep() -> [ODataPathSegment] {
     random.once(in: 2)
       ? [annotation(isQualified: true)] : [ODataPathSegment(.qualifiedName(qualifiedName())), parameters()]
@@ -133,7 +133,7 @@ extension TreeGenerator {
     ODataPathSegment(.arguments([ODataArgument(value: keyValue())]))
   }
 
-  /// An alias or a literal; null is no part of a key.
+  /// An alias or a literal; null cannot be part of a key.
   mutating func keyValue() -> ODataExpression {
     if isV4, random.once(in: 3) { return ODataExpression(.path(ODataPath(root: .alias(name()), []))) }
     let literal = literal()

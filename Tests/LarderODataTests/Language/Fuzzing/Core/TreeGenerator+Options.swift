@@ -2,7 +2,7 @@ import LarderOData
 
 // Query options (URL Conventions 4.01 §5).
 extension TreeGenerator {
-  /// Options behind `?` of a resource's URL.
+  /// The options after the `?` of a resource's URL.
   mutating func queryOptions() -> ODataQueryOptions {
     var options = listOptions()
     options.select = maybe(3) { $0.selectItems() } ?? []
