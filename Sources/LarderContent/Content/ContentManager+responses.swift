@@ -110,7 +110,8 @@ extension ContentManager {
     let response = cachedResponse.response
     return ContentResponse(
       value: value, data: data, status: response.status, fields: response.fields, url: response.url,
-      origin: cachedResponse.origin, age: cachedResponse.age, hiddenBy: cachedResponse.hiddenBy, isIntermediate: !cachedResponse.isFinal)
+      origin: cachedResponse.origin, age: cachedResponse.age, hiddenBy: cachedResponse.hiddenBy,
+      isIntermediate: !cachedResponse.isFinal)
   }
 
   /// Throws if a response is not a success. The error contains the beginning of its content.
@@ -122,9 +123,12 @@ extension ContentManager {
     if response.status == 206, !requestFields.contains("Range") {
       response.body.cancel()
       throw ContentError(
-        .transport(.protocolViolation("the server sent 206 (Partial Content) for a request without a range")), cachedResponse)
+        .transport(.protocolViolation("the server sent 206 (Partial Content) for a request without a range")),
+        cachedResponse)
     }
-    if cachedResponse.origin == .generated { throw ContentError(.notCached, url: response.url, fields: response.fields) }
+    if cachedResponse.origin == .generated {
+      throw ContentError(.notCached, url: response.url, fields: response.fields)
+    }
     if (200...299).contains(response.status) { return }
     throw ContentError(.status(response.status), cachedResponse, content: await beginning(of: response.body))
   }
@@ -186,7 +190,8 @@ extension ContentError {
   /// Creates an error for a response.
   init(_ kind: Kind, _ cachedResponse: CachedResponse, content: Data = Data()) {
     self.init(
-      kind, url: cachedResponse.response.url, status: cachedResponse.response.status, fields: cachedResponse.response.fields,
+      kind, url: cachedResponse.response.url, status: cachedResponse.response.status,
+      fields: cachedResponse.response.fields,
       content: content)
   }
 }

@@ -36,7 +36,9 @@ package enum StaleVerdict: Sendable, Hashable {
     let requestControl = request.cacheControl
     guard !requestControl.contains(.noCache), !requestControl.contains(.noStore) else { return .refuse }
     guard let freshness = stored.freshness(at: context.now, context.override) else { return .refuse }
-    if let maxAge = requestControl.maxAge, freshness.age > StoredRules.milliseconds(maxAge) || maxAge == 0 { return .refuse }
+    if let maxAge = requestControl.maxAge, freshness.age > StoredRules.milliseconds(maxAge) || maxAge == 0 {
+      return .refuse
+    }
     if context.policy == .staleWhenUnreachable { return .serve(freshness) }
     // `stale-if-error` does not permit a response that the server has reported as gone.
     if context.isHidden { return .refuse }

@@ -31,7 +31,8 @@ final class CombinedContent: Sendable {
   /// Combines stored content with content that is still being received.
   convenience init(_ combination: Combination, stored: CacheEntry, received: HTTPBodyStream) {
     let iterator = Puller(received)
-    self.init(combination, stored: stored, receive: { try await iterator.next() }, cancelReceiving: { received.cancel() })
+    self.init(
+      combination, stored: stored, receive: { try await iterator.next() }, cancelReceiving: { received.cancel() })
   }
 
   init(

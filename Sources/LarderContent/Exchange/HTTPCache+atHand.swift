@@ -30,13 +30,17 @@ extension HTTPCache {
   /// The stored response for a plain request; nil if the entry cannot be used as it is, or not at all.
   ///
   /// - Parameter names: the field names by which the entry was found; their values have already been compared.
-  func storedResponse(of entry: CacheEntry, to plainRequest: PlainRequest, selectedBy names: [String] = []) -> StoredResponse? {
+  func storedResponse(of entry: CacheEntry, to plainRequest: PlainRequest, selectedBy names: [String] = [])
+    -> StoredResponse?
+  {
     let stored = entry.rules
     guard !stored.isIndex, !stored.isPartial, !stored.hasGroups, !stored.isHidden,
       selects(plainRequest.fields, entry, by: names)
     else { return nil }
     let context = LookupContext(now: options.now(), policy: plainRequest.policy, override: plainRequest.override)
-    guard case .reuse(let freshness) = LookupDecision.of(plainRequest.rules, stored: stored, context) else { return nil }
+    guard case .reuse(let freshness) = LookupDecision.of(plainRequest.rules, stored: stored, context) else {
+      return nil
+    }
     return StoredResponse(entry, freshness, hitStatus: hitStatus, isHead: plainRequest.rules.method == .head)
   }
 }

@@ -38,7 +38,9 @@ extension HTTPCache {
   /// Finds the response that hides the stored one, or all variants of the URL.
   ///
   /// - Parameter first: the entry under the request's key.
-  private func findHidingResponse(for result: inout CacheLookup, _ first: CacheEntry, _ cacheRequest: CacheRequest) async {
+  private func findHidingResponse(for result: inout CacheLookup, _ first: CacheEntry, _ cacheRequest: CacheRequest)
+    async
+  {
     // A response without success is never hidden: it hides successes itself.
     if let entry = result.entry, !entry.rules.isSuccess { return }
     var holders = first.rules.isHidden ? [(first, cacheRequest.key)] : []

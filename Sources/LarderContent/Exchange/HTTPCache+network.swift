@@ -15,7 +15,8 @@ extension HTTPCache {
       return try await passOrServeStale(cacheRequest, lookup, reason)
     }
     let joinResult = transfers.joinOrBegin(
-      key: cacheRequest.key, fields: cacheRequest.request.fields, shareKey: OriginRequest.shareKey(cacheRequest, lookup),
+      key: cacheRequest.key, fields: cacheRequest.request.fields,
+      shareKey: OriginRequest.shareKey(cacheRequest, lookup),
       timeouts: cacheRequest.request.timeouts, asReader: true, endedTransfers: cacheRequest.lookups.endedTransfers,
       mark: sharedCache?.invalidationMark(of: cacheRequest.resource))
     switch joinResult {
@@ -43,12 +44,17 @@ extension HTTPCache {
       cachedResponse = try await pass(cacheRequest, reason)
     } catch {
       // A suspension is not a network failure.
-      if !transfers.isSuspended, let stale = try await staleResponse(for: .unreachable, cacheRequest, lookup: lookup, reason: reason) {
+      if !transfers.isSuspended,
+        let stale = try await staleResponse(for: .unreachable, cacheRequest, lookup: lookup, reason: reason)
+      {
         return stale
       }
       throw error
     }
-    guard let stale = try await staleResponse(for: .status(cachedResponse.response.status), cacheRequest, lookup: lookup, reason: reason) else {
+    guard
+      let stale = try await staleResponse(
+        for: .status(cachedResponse.response.status), cacheRequest, lookup: lookup, reason: reason)
+    else {
       return cachedResponse
     }
     cachedResponse.response.body.cancel()
@@ -63,7 +69,9 @@ extension HTTPCache {
     do {
       outcome = try await transfer.outcome(for: member)
     } catch {
-      if !transfers.isSuspended, let cachedResponse = try await staleResponse(for: .unreachable, cacheRequest, lookup: lookup, reason: reason) {
+      if !transfers.isSuspended,
+        let cachedResponse = try await staleResponse(for: .unreachable, cacheRequest, lookup: lookup, reason: reason)
+      {
         return cachedResponse
       }
       throw error
@@ -71,10 +79,12 @@ extension HTTPCache {
     switch outcome {
     case .validated(let entry, let isStored):
       transfer.leave(member)
-      return try await validated(entry, cacheRequest, lookup: lookup, reason: reason, isStored: isStored, isCollapsed: false)
+      return try await validated(
+        entry, cacheRequest, lookup: lookup, reason: reason, isStored: isStored, isCollapsed: false)
     case .content(let head):
       if let cachedResponse = try await staleResponse(
-        insteadOf: head, transfer, member: member, cacheRequest, lookup: lookup, reason: reason) {
+        insteadOf: head, transfer, member: member, cacheRequest, lookup: lookup, reason: reason)
+      {
         return cachedResponse
       }
       if let cachedResponse = notModified(head, cacheRequest, reason) {
@@ -119,7 +129,9 @@ extension HTTPCache {
     } catch {
       // The transfer itself is cancelled when the engine is closed.
       if Task.isCancelled || error == .cancelled { throw .cancelled }
-      if let cachedResponse = try await staleResponse(for: .unreachable, cacheRequest, lookup: lookup, reason: reason) { return cachedResponse }
+      if let cachedResponse = try await staleResponse(for: .unreachable, cacheRequest, lookup: lookup, reason: reason) {
+        return cachedResponse
+      }
       // If one request cannot reach the server, the waiting requests do not try again one by one.
       if error.isOfNetwork { throw error }
       return try await respondWithoutSharing(to: cacheRequest)
@@ -132,7 +144,8 @@ extension HTTPCache {
       else {
         return try await respondWithoutSharing(to: cacheRequest)
       }
-      return try await validated(entry, cacheRequest, lookup: lookup, reason: reason, isStored: isStored, isCollapsed: true)
+      return try await validated(
+        entry, cacheRequest, lookup: lookup, reason: reason, isStored: isStored, isCollapsed: true)
     case .content(let head):
       return try await share(head, of: transfer, member: member, cacheRequest, lookup: lookup, reason: reason)
     }
@@ -152,7 +165,8 @@ extension HTTPCache {
       }
     }
     if let cachedResponse = try await staleResponse(
-        insteadOf: head, transfer, member: member, cacheRequest, lookup: lookup, reason: reason) {
+      insteadOf: head, transfer, member: member, cacheRequest, lookup: lookup, reason: reason)
+    {
       return cachedResponse
     }
     // They do not retry after a server error either, if its response may be stored.
@@ -252,7 +266,8 @@ extension HTTPCache {
     let newRules = OriginResponse(response, requestTime: 0, responseTime: 0).rules
     if response.status == 206, let part = ReceivedPart(status: 206, fields: response.fields),
       part.range.lowerBound == position, part.range.upperBound == part.length, part.length == head.length,
-      newRules.etag == head.rules?.etag, newRules.lastModified == nil || newRules.lastModified == head.rules?.lastModified
+      newRules.etag == head.rules?.etag,
+      newRules.lastModified == nil || newRules.lastModified == head.rules?.lastModified
     {
       return response.body
     }
@@ -322,7 +337,8 @@ extension HTTPCache {
     lookup: CacheLookup, reason: ForwardReason
   ) async throws(HTTPTransportError) -> CachedResponse? {
     do {
-      let cachedResponse = try await staleResponse(for: .status(head.status), cacheRequest, lookup: lookup, reason: reason)
+      let cachedResponse = try await staleResponse(
+        for: .status(head.status), cacheRequest, lookup: lookup, reason: reason)
       if cachedResponse != nil { transfer.leave(member) }
       return cachedResponse
     } catch {
@@ -335,7 +351,8 @@ extension HTTPCache {
 
   /// Requests the server's response after an intermediate one; shares the transfer if one is already running.
   func revalidate(_ cacheRequest: CacheRequest) async throws(HTTPTransportError) -> CachedResponse {
-    try await unlessSuspended { () async throws(HTTPTransportError) in try await respond(to: cacheRequest.revalidating) }
+    try await unlessSuspended { () async throws(HTTPTransportError) in try await respond(to: cacheRequest.revalidating)
+    }
   }
 
   func revalidateInBackground(_ cacheRequest: CacheRequest) {
@@ -363,7 +380,9 @@ extension HTTPCache {
   private func passInBackground(_ cacheRequest: CacheRequest) {
     transfers.runInBackground("HEAD " + cacheRequest.key) { [self] in
       // If there is no response, the stored response stays as it is, and the next request tries again.
-      if let cachedResponse = try? await pass(cacheRequest.revalidating, .stale) { cachedResponse.response.body.cancel() }
+      if let cachedResponse = try? await pass(cacheRequest.revalidating, .stale) {
+        cachedResponse.response.body.cancel()
+      }
     }
   }
 }

@@ -38,7 +38,9 @@ extension HTTPCache {
     let originResponse = OriginResponse(response, requestTime: sentAt, responseTime: receivedAt)
     switch cacheRequest.rules.method {
     case .head:
-      if let headLookup, let fields = await applyHeadResponse(originResponse, headLookup, cacheRequest) { response.fields = fields }
+      if let headLookup, let fields = await applyHeadResponse(originResponse, headLookup, cacheRequest) {
+        response.fields = fields
+      }
     case .unsafe: await invalidate(originResponse, cacheRequest)
     case .get, .safe: break
     }
@@ -65,7 +67,9 @@ extension HTTPCache {
         await pump.run(response.body)
         transfers.remove(transfer)
       }
-      if begins { return networkResponse(head, of: transfer, member: member, cacheRequest, reason: reason, isCollapsed: false) }
+      if begins {
+        return networkResponse(head, of: transfer, member: member, cacheRequest, reason: reason, isCollapsed: false)
+      }
     }
     var response = response
     var status = CacheStatus(options.name)
@@ -80,7 +84,8 @@ extension HTTPCache {
   /// §4.3.5).
   ///
   /// If it is, all fields that are now known of the representation are returned as the response to the HEAD.
-  private func applyHeadResponse(_ originResponse: OriginResponse, _ lookup: CacheLookup, _ cacheRequest: CacheRequest) async
+  private func applyHeadResponse(_ originResponse: OriginResponse, _ lookup: CacheLookup, _ cacheRequest: CacheRequest)
+    async
     -> HTTPFields?
   {
     guard let entry = lookup.entry else { return nil }

@@ -43,7 +43,8 @@ extension HTTPCache {
     return CachedResponse(
       response: response, origin: origin, age: Int(clamping: age),
       revalidation: isFinal ? nil : Revalidation(engine: self, cacheRequest: cacheRequest),
-      storing: origin != .validated || status?.isStored == true ? .stored : StoringMark(false), hiddenBy: lookup.hiddenBy
+      storing: origin != .validated || status?.isStored == true ? .stored : StoringMark(false),
+      hiddenBy: lookup.hiddenBy
     )
   }
 

@@ -190,7 +190,8 @@ public final class HTTPCache: Sendable {
   }
 
   /// Continues with the entry under the request's key.
-  private func respond(to cacheRequest: CacheRequest, first: CacheEntry?
+  private func respond(
+    to cacheRequest: CacheRequest, first: CacheEntry?
   ) async throws(HTTPTransportError) -> CachedResponse {
     let lookup = await lookup(cacheRequest, first: first)
     let shown = lookup.shown(offline: cacheRequest.policy.isOffline)

@@ -13,7 +13,9 @@ extension HTTPResponse {
   func check(for request: HTTPRequest, isClientRequest: Bool = true) throws(HTTPTransportError) {
     // RFC 9110 §15.4.5: a 304 responds to a condition only, and without one no client has the content that it refers
     // to.
-    if status == 304, isClientRequest, !request.fields.contains(.ifNoneMatch), !request.fields.contains(.ifModifiedSince) {
+    if status == 304, isClientRequest, !request.fields.contains(.ifNoneMatch),
+      !request.fields.contains(.ifModifiedSince)
+    {
       body.cancel()
       throw .protocolViolation("the server sent 304 (Not Modified) for a request without a condition")
     }

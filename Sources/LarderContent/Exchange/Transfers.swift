@@ -104,7 +104,8 @@ final class Transfers: Sendable {
   ///
   /// - Parameter endedTransfers: ``endedCount`` before the lookup; nil if the lookup need not be repeated.
   func joinOrBegin(
-    key: String, fields: HTTPFields = [:], shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool, endedTransfers: Int? = nil,
+    key: String, fields: HTTPFields = [:], shareKey: String?, timeouts: HTTPTimeouts, asReader: Bool,
+    endedTransfers: Int? = nil,
     mark: InvalidationMark? = nil
   ) -> JoinResult {
     // When others find the transfer, it already has its first member.

@@ -34,10 +34,13 @@ package enum RangeOutcome: Hashable, Sendable {
       let storedRanges = ByteRangeSet([0..<length])
       return outcome(field.resolved(length: length), metadata, storedRanges, length: length, boundary()) ?? .whole
     case .parts(let ranges, let total):
-      guard let storedRanges = ByteRangeSet(stored: ranges, count: length), total.map({ $0 >= storedRanges.end }) ?? true else {
+      guard let storedRanges = ByteRangeSet(stored: ranges, count: length),
+        total.map({ $0 >= storedRanges.end }) ?? true
+      else {
         return .forward
       }
-      let parts = StoredParts(request: request, metadata: metadata, rules: rules, storedRanges: storedRanges, total: total)
+      let parts = StoredParts(
+        request: request, metadata: metadata, rules: rules, storedRanges: storedRanges, total: total)
       return parts.outcome(field, boundary())
     }
   }
@@ -51,7 +54,8 @@ package enum RangeOutcome: Hashable, Sendable {
     case .ignored: return nil
     case .unsatisfiable: return .respond(.unsatisfiable(metadata, length: length ?? 0))
     case .ranges(let ranges):
-      let partial = PartialResponse(ranges, of: metadata, storedRanges: storedRanges, length: length, boundary: boundary())
+      let partial = PartialResponse(
+        ranges, of: metadata, storedRanges: storedRanges, length: length, boundary: boundary())
       return partial.map { .respond($0) } ?? .forward
     }
   }

@@ -29,7 +29,9 @@ package enum HeadResponse: Sendable, Hashable {
     guard stored.status == 200 || stored.isPartial else { return .invalidate }
     if let tag = headRules.etag, stored.etag != tag { return .invalidate }
     if let changed = headRules.lastModified, stored.lastModified != changed { return .invalidate }
-    if let length = fields[.contentLength], let storedLength = wholeLength(metadata), length != storedLength { return .invalidate }
+    if let length = fields[.contentLength], let storedLength = wholeLength(metadata), length != storedLength {
+      return .invalidate
+    }
     return .update
   }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderContent
 
 /// What the documentation of `Cache`, `CacheWriter` and `CacheEntry` says, sentence by sentence, for every cache.
-@Suite("Every cache keeps to the protocol", .timeLimit(.minutes(5)))
+@Suite("Every cache conforms to the protocol", .timeLimit(.minutes(5)))
 struct CacheConformanceTests {
   private static let sizes = [0, 1, 4096, 65_535, 65_536, 65_537, 300_000, 1_200_001]
 
@@ -120,7 +120,7 @@ struct CacheConformanceTests {
     }
   }
 
-  @Test("a second entry takes the first's place, whatever their sizes", arguments: ProvidedCache.allCases)
+  @Test("A second entry replaces the first, for any sizes", arguments: ProvidedCache.allCases)
   func replacing(kind: ProvidedCache) async throws {
     let rig = try await kind.make()
     for (number, size) in [10, 200_000, 0, 70_000, 90_000, 5].enumerated() {

@@ -10,7 +10,7 @@ import Testing
 
 /// What is stored under a key is searched for in every byte that was written; without one it is found, so that the search
 /// can fail.
-@Suite("Nothing of a cache with a key can be read on the disk", .serialized, .timeLimit(.minutes(5)))
+@Suite("The files of an encrypted cache contain no plain text", .serialized, .timeLimit(.minutes(5)))
 struct CacheMarkerTests {
   private static let markers = own + ["example.com", "text/plain", "CREATE TABLE"]
   /// Those that no other test has in files of its own, which this process has open too.
@@ -77,7 +77,7 @@ struct CacheMarkerTests {
     #expect(search.names.isSuperset(of: ["database", "database-wal"]))
   }
 
-  @Test("a content on its way into a cache of a user's own, whatever that does with it")
+  @Test("Content for a custom cache, whatever that does with it")
   func spool() async throws {
     let folder = try TemporaryFolder()
     let spool = Spool(memoryLimit: 10) { [path = folder.path] () throws(CacheError) in try SpoolFile(folder: path) }

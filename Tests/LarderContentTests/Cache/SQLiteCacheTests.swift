@@ -181,7 +181,7 @@ struct SQLiteCacheTests {
     try await cache.close()
   }
 
-  @Test("a file that is full is told as such; what is complete stays, and room that is made is used")
+  @Test("A full file is reported; complete entries stay, and freed space is used")
   func full() async throws {
     let cache = try await open(pages: 300)
     var stored = 0

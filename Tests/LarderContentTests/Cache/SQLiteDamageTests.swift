@@ -6,7 +6,7 @@ import Testing
 @testable import LarderContent
 @testable import LarderCrashRig
 
-@Suite("A SQLite cache whose file is damaged, or another's", .timeLimit(.minutes(5)))
+@Suite("A SQLite cache with a damaged or foreign file", .timeLimit(.minutes(5)))
 struct SQLiteDamageTests {
   private let folder: TemporaryFolder
   private var path: String { folder.file("cache") }
@@ -26,7 +26,7 @@ struct SQLiteDamageTests {
   }
 
   @Test(
-    "an entry that is not what was written is told once and then gone",
+    "A damaged entry is reported once and removed",
     arguments: [
       "UPDATE entry SET content = zeroblob(100) WHERE key = 'small'",
       "UPDATE entry SET content = x'', size = 0 WHERE key = 'small'",
@@ -53,7 +53,7 @@ struct SQLiteDamageTests {
   }
 
   @Test(
-    "a piece of content that is not what was written is never handed out",
+    "Damaged content is never returned",
     arguments: [
       "UPDATE chunk SET bytes = zeroblob(65536) WHERE id = (SELECT max(id) - 1 FROM chunk)",
       "UPDATE chunk SET bytes = substr(bytes, 1, 100) WHERE id = (SELECT max(id) - 1 FROM chunk)",
@@ -75,7 +75,7 @@ struct SQLiteDamageTests {
     try await cache.close()
   }
 
-  @Test("a row whose content is not there is told and removed")
+  @Test("A row without content is reported and removed")
   func missingBody() async throws {
     let cache = try await filled()
     try await cache.store.change { (connection, _) throws(StorageError) in try connection.run("DELETE FROM body") }
@@ -118,7 +118,7 @@ struct SQLiteDamageTests {
     try await again.close()
   }
 
-  @Test("a damaged file is replaced, and it is told why")
+  @Test("A damaged file is replaced, and the reason is reported")
   func replaced() async throws {
     try await filled().close()
     var data = try Data(contentsOf: URL(filePath: path))
@@ -132,7 +132,7 @@ struct SQLiteDamageTests {
     #expect(try await open().replacedDamage == nil)
   }
 
-  @Test("a file cut to any length opens", arguments: [1, 50, 99, 100, 4095, 4096, 10_000, 65_536])
+  @Test("A file truncated to any length opens", arguments: [1, 50, 99, 100, 4095, 4096, 10_000, 65_536])
   func cut(length: Int) async throws {
     try await filled().close()
     let data = try Data(contentsOf: URL(filePath: path))
@@ -160,7 +160,7 @@ struct SQLiteDamageTests {
     try await cache.close()
   }
 
-  @Test("a damaged file that another one has open is told, not replaced")
+  @Test("A damaged file that another cache has open is reported, not replaced")
   func damagedWhileOpen() async throws {
     let cache = try await filled()
     let wal = FileManager.default.fileExists(atPath: path + "-wal")
@@ -205,7 +205,7 @@ struct SQLiteDamageTests {
     #expect(await cacheError { _ = try await open() } == .foreign(path: path))
   }
 
-  @Test("a folder is made where it is missing; what cannot be a file is refused")
+  @Test("A missing folder is created; a path that cannot be a file is rejected")
   func places() async throws {
     let cache = try await SQLiteCache(path: folder.file("a/b/c"), key: try RigKey.fromEnvironment())
     try await cache.store(sampleEntry(1), forKey: "a")

@@ -124,7 +124,7 @@ struct SQLiteEncryptionTests {
     }
   }
 
-  @Test("a damaged page is told, and an empty file with the same key takes the damaged one's place")
+  @Test("A damaged page is reported, and an empty file with the same key replaces the damaged one")
   func damage() async throws {
     try await fill(key)
     var bytes = try Data(contentsOf: URL(filePath: path))
@@ -140,7 +140,7 @@ struct SQLiteEncryptionTests {
   }
 
   @Test(
-    "a damaged file that might be another's is kept beside the new one: what tells whose it is cannot be read",
+    "A damaged file that may be foreign is kept beside the new one",
     arguments: [true, false])
   func damagedOwner(isEncrypted: Bool) async throws {
     let key = isEncrypted ? self.key : nil

@@ -7,7 +7,7 @@ import Testing
 @testable import LarderContent
 @testable import LarderCrashRig
 
-@Suite("What others change in a shared cache, memory does not hide", .timeLimit(.minutes(5)))
+@Suite("Changes of a shared cache by others are visible despite the memory cache", .timeLimit(.minutes(5)))
 struct SharedFolderTests {
   /// What two caches share.
   enum Place: String, CaseIterable, Sendable {
@@ -80,7 +80,7 @@ struct SharedFolderTests {
     #expect(try await pair.other.entry(forKey: "b") == nil)
   }
 
-  @Test("what one marks as outdated, the other validates", arguments: Place.allCases)
+  @Test("An entry that one marks as outdated is validated by the other", arguments: Place.allCases)
   func invalidated(place: Place) async throws {
     let pair = try await Pair(place)
     try await pair.mine.store(Self.entry("one"), forKey: "k")
@@ -121,7 +121,7 @@ struct SharedFolderTests {
     #expect((0..<200).allSatisfy { pair.mine.entryAtHand(forKey: "mine \($0)") != nil })
   }
 
-  @Test("a cleared folder and a deleted one are noticed", arguments: [true, false])
+  @Test("Cleared and deleted folders are detected", arguments: [true, false])
   func clearedFolder(isCleared: Bool) async throws {
     let pair = try await Pair(.folder)
     try await pair.mine.store(Self.entry("one"), forKey: "k")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderContent
 
-@Suite("Content on its way into a cache that has no writer of its own", .timeLimit(.minutes(5)))
+@Suite("Spooled content for a cache without its own writer", .timeLimit(.minutes(5)))
 struct SpoolTests {
   /// A cache of three functions, which has the defaults for the rest.
   final class Shelf: Cache {
@@ -58,7 +58,7 @@ struct SpoolTests {
         == .notSupported("a writer after its commit"))
   }
 
-  @Test("a cache that refuses the entry says so at the commit; the content stays readable")
+  @Test("A cache that rejects the entry throws at the commit; the content stays readable")
   func refused() async throws {
     let writer = try await Shelf(refusal: .tooLarge(limit: 3)).makeWriter()
     try await writer.append([1, 2, 3, 4])
@@ -67,7 +67,7 @@ struct SpoolTests {
     #expect(try await writer.read(1..<3) == [2, 3])
   }
 
-  @Test("a full disk is told as such; what came before is read, never committed")
+  @Test("A full disk is reported; earlier content is readable, but never committed")
   func fullDisk() async throws {
     let shelf = Shelf()
     let spool = Spool(memoryLimit: 10) { () throws(CacheError) in try SpoolFile(opening: "/dev/full") }
@@ -82,7 +82,7 @@ struct SpoolTests {
     #expect(shelf.entries.withLock { $0.isEmpty })
   }
 
-  @Test("a folder that is not there is told with its path")
+  @Test("A missing folder is reported with its path")
   func noFolder() async throws {
     let spool = Spool(memoryLimit: 0) { () throws(CacheError) in try SpoolFile(folder: "/nowhere/at/all") }
     #expect(

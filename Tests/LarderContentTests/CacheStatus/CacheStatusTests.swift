@@ -70,7 +70,7 @@ struct CacheStatusTests {
     #expect(Self.make("a") { $0.forward = reason }.text == "a; fwd=\(name)")
   }
 
-  @Test("a hit's short way says the same")
+  @Test("The fast path of a hit has the same Cache-Status")
   func hit() throws {
     #expect(CacheStatus.hit("larder", timeToLive: 123) == "larder; hit; ttl=123")
     #expect(CacheStatus.hit("my cache", timeToLive: -1) == "\"my cache\"; hit; ttl=-1")
@@ -81,7 +81,7 @@ struct CacheStatusTests {
     }
   }
 
-  @Test("a cache's member stands behind those nearer to the origin (§2)")
+  @Test("A cache's member follows those of caches nearer to the origin (§2)")
   func order() throws {
     var fields: HTTPFields = ["Cache-Status": "origin; fwd=miss", "A": "b"]
     Self.make("larder") { $0.isHit = true }.append(to: &fields)

@@ -3,7 +3,7 @@ import LarderContent
 import LarderHTTP
 import Testing
 
-@Suite("What the engine says in Cache-Status (RFC 9211 §2)", .timeLimit(.minutes(5)))
+@Suite("Cache-Status of the engine (RFC 9211 §2)", .timeLimit(.minutes(5)))
 struct CacheStatusThroughEngineTests {
   private static func status(_ answer: CachedResponse) throws -> CacheStatus {
     let said = answer.response.fields.values(of: .cacheStatus).joined(separator: ", ")
@@ -38,7 +38,7 @@ struct CacheStatusThroughEngineTests {
     Line(method: .options, reasons: [.method, .method, .method]),
   ]
 
-  @Test("why a request goes on (§2.2)", arguments: lines)
+  @Test("The reason for forwarding a request (§2.2)", arguments: lines)
   func reasons(line: Line) async throws {
     for (state, reason) in zip(0..., line.reasons) {
       let rig = EngineRig { _, _ in Self.fresh }

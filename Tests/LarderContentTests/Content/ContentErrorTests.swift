@@ -14,7 +14,7 @@ struct ContentErrorTests {
   }
 
   @Test(
-    "six questions, six answers, by status",
+    "The properties of an error by status",
     arguments: [
       (401, "100000"), (403, "100000"), (404, "000010"), (500, "000010"), (503, "000010"), (304, "000010"),
       (204, "000000"),
@@ -25,7 +25,7 @@ struct ContentErrorTests {
   }
 
   @Test(
-    "six questions, six answers, by what the transport says",
+    "The properties of an error by the transport's error",
     arguments: [
       (HTTPTransportError.hostNotFound(host: "h"), "011000"),
       (.cannotConnect(host: "h", reason: ""), "011000"),
@@ -56,7 +56,7 @@ struct ContentErrorTests {
     #expect(error?.isServerError == true)
   }
 
-  @Test("what the parser refuses is not kept, and the next query asks the server again")
+  @Test("Content that the parser rejects is not stored, and the next query requests it again")
   func parserRefusesNews() async throws {
     let rig = ManagerRig { _, index in .init(200, ["Cache-Control": "max-age=100"], index == 0 ? "no" : "12") }
     let query = ContentQuery<Int>.json(rig.rig.request("/a").url)
@@ -67,7 +67,7 @@ struct ContentErrorTests {
     #expect(rig.rig.network.requests.count == 2)
   }
 
-  @Test("stored content that the parser refuses is fetched again, without a condition")
+  @Test("Stored content that the parser rejects is requested again, without a condition")
   func parserRefusesStored() async throws {
     let rig = ManagerRig { _, index in
       .init(200, ["Cache-Control": "max-age=100", "ETag": "\"1\""], index == 0 ? "no" : "12")
@@ -79,7 +79,7 @@ struct ContentErrorTests {
     #expect(rig.rig.network.requests.map { $0.fields[.ifNoneMatch] } == [nil, nil])
   }
 
-  @Test("stored content that the parser refuses stays where the server is gone")
+  @Test("Stored content that the parser rejects stays if the server is unreachable")
   func parserRefusesOffline() async throws {
     let rig = ManagerRig { _, index in
       index == 0 ? .init(200, ["Cache-Control": "max-age=100"], "no") : .failure(.cannotConnect(host: "h", reason: ""))
@@ -105,7 +105,7 @@ struct ContentErrorTests {
     #expect(try await rig.manager.content(of: query).value == "0123456789")
   }
 
-  @Test("where only the cache may answer and has nothing, the error says so")
+  @Test("If only the cache is allowed and has no response, the error is notCached")
   func notCached() async throws {
     let rig = ManagerRig()
     var query = rig.query()

@@ -69,7 +69,7 @@ struct ContentManagerTests {
     #expect(await rig.trace(rig.query("/b", ttl: 60)) == ["final v2 network"])
   }
 
-  @Test("a listener hears the same, in order, and nothing after it was cancelled")
+  @Test("A listener receives the same responses in order, and none after it is cancelled")
   func listener() async throws {
     let rig = ManagerRig(Self.counting)
     let query = rig.query(soft: 10, ttl: 20)
@@ -142,7 +142,7 @@ struct ContentManagerTests {
     #expect(rig.rig.shelf.keys.filter { $0.hasPrefix("http") } == [])
   }
 
-  @Test("a circle of redirects ends")
+  @Test("A redirect loop ends")
   func circle() async throws {
     let rig = ManagerRig { _, _ in .init(302, ["Location": "/a"]) }
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: rig.query()) }

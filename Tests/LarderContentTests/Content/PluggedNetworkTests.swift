@@ -5,7 +5,7 @@ import LarderHTTP
 import LarderTestSupport
 import Testing
 
-@Suite("Networks that are not there", .timeLimit(.minutes(5)))
+@Suite("Transports without a network", .timeLimit(.minutes(5)))
 struct PluggedNetworkTests {
   /// A shelf that holds one response, got long ago.
   private func shelf(_ fields: HTTPFields) async throws -> (ShelfCache, HTTPRequest) {

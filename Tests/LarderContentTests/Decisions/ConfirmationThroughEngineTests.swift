@@ -3,7 +3,7 @@ import LarderContent
 import LarderHTTP
 import Testing
 
-@Suite("What a 304, a HEAD and a part do to what is stored", .timeLimit(.minutes(5)))
+@Suite("How 304, HEAD and partial responses change stored responses", .timeLimit(.minutes(5)))
 struct ConfirmationThroughEngineTests {
   // MARK: Groups (RFC 9875)
 
@@ -139,7 +139,7 @@ struct ConfirmationThroughEngineTests {
 
   // MARK: Dates and directives
 
-  @Test("a 304 without Date is dated when it comes (RFC 9110 §6.6.1)")
+  @Test("A 304 without Date gets the time of its arrival (RFC 9110 §6.6.1)")
   func undated() async throws {
     let rig = EngineRig { request, index in
       request.fields.contains(.ifNoneMatch)

@@ -42,7 +42,7 @@ struct LookupCase: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite("What to do with a request (RFC 9111 §4, RFC 5861, RFC 8246)", .timeLimit(.minutes(5)))
+@Suite("The decision for a request (RFC 9111 §4, RFC 5861, RFC 8246)", .timeLimit(.minutes(5)))
 struct LookupDecisionTests {
   static func stored(_ cacheControl: String?, age: String? = nil) -> StoredRules {
     FreshnessTests.rules(cacheControl, age: age, etag: "\"a\"")

@@ -3,7 +3,7 @@ import LarderContent
 import LarderHTTP
 import Testing
 
-@Suite("The rules as the engine carries them out", .timeLimit(.minutes(5)))
+@Suite("The caching rules in the engine", .timeLimit(.minutes(5)))
 struct RulesThroughEngineTests {
   @Test("a HEAD that confirms a stale response renews it, and is answered with all its fields (RFC 9111 §4.3.5)")
   func headRenews() async throws {
@@ -38,7 +38,7 @@ struct RulesThroughEngineTests {
     #expect(rig.network.requests.last?.fields[.ifNoneMatch] == "\"1\"")
   }
 
-  @Test("a POST that answers for the resource is kept for GET (RFC 9110 §9.3.3)")
+  @Test("A response to POST that represents the resource is stored for GET (RFC 9110 §9.3.3)")
   func post() async throws {
     let rig = EngineRig { _, index in
       .init(200, ["Cache-Control": "max-age=10", "Content-Location": "http://H:80/a"], "\(index)")

@@ -30,7 +30,7 @@ struct StaleVerdictTests {
   }
 
   @Test(
-    "which answers are failures (RFC 5861 §4)",
+    "The responses that count as failures (RFC 5861 §4)",
     arguments: [
       (500, true), (502, true), (503, true), (504, true), (501, false), (505, false), (599, false), (404, false),
       (403, false), (200, false),

@@ -3,7 +3,7 @@ import LarderContent
 import LarderHTTP
 import Testing
 
-@Suite("Answers of the engine", .timeLimit(.minutes(5)))
+@Suite("Responses of the engine", .timeLimit(.minutes(5)))
 struct AnswerTests {
   @Test("a fresh response is stored and used; a stale one is validated; a 304 renews it")
   func lifeOfAnEntry() async throws {
@@ -22,7 +22,7 @@ struct AnswerTests {
     #expect(rig.diagnostics.all.isEmpty)
   }
 
-  @Test("Age and Cache-Status say what happened (RFC 9111 §5.1, RFC 9211)")
+  @Test("Age and Cache-Status describe the response (RFC 9111 §5.1, RFC 9211)")
   func fields() async throws {
     let rig = EngineRig { _, _ in .init(200, ["Cache-Control": "max-age=10"], "one") }
     var answer = try await rig.answer()
@@ -100,7 +100,7 @@ struct AnswerTests {
     #expect(try await rig.line(policy: .cacheOnly) == "504  generated")
   }
 
-  @Test("stale content stands in where the server is gone, by stale-if-error or by the policy (RFC 5861 §4)")
+  @Test("Stale content is returned if the server is unreachable, by stale-if-error or by the policy (RFC 5861 §4)")
   func staleIfError() async throws {
     let rig = EngineRig { request, index in
       index < 2

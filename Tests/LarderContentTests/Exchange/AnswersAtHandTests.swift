@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderContent
 
-@Suite("Answers that wait for nothing are those of the long way", .timeLimit(.minutes(5)))
+@Suite("Immediate responses equal those of the full lookup", .timeLimit(.minutes(5)))
 struct AnswersAtHandTests {
   /// Two engines before the same network: one over a cache that has its entries at hand, one that has to ask for each.
   private struct Pair {
@@ -129,7 +129,7 @@ struct AnswersAtHandTests {
     .init(path: "/checked", lifetime: .seconds(60), atHand: true), .init(path: "/old", lifetime: .seconds(1)),
   ]
 
-  @Test("Each question after each other, while everything grows older: the same answers, the same requests upstream")
+  @Test("Sequences of all requests over time: equal responses, and equal requests to the server")
   func sameAnswers() async throws {
     let pair = Pair(AnswersAtHandTests.script)
     for pause in [0, 3, 0, 7, 95, 1000] as [Int64] {
@@ -149,7 +149,7 @@ struct AnswersAtHandTests {
     #expect(sent(pair.nearNetwork) == sent(pair.farNetwork))
   }
 
-  @Test("What is at hand is said without asking anybody, and the rest is left to the long way", arguments: questions)
+  @Test("Responses in memory are returned at once; others need the full lookup", arguments: questions)
   func atHand(_ question: Question) async throws {
     let pair = Pair(AnswersAtHandTests.script)
     for question in AnswersAtHandTests.questions where question.path != "/unknown" && question.policy == .standard {
@@ -169,7 +169,7 @@ struct AnswersAtHandTests {
     #expect(try await answer.bytes == long.response.body.collect())
   }
 
-  @Test("What cannot be read, has been invalidated or has left memory is not at hand")
+  @Test("Entries that are unreadable, invalidated or evicted from memory are not returned at once")
   func notAtHand() async throws {
     let memory = MemoryCache(limit: 4000)
     let network = HandNetwork(AnswersAtHandTests.script)

@@ -17,7 +17,7 @@ struct CallersByCredentialTests {
     EngineRig({ _, index in .init(200, ["Cache-Control": "max-age=100"], "\(index)") }, configure: configure)
   }
 
-  @Test("a credential has entries of its own, and finds them again", arguments: credentials)
+  @Test("Each credential has its own entries", arguments: credentials)
   func separate(name: HTTPFieldName) async throws {
     let rig = Self.rig()
     for (index, fields) in ([[:], [name: "one"], [name: "two"]] as [HTTPFields]).enumerated() {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderContent
 
-@Suite("A change is a change for every caller (RFC 9111 §4.4)", .timeLimit(.minutes(5)))
+@Suite("A change invalidates the responses of all callers (RFC 9111 §4.4)", .timeLimit(.minutes(5)))
 struct CallersInvalidationTests {
   private static let anna: HTTPFields = [.authorization: "Bearer anna"]
   private static let bert: HTTPFields = [.authorization: "Bearer bert"]

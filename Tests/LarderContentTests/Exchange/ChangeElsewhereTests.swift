@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Two engines over one folder stand for two processes: they share nothing but its files.
-@Suite("Changes through another process while responses are under way (RFC 9111 §4.4)", .timeLimit(.minutes(5)))
+@Suite("Changes by another process during transfers (RFC 9111 §4.4)", .timeLimit(.minutes(5)))
 struct ChangeElsewhereTests {
   enum Place: CaseIterable {
     case files, database, memoryOverFiles

@@ -4,7 +4,7 @@ import LarderTestSupport
 import Testing
 
 /// Each race with its order fixed: the network and the commit of the cache wait for the test.
-@Suite("Changes while answers are under way (RFC 9111 §4.4)", .timeLimit(.minutes(5)))
+@Suite("Changes during transfers (RFC 9111 §4.4)", .timeLimit(.minutes(5)))
 struct ChangeMeanwhileTests {
   private static let fresh: HTTPFields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
 

@@ -4,7 +4,7 @@ import LarderHTTP
 import Synchronization
 import Testing
 
-@Suite("Stored content that is damaged behind its beginning", .timeLimit(.minutes(5)))
+@Suite("Stored content that is damaged after its beginning", .timeLimit(.minutes(5)))
 struct DamagedContentTests {
   /// An entry of so many bytes that can be read up to a place, and how much of it was read.
   private static func entry(_ length: Int, damagedAt place: Int, _ rig: EngineRig) -> CacheEntry {
@@ -18,7 +18,7 @@ struct DamagedContentTests {
   }
 
   @Test(
-    "Up to the limit the server is asked instead; beyond it what is whole is given, then an error",
+    "Up to the limit the server is requested instead; beyond it the intact part is returned, then an error",
     arguments: [(100_000, true), (1 << 20, true), (1 << 20 + 1, false), (3 << 20, false)])
   func limit(length: Int, isChecked: Bool) async throws {
     let rig = EngineRig { _, _ in .init(200, ["Cache-Control": "max-age=60"], "new") }
@@ -38,7 +38,7 @@ struct DamagedContentTests {
     #expect(rig.diagnostics.all.count == 1)
   }
 
-  @Test("With a limit of the caller's own, content of any length is checked first")
+  @Test("With the caller's limit, content of any length is checked first")
   func ownLimit() async throws {
     let rig = EngineRig { _, _ in
       .init(200, [:], "new")
@@ -56,7 +56,7 @@ struct DamagedContentTests {
     #expect(try await whole.answer().response.body.collect().count == 3 << 20)
   }
 
-  @Test("Ranges are checked as the whole is", arguments: ["bytes=0-99999", "bytes=0-9,99990-99999"])
+  @Test("Ranges are checked like whole content", arguments: ["bytes=0-99999", "bytes=0-9,99990-99999"])
   func ranges(range: String) async throws {
     let rig = EngineRig { _, _ in .init(200, ["Cache-Control": "max-age=60"], "new") }
     rig.shelf.put(Self.entry(200_000, damagedAt: 99_999, rig), "http://h/a")
@@ -66,7 +66,7 @@ struct DamagedContentTests {
     #expect(rig.network.requests.count == 1)
   }
 
-  @Test("A value is made of what the server sends, however long the damaged content was")
+  @Test("If stored content is damaged, the value comes from the server, for any content length")
   func value() async throws {
     let rig = ManagerRig { _, _ in .init(200, ["Cache-Control": "max-age=60"], "new") }
     rig.rig.shelf.put(Self.entry(3 << 20, damagedAt: 2 << 20, rig.rig), "http://h/a")
@@ -78,7 +78,7 @@ struct DamagedContentTests {
     #expect(trace.count == 1 && trace.first?.hasPrefix("error transport") == true, "\(trace)")
   }
 
-  @Test("What is to be completed by a part is checked before the part is used")
+  @Test("A stored response is checked before a part completes it")
   func completion() async throws {
     let rig = EngineRig { request, _ in
       request.fields.contains(.range)

@@ -5,10 +5,10 @@ import LarderHTTP
 import LarderTestSupport
 import Testing
 
-@Suite("A cache that fails fails no request", .timeLimit(.minutes(5)))
+@Suite("A failing cache does not fail requests", .timeLimit(.minutes(5)))
 struct FailingCacheTests {
   @Test(
-    "whatever step fails, answers come",
+    "If any step fails, responses are still returned",
     arguments: [
       ShelfCache.Step.entry, .store, .remove, .update, .makeWriter, .append, .commit,
     ])

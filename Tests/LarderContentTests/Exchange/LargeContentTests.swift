@@ -32,7 +32,7 @@ struct LargeContentTests {
     }
   }
 
-  @Test("a quarter of it, into a file and out of it")
+  @Test("A quarter of it, into a file and out of it")
   func file() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()

@@ -5,7 +5,7 @@ import LarderHTTP
 import LarderTestSupport
 import Testing
 
-@Suite("Answers that are neither stored nor passed on", .timeLimit(.minutes(5)))
+@Suite("Responses that are neither stored nor returned", .timeLimit(.minutes(5)))
 struct RefusedAnswerTests {
   @Test("a 304 to a request without a condition (RFC 9110 §15.4.5)", arguments: ["GET", "HEAD", "POST", "OPTIONS"])
   func unaskedNotModified(method: String) async throws {

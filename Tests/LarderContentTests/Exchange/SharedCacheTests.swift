@@ -23,7 +23,7 @@ struct SharedCacheTests {
     ["Cache-Control": "private"],
   ]
 
-  @Test("What is meant for one client is not kept for requests without credentials", arguments: personal)
+  @Test("A response for one client is not stored for requests without credentials", arguments: personal)
   func anonymous(fields: HTTPFields) async throws {
     let rig = rig { _, index in .init(200, fields, "\(index)") }
     for index in 0..<3 {
@@ -38,7 +38,7 @@ struct SharedCacheTests {
     #expect(!own.shelf.keys.isEmpty)
   }
 
-  @Test("It is kept for requests with credentials, and apart by them", arguments: personal.dropLast())
+  @Test("It is stored for requests with credentials, separately for each", arguments: personal.dropLast())
   func apart(fields: HTTPFields) async throws {
     let rig = rig { request, index in .init(200, fields, "\(index) \(request.fields[.cookie] ?? "nobody")") }
     #expect(try await rig.line("/a", Self.anna) == "200 0 session=anna network")
@@ -49,14 +49,14 @@ struct SharedCacheTests {
     #expect(try await rig.line("/a") == "200 3 nobody network")
   }
 
-  @Test("Other responses are kept for all requests without credentials")
+  @Test("Other responses are stored for all requests without credentials")
   func common() async throws {
     let rig = rig { _, index in .init(200, ["Cache-Control": "max-age=60"], "\(index)") }
     #expect(try await rig.line() == "200 0 network")
     #expect(try await rig.line() == "200 0 memory")
   }
 
-  @Test("Two clients without credentials who ask at one time get a response each")
+  @Test("Two concurrent clients without credentials get a response each")
   func sharedTransfer() async throws {
     for fields in Self.personal {
       let rig = EngineRig(configure: { $0.isShared = true })
@@ -75,7 +75,7 @@ struct SharedCacheTests {
     }
   }
 
-  @Test("An error that is meant for one client is not another's either")
+  @Test("An error for one client is not used for another")
   func sharedError() async throws {
     let rig = EngineRig(configure: { $0.isShared = true })
     let first = immediately { try await rig.line() }
@@ -92,7 +92,7 @@ struct SharedCacheTests {
     #expect(try await second.value == "500 two network")
   }
 
-  @Test("What becomes one client's by a 304, a HEAD or a part goes", arguments: ["304", "HEAD"])
+  @Test("A response that becomes private by a 304, HEAD or partial response is removed", arguments: ["304", "HEAD"])
   func confirmed(how: String) async throws {
     let rig = rig { request, index in
       let fields: HTTPFields = ["ETag": "\"1\"", "Cache-Control": index == 0 ? "max-age=1" : "private, max-age=60"]
@@ -110,7 +110,7 @@ struct SharedCacheTests {
     #expect(try await rig.line() == "200 v2 network")
   }
 
-  @Test("What a cache of one user has kept without credentials is not used, and what is changed is invalid in both")
+  @Test("Entries of a private cache without credentials are not used by a shared one, and changes invalidate both")
   func sameFolder() async throws {
     let own = rig(isShared: false) { _, index in
       .init(200, ["Cache-Control": "private, max-age=600", "ETag": "\"1\""], "own \(index)")
@@ -135,7 +135,7 @@ struct SharedCacheTests {
     #expect(try await EngineRig.line(shared.answer(own.request())) == "200 shared 3 network")
   }
 
-  @Test("Credentials of the network's own are all clients', and do not tell them apart")
+  @Test("Credentials of the transport apply to all clients and do not distinguish them")
   func ownCredentials() async throws {
     let network = HandNetwork { _, index in .init(200, ["Cache-Control": "private, max-age=600"], "\(index)") }
     var options = HTTPCacheOptions()

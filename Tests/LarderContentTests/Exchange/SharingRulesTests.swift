@@ -5,7 +5,7 @@ import LarderTestSupport
 import Testing
 
 /// RFC 9111 §4: a cache may use a response that is stored or storable to satisfy several requests, and no other.
-@Suite("What may not be stored is not shared by those who wait", .timeLimit(.minutes(5)))
+@Suite("Responses that must not be stored are not shared with waiting requests", .timeLimit(.minutes(5)))
 struct SharingRulesTests {
   private func start(_ count: Int, _ rig: EngineRig) -> [Task<CachedResponse, any Error>] {
     (0..<count).map { _ in immediately { try await rig.answer() } }
@@ -76,7 +76,7 @@ struct SharingRulesTests {
     #expect(Set(received).count == 4, "\(received)")
   }
 
-  @Test("a field that no-cache names reaches only the one who asked (RFC 9111 §5.2.2.4)")
+  @Test("A field listed in no-cache is returned only to the first requester (RFC 9111 §5.2.2.4)")
   func namedField() async throws {
     let rig = EngineRig()
     let tasks = start(3, rig)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderContent
 
-@Suite("Past the spool's limit no reader waits for a slower one", .timeLimit(.minutes(1)))
+@Suite("Beyond the spool's limit no reader waits for a slower one", .timeLimit(.minutes(1)))
 struct SlowReaderTests {
   private static let content = String(repeating: "abc", count: 10)
 
@@ -107,7 +107,7 @@ struct SlowReaderTests {
     #expect(try await task.value.contains("the content on the server has changed"))
   }
 
-  @Test("without a strong validator nothing is asked: the reader is told that it was too slow")
+  @Test("Without a strong validator nothing is requested: the reader gets the error that it was too slow")
   func noValidator() async throws {
     var pair = try await Pair(["ETag": "W/\"1\"", "Content-Length": "30"])
     #expect(try await pair.fast.value == "200 \(Self.content) network")
@@ -181,7 +181,8 @@ struct SlowReaderTests {
   }
 
   @Test(
-    "a program that holds one large stream and awaits the same URL goes on", arguments: [Duration.zero, .seconds(1)])
+    "A program that holds a large stream and requests the same URL does not deadlock",
+    arguments: [Duration.zero, .seconds(1)])
   func oneTask(patience: Duration) async throws {
     var options = HTTPCacheOptions()
     options.patience = patience

@@ -62,7 +62,7 @@ struct SuspendedEngineTests {
   }
 
   @Test(
-    "a request that passes by the cache ends too",
+    "A request that bypasses the cache ends too",
     arguments: [(.options, [:]), (.get, ["Cache-Control": "no-store"])] as [(HTTPMethod, HTTPFields)])
   func passing(method: HTTPMethod, fields: HTTPFields) async throws {
     let rig = EngineRig()

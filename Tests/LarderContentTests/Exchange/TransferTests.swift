@@ -67,7 +67,7 @@ struct TransferTests {
     #expect(await lines(tasks) == ["200 one network", "200 one network"])
   }
 
-  @Test("when the last one leaves before the answer is there, the transfer ends")
+  @Test("If the last request leaves before the response, the transfer ends")
   func lastLeaves() async throws {
     let rig = EngineRig()
     let tasks = start(2, rig)
@@ -181,7 +181,7 @@ struct TransferTests {
     #expect(rig.network.requests.count == 2)
   }
 
-  @Test("a failure goes to all who wait for the answer; who comes later asks again")
+  @Test("A failure is returned to all waiting requests; a later request is sent again")
   func failure() async throws {
     let rig = EngineRig()
     let tasks = start(100, rig)
@@ -221,7 +221,7 @@ struct TransferTests {
     #expect(await lines(tasks) == ["503 de network", "503 en network", "503 de network"])
   }
 
-  @Test("who comes while content is under way begins with its first byte")
+  @Test("A request during a transfer gets the content from its first byte")
   func lateComer() async throws {
     let rig = EngineRig()
     let first = start(1, rig)
@@ -308,7 +308,7 @@ struct TransferTests {
     #expect(rig.shelf.keys.isEmpty)
   }
 
-  @Test("a change while an answer is under way keeps that answer out of the cache (RFC 9111 §4.4)")
+  @Test("A response in transfer is not stored after a change (RFC 9111 §4.4)")
   func changeMeanwhile() async throws {
     let rig = EngineRig { request, _ in request.method == .put ? .init(204) : nil }
     let before = start(1, rig)

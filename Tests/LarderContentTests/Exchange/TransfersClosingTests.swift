@@ -3,7 +3,7 @@ import Testing
 
 @testable import LarderContent
 
-@Suite("The end of transfers", .timeLimit(.minutes(5)))
+@Suite("Closing transfers", .timeLimit(.minutes(5)))
 struct TransfersClosingTests {
   @Test("a transfer that has its place when the end comes, and has not begun, never does")
   func betweenPlaceAndStart() async throws {

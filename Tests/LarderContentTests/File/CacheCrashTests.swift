@@ -81,7 +81,7 @@ private struct CacheRigProcess {
   }
 }
 
-@Suite("Caches killed amid a thousand concurrent stores", .serialized, .timeLimit(.minutes(5)))
+@Suite("Caches of processes killed during concurrent stores", .serialized, .timeLimit(.minutes(5)))
 struct CacheCrashTests {
   static let kills = 6
 

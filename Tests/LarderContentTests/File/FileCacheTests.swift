@@ -187,7 +187,7 @@ struct FileCacheTests {
   }
 }
 
-@Suite("Content on its way into files", .timeLimit(.minutes(5)))
+@Suite("Writing content into files", .timeLimit(.minutes(5)))
 struct FileCacheWriterTests {
   @Test("is readable while it comes, whatever the pieces, and then is the entry", arguments: [1, 777, 65_536, 200_000])
   func appending(piece: Int) async throws {

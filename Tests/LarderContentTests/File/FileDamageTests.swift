@@ -181,7 +181,7 @@ struct FileDamageTests {
     #expect(try await cache.entry(forKey: "k") == nil)
   }
 
-  @Test("a content of many blocks gives whole blocks up to the damaged one, and the entry is gone")
+  @Test("Content is returned up to the damaged block, and the entry is removed")
   func blobs() async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
@@ -215,7 +215,7 @@ struct FileDamageTests {
     #expect(try cache.usedBytes == 0)
   }
 
-  @Test("a content's file that is cut, longer, missing or another's is found", arguments: 0..<5, [false, true])
+  @Test("A content file that is truncated, too long, missing or foreign is detected", arguments: 0..<5, [false, true])
   func blobFile(how: Int, isKnown: Bool) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
@@ -286,7 +286,7 @@ struct FileDamageTests {
     #expect(try await cache.whole("b")?.bytes == FileCacheRig.bytes(20, seed: 2))
   }
 
-  @Test("a damaged state file loses numbers that are counted again, or the whole folder, never a right answer")
+  @Test("A damaged state file is counted again or empties the folder; entries are never wrong")
   func state() async throws {
     var random = PrintedSeed(for: "state damage")
     var kept = 0
@@ -341,7 +341,9 @@ struct FileDamageTests {
     #expect(rig.entryFiles.count == 1)
   }
 
-  @Test("a folder that a later version has made anew takes nothing from who had it open", arguments: [10, 200_000])
+  @Test(
+    "A folder that a later version has created again is not changed by caches that had it open",
+    arguments: [10, 200_000])
   func laterMeanwhile(length: Int) async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()
@@ -355,7 +357,7 @@ struct FileDamageTests {
   }
 }
 
-@Suite("Files that others put into the cache's folder", .timeLimit(.minutes(5)))
+@Suite("Foreign files in the cache's folder", .timeLimit(.minutes(5)))
 struct ForeignFileTests {
   enum Guest: String, CaseIterable, Sendable {
     case emptyFile, text, emptyFolder, fullFolder, deepFolder, danglingLink, linkToEntry, linkToFolder, pipe, huge

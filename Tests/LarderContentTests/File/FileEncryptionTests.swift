@@ -70,7 +70,7 @@ struct FileEncryptionTests {
     #expect(await refusal(try StorageKey(bytes: text)) == .wrongKey(path: rig.path))
   }
 
-  @Test("a folder that cannot be written gives what it holds with its key, and with no other")
+  @Test("A read-only folder is readable with its key, and with no other")
   func readOnly() async throws {
     try await fill(key)
     let refuses: DiskFaults = { step in [.create, .write, .rename, .remove].contains(step) ? EROFS : nil }

@@ -29,7 +29,7 @@ final class EvictionClock: Sendable {
   func jump(seconds: Int64) { times.withLock { $0.wall += seconds * 1_000_000_000 } }
 }
 
-@Suite("Room in the folder", .timeLimit(.minutes(5)))
+@Suite("Eviction and the size of the folder", .timeLimit(.minutes(5)))
 struct FileEvictionTests {
   @Test("is never exceeded, whatever is stored")
   func limit() async throws {
@@ -234,7 +234,7 @@ struct FileEvictionTests {
   }
 }
 
-@Suite("What dead processes left", .timeLimit(.minutes(5)))
+@Suite("Files left by ended processes", .timeLimit(.minutes(5)))
 struct FileSweepTests {
   @Test("is cleared up when the folder is opened; what a living one has begun is not")
   func sweep() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderContent
 
-@Suite("Classes of protection in a cache's folder", .timeLimit(.minutes(5)))
+@Suite("File protection classes in a cache's folder", .timeLimit(.minutes(5)))
 struct FolderProtectionTests {
   private let folder: TemporaryFolder
   private let path: String

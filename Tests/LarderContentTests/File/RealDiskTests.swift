@@ -7,7 +7,7 @@ import Testing
 @testable import LarderCrashRig
 
 /// Where no disk can be mounted the same tests run with system calls that fail as those of such a disk do.
-@Suite("Disks that are full, read-only or gone", .serialized, .timeLimit(.minutes(5)))
+@Suite("Disks that are full, read-only or missing", .serialized, .timeLimit(.minutes(5)))
 struct RealDiskTests {
   @Test("a full disk fails with its name; what was complete is whole, and room makes it work again")
   func full() async throws {
@@ -186,7 +186,7 @@ struct RealDiskTests {
     }
   }
 
-  @Test("a folder that another process has made again is found without a restart")
+  @Test("A folder that another process has created again is used without a restart")
   func remade() async throws {
     let rig = try FileCacheRig()
     let cache = try rig.open()

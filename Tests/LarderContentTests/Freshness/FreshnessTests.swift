@@ -131,7 +131,7 @@ struct FreshnessTests {
     #expect(freshness.softLifetime == 700)
   }
 
-  @Test("what is told of it: Age in whole seconds, the rest of the freshness, negative once stale (RFC 9211 §2.4)")
+  @Test("Age in whole seconds, and the remaining freshness, negative once stale (RFC 9211 §2.4)")
   func told() {
     func told(_ age: Int64, of lifetime: Int64) -> (Int64, Int64) {
       let freshness = Freshness(age: age, softLifetime: lifetime, lifetime: lifetime)

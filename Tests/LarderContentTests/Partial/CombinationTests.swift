@@ -156,7 +156,7 @@ enum PartialTestError: Error { case notInParts }
 
 @Suite("Storing parts (RFC 9111 §3.3)", .timeLimit(.minutes(5)))
 struct PartialStoringTests {
-  @Test("a 206 is kept as its range, its Content-Range and Content-Length as that")
+  @Test("A 206 is stored as its range, with its Content-Range and Content-Length")
   func part() throws {
     let answer = PartialSamples.answer(5..<9, 26)
     let part = try #require(ReceivedPart(status: 206, fields: answer.fields))
@@ -179,7 +179,7 @@ struct PartialStoringTests {
     #expect(metadata.fields["Content-Length"] == "26")
   }
 
-  @Test("the answer to If-Range may lack fields, and is not kept by itself (RFC 9110 §15.3.7)")
+  @Test("A response to If-Range may lack fields, and is not stored alone (RFC 9110 §15.3.7)")
   func ifRange() {
     let answer = PartialSamples.answer(5..<9, 26)
     #expect(answer.storing(ReceivedPart(range: 5..<9, length: 26), answering: ["If-Range": "\"v1\""]) == nil)
@@ -191,7 +191,7 @@ struct PartialStoringTests {
     return CacheMetadata(url: "http://a/", status: status, fields: all, requestTime: 0, responseTime: 0)
   }
 
-  @Test("a 200 that broke off is kept as its beginning")
+  @Test("The beginning of an interrupted 200 is stored")
   func interrupted() throws {
     let answer = Self.answer(["Content-Length": "26"])
     let metadata = try #require(answer.interrupted(after: 7, StoredRules(answer)))
@@ -218,7 +218,7 @@ struct PartialStoringTests {
   }
 }
 
-@Suite("Answers to a request for what is missing", .timeLimit(.minutes(5)))
+@Suite("Responses to a request for missing ranges", .timeLimit(.minutes(5)))
 struct CompletionOutcomeTests {
   static let entry = PartialSamples.parts([0..<5], of: PartialSamples.bytes(26), length: 26)
 
@@ -252,7 +252,8 @@ struct CompletionOutcomeTests {
   @Test(
     "the status decides about the rest",
     arguments: [
-      (200, CompletionOutcome.replace), (304, .requestAgain), (412, .requestAgain), (416, .requestAgain), (404, .forward),
+      (200, CompletionOutcome.replace), (304, .requestAgain), (412, .requestAgain), (416, .requestAgain),
+      (404, .forward),
       (500, .forward), (302, .forward),
     ])
   func statuses(status: Int, outcome: CompletionOutcome) {

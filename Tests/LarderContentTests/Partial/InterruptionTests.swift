@@ -5,7 +5,7 @@ import LarderHTTP
 import LarderTestSupport
 import Testing
 
-@Suite("Downloads that break off, and go on (RFC 9111 §3.3)", .timeLimit(.minutes(5)))
+@Suite("Interrupted and resumed downloads (RFC 9111 §3.3)", .timeLimit(.minutes(5)))
 struct InterruptionTests {
   static let head: HTTPFields = ["ETag": "\"v1\"", "Cache-Control": "max-age=60"]
 
@@ -19,7 +19,7 @@ struct InterruptionTests {
     }
   }
 
-  @Test("what came is kept, and only the rest is asked for")
+  @Test("The received part is stored, and only the rest is requested")
   func resumes() async throws {
     let rig = EngineRig()
     async let broken = Self.read(rig.answer())
@@ -45,7 +45,7 @@ struct InterruptionTests {
     #expect(try await rig.line([:]) == "200 abcdefghij memory")
   }
 
-  @Test("a completion that breaks off is kept with what was there, in its place")
+  @Test("An interrupted completion is stored together with the previous content")
   func breaksAgain() async throws {
     let rig = EngineRig()
     let content = Array("abcdefghijklmnopqrst".utf8)
@@ -107,7 +107,7 @@ struct InterruptionTests {
     #expect(rig.shelf["http://h/a"]?.metadata.content == .whole)
   }
 
-  @Test("a reader that leaves a long download keeps what came for the next one")
+  @Test("If a reader leaves a long download, the received part is stored for the next one")
   func abandoned() async throws {
     let rig = EngineRig(configure: { $0.finishesAbandoned = 0 })
     var answer: CachedResponse? = nil

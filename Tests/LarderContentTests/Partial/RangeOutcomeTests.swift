@@ -2,7 +2,7 @@ import LarderContent
 import LarderHTTP
 import Testing
 
-@Suite("Answering ranges from what is stored (RFC 9110 §14.2, RFC 9111 §3.3)", .timeLimit(.minutes(5)))
+@Suite("Ranges of stored responses (RFC 9110 §14.2, RFC 9111 §3.3)", .timeLimit(.minutes(5)))
 struct RangeOutcomeTests {
   static let content = PartialSamples.bytes(26)
   static let whole = PartialSamples.whole(content)

@@ -69,7 +69,7 @@ struct RangesThroughEngineTests {
     #expect(rig.diagnostics.all.isEmpty)
   }
 
-  @Test("a completed answer says how it came about (RFC 9211 §2.2)")
+  @Test("A completed response has its Cache-Status (RFC 9211 §2.2)")
   func cacheStatus() async throws {
     let rig = EngineRig(Self.alphabet)
     _ = try await rig.range("0-4")
@@ -260,7 +260,7 @@ struct RangesThroughEngineTests {
       rig.asked == ["bytes=0-3", "bytes=0-2", "bytes=4- if \"de\"", "bytes=3- if \"en\""])
   }
 
-  @Test("a cache that cannot read its parts is passed over")
+  @Test("A cache that cannot read its parts is bypassed")
   func unreadable() async throws {
     let rig = EngineRig(Self.alphabet)
     _ = try await rig.range("0-4")

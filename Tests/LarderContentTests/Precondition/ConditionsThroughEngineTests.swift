@@ -59,7 +59,7 @@ struct ConditionsThroughEngineTests {
     #expect(try await rig.line([:]) == "200 newer network")
   }
 
-  @Test("a 304 that names no tag is nobody's: the client's own request follows")
+  @Test("A 304 without a tag is not used: the client's own request follows")
   func unclear() async throws {
     let rig = EngineRig { request, index in
       index == 0 ? Self.origin.scripted(request) : .init(304, [:])

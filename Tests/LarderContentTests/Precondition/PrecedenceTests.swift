@@ -99,7 +99,8 @@ struct PrecedenceTests {
   }
 
   @Test(
-    "the answer is the server's own, and what is stored afterwards is right", arguments: Stage.allCases, [true, false])
+    "The response is the server's own, and the stored response is right afterwards", arguments: Stage.allCases,
+    [true, false])
   func asTheServer(stage: Stage, hasTags: Bool) async throws {
     var failures: [String] = []
     for fields in Self.requests(hasTags: hasTags) {

@@ -72,7 +72,7 @@ struct ChangedVaryTests {
   }
 
   @Test(
-    "Vary that a 304 or an answer to HEAD changes counts from then on (§3.2)",
+    "A Vary changed by a 304 or a response to HEAD applies from then on (§3.2)",
     arguments: [HTTPMethod.get, .head])
   func changed(method: HTTPMethod) async throws {
     let rig = EngineRig { request, index in

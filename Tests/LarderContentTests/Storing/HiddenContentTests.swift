@@ -93,7 +93,9 @@ struct HiddenContentTests {
     #expect(try await kept.response.body.collect() == Array("one".utf8))
   }
 
-  @Test("a 304 to its validators makes it current again, and what hid it goes", arguments: ProvidedCache.allCases)
+  @Test(
+    "A 304 to its validators makes it current again, and removes the response that hid it",
+    arguments: ProvidedCache.allCases)
   func confirmed(over kind: ProvidedCache) async throws {
     let provided = try await kind.make()
     let rig = try await Self.rig(
@@ -263,7 +265,7 @@ struct HiddenContentTests {
   }
 }
 
-@Suite("What hides the variants of a URL", .timeLimit(.minutes(5)))
+@Suite("Responses that hide the variants of a URL", .timeLimit(.minutes(5)))
 struct HiddenVariantsTests {
   private static func rig(hiding: HandNetwork.Scripted) async throws -> EngineRig {
     let rig = EngineRig { request, index in
@@ -337,7 +339,7 @@ struct HiddenVariantsTests {
   }
 }
 
-@Suite("An answer to HEAD hides as one to GET does (RFC 9111 §4.3.5)", .timeLimit(.minutes(5)))
+@Suite("A response to HEAD hides a success like one to GET (RFC 9111 §4.3.5)", .timeLimit(.minutes(5)))
 struct HiddenByHeadTests {
   private static func rig(_ status: Int, _ fields: HTTPFields) async throws -> EngineRig {
     try await HiddenContentTests.rig([

@@ -78,7 +78,7 @@ struct InvalidationTests {
     #expect(CacheGroups.names(of: ["Cache-Groups": long]) == ["a"])
   }
 
-  @Test("which answers stand for the whole of the method's effect")
+  @Test("The responses that complete a method's effect")
   func failedIsNothing() throws {
     let fields: HTTPFields = ["Cache-Group-Invalidation": "\"g\""]
     #expect(try Self.invalidation("PUT", status: 204, fields).groups == ["g"])

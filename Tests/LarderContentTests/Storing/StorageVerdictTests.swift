@@ -87,7 +87,7 @@ struct StorageVerdictTests {
     #expect(Self.verdict(status: 500, override: override) == .refuse(.notCacheable))
   }
 
-  @Test("Vary: * is not kept (§4.1)", arguments: ["*", "*, *", ", *", "*, Foo", "Foo, *"])
+  @Test("Vary: * is not stored (§4.1)", arguments: ["*", "*, *", ", *", "*, Foo", "Foo, *"])
   func varyStar(vary: String) {
     #expect(Self.verdict("max-age=60", vary: vary) == .refuse(.varyStar))
     #expect(Self.verdict("max-age=60", vary: "Foo") == .store)

@@ -81,7 +81,7 @@ struct ValidationTests {
   }
 }
 
-@Suite("Answers to HEAD (RFC 9111 §4.3.5)", .timeLimit(.minutes(5)))
+@Suite("Responses to HEAD (RFC 9111 §4.3.5)", .timeLimit(.minutes(5)))
 struct HeadAnswerTests {
   static func outcome(
     _ fields: HTTPFields, status: Int = 200, stored: HTTPFields, storedStatus: Int = 200,
