@@ -96,7 +96,9 @@ extension DownloadMachine {
     return [.ask(read.request)]
   }
 
-  private mutating func handleRejectedChanges(_ read: ChangesRead, _ status: Int, _ error: OfflineODataError) -> [Action] {
+  private mutating func handleRejectedChanges(_ read: ChangesRead, _ status: Int, _ error: OfflineODataError)
+    -> [Action]
+  {
     if DownloadMachine.isTemporary(status) { return fail(error) }
     // Services without Atom report this with various statuses. The response to a request for JSON decides.
     if read.request.form == .atom, status != 410, !memory.speaksAtom, memory.deltaIsAtom != true {

@@ -36,7 +36,8 @@ extension DownloadMachine {
 
   mutating func whole(_ read: WholeRead, _ input: Input) -> [Action] {
     switch input {
-    case .page(let facts): return DownloadMachine.optionsNote(read) + notePreferenceMemory(read) + wholePage(read, facts)
+    case .page(let facts):
+      return DownloadMachine.optionsNote(read) + notePreferenceMemory(read) + wholePage(read, facts)
     case .notModified: return [.discard] + end(.condition, isUnchanged: true)
     case .refused(let status, let error): return handleRejectedWhole(read, status, error)
     case .failed(let error, let isInterrupted, let rows): return handleFailedWhole(read, error, isInterrupted, rows)
@@ -154,14 +155,17 @@ extension DownloadMachine {
       return restart(note: .windowsIgnored, windows: nil) ?? ended(read, deltaLink: nil)
     }
     // The page began one row early. That row is known, unless rows before it were deleted in the meantime.
-    if !isFirst, windows.size > 1, let new, new == received, let actions = restart(note: .rowsMoved, windows: windows.size)
+    if !isFirst, windows.size > 1, let new, new == received,
+      let actions = restart(note: .rowsMoved, windows: windows.size)
     {
       return actions
     }
     windows.position += isFirst || windows.size == 1 ? received : received - 1
     windows.largest = max(windows.largest, received)
     if let count = read.count, !memory.countIsWrong, windows.position >= count { return ended(read, deltaLink: nil) }
-    if read.count == nil, received < requested, !isFirst, received < windows.largest { return ended(read, deltaLink: nil) }
+    if read.count == nil, received < requested, !isFirst, received < windows.largest {
+      return ended(read, deltaLink: nil)
+    }
     windows.came = 0
     windows.before = read.distinct
     read.windows = windows

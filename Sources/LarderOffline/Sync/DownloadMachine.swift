@@ -95,7 +95,8 @@ struct DownloadMachine: Sendable {
   var disagreement: [Int64]?
 
   init(
-    traits: QueryTraits, lastDownload: LastDownload = LastDownload(), memory: QueryMemory = QueryMemory(), links: LinkRules, url: String
+    traits: QueryTraits, lastDownload: LastDownload = LastDownload(), memory: QueryMemory = QueryMemory(),
+    links: LinkRules, url: String
   ) {
     self.traits = traits
     self.lastDownload = lastDownload

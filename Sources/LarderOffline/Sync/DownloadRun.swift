@@ -142,7 +142,9 @@ struct DownloadRun: Sendable {
       response = try await store.conversation.streamAnswer(to: pages.request(request))
     } catch { return try input(of: error, to: request) }
     if response.httpStatus == 204, bound.mayBeNull, !request.isLink { return .page(PageFacts(stagedRows: 0)) }
-    guard let inputForOtherContent = inputForOtherContent(response, request) else { return try await stage(response, of: request, &run) }
+    guard let inputForOtherContent = inputForOtherContent(response, request) else {
+      return try await stage(response, of: request, &run)
+    }
     response.body.cancel()
     return inputForOtherContent
   }
@@ -239,7 +241,10 @@ struct DownloadRun: Sendable {
       var updatedProgress = progress
       updatedProgress.bytes += bytes
       // Until the page is complete, it is unknown which of its rows were there before.
-      if countsRows { updatedProgress.rows = min(updatedProgress.rows + rows, max(updatedProgress.rows, updatedProgress.totalRows ?? .max)) }
+      if countsRows {
+        updatedProgress.rows = min(
+          updatedProgress.rows + rows, max(updatedProgress.rows, updatedProgress.totalRows ?? .max))
+      }
       reportProgress(updatedProgress)
     }
   }
@@ -250,7 +255,8 @@ struct DownloadRun: Sendable {
     let downloadError = OfflineODataError(below: error)
     switch error {
     case HTTPTransportError.cancelled: throw CancellationError()
-    case let error as HTTPTransportError where error.isTransient: return .failed(downloadError, isInterrupted: true, rows: 0)
+    case let error as HTTPTransportError where error.isTransient:
+      return .failed(downloadError, isInterrupted: true, rows: 0)
     case is HTTPTransportError: return .failed(downloadError, isInterrupted: false, rows: 0)
     case is StorageError: throw downloadError
     case is PayloadError: return .unusable(downloadError)
@@ -333,7 +339,9 @@ struct DownloadRun: Sendable {
     let storeCount = try await store.replica.rowCount(of: query.id, in: bound.table.number)
     do throws(ODataServiceError) {
       let countResponse = try await store.conversation.send(ODataSingleRequest(.read, pages.count, useCache: false))
-      guard case .count(let count) = try countResponse.payload() else { return .counted(service: nil, storeCount: storeCount) }
+      guard case .count(let count) = try countResponse.payload() else {
+        return .counted(service: nil, storeCount: storeCount)
+      }
       return .counted(service: count, storeCount: storeCount)
     } catch {
       if error.isCancelled { throw CancellationError() }

@@ -56,7 +56,8 @@ struct StreamDownload: Sendable {
       try writer.forEachRow(query.plan.sql, query.plan.parameters.values()) { row in
         guard queryRows.contains(row.integer(id)) else { return true }
         let serviceURL = try identity.serviceURL(row)
-        guard let path = try serviceURL ?? identity.path(row, below: nil).map({ String(decoding: $0, as: UTF8.self) }) else {
+        guard let path = try serviceURL ?? identity.path(row, below: nil).map({ String(decoding: $0, as: UTF8.self) })
+        else {
           return true
         }
         let streams = try StreamDownload.streams(of: row, shape, table)
@@ -68,7 +69,8 @@ struct StreamDownload: Sendable {
           let cast = isDerived ? String(decoding: identity.cast(row), as: UTF8.self) : ""
           let place = media.readLink ?? path + cast + (property.isEmpty ? "/$value" : "/" + property)
           missing.append(
-            MissingStream(name: name, source: table.name, path: place, etag: media.etag, contentType: media.contentType))
+            MissingStream(name: name, source: table.name, path: place, etag: media.etag, contentType: media.contentType)
+          )
         }
         return true
       }
@@ -134,15 +136,19 @@ struct StreamDownload: Sendable {
       }
     }
     guard response.httpStatus != 204 else { return try await remove(missingStream) }
-    if let type = response.contentType, WebPage.isType(type), let expectedType = missingStream.contentType, !WebPage.isType(expectedType) {
+    if let type = response.contentType, WebPage.isType(type), let expectedType = missingStream.contentType,
+      !WebPage.isType(expectedType)
+    {
       response.body.cancel()
-      throw OfflineODataError(.malformedAnswer, "'\(missingStream.path)': expected \(expectedType), found a web page (\(type))")
+      throw OfflineODataError(
+        .malformedAnswer, "'\(missingStream.path)': expected \(expectedType), found a web page (\(type))")
     }
     let generation = try await store.replica.database.write { (connection) throws(StorageError) in
       try StoredStreams.begin(connection)
     }
     var head = StoredStreams.Head(
-      contentType: response.contentType, etag: response.etag ?? missingStream.etag, byteCount: 0, generation: generation)
+      contentType: response.contentType, etag: response.etag ?? missingStream.etag, byteCount: 0, generation: generation
+    )
     head.byteCount = try await keep(response.body, generation)
     let whole = head
     let isWhole = try await store.replica.database.write { (connection) throws(StorageError) in

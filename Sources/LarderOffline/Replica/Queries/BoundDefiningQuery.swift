@@ -112,7 +112,9 @@ struct BoundDefiningQuery: Sendable {
   }
 
   /// Collects the tables behind `$expand`. Returns false if one of them is not known.
-  private static func collect(_ options: ODataBoundOptions, _ plan: ReplicaPlan, _ collectedTables: inout Set<Int>) -> Bool {
+  private static func collect(_ options: ODataBoundOptions, _ plan: ReplicaPlan, _ collectedTables: inout Set<Int>)
+    -> Bool
+  {
     for item in options.expand {
       guard let source = item.path.source, let table = plan.table(of: source) else { return false }
       collectedTables.insert(table.number)

@@ -24,7 +24,9 @@ struct EntityLookup: Sendable {
       request.path += (path.contains("?") ? "&" : "?") + "$expand=" + PercentEncoding.encode(expand)
     }
     let response: ODataSingleResponse
-    do throws(ODataServiceError) { response = try await conversation.send(request) } catch { return try result(for: error) }
+    do throws(ODataServiceError) { response = try await conversation.send(request) } catch {
+      return try result(for: error)
+    }
     guard !UnrecognizedResponse.isOne(response) else {
       throw UploadStop(UnrecognizedResponse.error(response, of: "read"))
     }
