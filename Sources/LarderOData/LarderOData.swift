@@ -1,10 +1,10 @@
 // The OData language as values. No I/O, no clock; imports FoundationEssentials and LarderHTTP's message values alone.
 //
 // Where things happen, in the order a conversation with a service meets them:
-// 1. Metadata/  `$metadata` as an ``EdmModel``: what the service offers. CSDL JSON is read here, CSDL XML in LarderODataXML.
+// 1. Metadata/  `$metadata` as an ``EdmModel``: the types and sets of a service. CSDL JSON is read here, CSDL XML in LarderODataXML.
 // 2. Values/    every primitive Edm type, exact: JSON of V2 and V4, URL literals of both dialects.
-// 3. JSON/      the byte scanner and writer that everything in JSON stands on.
-// 4. Payload/   what services send: events streamed from bytes, and the values made from them (``ODataEntity`` …).
+// 3. JSON/      the scanner and writer for bytes of JSON, which all other JSON code uses.
+// 4. Payload/   the content of responses: events streamed from bytes, and the values built from them (``ODataEntity`` …).
 // 5. Batch/     `$batch`: multipart of both dialects and the JSON form of 4.01.
 // 6. Language/  URLs and query options: Syntax/ their trees, Parsing/ from text, Binding/ to a model, Printing/ back to text,
 //               Building/ in Swift.

@@ -149,7 +149,7 @@ extension MultipartBatchReader {
   }
 
   mutating func endMessage() {
-    // If the length was too short, the line ends behind it are content too.
+    // If the length was too short, the line ends after it are content too.
     if let declared = current.declared, current.given > declared { current.pending.append(contentsOf: current.excess) }
     flushContent()
     events.append(.messageEnded)
@@ -203,7 +203,7 @@ extension MultipartBatchReader {
     return start.count == longest || isFinished ? start : nil
   }
 
-  /// Adds content. Line ends behind the declared length are held back, because some servers add them.
+  /// Adds content. Line ends after the declared length are held back, because some servers add them.
   mutating func give(_ bytes: ArraySlice<UInt8>) {
     var bytes = bytes
     if let declared = current.declared {

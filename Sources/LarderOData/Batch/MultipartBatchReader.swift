@@ -49,7 +49,7 @@ package struct MultipartBatchReader: Sendable {
     var declared: Int?
     /// The content bytes read so far.
     var given = 0
-    /// Line ends behind the declared length: dropped if a boundary follows.
+    /// Line ends after the declared length: dropped if a boundary follows.
     var excess: [UInt8] = []
     /// Content that is not yet in an event.
     var pending: [UInt8] = []
@@ -112,7 +112,7 @@ package struct MultipartBatchReader: Sendable {
     switch state {
     case .epilogue, .betweenParts: break
     case .content:
-      // A line end that would have belonged to the missing boundary is behind the declared length, and not content.
+      // A line end that would have belonged to the missing boundary is after the declared length, and not content.
       give(heldLineEnd[...])
       guard current.given == current.declared else { throw error(.truncated) }
       endMessage()

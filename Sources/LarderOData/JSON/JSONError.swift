@@ -6,7 +6,7 @@ package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
   package enum Problem: Sendable, Hashable {
     /// The text ends inside a value; more bytes were needed.
     case unexpectedEnd
-    /// A byte that is not allowed in its place, and what would be.
+    /// A byte that is not allowed in its position, and what is expected.
     case unexpectedByte(UInt8, expected: String)
     /// More text follows the one value.
     case trailingContent

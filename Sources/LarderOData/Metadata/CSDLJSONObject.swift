@@ -1,6 +1,6 @@
 /// An object of a CSDL JSON document, its members sorted by kind: `$…` control members, `@…` annotations, the rest.
 ///
-/// What is taken is marked; what is left of the control members is unknown and is kept by ``rest(_:)``.
+/// Members that were read are marked; ``rest(_:)`` returns the remaining control members, which are unknown.
 struct CSDLJSONObject {
   /// A member that is neither: a property, an enumeration member, a declaration.
   struct Child {
@@ -54,7 +54,7 @@ struct CSDLJSONObject {
     }
   }
 
-  /// The value of a control member; nil where it is absent.
+  /// The value of a control member; nil if it is absent.
   mutating func take(_ name: String) -> JSONNode? {
     guard let control = controls.first(where: { $0.name == name }) else { return nil }
     taken.insert(name)
@@ -119,7 +119,7 @@ struct CSDLJSONObject {
     return facets
   }
 
-  /// The control members that nobody took: complained about and kept.
+  /// The control members that were not read. Reports a diagnostic for each.
   func rest(_ reading: inout CSDLJSONReading) -> [EdmForeignAttribute] {
     var rest: [EdmForeignAttribute] = []
     for control in controls where !taken.contains(control.name) {

@@ -3,7 +3,7 @@ extension CSDLJSONReading {
   /// Annotations on annotations are followed this deep in one name (`Term@Term@…`).
   private static let nesting = 8
 
-  /// Adds what `@name` says: a term with an optional `#qualifier`, or `Term@OnTerm`, an annotation on an annotation.
+  /// Adds the annotation `@name`: a term with an optional `#qualifier`, or `Term@OnTerm`, an annotation on an annotation.
   mutating func annotate(
     _ annotations: inout CSDLJSONAnnotations, _ name: Substring, _ value: JSONNode, at path: String
   ) {
@@ -64,7 +64,7 @@ extension CSDLJSONReading {
     return nil
   }
 
-  /// A record: its type in `@type` (a URL whose fragment is the name), annotations beside its properties.
+  /// A record: its type in `@type` (a URL whose fragment is the name), annotations next to its properties.
   private mutating func record(_ members: [JSONNode.Member], _ path: String) -> EdmExpression {
     var type: String?
     let others = members.filter { member in

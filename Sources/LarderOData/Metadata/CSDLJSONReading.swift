@@ -6,7 +6,7 @@ struct CSDLJSONReading {
     diagnostics.append(EdmDiagnostic(kind, message, at: MetadataLocation(path: path)))
   }
 
-  /// The members of an object without those whose name stood there before, each of which is complained about.
+  /// The members of an object, each name once. Reports a diagnostic for each repeated name.
   mutating func distinct(_ members: [JSONNode.Member], at path: String) -> [JSONNode.Member] {
     var names: Set<String> = []
     return members.filter { member in
@@ -16,7 +16,7 @@ struct CSDLJSONReading {
     }
   }
 
-  /// The members of a value that must be an object; nil, with a complaint, where it is none.
+  /// The members of a value that must be an object; nil, with a diagnostic, if it is not.
   mutating func object(_ value: JSONNode, at path: String) -> CSDLJSONObject? {
     if let members = value.members { return CSDLJSONObject(members, path: path, &self) }
     report(.invalidValue, "expected an object; the value was ignored", at: path)

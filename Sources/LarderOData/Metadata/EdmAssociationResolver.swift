@@ -1,4 +1,4 @@
-/// Follows the associations of V1 to V3, so that a navigation property says what one of V4 says: target type,
+/// Follows the associations of V1 to V3, so that navigation properties have the information of V4: target type,
 /// multiplicity, partner, constraints ([MC-CSDL] §2.1.4, §2.1.9), and an entity set says where it leads (§2.1.19).
 struct EdmAssociationResolver {
   var schemas: [EdmSchema]
@@ -35,7 +35,7 @@ struct EdmAssociationResolver {
 
   mutating func resolve() {
     guard !navigations.isEmpty || !associations.isEmpty else { return }
-    // Taken out of `self`, so that the steps can complain while they change them in place.
+    // Moved out of `self`, so that the steps can report diagnostics while they change them in place.
     var schemas = self.schemas
     self.schemas = []
     defer { self.schemas = schemas }

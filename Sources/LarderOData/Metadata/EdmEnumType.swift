@@ -76,7 +76,7 @@ public struct EdmTypeDefinition: EdmAnnotatable, Hashable {
 }
 
 extension EdmEnumType {
-  /// The value of the next member that gives none (CSDL 4.01 §10.3); stays at the highest where there is no higher.
+  /// The value of the next member without one (CSDL 4.01 §10.3); stays at the highest possible value.
   package var nextMemberValue: Int64 {
     guard let last = members.last?.value else { return 0 }
     return last == .max ? .max : last + 1

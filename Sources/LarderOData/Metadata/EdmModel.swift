@@ -37,7 +37,7 @@ public struct EdmModel: Sendable, Hashable {
     self.diagnostics = diagnostics + resolver.diagnostics + index.diagnostics
   }
 
-  /// Refuses a model whose types derive from more others than are followed: what it says of them would be incomplete.
+  /// Throws if a type derives from more types than are followed, because its properties would be incomplete.
   package func checkInheritance() throws(MetadataError) {
     guard let diagnostic = diagnostics.first(where: { $0.kind == .tooManyBaseTypes }) else { return }
     throw MetadataError(

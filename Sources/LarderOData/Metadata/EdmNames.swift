@@ -21,7 +21,7 @@ struct EdmNames: Sendable {
 
   var hasAliases: Bool { !namespaces.isEmpty }
 
-  /// True where the name's namespace comes from another document.
+  /// Whether the namespace of the name is that of another document.
   func isExternal(_ name: String) -> Bool {
     guard let dot = name.utf8.lastIndex(of: 0x2E) else { return false }
     let namespace = String(name[..<dot])

@@ -1,4 +1,4 @@
-/// Makes schemas as read into schemas as meant: aliases replaced, V1 to V3 associations followed, names checked.
+/// Resolves schemas: replaces aliases, follows the associations of V1 to V3, checks names.
 struct EdmResolver {
   var schemas: [EdmSchema]
   let names: EdmNames
@@ -17,7 +17,7 @@ struct EdmResolver {
   }
 
   mutating func resolve() {
-    // Taken out of `self`, so that the steps can complain while they change them in place.
+    // Moved out of `self`, so that the steps can report diagnostics while they change them in place.
     var schemas = self.schemas
     self.schemas = []
     for place in schemas.indices {

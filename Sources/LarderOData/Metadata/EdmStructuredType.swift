@@ -6,9 +6,9 @@ public protocol EdmStructuredType: EdmAnnotatable {
   var name: String { get }
   /// The qualified name of the type it derives from.
   var baseType: String? { get }
-  /// True where no instance is of exactly this type.
+  /// Whether no instance has exactly this type.
   var isAbstract: Bool { get }
-  /// True where instances may have undeclared properties.
+  /// Whether instances may have undeclared properties.
   var isOpen: Bool { get }
   /// The properties that the type itself declares, in their order.
   var properties: [EdmProperty] { get }

@@ -38,7 +38,7 @@ public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible 
     case malformed
     /// It ends too early.
     case truncated
-    /// It has a document type declaration, which is refused (CSDL needs none, and entities are a way to attack).
+    /// It has a document type declaration, which is rejected (CSDL needs none, and entities allow attacks).
     case documentTypeRefused
     /// It is nested deeper than ``MetadataLimits/depth``, or more than 100 types derive from each other.
     case tooDeep

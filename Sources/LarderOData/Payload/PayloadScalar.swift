@@ -13,7 +13,7 @@ package struct PayloadScalar {
   package let bytes: UnsafeBufferPointer<UInt8>
   /// The type: the declared one, or that of the payload.
   package let type: PayloadScalarType
-  /// Which spellings of dates and numbers apply.
+  /// The dialect of dates and numbers.
   package let dialect: ODataDialect
 
   /// Creates a scalar.

@@ -1,6 +1,6 @@
 /// Base64 in both alphabets (RFC 4648 §4 and §5): read either, padded or not; written as asked.
 enum Base64 {
-  /// The bytes; nil where a character is foreign, the length is impossible, or bits behind the last byte are set.
+  /// The bytes; nil if a character is invalid, the length is impossible, or bits after the last byte are set.
   ///
   /// - Parameter skipsSpace: white space counts for nothing, as in XML (XML Schema 1.1 part 2 §3.3.16).
   static func decode(_ text: UnsafeBufferPointer<UInt8>, skipsSpace: Bool = false) -> [UInt8]? {

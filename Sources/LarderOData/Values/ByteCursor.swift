@@ -27,7 +27,7 @@ struct ByteCursor {
     return true
   }
 
-  /// Takes a word of ASCII letters in any case; nothing is taken where it does not stand here.
+  /// Takes a word of ASCII letters in any case; takes nothing if another text follows.
   mutating func take(word: StaticString) -> Bool {
     let count = word.utf8CodeUnitCount
     guard remaining >= count else { return false }
@@ -36,14 +36,14 @@ struct ByteCursor {
     return true
   }
 
-  /// The rest, in this spelling, to the end.
+  /// Whether the rest of the text is exactly this word.
   func isRest(_ word: StaticString) -> Bool {
     let count = word.utf8CodeUnitCount
     guard remaining == count else { return false }
     return (0..<count).allSatisfy { bytes[index + $0] == word.utf8Start[$0] }
   }
 
-  /// A fixed number of digits (at most 9); nil where there are fewer.
+  /// A fixed number of digits (at most 9); nil if there are fewer.
   mutating func digits(_ count: Int) -> Int? {
     guard remaining >= count else { return nil }
     var value = 0
@@ -56,7 +56,7 @@ struct ByteCursor {
     return value
   }
 
-  /// All digits here: how many, and their value, nil where it does not fit 64 bits.
+  /// All digits from here: their number, and their value, which is nil if it does not fit 64 bits.
   mutating func digitRun() -> (count: Int, value: UInt64?) {
     let start = index
     var value: UInt64? = 0
@@ -73,14 +73,14 @@ struct ByteCursor {
     return (index - start, value)
   }
 
-  /// The digits behind a point as picoseconds: 1 to 12 of them, more only where they are zeros.
+  /// The digits after a point as picoseconds: 1 to 12 of them, more only if they are zeros.
   mutating func picoseconds() -> UInt64? {
     var further = ""
     guard let value = picoseconds(further: &further), further.isEmpty else { return nil }
     return value
   }
 
-  /// The first 12 digits behind a point as picoseconds, and those behind them, without zeros at their end.
+  /// The first 12 digits after a point as picoseconds, and the digits after them, without trailing zeros.
   mutating func picoseconds(further: inout String) -> UInt64? {
     var value: UInt64 = 0
     var count = 0
@@ -106,12 +106,12 @@ struct ByteCursor {
     UnsafeBufferPointer(rebasing: bytes[range.clamped(to: 0..<bytes.count)])
   }
 
-  /// What has not been read.
+  /// The unread bytes.
   var rest: UnsafeBufferPointer<UInt8> { slice(index..<bytes.count) }
 }
 
 extension ByteCursor {
-  /// Reads the whole of a text; nil where something is left over or the reader finds nothing.
+  /// Reads a whole text; nil if text remains or the reader returns nil.
   static func whole<Value>(_ text: String, _ read: (inout ByteCursor) -> Value?) -> Value? {
     var text = text
     return text.withUTF8 { bytes in
@@ -147,7 +147,7 @@ extension [UInt8] {
     while last == 0x30 { removeLast() }
   }
 
-  /// Appends a fraction of a second with digits behind its picoseconds.
+  /// Appends a fraction of a second with digits after its picoseconds.
   mutating func append(picoseconds: UInt64, further: some StringProtocol) {
     guard !further.isEmpty else { return append(picoseconds: picoseconds) }
     append(0x2E)

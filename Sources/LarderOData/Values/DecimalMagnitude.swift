@@ -1,4 +1,4 @@
-/// A whole number without a sign, of any length: what exact arithmetic works on.
+/// An unsigned integer of any length, for exact arithmetic.
 struct DecimalMagnitude: Equatable {
   private static let base: UInt64 = 1_000_000_000
 

@@ -1,4 +1,4 @@
-/// A JSON value that is no array and no object, as its reader hands it over: bytes that live as long as the call.
+/// A JSON value other than an array or object. Its bytes are valid during the call only.
 package enum JSONScalar {
   /// The text of a string, escapes undone.
   case string(UnsafeBufferPointer<UInt8>)
@@ -9,7 +9,7 @@ package enum JSONScalar {
   /// `null`.
   case null
 
-  /// What it is, in words.
+  /// The kind, in words.
   var kind: String {
     switch self {
     case .string: "a JSON string"
@@ -21,9 +21,9 @@ package enum JSONScalar {
 }
 
 extension JSONScanner {
-  /// The value of a scalar token as a value of a type; nothing is copied but what the value keeps.
+  /// The value of a scalar token as a value of a type. Only the bytes that the value keeps are copied.
   ///
-  /// - Throws: ``ODataValueError`` where the token is no value of the type, or begins an array or object.
+  /// - Throws: ``ODataValueError`` if the token is not a value of the type, or begins an array or object.
   package func value(
     _ token: JSONToken, type: EdmPrimitiveType?, dialect: ODataDialect
   ) throws(ODataValueError) -> ODataValue {

@@ -1,10 +1,10 @@
-/// A literal taken apart: a word, and a text in single quotes behind it, where there is one.
+/// The parts of a literal: a word, and the text in single quotes after it, if any.
 struct LiteralForm {
   /// All of it.
   let bytes: UnsafeBufferPointer<UInt8>
-  /// What stands before the first quote; empty where there is no quote.
+  /// The text before the first quote; empty if there is no quote.
   let prefix: UnsafeBufferPointer<UInt8>
-  /// What stands between the first quote and the last, quotes inside still doubled; nil where it is not quoted.
+  /// The text between the first and the last quote, with inner quotes still doubled; nil if there are no quotes.
   let quoted: UnsafeBufferPointer<UInt8>?
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -39,7 +39,7 @@ struct LiteralForm {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// What stands between the quotes behind a word.
+  /// The text between the quotes after a word.
   func content(
     prefix word: StaticString, isOptional: Bool = false
   ) throws(ODataValueError.Problem) -> UnsafeBufferPointer<UInt8> {
@@ -107,7 +107,7 @@ struct LiteralForm {
     return (String(decoding: prefix, as: UTF8.self), members)
   }
 
-  /// The type that V2's suffix of a number tells; nil where there is none.
+  /// The type of a number's suffix in V2; nil if there is none.
   static func suffixType(_ bytes: UnsafeBufferPointer<UInt8>) -> EdmPrimitiveType? {
     guard bytes.count > 1, let last = bytes.last else { return nil }
     // "INF" ends with the letter of Single.

@@ -12,7 +12,7 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
     case .plain(_, let time), .fine(_, let time, _): time
     }
   }
-  /// The digits of the fraction behind the time's picoseconds, without zeros at their end; empty for nearly all.
+  /// The digits of the fraction after the picoseconds, without trailing zeros; almost always empty.
   private var further: String { if case .fine(_, _, let further) = storage { further } else { "" } }
 
   /// Nearly all are plain. The others are stored outside of the value, so that values stay small.

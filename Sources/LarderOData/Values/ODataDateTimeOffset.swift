@@ -69,7 +69,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
     ODataDateTime(date: date, time: time).secondsSince1970 - Int64(storedOffset) * 60
   }
 
-  /// Whole milliseconds since 1970-01-01T00:00:00 on the local clock; nil where a part of one would be lost.
+  /// Milliseconds since 1970-01-01T00:00:00 in local time; nil if there is a fraction of a millisecond.
   var localMilliseconds: Int64? { ODataDateTime(date: date, time: time).millisecondsSince1970 }
 
   /// The timestamp that is the given number of seconds after 1970-01-01T00:00:00Z, with that offset; nil beyond the

@@ -1,11 +1,11 @@
-/// Why there is no result.
+/// The reason why there is no result.
 package enum ODataArithmeticError: Error, Sendable, Hashable {
   case divisionByZero
   /// More digits, or a larger power of ten, than are calculated with.
   case outOfRange
 }
 
-/// What becomes of digits that are cut off.
+/// The rounding of dropped digits.
 package enum ODataRounding: Sendable, Hashable {
   case down, up, halfAwayFromZero, halfToEven
 }
@@ -76,7 +76,7 @@ extension ODataDecimal {
     let (quotient, remainder) = DecimalMagnitude(digits: digits).shifted(shift).divided(by: divisor)
     var kept = quotient.digits
     var power = ideal - Int64(shift)
-    // What is left of the division stands behind all digits: it decides a half, and no more.
+    // The remainder of the division is below all digits: it only decides a half.
     if !remainder.isZero {
       kept.append(1)
       power -= 1
@@ -94,7 +94,7 @@ extension ODataDecimal {
       DecimalMagnitude(digits: kept), (signum < 0) != (other.signum < 0), try ODataDecimal.checked(power))
   }
 
-  /// What is left of the whole number of times that the other fits; it has this number's sign.
+  /// The remainder of the division by another number; it has the sign of this number.
   package func remainder(dividingBy other: ODataDecimal) throws(ODataArithmeticError) -> ODataDecimal {
     guard isFinite, other.isFinite else { return isFinite && !other.isNaN ? self : .nan }
     guard other.signum != 0 else { throw .divisionByZero }

@@ -1,5 +1,5 @@
 extension ODataDecimal {
-  /// Reads a number from where the cursor stands (ABNF `decimalValue`), to its last digit.
+  /// Reads a number at the cursor (ABNF `decimalValue`), up to its last digit.
   init(_ cursor: inout ByteCursor) throws(ODataValueError.Problem) {
     if let special = ODataDecimal.special(&cursor) {
       self = special
@@ -36,7 +36,7 @@ extension ODataDecimal {
     }
   }
 
-  /// The power of ten behind an `e`; 0 where there is none.
+  /// The power of ten after an `e`; 0 if there is none.
   private static func exponent(_ cursor: inout ByteCursor) throws(ODataValueError.Problem) -> Int64 {
     guard cursor.peek | 0x20 == UInt8(ascii: "e") else { return 0 }
     cursor.advance()

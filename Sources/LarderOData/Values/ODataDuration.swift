@@ -150,7 +150,7 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
     if (left.seconds, left.picoseconds) != (right.seconds, right.picoseconds) {
       return (left.seconds, left.picoseconds) < (right.seconds, right.picoseconds)
     }
-    // Without zeros at their end digits behind a point are in the order of their texts.
+    // Without trailing zeros, digits after a point have the order of their texts.
     switch (left.further.hasPrefix("-"), right.further.hasPrefix("-")) {
     case (true, true): return right.further < left.further
     case (false, false): return left.further < right.further

@@ -55,7 +55,7 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
   /// Appends the text of ``description``.
   package func write(into bytes: inout [UInt8]) { write(into: &bytes, further: "") }
 
-  /// Appends the text with digits of the fraction that the type has not.
+  /// Appends the text with further digits of the fraction.
   func write(into bytes: inout [UInt8], further: String) {
     bytes.append(decimal: hour, width: 2)
     bytes.append(UInt8(ascii: ":"))
@@ -75,7 +75,7 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
   /// Seconds since midnight, a leap second counted as the one before it.
   var secondOfDay: Int64 { Int64(hour) * 3600 + Int64(minute) * 60 + Int64(min(second, 59)) }
 
-  /// Picoseconds behind ``secondOfDay``: those of a leap second follow those of the second before it.
+  /// Picoseconds after ``secondOfDay``: those of a leap second follow those of the second before it.
   var picosecondOfSecond: UInt64 { picosecond + (second == 60 ? 1_000_000_000_000 : 0) }
 
   /// From a second of the day, 0 to 86,399.

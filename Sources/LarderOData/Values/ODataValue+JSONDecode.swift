@@ -145,7 +145,7 @@ extension EdmPrimitiveType {
 
 /// The text of an enumeration's value: names or whole numbers, joined by commas (ABNF `enumValue`).
 enum EnumerationText {
-  /// The text without white space behind commas; nil where it is none.
+  /// The text without white space after commas; nil if it is not a list of names or numbers.
   static func read(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count)

@@ -84,7 +84,7 @@ extension ODataValue {
   private static func floating(_ bytes: UnsafeBufferPointer<UInt8>) throws(ODataValueError.Problem) -> Floating {
     let cursor = ByteCursor(bytes)
     switch cursor.peek {
-    // The last spellings are those of older services.
+    // The last forms are those of older services.
     case UInt8(ascii: "I") where cursor.isRest("INF") || cursor.isRest("Infinity"): return .special(.infinity)
     case UInt8(ascii: "-") where cursor.isRest("-INF") || cursor.isRest("-Infinity"): return .special(-.infinity)
     case UInt8(ascii: "N") where cursor.isRest("NaN") || cursor.isRest("Nan"): return .special(.nan)

@@ -113,7 +113,7 @@ extension ODataValue {
     }
   }
 
-  /// What the value is, in words.
+  /// The kind of the value, in words.
   var kind: String {
     switch self {
     case .null: "null"

@@ -10,7 +10,7 @@ public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertibl
     case outOfRange
     /// A number with a fraction, where the type holds whole numbers.
     case fractional
-    /// JSON of another kind than the type's values have; what was found.
+    /// JSON of a kind that the type does not allow; the text names it.
     case wrongKind(String)
     /// A duration of years or months, which have no fixed length.
     case calendarDuration
@@ -18,7 +18,7 @@ public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertibl
     case tooLong(limit: Int)
     /// Geo collections nested deeper than is read.
     case tooDeep(limit: Int)
-    /// The value or type has no such spelling; what is missing.
+    /// The value or type has no such form; the text says what is missing.
     case notSupported(String)
   }
 

@@ -1,4 +1,4 @@
-/// Percent-encoding of what stands inside one path segment or query option (RFC 3986 §2.1).
+/// Percent-encoding of the content of a path segment or query option (RFC 3986 §2.1).
 package enum PercentEncoding {
   /// Encodes every byte that could end or change a path segment or query option: all but letters, digits and
   /// `- . _ ~ ! $ ' ( ) * , : @`. The plus sign is encoded too, as many servers read it as a space.

@@ -4,7 +4,7 @@
   public import Foundation
 #endif
 
-// Bridges to Foundation's types. Where those are narrower, the doc comment says what is rounded or refused.
+// Bridges to Foundation's types. If those are narrower, the doc comment says what is rounded or rejected.
 extension Date {
   /// Converts a timestamp; it is rounded to what a `Double` of seconds holds (better than a microsecond for this
   /// century).

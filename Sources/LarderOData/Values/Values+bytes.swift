@@ -1,4 +1,4 @@
-// Values from bytes that stand somewhere: nothing is copied to read them. nil where the whole is no value of the type.
+// Values from bytes, which are not copied. nil if the whole text is not a value of the type.
 
 extension ODataDecimal {
   /// Reads what ``init(_:)-(String)`` reads.

@@ -43,7 +43,7 @@ enum AtomNamespace {
     "http://schemas.microsoft.com/ado/2007/08/dataservices/", "http://docs.oasis-open.org/odata/ns/",
   ]
 
-  /// Returns the part of a link relation behind OData's prefix, such as `related/Orders`; nil for other relations.
+  /// Returns the part of a link relation after OData's prefix, such as `related/Orders`; nil for other relations.
   static func relation(_ rel: String) -> Substring? {
     for root in roots where rel.hasPrefix(root) { return rel.dropFirst(root.count) }
     return nil

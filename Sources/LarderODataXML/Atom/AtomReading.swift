@@ -3,7 +3,7 @@ internal import LarderOData
 /// The state while an Atom document is read: the stack of open elements, and the sink of the results.
 final class AtomReading: XMLContentHandler {
   let types: AtomTypes
-  /// Receives what the root of the document contains.
+  /// Receives the content of the document's root.
   let sink: any AtomSink
   private var stack: [AtomFrame] = []
   private var place = (line: 0, column: 0)

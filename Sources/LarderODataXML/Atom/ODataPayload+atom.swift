@@ -21,7 +21,7 @@ extension ODataPayload {
   }
 }
 
-/// The options of an Atom reader: what it must know before it reads.
+/// The options of an Atom reader.
 package struct AtomOptions: Sendable {
   /// The service's model.
   package var model: EdmModel?

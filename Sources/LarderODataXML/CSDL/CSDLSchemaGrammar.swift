@@ -1,6 +1,6 @@
 internal import LarderOData
 
-/// `Schema` and those of its children that are no structured types (CSDL XML 4.01 §5, §10 to §12, §14).
+/// `Schema` and its children other than structured types (CSDL XML 4.01 §5, §10 to §12, §14).
 enum CSDLSchemaGrammar {
   static func schema(_ element: inout CSDLElement, _ reading: CSDLReading) -> CSDLFrame {
     reading.enterSchema(element)

@@ -1,6 +1,6 @@
 // Arguments of functions and actions: by name, through aliases, as query options (§4.5.2, §5.3).
 extension Binding {
-  /// Takes the arguments behind an operation's name; nil if there are no parentheses.
+  /// Takes the arguments after an operation's name; nil if there are no parentheses.
   func takeArguments(_ segments: [ODataPathSegment], _ walk: inout Walk) -> [ODataArgument]? {
     guard walk.next < segments.count, case .arguments(let arguments) = segments[walk.next].kind else { return nil }
     walk.next += 1

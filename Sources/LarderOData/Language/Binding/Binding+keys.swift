@@ -95,7 +95,7 @@ extension Binding {
     return (constraint.referencedProperty, value)
   }
 
-  // MARK: Segments that are no names
+  // MARK: Segments other than names
 
   /// Binds a key as a segment (§4.3.3), or the position in an ordered collection (§4.11).
   func text(_ text: String, _ walk: inout Walk, at position: SourcePosition) throws(ODataBindingError) {

@@ -65,7 +65,7 @@ extension Binding {
     return ODataBoundOptions(storage)
   }
 
-  /// Makes an instance the scope in which names are looked up.
+  /// Sets the instance on which names are looked up.
   func scope(_ instance: Instance) {
     let single = instance.single
     current = single

@@ -98,7 +98,7 @@ extension Binding {
     return try content(options, on: instance)
   }
 
-  // MARK: What options a resource takes
+  // MARK: The options that a resource allows
 
   private func allowed(on walk: Walk, _ last: ODataBoundSegment.Kind?) -> OptionKinds {
     switch last {

@@ -39,8 +39,8 @@ package struct ODataBoundOptions: Sendable, Hashable {
     var type: ODataBoundType?
   }
 
-  /// The content that copies share. Unchecked twice: it is changed only through ``own()``, while only one value refers
-  /// to it, and accesses to that value are checked.
+  /// The content that copies share. Unchecked twice: it is changed only through ``uniqueStorage()``, while only one value
+  /// refers to it, and accesses to that value are checked.
   final class Storage: @unchecked Sendable {
     @exclusivity(unchecked) var fields: Fields
 

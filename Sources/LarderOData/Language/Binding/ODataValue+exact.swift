@@ -1,5 +1,5 @@
 extension ODataValue {
-  /// Converts a number to another numeric type; nil if that type cannot hold it, or if the value is no number.
+  /// Converts a number to another numeric type; nil if that type cannot hold it, or if the value is not a number.
   ///
   /// An integer becomes a floating number only if nothing is lost. Decimal digits become the nearest floating number,
   /// and a floating number the shortest decimal digits that read back as it: `1.1` stays `1.1`, and no Decimal is ever

@@ -96,7 +96,7 @@ extension GrammarRules {
 
 // Rules that are not needed to read whole paths.
 extension SyntaxReader {
-  /// Reads `odataUri`: a text that is no resource path may still be the beginning of a service's root.
+  /// Reads `odataUri`: a text that is not a resource path may still be the beginning of a service's root.
   fileprivate mutating func uri() throws(ODataSyntaxError) -> ODataURL {
     let start = index
     do throws(ODataSyntaxError) {

@@ -92,7 +92,7 @@ extension GrammarRules {
     }
   }
 
-  /// Reads the whole text by the first value rule that matches; else throws the error of the rule that came furthest.
+  /// Reads the whole text by the first value rule that matches; otherwise throws the error with the furthest position.
   private static func anyValue(_ reader: inout SyntaxReader) throws(ODataSyntaxError) -> ODataSyntaxTree {
     var furthest: ODataSyntaxError?
     let geo: Read = { (reader: inout SyntaxReader) throws(ODataSyntaxError) in

@@ -19,7 +19,7 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
     case duplicateOption(String)
     /// An option or parameter in a place where it has no meaning; the names that are allowed there.
     case misplacedOption(String, allowed: [String])
-    /// An argument list follows a name that is no canonical function; the nearest function.
+    /// An argument list follows an unknown function name; the nearest canonical function.
     case unknownFunction(String, nearest: String?)
     /// A canonical function has too many or too few arguments.
     case wrongArgumentCount(String, expected: String, found: Int)
@@ -29,7 +29,7 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
     case notInDialect(String)
   }
 
-  /// The content of an error, behind a reference. Readers throw from many places, each of which would reserve stack for
+  /// The content of an error, in a separate object. Readers throw from many places, each of which would reserve stack for
   /// the whole content, and recursion is limited by the stack.
   private final class Content: Sendable {
     let problem: Problem

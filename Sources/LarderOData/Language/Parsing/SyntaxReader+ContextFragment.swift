@@ -1,5 +1,5 @@
 // Fragments of context URLs (ABNF section 3; Protocol 4.01 §10). Percent-encoding is decoded in names and keys; the `#`
-// of an annotation's qualifier and the `+` behind an expanded property are never encoded.
+// of an annotation's qualifier and the `+` after an expanded property are never encoded.
 extension SyntaxReader {
   /// `context`: the fragment with its `#`.
   mutating func context() throws(ODataSyntaxError) -> ODataContextFragment {
@@ -109,7 +109,7 @@ extension SyntaxReader {
   }
 
   /// Whether the next parenthesis opens a key. A select list comes last, or before `/$entity` and `/$delta`. A list of
-  /// one bare name or term could also be a key that is a keyword or an alias: the text behind it decides.
+  /// one bare name or term could also be a key that is a keyword or an alias: the text after it decides.
   private var isAtContextKey: Bool {
     var lookahead = self
     lookahead.index += 1

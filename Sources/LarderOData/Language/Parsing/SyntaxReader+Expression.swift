@@ -270,7 +270,7 @@ extension ODataExpression {
     }
   }
 
-  /// The negated number, in the smallest type that holds it; nil if the literal is no number.
+  /// The negated number, in the smallest type that holds it; nil if the literal is not a number.
   var negatedLiteral: Kind? {
     guard case .literal(let value) = kind else { return nil }
     let text: String

@@ -20,7 +20,7 @@ extension SyntaxReader {
     return ODataPath(root: root, try steps(after: segments), at: position)
   }
 
-  /// Reads the root of the path; a first step that is no name is added to the segments.
+  /// Reads the root of the path; a first step other than a name is added to the segments.
   private mutating func takeRoot(into segments: inout [ODataPathSegment]) throws(ODataSyntaxError) -> ODataPath.Root {
     switch peek {
     case UInt8(ascii: "@"): return try takeAlias(into: &segments)
@@ -204,7 +204,7 @@ extension SyntaxReader {
     if peek == UInt8(ascii: "(") { segments.append(try key()) }
   }
 
-  /// Reads a key as a segment that is no name: digits, and the characters that may follow them unencoded.
+  /// Reads a key as a segment that is not a name: digits, and the characters that may follow them unencoded.
   private mutating func keySegment(at position: SourcePosition) -> ODataPathSegment {
     let start = index
     while index < end {

@@ -142,7 +142,7 @@ extension SyntaxReader {
     }
   }
 
-  /// Whether the byte behind digits can occur there only in a timestamp or GUID.
+  /// Whether the byte after digits can occur there only in a timestamp or GUID.
   func continuesTimestamp(_ place: Int) -> Bool {
     guard place < end, dialect == .v4 else { return false }
     switch bytes[place] {

@@ -161,7 +161,7 @@ extension SyntaxReader {
         && (peek == UInt8(ascii: "/") || peek == UInt8(ascii: "?") || peek == UInt8(ascii: "#"))
   }
 
-  /// Reads a segment that is no name: a key, or an ordinal.
+  /// Reads a segment that is not a name: a key, or an ordinal.
   private mutating func textStep(from start: Int, of path: inout PathProgress) throws(ODataSyntaxError) {
     let stop = index
     guard path.followers.contains(.text) else {

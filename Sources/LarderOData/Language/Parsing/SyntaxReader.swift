@@ -56,7 +56,7 @@ extension SyntaxReader {
   private struct DecodedText {
     var bytes: [UInt8] = []
     var origins: [Int32]?
-    /// The position of a byte that is no digit where the first `%` needs one.
+    /// The position of a byte that is not a digit where the first `%` needs one.
     var invalid: Int?
 
     /// The position of the first byte that does not continue UTF-8.

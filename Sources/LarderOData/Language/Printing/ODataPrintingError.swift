@@ -9,13 +9,13 @@ public struct ODataPrintingError: Error, Sendable, Hashable {
     case notInDialect(String, ODataVersion, cure: String?)
     /// A text is not a name of the required kind.
     case invalidName(String, expected: String)
-    /// A name would be read as something else in its place; as what, and the cure.
+    /// A name would be read as something else in its position; as what, and the cure.
     case ambiguousName(String, readsAs: String, cure: String)
     /// A construct has fewer parts than it must have.
     case tooFew(String, least: Int, found: Int)
     /// A canonical function has too many or too few arguments.
     case wrongArgumentCount(String, expected: ClosedRange<Int>, found: Int)
-    /// A part in a place where the grammar does not allow it; what it allows there.
+    /// A part in a position where the grammar does not allow it; what it allows there.
     case misplaced(String, expected: String)
     /// A lambda's variable is used outside of its lambda.
     case variableNotInScope(String)

@@ -230,7 +230,7 @@ extension SyntaxWriter {
     raw(")")
   }
 
-  /// Writes a key as a segment that is no name. In an expression it can begin only with a digit, and must not need
+  /// Writes a key as a segment that is not a name. In an expression it can begin only with a digit, and must not need
   /// encoding.
   private mutating func ordinal(_ text: String) throws(ODataPrintingError) {
     guard let first = text.utf8.first, first &- 0x30 < 10, text.utf8.allSatisfy(SyntaxWriter.isUnreserved) else {

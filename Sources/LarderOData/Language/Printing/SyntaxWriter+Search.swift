@@ -69,7 +69,7 @@ extension SyntaxWriter {
     try encoded(beginsWithQuote ? String(text.unicodeScalars.dropFirst()) : text)
   }
 
-  /// Writes SAP's `search` of V2, a text of any form: a text that is no search expression is one phrase.
+  /// Writes SAP's `search` of V2, a text of any form: a text that is not a search expression is one phrase.
   mutating func freeSearch(_ search: ODataSearchExpression) throws(ODataPrintingError) {
     guard case .phrase(let text) = search, text.utf8.contains(UInt8(ascii: "\"")) else {
       return try self.search(search)

@@ -28,13 +28,13 @@ public struct ODataExpression: Sendable, Hashable {
     case or([ODataExpression])
     /// `not`
     indirect case not(ODataExpression)
-    /// `-` before an expression that is no number.
+    /// `-` before an expression other than a number.
     indirect case negate(ODataExpression)
     /// Two operands.
     indirect case binary(ODataBinaryOperator, ODataExpression, ODataExpression)
     /// `left in right`: the right side is a ``list(_:)`` or an expression with a collection as its value.
     indirect case membership(ODataExpression, ODataExpression)
-    /// `(1,2,3)` behind `in`.
+    /// `(1,2,3)` after `in`.
     case list([ODataExpression])
     /// A canonical function.
     case call(ODataCanonicalFunction, [ODataExpression])

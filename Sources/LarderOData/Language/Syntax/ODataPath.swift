@@ -33,7 +33,7 @@ public struct ODataPath: Sendable, Hashable {
     indirect case variable(String)
     /// `@name`: a parameter alias.
     indirect case alias(String)
-    /// The value of an expression: of `cast(…)`, behind which steps may follow.
+    /// The value of an expression: `cast(…)`, which steps may follow.
     indirect case expression(ODataExpression)
   }
 }
@@ -57,9 +57,9 @@ public struct ODataPathSegment: Sendable, Hashable {
     case name(String)
     /// A name with a namespace or alias: a type, or an operation.
     case qualifiedName(String)
-    /// A step that is no name: a key as a segment or an ordinal, decoded.
+    /// A step that is not a name: a key as a segment or an ordinal, decoded.
     case text(String)
-    /// `(…)` behind the step before: a key, or a function's parameters. Empty for `()`.
+    /// `(…)` after the previous step: a key, or a function's parameters. Empty for `()`.
     case arguments([ODataArgument])
     /// `@Ns.Term#qualifier`
     indirect case annotation(term: String, qualifier: String?)

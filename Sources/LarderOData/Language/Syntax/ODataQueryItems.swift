@@ -113,6 +113,6 @@ public indirect enum ODataSearchExpression: Sendable, Hashable {
   case and([ODataSearchExpression])
   /// One of two or more.
   case or([ODataSearchExpression])
-  /// A text in single quotes: what the user has typed so far, not to be taken apart (ABNF `searchExpr-incomplete`).
+  /// A text in single quotes: an incomplete search that is not parsed (ABNF `searchExpr-incomplete`).
   case incomplete(String)
 }

@@ -48,8 +48,8 @@ extension ODataQueryOptions {
     var positions = OptionPositions()
   }
 
-  /// What copies share. Unchecked both times: it is changed only through ``own()``, while one value alone refers to it, and
-  /// that value's own accesses are checked.
+  /// The content that copies share. Unchecked twice: it is changed only through ``uniqueStorage()``, while only one value
+  /// refers to it, and accesses to that value are checked.
   private final class Storage: @unchecked Sendable {
     @exclusivity(unchecked) var fields: Fields
 
@@ -64,7 +64,7 @@ extension ODataQueryOptions {
     return unique
   }
 
-  /// Where options stood that are no trees with positions of their own.
+  /// The positions of options that are not trees with positions of their own.
   var positions: OptionPositions {
     get { storage?.fields.positions ?? OptionPositions() }
     _modify {
@@ -229,7 +229,7 @@ extension ODataQueryOptions {
   }
 }
 
-/// Where options stood, one place for each kind. It takes no part in equality.
+/// The positions of options, one for each kind. They do not affect equality.
 struct OptionPositions: Sendable, Hashable {
   private var places = SIMD16<Int32>(repeating: -1)
 
