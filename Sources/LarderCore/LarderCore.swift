@@ -1,4 +1,4 @@
-// What all targets share.
+// The types that all targets share.
 //
 // 1. `Locked` and `Exclusive` are the only locks of the project (Locked.swift). In debug builds `LockNesting` ends a process that
 //    enters one lock inside another.

@@ -49,10 +49,10 @@ extension LarderError {
   /// Nil.
   public var exchange: ErrorExchange? { nil }
 
-  /// What happened.
+  /// The message: what happened.
   public var errorDescription: String? { explanation.message }
 
-  /// What to do about it.
+  /// The cure: what to do about it.
   public var recoverySuggestion: String? { explanation.cure }
 
   /// Nil: the message says why.
@@ -155,9 +155,9 @@ extension CancellationError: @retroactive LocalizedError, LarderError {
 
 /// What happened and what to do about it: two texts of whole sentences.
 public struct ErrorExplanation: Sendable, Hashable, CustomStringConvertible {
-  /// What happened.
+  /// The message: what happened.
   public let message: String
-  /// What to do about it.
+  /// The cure: what to do about it.
   public let cure: String
 
   /// Takes two texts, and gives each a full stop where it has none.

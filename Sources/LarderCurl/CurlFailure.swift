@@ -7,7 +7,7 @@ import LarderHTTP
   import Darwin
 #endif
 
-/// What libcurl reports about a transfer that failed, and its translation to an `HTTPTransportError`.
+/// The error information of a failed transfer from libcurl, and its translation to an `HTTPTransportError`.
 struct CurlFailure {
   var code: CURLcode
   /// libcurl's own message.

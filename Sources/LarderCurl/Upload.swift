@@ -6,7 +6,7 @@ import LarderHTTP
 ///
 /// The producer is asked for the next chunk only when libcurl has taken the last one: this is the back-pressure.
 final class Upload: Sendable {
-  /// What the engine gets when it requests bytes.
+  /// The result of a request for bytes by the engine.
   enum Piece {
     case bytes(Int)
     /// No bytes yet; the engine is notified when there are more.

@@ -1,4 +1,4 @@
-// The OData language as values. No I/O, no clock; imports FoundationEssentials and LarderHTTP's message values alone.
+// The OData language as values. No I/O, no clock; it imports only FoundationEssentials and LarderHTTP's message values.
 //
 // Where things happen, in the order a conversation with a service meets them:
 // 1. Metadata/  `$metadata` as an ``EdmModel``: the types and sets of a service. CSDL JSON is read here, CSDL XML in LarderODataXML.
@@ -9,10 +9,10 @@
 // 6. Language/  URLs and query options: Syntax/ their trees, Parsing/ from text, Binding/ to a model, Printing/ back to text,
 //               Building/ in Swift.
 
-// Those who import this module use these modules without another import.
+// Files that import this module can use these modules without another import.
 @_exported public import LarderHTTP
 
-/// The version of the protocol that a document or message is in.
+/// The protocol version of a document or message.
 public enum ODataVersion: Int, Comparable, Sendable, CaseIterable {
   /// OData 2.0 (and 1.0, which it contains).
   case v2 = 200
@@ -23,14 +23,14 @@ public enum ODataVersion: Int, Comparable, Sendable, CaseIterable {
   /// OData 4.01.
   case v401 = 401
 
-  /// Ordered by age.
+  /// Ordered by version number.
   public static func < (left: ODataVersion, right: ODataVersion) -> Bool { left.rawValue < right.rawValue }
 
-  /// Which family of spellings the version uses for literals and JSON.
+  /// The dialect that the version uses for literals and JSON.
   public var dialect: ODataDialect { self >= .v4 ? .v4 : .v2 }
 }
 
-/// The two families of spellings: literals, dates, control information.
+/// The two dialects of OData: spellings of literals, dates, and control information.
 public enum ODataDialect: Sendable, Hashable {
   /// OData V1 to V3.
   case v2

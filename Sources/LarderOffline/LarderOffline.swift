@@ -43,6 +43,6 @@
 // User/        the owner of a store.
 // Error/       ``OfflineODataError``: names, numbers and texts, and the conversion of errors of other modules.
 
-// Those who import this module use these modules without another import.
+// Code that imports this module can use these modules without importing them.
 @_exported public import LarderService
 @_exported public import LarderStorage

@@ -2,7 +2,7 @@ package import LarderCore
 
 /// The error of a `$batch` that cannot be written, or of a response that cannot be read, with the part concerned.
 package struct BatchError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kinds of problems.
   package enum Problem: Error, Sendable, Hashable {
     /// The media type of the content is not a batch: the response is not from the service, or the service rejected the
     /// whole batch.
@@ -27,7 +27,7 @@ package struct BatchError: Error, Sendable, Hashable, CustomStringConvertible {
     case unknownID(String)
   }
 
-  /// What is wrong.
+  /// The problem.
   package let problem: Problem
   /// The part of the batch, from 1, as `3` or, inside a change set, `3.2`; nil if the problem is not in a part.
   package let part: String?
@@ -50,7 +50,7 @@ package struct BatchError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension BatchError.Problem: CustomStringConvertible {
-  /// What is wrong, in words.
+  /// The problem, in words.
   package var description: String {
     switch self {
     case .notABatch(let type): "The content is '\(type)', not a batch; read it as a single response"

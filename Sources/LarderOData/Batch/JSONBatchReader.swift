@@ -13,7 +13,7 @@ package struct JSONBatchReader {
     case response(BatchResponse)
   }
 
-  /// What the next token belongs to.
+  /// The place to which the next token belongs.
   private enum Place {
     case start, root, rootMember, list, item, itemMember, headers, headerValue, dependsOn, body, end
     case skipped(in: Level)

@@ -2,7 +2,7 @@ package import LarderCore
 
 /// The error of bytes that are not JSON (RFC 8259), or JSON that is not accepted here, with its position.
 package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kinds of problems.
   package enum Problem: Sendable, Hashable {
     /// The text ends inside a value; more bytes were needed.
     case unexpectedEnd
@@ -32,7 +32,7 @@ package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     case duplicateName(String)
   }
 
-  /// What is wrong.
+  /// The problem.
   package let problem: Problem
   /// The position in bytes, from the start of the text.
   package let offset: Int
@@ -54,7 +54,7 @@ package struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension JSONError.Problem: CustomStringConvertible {
-  /// What is wrong, in words.
+  /// The problem, in words.
   package var description: String {
     switch self {
     case .unexpectedEnd: "the JSON text ends too early"

@@ -1,17 +1,17 @@
-/// The annotations of one JSON object while its members are read: `@A`, `@A@B` and `@A#Q` may come in any order.
+/// Collects the annotations of one JSON object: `@A`, `@A@B` and `@A#Q` may come in any order.
 struct CSDLJSONAnnotations {
   private struct Entry {
     let term: String
     let qualifier: String?
     var value: EdmExpression?
-    /// Annotations on the annotation: none or one set of them.
+    /// The annotations on the annotation: an array of one element at most.
     var nested: [CSDLJSONAnnotations] = []
   }
 
   private var entries: [Entry] = []
   private var places: [Substring: Int] = [:]
 
-  /// Enters a value under the steps of its name; the last one is the annotation it belongs to.
+  /// Adds a value under the steps of its name; the last step is the annotation that it belongs to.
   mutating func enter(_ steps: ArraySlice<Substring>, _ value: EdmExpression) {
     guard let step = steps.first else { return }
     let place = places[step] ?? entries.count

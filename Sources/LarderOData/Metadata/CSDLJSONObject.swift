@@ -1,8 +1,9 @@
-/// An object of a CSDL JSON document, its members sorted by kind: `$…` control members, `@…` annotations, the rest.
+/// An object of a CSDL JSON document, with its members sorted by kind: `$…` control members, `@…` annotations, and
+/// others.
 ///
 /// Members that were read are marked; ``rest(_:)`` returns the remaining control members, which are unknown.
 struct CSDLJSONObject {
-  /// A member that is neither: a property, an enumeration member, a declaration.
+  /// A member that is neither control member nor annotation: a property, an enumeration member, a declaration.
   struct Child {
     let name: String
     let value: JSONNode
@@ -84,14 +85,14 @@ struct CSDLJSONObject {
     return nil
   }
 
-  /// `$Type` and `$Collection`; `Edm.String` where the type is left out (§7.1).
+  /// Reads `$Type` and `$Collection`; the type is `Edm.String` if it is omitted (§7.1).
   mutating func type(_ reading: inout CSDLJSONReading, default text: String = "Edm.String") -> EdmTypeReference {
     let type = EdmTypeReference(string("$Type", &reading) ?? text)
     return bool("$Collection", &reading) ?? false ? .collection(type.item) : type
   }
 
-  /// The facets of a type; words may be in any letter case (§7.2). Where the type is given, a `$Scale` left out means `variable`
-  /// (§7.2.4); a cast has the facets alone that it names.
+  /// Reads the facets of a type; words may be in any letter case (§7.2). If the type is given, an omitted `$Scale`
+  /// means `variable` (§7.2.4); a cast has only the facets that it names.
   mutating func facets(of type: EdmTypeReference?, _ reading: inout CSDLJSONReading) -> EdmFacets {
     var facets = EdmFacets()
     if let value = take("$MaxLength") {

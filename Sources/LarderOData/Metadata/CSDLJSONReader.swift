@@ -1,8 +1,8 @@
-/// Reads CSDL JSON (OData CSDL JSON Representation 4.01) into the same ``EdmModel`` that CSDL XML gives.
+/// Reads CSDL JSON (OData CSDL JSON Representation 4.01) into an ``EdmModel``, equal to the one that CSDL XML yields.
 ///
-/// Where JSON and XML have other defaults, the model says what JSON means: a `$Nullable` left out is false (§7.2.1),
-/// a `$Type` left out is `Edm.String` (§7.1), a `$Scale` left out of `Edm.Decimal` is variable (§7.2.4). Places in messages are
-/// JSON pointers.
+/// If JSON and XML have different defaults, the model contains the meaning in JSON: an omitted `$Nullable` is false
+/// (§7.2.1), an omitted `$Type` is `Edm.String` (§7.1), an omitted `$Scale` of `Edm.Decimal` is variable (§7.2.4).
+/// Positions in messages are JSON pointers.
 package enum CSDLJSONReader {
   /// Reads a whole document.
   package static func read(

@@ -1,6 +1,6 @@
-// Annotations and their expressions (CSDL JSON 4.01 §14). Recursion is bounded by the depth of the JSON tree.
+// Annotations and their expressions (CSDL JSON 4.01 §14). Recursion is limited by the depth of the JSON tree.
 extension CSDLJSONReading {
-  /// Annotations on annotations are followed this deep in one name (`Term@Term@…`).
+  /// The most annotations on annotations in one name (`Term@Term@…`).
   private static let nesting = 8
 
   /// Adds the annotation `@name`: a term with an optional `#qualifier`, or `Term@OnTerm`, an annotation on an annotation.
@@ -38,7 +38,7 @@ extension CSDLJSONReading {
     value.items.map { items in items.map { expression($0, at: path) } } ?? [expression(value, at: path)]
   }
 
-  /// The expression of a `$…` member; nil for a record.
+  /// Reads the expression of a `$…` member; nil for a record.
   private mutating func dynamic(_ object: inout CSDLJSONObject) -> EdmExpression? {
     let path = object.path
     for (name, operation) in CSDLJSONReading.operators {

@@ -70,7 +70,8 @@ extension CSDLJSONReading {
     return container
   }
 
-  /// Which of the four it is shows in its members: `$Action`, `$Function`, `$Collection`, or `$Type` alone (§13).
+  /// Reads a member of the container. Its control members determine its kind: `$Action`, `$Function`, `$Collection`, or
+  /// only `$Type` (§13).
   private mutating func member(
     _ child: CSDLJSONObject.Child, _ content: CSDLJSONObject, into container: inout EdmEntityContainer
   ) {
@@ -124,7 +125,7 @@ extension CSDLJSONReading {
     }
   }
 
-  /// Complains about a `$Kind`, which is not needed here, that says something else than the other members.
+  /// Reports a `$Kind`, which is not needed here, if it contradicts the other members.
   private mutating func check(_ kind: String?, is actualKind: String, _ object: CSDLJSONObject) {
     guard let kind, kind != actualKind else { return }
     report(

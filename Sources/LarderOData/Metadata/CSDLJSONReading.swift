@@ -1,4 +1,4 @@
-/// One run through a CSDL JSON document: the document itself, references, schemas (CSDL JSON 4.01 §3 to §5).
+/// The state while a CSDL JSON document is read: the document itself, references, schemas (CSDL JSON 4.01 §3 to §5).
 struct CSDLJSONReading {
   private(set) var diagnostics: [EdmDiagnostic] = []
 
@@ -64,7 +64,7 @@ struct CSDLJSONReading {
       report(.invalidValue, "expected an object; the value was ignored", at: "/$Reference")
       return []
     }
-    // Names are URIs here, which may hold an @: they are not split.
+    // The names here are URIs, which may contain an @: they are not split.
     return distinct(members, at: "/$Reference").compactMap { member in
       let path = "/$Reference/" + member.name
       guard var object = self.object(member.value, at: path) else { return nil }

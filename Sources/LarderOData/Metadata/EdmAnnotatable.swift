@@ -1,22 +1,22 @@
-/// What any element of a model can carry beside its own attributes: annotations and attributes of other namespaces.
+/// An element of a model with annotations and attributes of other namespaces.
 public protocol EdmAnnotatable: Sendable {
   /// The annotations written inside the element, in their order (CSDL 4.01 §14.3).
   ///
-  /// Those written apart, in `Annotations Target="…"`, are found with ``EdmModel/annotations(target:)``.
+  /// ``EdmModel/annotations(target:)`` also returns those written separately, in `Annotations Target="…"`.
   var annotations: [EdmAnnotation] { get set }
-  /// Attributes of foreign namespaces (`sap:label`, `m:MimeType`), and unknown ones of none, as written.
+  /// Attributes of foreign namespaces (`sap:label`, `m:MimeType`), and unknown ones without a namespace, as written.
   var foreignAttributes: [EdmForeignAttribute] { get set }
 }
 
 extension EdmAnnotatable {
-  /// The annotation of a term written inside the element; nil where there is none.
+  /// The annotation of a term written inside the element; nil if there is none.
   ///
   /// `term` is qualified with its namespace, not its alias.
   public func annotation(_ term: String, qualifier: String? = nil) -> EdmAnnotation? {
     annotations.first { $0.term == term && $0.qualifier == qualifier }
   }
 
-  /// The value of a foreign attribute; nil where it is absent.
+  /// The value of a foreign attribute; nil if it is absent.
   public func foreignAttribute(_ name: String, namespace: String) -> String? {
     foreignAttributes.first { $0.name == name && $0.namespace == namespace }?.value
   }
@@ -36,14 +36,14 @@ public struct EdmForeignAttribute: Sendable, Hashable {
 
   /// The namespace's URI; empty for an unknown attribute without a prefix.
   public var namespace: String
-  /// The prefix as written; empty where there is none.
+  /// The prefix as written; empty if there is none.
   public var prefix: String
   /// The name without prefix.
   public var name: String
   /// The value.
   public var value: String
 
-  /// Makes an attribute.
+  /// Creates an attribute.
   package init(namespace: String, prefix: String = "", name: String, value: String) {
     self.namespace = namespace
     self.prefix = prefix

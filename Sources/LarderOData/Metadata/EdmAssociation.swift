@@ -4,16 +4,16 @@ package struct EdmAssociation: EdmAnnotatable, Hashable {
   package var namespace: String
   /// The name in the schema.
   package var name: String
-  /// The ends; two in a sound document.
+  /// The ends; two in a valid document.
   package var ends: [EdmAssociationEnd] = []
-  /// Which properties of one end repeat those of the other.
+  /// The properties of one end that repeat those of the other.
   package var referentialConstraint: EdmAssociationConstraint?
   /// The annotations written inside the element.
   package var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   package var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an association.
+  /// Creates an association.
   package init(namespace: String, name: String) {
     self.namespace = namespace
     self.name = name
@@ -22,17 +22,17 @@ package struct EdmAssociation: EdmAnnotatable, Hashable {
   /// The name with its namespace.
   package var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
 
-  /// The end of a role; nil where there is none.
+  /// The end with a role; nil if there is none.
   package func end(_ role: String) -> EdmAssociationEnd? { ends.first { $0.role == role } }
 }
 
 /// One end of an association.
 package struct EdmAssociationEnd: EdmAnnotatable, Hashable {
-  /// The name that tells the ends apart; the type's short name where the document gives none.
+  /// The name that distinguishes the ends; the type's short name if the document has none.
   package var role: String
   /// The qualified name of the entity type.
   package var type: String
-  /// How many entities stand here.
+  /// The number of entities at this end.
   package var multiplicity: EdmMultiplicity
   /// What happens at the other end when an entity here is deleted.
   package var onDelete: EdmOnDelete?
@@ -41,7 +41,7 @@ package struct EdmAssociationEnd: EdmAnnotatable, Hashable {
   /// Attributes of other namespaces.
   package var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an end.
+  /// Creates an end.
   package init(role: String, type: String, multiplicity: EdmMultiplicity) {
     self.role = role
     self.type = type
@@ -53,18 +53,18 @@ package struct EdmAssociationEnd: EdmAnnotatable, Hashable {
 package struct EdmAssociationConstraint: EdmAnnotatable, Hashable {
   /// The role whose properties are repeated.
   package var principalRole: String
-  /// Those properties.
+  /// The properties that are repeated.
   package var principalProperties: [String]
   /// The role that repeats them.
   package var dependentRole: String
-  /// The repeating properties.
+  /// The properties that repeat them.
   package var dependentProperties: [String]
   /// The annotations written inside the element.
   package var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   package var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a constraint.
+  /// Creates a constraint.
   package init(
     principalRole: String, principalProperties: [String], dependentRole: String, dependentProperties: [String]
   ) {
@@ -88,7 +88,7 @@ package struct EdmAssociationSet: EdmAnnotatable, Hashable {
   /// Attributes of other namespaces.
   package var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an association set.
+  /// Creates an association set.
   package init(name: String, association: String) {
     self.name = name
     self.association = association
@@ -97,7 +97,7 @@ package struct EdmAssociationSet: EdmAnnotatable, Hashable {
 
 /// One end of an association set.
 package struct EdmAssociationSetEnd: EdmAnnotatable, Hashable {
-  /// The association's role; empty where the document leaves it to the set's type.
+  /// The association's role; empty if it follows from the set's type.
   package var role: String
   /// The entity set's name.
   package var entitySet: String
@@ -106,7 +106,7 @@ package struct EdmAssociationSetEnd: EdmAnnotatable, Hashable {
   /// Attributes of other namespaces.
   package var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an end.
+  /// Creates an end.
   package init(role: String, entitySet: String) {
     self.role = role
     self.entitySet = entitySet

@@ -6,7 +6,7 @@ struct EdmAssociationResolver {
   private var associations: [String: EdmAssociation] = [:]
   private var navigations: [EdmRelationship: [Navigation]] = [:]
   private var baseTypes: [String: String] = [:]
-  /// Bindings tried so far; a sound document needs a few for each association set.
+  /// The number of bindings tried so far; a valid document needs a few for each association set.
   private var tries = 0
   private var bound: Set<String> = []
   private static let triesBound = 1_000_000
@@ -81,7 +81,7 @@ struct EdmAssociationResolver {
     }
   }
 
-  /// An association has two ends; any more are not looked at.
+  /// Returns the end with a role. An association has two ends; further ones are ignored.
   private func roleEnd(_ role: String, of association: EdmAssociation) -> EdmAssociationEnd? {
     association.ends.prefix(2).first { $0.role == role }
   }
@@ -90,7 +90,7 @@ struct EdmAssociationResolver {
     diagnostics.append(EdmDiagnostic(.unresolvedName, message, at: MetadataLocation(path: path)))
   }
 
-  /// Turns association sets into navigation property bindings.
+  /// Converts association sets to navigation property bindings.
   private mutating func bind(_ container: inout EdmEntityContainer) {
     guard !container.associationSets.isEmpty else { return }
     var places: [String: Int] = [:]

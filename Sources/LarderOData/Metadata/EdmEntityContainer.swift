@@ -1,10 +1,10 @@
-/// What a service offers under its root (CSDL 4.01 §13).
+/// The entity container: the sets, singletons and operations under the service's root (CSDL 4.01 §13).
 public struct EdmEntityContainer: EdmAnnotatable, Hashable {
   /// The schema's namespace.
   public var namespace: String
   /// The name in the schema.
   public var name: String
-  /// The qualified name of the container that this one adds to.
+  /// The qualified name of the container that this one extends.
   public var extends: String?
   /// V1 to V3: true for the container whose sets need no prefix in URLs.
   public var isDefault = false
@@ -12,18 +12,18 @@ public struct EdmEntityContainer: EdmAnnotatable, Hashable {
   public var entitySets: [EdmEntitySet] = []
   /// The singletons in their order.
   public var singletons: [EdmSingleton] = []
-  /// The function imports in their order; in V2 and V3 also what V4 calls action imports.
+  /// The function imports in their order; in V2 and V3 also those that V4 calls action imports.
   public var functionImports: [EdmFunctionImport] = []
   /// The action imports in their order.
   public var actionImports: [EdmActionImport] = []
-  /// V1 to V3: which sets an association joins.
+  /// V1 to V3: the entity sets that each association connects.
   package var associationSets: [EdmAssociationSet] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a container.
+  /// Creates a container.
   package init(namespace: String, name: String) {
     self.namespace = namespace
     self.name = name
@@ -37,18 +37,18 @@ public struct EdmEntityContainer: EdmAnnotatable, Hashable {
 public struct EdmEntitySet: EdmAnnotatable, Hashable {
   /// The name, the first step of its URLs.
   public var name: String
-  /// The qualified name of its entities' type; they may be of derived types.
+  /// The qualified name of its entities' type; entities may have derived types.
   public var entityType: String
-  /// Whether the service document shows it; nil where the document says nothing (it does).
+  /// Whether the service document contains the set; nil if the metadata does not say (it does).
   public var includeInServiceDocument: Bool?
-  /// Where navigation properties lead. For V1 to V3 made from the association sets.
+  /// The targets of navigation properties. For V1 to V3 they are computed from the association sets.
   public var navigationPropertyBindings: [EdmNavigationPropertyBinding] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an entity set.
+  /// Creates an entity set.
   package init(name: String, entityType: String) {
     self.name = name
     self.entityType = entityType
@@ -61,16 +61,16 @@ public struct EdmSingleton: EdmAnnotatable, Hashable {
   public var name: String
   /// The qualified name of its type.
   public var type: String
-  /// Whether null is possible; nil where the document says nothing (it is not).
+  /// Whether the singleton may be null; nil if the document does not say (it may not).
   public var nullable: Bool?
-  /// Where navigation properties lead.
+  /// The targets of navigation properties.
   public var navigationPropertyBindings: [EdmNavigationPropertyBinding] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a singleton.
+  /// Creates a singleton.
   package init(name: String, type: String) {
     self.name = name
     self.type = type
@@ -79,12 +79,12 @@ public struct EdmSingleton: EdmAnnotatable, Hashable {
 
 /// The set or singleton that a navigation property leads to (CSDL 4.01 §13.4).
 public struct EdmNavigationPropertyBinding: Sendable, Hashable {
-  /// The path of the navigation property; steps through complex properties, type casts and contained entities.
+  /// The path of the navigation property, with steps through complex properties, type casts and contained entities.
   public var path: String
   /// The name, or path, of the set or singleton.
   public var target: String
 
-  /// Makes a binding.
+  /// Creates a binding.
   package init(path: String, target: String) {
     self.path = path
     self.target = target
@@ -99,28 +99,28 @@ public struct EdmFunctionImport: EdmAnnotatable, Hashable {
   public var function: String?
   /// The set that returned entities belong to.
   public var entitySet: String?
-  /// V3: where returned entities live, as a path that begins with the binding parameter.
+  /// V3: the set of returned entities, as a path that begins with the binding parameter.
   public var entitySetPath: String?
-  /// Whether the service document shows it; nil where the document says nothing (it does not).
+  /// Whether the service document contains the import; nil if the metadata does not say (it does not).
   public var includeInServiceDocument: Bool?
-  /// V2: the method to call it with (`m:HttpMethod`).
+  /// V2: the HTTP method to call it with (`m:HttpMethod`).
   public var httpMethod: String?
   /// V1 to V3: the parameters in their order.
   public var parameters: [EdmParameter] = []
-  /// V1 to V3: what it returns.
+  /// V1 to V3: the return type.
   public var returnType: EdmReturnType?
   /// V3: whether it can be called on its first parameter.
   public var isBindable: Bool?
-  /// V3: false for a function, true for an action; nil where the document says nothing.
+  /// V3: false for a function, true for an action; nil if the document does not say.
   public var isSideEffecting: Bool?
-  /// V3: whether its result can be the start of a further path.
+  /// V3: whether a path can continue from the result.
   public var isComposable: Bool?
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a function import.
+  /// Creates a function import.
   package init(name: String) { self.name = name }
 }
 
@@ -137,7 +137,7 @@ public struct EdmActionImport: EdmAnnotatable, Hashable {
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an action import.
+  /// Creates an action import.
   package init(name: String, action: String) {
     self.name = name
     self.action = action

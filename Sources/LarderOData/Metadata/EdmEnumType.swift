@@ -4,9 +4,9 @@ public struct EdmEnumType: EdmAnnotatable, Hashable {
   public var namespace: String
   /// The name in the schema.
   public var name: String
-  /// The integer type behind the members; `Edm.Int32` unless the document says otherwise.
+  /// The integer type of the members; `Edm.Int32` unless the document names another.
   public var underlyingType = EdmPrimitiveType.int32
-  /// True where members can be combined.
+  /// Whether members can be combined.
   public var isFlags = false
   /// The members in their order.
   public var members: [EdmEnumMember] = []
@@ -15,7 +15,7 @@ public struct EdmEnumType: EdmAnnotatable, Hashable {
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an enumeration type.
+  /// Creates an enumeration type.
   package init(namespace: String, name: String) {
     self.namespace = namespace
     self.name = name
@@ -24,10 +24,10 @@ public struct EdmEnumType: EdmAnnotatable, Hashable {
   /// The name with its namespace.
   public var qualifiedName: String { EdmSchema.qualify(name, in: namespace) }
 
-  /// The member of a name; nil where there is none.
+  /// The member with a name; nil if there is none.
   public func member(_ name: String) -> EdmEnumMember? { members.first { $0.name == name } }
 
-  /// The member of a value; nil where there is none.
+  /// The member with a value; nil if there is none.
   public func member(value: Int64) -> EdmEnumMember? { members.first { $0.value == value } }
 }
 
@@ -42,29 +42,29 @@ public struct EdmEnumMember: EdmAnnotatable, Hashable {
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a member.
+  /// Creates a member.
   package init(name: String, value: Int64) {
     self.name = name
     self.value = value
   }
 }
 
-/// A primitive type with a name and facets of its own (CSDL 4.01 §11).
+/// A primitive type with a name and facets (CSDL 4.01 §11).
 public struct EdmTypeDefinition: EdmAnnotatable, Hashable {
   /// The schema's namespace.
   public var namespace: String
   /// The name in the schema.
   public var name: String
-  /// The primitive type below.
+  /// The underlying primitive type.
   public var underlyingType: EdmPrimitiveType
-  /// What narrows it.
+  /// The facets, which restrict the underlying type.
   public var facets = EdmFacets()
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a type definition.
+  /// Creates a type definition.
   package init(namespace: String, name: String, underlyingType: EdmPrimitiveType) {
     self.namespace = namespace
     self.name = name

@@ -1,6 +1,6 @@
-/// The value of an annotation: constant, or worked out from the annotated element (CSDL 4.01 §14.3 and §14.4).
+/// The value of an annotation: a constant, or an expression on the annotated element (CSDL 4.01 §14.3 and §14.4).
 ///
-/// Kept as data; nothing here evaluates it. Readers bound how deep it goes (``MetadataLimits/depth``).
+/// It is data: this library does not evaluate it. Readers limit its depth (``MetadataLimits/depth``).
 public indirect enum EdmExpression: Sendable, Hashable {
   /// A constant, as written: `constant(.date, "2016-02-29")`.
   case constant(EdmConstantKind, String)
@@ -12,41 +12,42 @@ public indirect enum EdmExpression: Sendable, Hashable {
   case operation(EdmOperator, [EdmExpression])
   /// A client-side function applied to arguments.
   case apply(function: String, [EdmExpression])
-  /// A value taken as another type.
+  /// A value cast to a type.
   case cast(EdmTypeReference, EdmFacets, EdmExpression?)
   /// Whether a value is of a type.
   case isOf(EdmTypeReference, EdmFacets, EdmExpression?)
   /// A list.
   case collection([EdmExpression])
-  /// The condition, the value where it holds, and where it does not (left out only inside collections).
+  /// The condition, the value if it is true, and the value if it is false (which may be absent only inside
+  /// collections).
   case conditional([EdmExpression])
   /// A value with a name, for references to it.
   case labeledElement(name: String, EdmExpression?)
   /// The value of a labeled element.
   case labeledElementReference(String)
-  /// A structured value. The type is qualified where it is given.
+  /// A structured value. The type, if given, is qualified.
   case record(type: String?, [EdmPropertyValue])
-  /// A URL made by an expression.
+  /// A URL computed by an expression.
   case urlRef(EdmExpression?)
-  /// An expression that carries annotations itself.
+  /// An expression with annotations.
   case annotated(EdmExpression, [EdmAnnotation])
-  /// An expression that this library does not know: the element's name and its text.
+  /// An expression that this library does not know: its element's name and text.
   case unknown(element: String, text: String)
 }
 
-/// The types of constants in CSDL, by their element's name (CSDL 4.01 §14.3; the last two are V3's).
+/// The types of constants in CSDL, by the names of their elements (CSDL 4.01 §14.3; the last two are V3's).
 public enum EdmConstantKind: String, Sendable, Hashable, CaseIterable {
   /// base64url.
   case binary = "Binary"
   /// `true` or `false`.
   case bool = "Bool"
-  /// A day.
+  /// A date.
   case date = "Date"
   /// A timestamp.
   case dateTimeOffset = "DateTimeOffset"
   /// A decimal number.
   case decimal = "Decimal"
-  /// A length of time.
+  /// A duration.
   case duration = "Duration"
   /// Members of an enumeration, `NS.Type/Member`, separated by spaces. In CSDL JSON, names or a number.
   case enumMember = "EnumMember"
@@ -66,7 +67,7 @@ public enum EdmConstantKind: String, Sendable, Hashable, CaseIterable {
   case time = "Time"
 }
 
-/// What a path leads to (CSDL 4.01 §14.4.1).
+/// The kinds of paths by their targets (CSDL 4.01 §14.4.1).
 public enum EdmPathKind: String, Sendable, Hashable, CaseIterable {
   /// A value.
   case value = "Path"
@@ -78,17 +79,17 @@ public enum EdmPathKind: String, Sendable, Hashable, CaseIterable {
   case navigationProperty = "NavigationPropertyPath"
   /// A property.
   case property = "PropertyPath"
-  /// A property of either kind.
+  /// A property of any kind.
   case anyProperty = "AnyPropertyPath"
 }
 
 /// The operators of annotation expressions (CSDL 4.01 §14.4.2 and §14.4.3).
 public enum EdmOperator: String, Sendable, Hashable, CaseIterable {
-  /// Both hold.
+  /// Both are true.
   case and = "And"
-  /// One holds.
+  /// One is true.
   case or = "Or"
-  /// It does not hold.
+  /// The operand is false.
   case not = "Not"
   /// Equal.
   case equal = "Eq"
@@ -104,7 +105,7 @@ public enum EdmOperator: String, Sendable, Hashable, CaseIterable {
   case lessOrEqual = "Le"
   /// A flag is set.
   case has = "Has"
-  /// Is one of a list.
+  /// The value is in a list.
   case `in` = "In"
   /// Sum.
   case add = "Add"
@@ -114,7 +115,7 @@ public enum EdmOperator: String, Sendable, Hashable, CaseIterable {
   case negate = "Neg"
   /// Product.
   case multiply = "Mul"
-  /// Quotient, whole for whole numbers.
+  /// Quotient, an integer for integers.
   case divide = "Div"
   /// Quotient with a fraction.
   case divideBy = "DivBy"
@@ -126,14 +127,14 @@ public enum EdmOperator: String, Sendable, Hashable, CaseIterable {
 public struct EdmPropertyValue: EdmAnnotatable, Hashable {
   /// The property's name.
   public var property: String
-  /// Its value; nil where the document leaves it to the property's default.
+  /// The value; nil if the document uses the property's default.
   public var value: EdmExpression?
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a property value.
+  /// Creates a property value.
   package init(property: String, value: EdmExpression? = nil) {
     self.property = property
     self.value = value

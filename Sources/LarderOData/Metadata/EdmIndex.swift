@@ -1,6 +1,6 @@
-/// The look-ups of a model, built once and shared by its copies.
+/// The look-up tables of a model, built once and shared by its copies.
 final class EdmIndex: Sendable {
-  /// Where a name is declared: the schema's and the declaration's place.
+  /// The position of a declaration: the indices of its schema and of the declaration.
   enum Declaration {
     case entityType(Int, Int)
     case complexType(Int, Int)

@@ -1,4 +1,4 @@
-/// Builds the look-ups of a model and finds duplicate names and circular base types on the way.
+/// Builds the look-up tables of a model, and reports duplicate names and circular base types.
 struct EdmIndexBuilder {
   /// The longest chain of base types that is followed.
   static let inheritanceDepth = 100
@@ -91,7 +91,7 @@ struct EdmIndexBuilder {
     }
   }
 
-  /// Builds a type after those it derives from; without recursion, and each type once.
+  /// Builds a type after its base types; without recursion, and each type once.
   private mutating func build(_ name: String, _ depths: inout [String: Int]) {
     var chain: [String] = []
     var visited: Set<String> = []
@@ -155,7 +155,7 @@ struct EdmIndexBuilder {
     }
   }
 
-  /// Enters a container's content, and that of the containers it extends, under plain and under prefixed names.
+  /// Adds the content of a container and of the containers it extends, under unqualified and under qualified names.
   private mutating func index(_ container: EdmEntityContainer) {
     var next: EdmEntityContainer? = container
     var visited: Set<String> = []
@@ -172,8 +172,8 @@ struct EdmIndexBuilder {
     }
   }
 
-  /// All children of a container share one space of names (CSDL 4.01 §13); before V4 the overloads of a function import
-  /// share theirs ([MC-CSDL] §2.1.15).
+  /// Reports duplicate names. All children of a container share one namespace (CSDL 4.01 §13). Before V4 the overloads
+  /// of one function import may share a name ([MC-CSDL] §2.1.15).
   private mutating func reportDuplicateChildren(of container: EdmEntityContainer) {
     var kinds: [String: String] = [:]
     let children =
@@ -194,7 +194,7 @@ struct EdmIndexBuilder {
 }
 
 extension Dictionary {
-  /// Enters a value under a new key; false where the key is taken.
+  /// Adds a value under a new key; false if the key is taken.
   @discardableResult
   fileprivate mutating func updateIfAbsent(_ key: Key, _ value: Value) -> Bool {
     if self[key] != nil { return false }

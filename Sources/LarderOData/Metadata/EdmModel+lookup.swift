@@ -3,76 +3,76 @@ extension EdmModel {
   /// The namespace-qualified form of a name that may be qualified by an alias.
   public func resolve(_ name: String) -> String { index.names.resolve(name) }
 
-  /// The entity type of a qualified name.
+  /// The entity type with a qualified name.
   public func entityType(_ name: String) -> EdmEntityType? {
     guard case .entityType(let schema, let place)? = index.declaration(name) else { return nil }
     return schemas[schema].entityTypes[place]
   }
 
-  /// The complex type of a qualified name.
+  /// The complex type with a qualified name.
   public func complexType(_ name: String) -> EdmComplexType? {
     guard case .complexType(let schema, let place)? = index.declaration(name) else { return nil }
     return schemas[schema].complexTypes[place]
   }
 
-  /// The enumeration type of a qualified name.
+  /// The enumeration type with a qualified name.
   public func enumType(_ name: String) -> EdmEnumType? {
     guard case .enumType(let schema, let place)? = index.declaration(name) else { return nil }
     return schemas[schema].enumTypes[place]
   }
 
-  /// The type definition of a qualified name.
+  /// The type definition with a qualified name.
   public func typeDefinition(_ name: String) -> EdmTypeDefinition? {
     guard case .typeDefinition(let schema, let place)? = index.declaration(name) else { return nil }
     return schemas[schema].typeDefinitions[place]
   }
 
-  /// The entity container of a qualified name.
+  /// The entity container with a qualified name.
   public func container(_ name: String) -> EdmEntityContainer? {
     guard case .container(let schema, let place)? = index.declaration(name) else { return nil }
     return schemas[schema].containers[place]
   }
 
-  /// The term of a qualified name.
+  /// The term with a qualified name.
   public func term(_ name: String) -> EdmTerm? {
     index.terms[resolve(name)].map { schemas[$0.schema].terms[$0.place] }
   }
 
-  /// V1 to V3: the association of a qualified name.
+  /// V1 to V3: the association with a qualified name.
   package func association(_ name: String) -> EdmAssociation? {
     index.associations[resolve(name)].map { schemas[$0.schema].associations[$0.place] }
   }
 
-  /// All overloads of a function, in their order.
+  /// All overloads of a function, in the document's order.
   public func functions(_ name: String) -> [EdmFunction] {
     (index.functions[resolve(name)] ?? []).map { schemas[$0.schema].functions[$0.place] }
   }
 
-  /// All overloads of an action, in their order.
+  /// All overloads of an action, in the document's order.
   public func actions(_ name: String) -> [EdmAction] {
     (index.actions[resolve(name)] ?? []).map { schemas[$0.schema].actions[$0.place] }
   }
 
-  /// An entity or complex type with all that it inherits: what a reader of payloads asks, property by property.
+  /// An entity or complex type with all inherited members, optimized for looking up properties by name.
   public func structure(_ name: String) -> EdmStructure? {
     index.structures[name] ?? index.structures[resolve(name)]
   }
 
-  /// The container that URLs start from: V4's only one; in V1 to V3 the one marked as default, else the first.
+  /// The container of unqualified URLs: V4's only one; in V1 to V3 the one marked as default, else the first.
   public var defaultContainer: EdmEntityContainer? {
     index.defaultContainer.map { schemas[$0.schema].containers[$0.place] }
   }
 
-  /// The entity set of a name, as URLs write it: of the default container (with those it extends), or `Container.Set`.
+  /// The entity set with a name, as in URLs: `Set` in the default container (or those it extends), or `Container.Set`.
   public func entitySet(_ name: String) -> EdmEntitySet? { index.entitySets[name] }
 
-  /// The singleton of a name.
+  /// The singleton with a name.
   public func singleton(_ name: String) -> EdmSingleton? { index.singletons[name] }
 
-  /// The function import of a name.
+  /// The function import with a name.
   public func functionImport(_ name: String) -> EdmFunctionImport? { index.functionImports[name] }
 
-  /// The action import of a name.
+  /// The action import with a name.
   public func actionImport(_ name: String) -> EdmActionImport? { index.actionImports[name] }
 
   /// The type of an entity set's or a singleton's entities.
@@ -92,10 +92,10 @@ extension EdmModel {
     structure(type)?.navigationProperties ?? []
   }
 
-  /// The key of an entity type, its own or inherited; empty where it has none.
+  /// The key of an entity type, declared or inherited; empty if it has none.
   public func key(of type: String) -> [EdmPropertyRef] { structure(type)?.key ?? [] }
 
-  /// True where a type is another, or derives from it.
+  /// Whether a type equals another, or derives from it.
   public func isType(_ type: String, derivedFrom base: String) -> Bool {
     let baseName = resolve(base)
     var structure = structure(type)
@@ -106,31 +106,31 @@ extension EdmModel {
     return resolve(type) == baseName
   }
 
-  /// A type with its definition replaced by the primitive type below, and the facets that the definition adds.
+  /// Replaces a type definition by its underlying primitive type, and returns the definition's facets.
   public func underlying(_ type: EdmTypeReference) -> (type: EdmTypeReference, facets: EdmFacets) {
     guard let name = type.name, let definition = typeDefinition(name) else { return (type, EdmFacets()) }
     let primitive = EdmTypeReference.primitive(definition.underlyingType)
     return (type.isCollection ? .collection(primitive) : primitive, definition.facets)
   }
 
-  /// The set or singleton that a navigation property leads to from an entity set; nil where the model does not say.
+  /// The set or singleton that a navigation property leads to from an entity set; nil if the model does not declare it.
   ///
-  /// `path` is the navigation property's, as bindings write it (CSDL 4.01 §13.4.1).
+  /// `path` is the path of the navigation property, as in bindings (CSDL 4.01 §13.4.1).
   public func target(of path: String, from entitySet: String) -> String? {
     let bindings =
       self.entitySet(entitySet)?.navigationPropertyBindings ?? singleton(entitySet)?.navigationPropertyBindings
     return bindings?.first { $0.path == path }?.target
   }
 
-  /// The annotations on an element, those inside it first, then those written apart.
+  /// The annotations on an element, first those inside it, then those written separately.
   ///
-  /// `target` as CSDL writes it (§14.2.1): `NS.Type`, `NS.Type/Property`, `NS.Container/Set`, `NS.Enum/Member`.
+  /// `target` has the form of CSDL (§14.2.1): `NS.Type`, `NS.Type/Property`, `NS.Container/Set`, `NS.Enum/Member`.
   public func annotations(target: String) -> [EdmAnnotation] {
     let target = index.names.resolve(target: target)
     return inlineAnnotations(target) + (index.annotations[target] ?? [])
   }
 
-  /// The annotation of a term on an element, wherever it is written.
+  /// The annotation of a term on an element, inside it or written separately.
   public func annotation(_ term: String, qualifier: String? = nil, target: String) -> EdmAnnotation? {
     let term = resolve(term)
     return annotations(target: target).first { $0.term == term && $0.qualifier == qualifier }

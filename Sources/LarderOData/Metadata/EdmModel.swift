@@ -1,7 +1,8 @@
-/// What a service offers: its `$metadata` document as values.
+/// The model of a service: its `$metadata` document as values.
 ///
-/// Reading: `EdmModel.read(_:)` in `LarderODataXML` takes CSDL XML (V1 to 4.01) and CSDL JSON; ``CSDLJSONReader`` JSON alone.
-/// Making one from schemas resolves aliases, numbers enumerations, follows V2 associations and builds the look-ups, once.
+/// `EdmModel.read(_:)` in `LarderODataXML` reads CSDL XML (V1 to 4.01) and CSDL JSON; ``CSDLJSONReader`` reads only
+/// JSON. Creating a model from schemas resolves aliases, numbers enumeration members, resolves V2 associations and
+/// builds the look-up tables, once.
 public struct EdmModel: Sendable, Hashable {
   /// The version of the document: V2 for `Edmx Version="1.0"` up to 2.0, V3, V4 or 4.01.
   public let version: ODataVersion
@@ -9,16 +10,16 @@ public struct EdmModel: Sendable, Hashable {
   public let dataServiceVersion: String?
   /// V3: `m:MaxDataServiceVersion` as written.
   public let maxDataServiceVersion: String?
-  /// The documents that this one refers to.
+  /// The documents that this one references.
   public let references: [EdmReference]
   /// The schemas in their order.
   public let schemas: [EdmSchema]
-  /// What was odd in the document.
+  /// The problems in the document that did not prevent reading it.
   public let diagnostics: [EdmDiagnostic]
 
   let index: EdmIndex
 
-  /// Makes a model from schemas as read: names may be qualified by aliases, V2 navigation properties unresolved.
+  /// Creates a model from schemas as parsed: names may be qualified by aliases, V2 navigation properties unresolved.
   package init(
     version: ODataVersion, dataServiceVersion: String? = nil, maxDataServiceVersion: String? = nil,
     references: [EdmReference] = [], schemas: [EdmSchema], diagnostics: [EdmDiagnostic] = []
@@ -46,14 +47,14 @@ public struct EdmModel: Sendable, Hashable {
       at: diagnostic.location)
   }
 
-  /// Equal where the documents say the same (diagnostics aside).
+  /// Whether the documents have the same content (ignoring diagnostics).
   public static func == (left: EdmModel, right: EdmModel) -> Bool {
     left.version == right.version && left.dataServiceVersion == right.dataServiceVersion
       && left.maxDataServiceVersion == right.maxDataServiceVersion
       && left.references == right.references && left.schemas == right.schemas
   }
 
-  /// Hashes version and schema names only: a model is large.
+  /// Hashes only version and schema names, because a model is large.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(version)
     for schema in schemas { hasher.combine(schema.namespace) }

@@ -1,8 +1,8 @@
-/// The namespaces and aliases of a document: turns alias-qualified names into namespace-qualified ones.
+/// The namespaces and aliases of a document: converts alias-qualified names to namespace-qualified ones.
 struct EdmNames: Sendable {
-  /// Alias to namespace: of schemas, of includes, of V1 to V3 `Using`.
+  /// The namespaces by alias: of schemas, of includes, of V1 to V3 `Using`.
   private var namespaces: [String: String] = [:]
-  /// Namespaces that the document takes from elsewhere.
+  /// The namespaces that the document includes from other documents.
   private var included: Set<String> = []
   private var declared: Set<String> = []
 
@@ -28,7 +28,7 @@ struct EdmNames: Sendable {
     return namespace == "Edm" || included.contains(namespace) && !declared.contains(namespace)
   }
 
-  /// `Alias.Name` as `Namespace.Name`; any other name as it is.
+  /// Converts `Alias.Name` to `Namespace.Name`; any other name is returned unchanged.
   func resolve(_ name: String) -> String {
     guard hasAliases, let dot = name.utf8.lastIndex(of: 0x2E), let namespace = namespaces[String(name[..<dot])]
     else { return name }
@@ -84,7 +84,7 @@ extension EdmNames {
     for place in includes.indices { resolve(&includes[place].annotations) }
   }
 
-  /// The annotations of references and of their includes.
+  /// Resolves the annotations of references and of their includes.
   func resolve(_ references: inout [EdmReference]) {
     for place in references.indices {
       resolve(&references[place].annotations)

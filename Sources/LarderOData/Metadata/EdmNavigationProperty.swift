@@ -1,14 +1,14 @@
-/// A navigation property (CSDL 4.01 §8). One from V1 to V3 is resolved through its association and reads the same.
+/// A navigation property (CSDL 4.01 §8). One of V1 to V3 is resolved through its association and has the same content.
 public struct EdmNavigationProperty: EdmAnnotatable, Hashable {
   /// The name, unique in the type.
   public var name: String
   /// The entity type, or a collection of it.
   public var type: EdmTypeReference
-  /// Whether there may be no related entity, as the document says it; nil where it says nothing.
+  /// Whether there may be no related entity; nil if the document does not say.
   public var nullable: Bool?
   /// The path of the navigation property that leads back.
   public var partner: String?
-  /// True where the related entities live inside this one (CSDL 4.01 §8.4).
+  /// Whether the related entities are contained in this one (CSDL 4.01 §8.4).
   public var containsTarget = false
   /// Properties of this type that repeat those of the related entity.
   public var referentialConstraints: [EdmReferentialConstraint] = []
@@ -21,35 +21,35 @@ public struct EdmNavigationProperty: EdmAnnotatable, Hashable {
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a navigation property.
+  /// Creates a navigation property.
   package init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
     self.name = name
     self.type = type
     self.nullable = nullable
   }
 
-  /// True where it leads to any number of entities.
+  /// Whether the property leads to any number of entities.
   public var isCollection: Bool { type.isCollection }
 
-  /// True where it may lead to no entity: also where the document says nothing.
+  /// Whether the property may lead to no entity; true if the document does not say.
   public var isNullable: Bool { nullable ?? true }
 
-  /// How many entities it leads to.
+  /// The number of entities that the property leads to.
   public var multiplicity: EdmMultiplicity {
     isCollection ? .many : isNullable ? .zeroOrOne : .one
   }
 }
 
-/// V1 to V3: how a navigation property names its association.
+/// V1 to V3: the association of a navigation property, and its direction.
 public struct EdmRelationship: Sendable, Hashable {
   /// The association's qualified name.
   public var association: String
   /// The end that the property starts from.
   public var fromRole: String
-  /// The end that it leads to.
+  /// The end that the property leads to.
   public var toRole: String
 
-  /// Makes a relationship.
+  /// Creates a relationship.
   package init(association: String, fromRole: String, toRole: String) {
     self.association = association
     self.fromRole = fromRole
@@ -78,7 +78,7 @@ public struct EdmReferentialConstraint: EdmAnnotatable, Hashable {
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a constraint.
+  /// Creates a constraint.
   package init(property: String, referencedProperty: String) {
     self.property = property
     self.referencedProperty = referencedProperty
@@ -87,13 +87,13 @@ public struct EdmReferentialConstraint: EdmAnnotatable, Hashable {
 
 /// What happens to related entities on a deletion (CSDL 4.01 §8.6).
 public struct EdmOnDelete: EdmAnnotatable, Hashable {
-  /// `Cascade`, `None`, `SetNull`, `SetDefault`, or what else the document says.
+  /// `Cascade`, `None`, `SetNull`, `SetDefault`, or another word in the document.
   public var action: String
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an action.
+  /// Creates an action.
   package init(action: String) { self.action = action }
 }

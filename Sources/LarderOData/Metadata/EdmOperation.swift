@@ -4,22 +4,22 @@ public struct EdmFunction: EdmAnnotatable, Hashable {
   public var namespace: String
   /// The name in the schema; overloads share it.
   public var name: String
-  /// True where the first parameter is what the function is called on.
+  /// Whether the function is bound to its first parameter.
   public var isBound = false
-  /// True where the result can be the start of a further path.
+  /// Whether a path can continue from the result.
   public var isComposable = false
   /// Where the returned entities live, as a path that begins with the binding parameter.
   public var entitySetPath: String?
   /// The parameters in their order.
   public var parameters: [EdmParameter] = []
-  /// What it returns.
+  /// The return type.
   public var returnType: EdmReturnType?
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a function.
+  /// Creates a function.
   package init(namespace: String, name: String) {
     self.namespace = namespace
     self.name = name
@@ -35,20 +35,20 @@ public struct EdmAction: EdmAnnotatable, Hashable {
   public var namespace: String
   /// The name in the schema; overloads share it.
   public var name: String
-  /// True where the first parameter is what the action is called on.
+  /// Whether the action is bound to its first parameter.
   public var isBound = false
   /// Where the returned entities live, as a path that begins with the binding parameter.
   public var entitySetPath: String?
   /// The parameters in their order.
   public var parameters: [EdmParameter] = []
-  /// What it returns; nil where it returns nothing.
+  /// The return type; nil if the action returns nothing.
   public var returnType: EdmReturnType?
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an action.
+  /// Creates an action.
   package init(namespace: String, name: String) {
     self.namespace = namespace
     self.name = name
@@ -75,22 +75,22 @@ public struct EdmParameter: EdmAnnotatable, Hashable {
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a parameter.
+  /// Creates a parameter.
   package init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
     self.name = name
     self.type = type
     self.nullable = nullable
   }
 
-  /// True where null can be given: also where the document says nothing.
+  /// Whether the parameter may be null; true if the document does not say.
   public var isNullable: Bool { nullable ?? true }
 }
 
-/// What a function or action returns (CSDL 4.01 §12.8).
+/// The return type of a function or action (CSDL 4.01 §12.8).
 public struct EdmReturnType: EdmAnnotatable, Hashable {
   /// The type.
   public var type: EdmTypeReference
-  /// Whether null can come back, as the document says it; nil where it says nothing.
+  /// Whether the result may be null; nil if the document does not say.
   public var nullable: Bool?
   /// What narrows the type.
   public var facets = EdmFacets()
@@ -99,13 +99,13 @@ public struct EdmReturnType: EdmAnnotatable, Hashable {
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a return type.
+  /// Creates a return type.
   package init(type: EdmTypeReference, nullable: Bool? = nil) {
     self.type = type
     self.nullable = nullable
   }
 
-  /// True where null can come back: also where the document says nothing.
+  /// Whether the result may be null; true if the document does not say.
   public var isNullable: Bool { nullable ?? true }
 }
 
@@ -123,16 +123,16 @@ public struct EdmTerm: EdmAnnotatable, Hashable {
   public var facets = EdmFacets()
   /// The term that this one specialises.
   public var baseTerm: String?
-  /// The value of an annotation that gives none, as written.
+  /// The default value of annotations without a value, as written.
   public var defaultValue: String?
-  /// The kinds of elements that it may be applied to; empty for all.
+  /// The kinds of elements that the term may be applied to; empty for all.
   public var appliesTo: [String] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a term.
+  /// Creates a term.
   package init(namespace: String, name: String, type: EdmTypeReference) {
     self.namespace = namespace
     self.name = name

@@ -4,37 +4,37 @@ public struct EdmProperty: EdmAnnotatable, Hashable {
   public var name: String
   /// The type.
   public var type: EdmTypeReference
-  /// Whether null is a value, as the document says it; nil where it says nothing. See ``isNullable``.
+  /// Whether the value may be null; nil if the document does not say. See ``isNullable``.
   public var nullable: Bool?
-  /// What narrows the type.
+  /// The facets, which restrict the type.
   public var facets = EdmFacets()
-  /// The value that a new entity gets where none is given, as written.
+  /// The default value of a new entity, as written.
   public var defaultValue: String?
-  /// V1 to V3: whether the value takes part in the ETag.
+  /// V1 to V3: whether the value is part of the ETag.
   public var concurrencyMode: EdmConcurrencyMode?
   /// V3: how a collection is ordered (`List`, `Bag`).
   public var collectionKind: String?
-  /// V2 and V3: where Atom carries the value instead of, or beside, the content (`m:FC_…`).
+  /// V2 and V3: the places of the value in Atom instead of, or in addition to, the content (`m:FC_…`).
   package var feedMappings: [EdmFeedMapping] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a property.
+  /// Creates a property.
   package init(name: String, type: EdmTypeReference, nullable: Bool? = nil) {
     self.name = name
     self.type = type
     self.nullable = nullable
   }
 
-  /// True where null (or, in a collection, a null item) can occur: also where the document says nothing.
+  /// Whether the value (or, in a collection, an item) may be null; true if the document does not say.
   public var isNullable: Bool { nullable ?? true }
 }
 
 /// The V1 to V3 attribute `ConcurrencyMode`.
 public enum EdmConcurrencyMode: String, Sendable, Hashable {
-  /// The value does not matter to concurrency.
+  /// The value is not part of the ETag.
   case none = "None"
   /// The value is part of the ETag.
   case fixed = "Fixed"
@@ -44,9 +44,9 @@ public enum EdmConcurrencyMode: String, Sendable, Hashable {
 package struct EdmFeedMapping: Sendable, Hashable {
   /// The property's path from the entity, steps joined by `/`.
   package var sourcePath: String
-  /// `SyndicationTitle` and its like, or a path of elements (a last step with `@` is an attribute).
+  /// `SyndicationTitle` and similar names, or a path of elements (a last step with `@` is an attribute).
   package var targetPath: String
-  /// Whether the value is in the content too.
+  /// Whether the value is also in the content.
   package var keepsInContent: Bool
   /// `text`, `html` or `xhtml`.
   package var contentKind: String?
@@ -55,7 +55,7 @@ package struct EdmFeedMapping: Sendable, Hashable {
   /// The namespace of the elements of a custom mapping.
   package var namespaceURI: String?
 
-  /// Makes a mapping.
+  /// Creates a mapping.
   package init(
     sourcePath: String, targetPath: String, keepsInContent: Bool = true, contentKind: String? = nil,
     namespacePrefix: String? = nil, namespaceURI: String? = nil

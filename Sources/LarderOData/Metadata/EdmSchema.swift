@@ -1,6 +1,6 @@
-/// A schema: one namespace and what it declares, each kind in the document's order (CSDL 4.01 §5).
+/// A schema: one namespace and its declarations, each kind in the document's order (CSDL 4.01 §5).
 public struct EdmSchema: EdmAnnotatable, Hashable {
-  /// The namespace; empty where a faulty document gives none.
+  /// The namespace; empty if an invalid document has none.
   public var namespace: String
   /// The short name that can replace the namespace.
   public var alias: String?
@@ -12,17 +12,17 @@ public struct EdmSchema: EdmAnnotatable, Hashable {
   public var enumTypes: [EdmEnumType] = []
   /// Type definitions.
   public var typeDefinitions: [EdmTypeDefinition] = []
-  /// Functions, each overload for itself.
+  /// Functions; each overload is one element.
   public var functions: [EdmFunction] = []
-  /// Actions, each overload for itself.
+  /// Actions; each overload is one element.
   public var actions: [EdmAction] = []
   /// Terms.
   public var terms: [EdmTerm] = []
-  /// Entity containers; one at most in V4.
+  /// Entity containers; at most one in V4.
   public var containers: [EdmEntityContainer] = []
   /// V1 to V3: associations.
   package var associations: [EdmAssociation] = []
-  /// Annotations written apart from their elements.
+  /// Annotations written separately from their elements.
   public var annotationGroups: [EdmAnnotationGroup] = []
   /// V1 to V3: `Using` elements, as includes.
   public var usings: [EdmInclude] = []
@@ -31,7 +31,7 @@ public struct EdmSchema: EdmAnnotatable, Hashable {
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an empty schema.
+  /// Creates an empty schema.
   package init(namespace: String, alias: String? = nil) {
     self.namespace = namespace
     self.alias = alias
@@ -42,42 +42,42 @@ public struct EdmSchema: EdmAnnotatable, Hashable {
   }
 }
 
-/// A document that the model refers to (CSDL 4.01 §3.3). It is not fetched.
+/// A document that the model references (CSDL 4.01 §3.3). It is not downloaded.
 public struct EdmReference: EdmAnnotatable, Hashable {
   /// The document's URI, as written.
   public var uri: String
-  /// Schemas taken from it.
+  /// The schemas included from the document.
   public var includes: [EdmInclude] = []
-  /// Annotations taken from it.
+  /// The annotations included from the document.
   public var includeAnnotations: [EdmIncludeAnnotations] = []
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a reference.
+  /// Creates a reference.
   package init(uri: String) { self.uri = uri }
 }
 
-/// A schema taken from a referenced document (CSDL 4.01 §4.2).
+/// A schema included from a referenced document (CSDL 4.01 §4.2).
 public struct EdmInclude: EdmAnnotatable, Hashable {
   /// The schema's namespace.
   public var namespace: String
-  /// The short name for it in this document.
+  /// The alias of the namespace in this document.
   public var alias: String?
   /// The annotations written inside the element.
   public var annotations: [EdmAnnotation] = []
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an include.
+  /// Creates an include.
   package init(namespace: String, alias: String? = nil) {
     self.namespace = namespace
     self.alias = alias
   }
 }
 
-/// Annotations taken from a referenced document (CSDL 4.01 §4.3).
+/// Annotations included from a referenced document (CSDL 4.01 §4.3).
 public struct EdmIncludeAnnotations: Sendable, Hashable {
   /// The namespace of the terms.
   public var termNamespace: String
@@ -86,7 +86,7 @@ public struct EdmIncludeAnnotations: Sendable, Hashable {
   /// Only annotations on elements of this namespace.
   public var targetNamespace: String?
 
-  /// Makes an include.
+  /// Creates an include.
   package init(termNamespace: String, qualifier: String? = nil, targetNamespace: String? = nil) {
     self.termNamespace = termNamespace
     self.qualifier = qualifier

@@ -1,21 +1,21 @@
-/// An entity or complex type as its instances see it: own and inherited members, found by name at once.
+/// An entity or complex type with its declared and inherited members, which can be looked up by name.
 ///
 /// Built once for each type by ``EdmModel``. Looking a name up costs one dictionary access for each type of the
 /// inheritance chain. Shared, immutable.
 public final class EdmStructure: Sendable {
   /// The type's qualified name.
   public let name: String
-  /// The type it derives from.
+  /// The base type.
   public let base: EdmStructure?
-  /// True for an entity type.
+  /// Whether the type is an entity type.
   public let isEntityType: Bool
-  /// True where no instance is of exactly this type.
+  /// Whether instances always have a derived type.
   public let isAbstract: Bool
-  /// True where instances may have undeclared properties, by this type's or a base type's declaration.
+  /// Whether instances may have undeclared properties, as declared by this type or a base type.
   public let isOpen: Bool
-  /// True for a media entity, by this type's or a base type's declaration.
+  /// Whether entities are media entities, as declared by this type or a base type.
   public let hasStream: Bool
-  /// The key, own or inherited; empty where there is none, and for complex types.
+  /// The key, declared or inherited; empty if there is none, and for complex types.
   public let key: [EdmPropertyRef]
 
   let ownProperties: [EdmProperty]
@@ -70,7 +70,7 @@ public final class EdmStructure: Sendable {
     return members
   }
 
-  /// The property of a name, own or inherited.
+  /// The property with a name, declared or inherited.
   public func property(_ name: String) -> EdmProperty? {
     var type: EdmStructure? = self
     while let current = type {
@@ -80,7 +80,7 @@ public final class EdmStructure: Sendable {
     return nil
   }
 
-  /// The navigation property of a name, own or inherited.
+  /// The navigation property with a name, declared or inherited.
   public func navigationProperty(_ name: String) -> EdmNavigationProperty? {
     var type: EdmStructure? = self
     while let current = type {
@@ -92,16 +92,16 @@ public final class EdmStructure: Sendable {
     return nil
   }
 
-  /// All properties, those of the most basic type first.
+  /// All properties, beginning with those of the root base type.
   public var properties: [EdmProperty] { chain.flatMap(\.ownProperties) }
 
-  /// All navigation properties, those of the most basic type first.
+  /// All navigation properties, beginning with those of the root base type.
   public var navigationProperties: [EdmNavigationProperty] { chain.flatMap(\.ownNavigationProperties) }
 
-  /// V2 and V3: all mappings to Atom, those of the most basic type first.
+  /// V2 and V3: all mappings to Atom, beginning with those of the root base type.
   package var feedMappings: [EdmFeedMapping] { chain.flatMap(\.ownFeedMappings) }
 
-  /// The type and its base types, the most basic first.
+  /// The type and its base types, beginning with the root base type.
   public var chain: [EdmStructure] {
     var chain: [EdmStructure] = []
     var type: EdmStructure? = self

@@ -1,10 +1,10 @@
-/// An entity type or a complex type, as declared. Inherited members are found through ``EdmStructure``.
+/// An entity type or a complex type, as declared. ``EdmStructure`` also contains the inherited members.
 public protocol EdmStructuredType: EdmAnnotatable {
   /// The schema's namespace.
   var namespace: String { get }
   /// The name in the schema.
   var name: String { get }
-  /// The qualified name of the type it derives from.
+  /// The qualified name of the base type.
   var baseType: String? { get }
   /// Whether no instance has exactly this type.
   var isAbstract: Bool { get }
@@ -33,9 +33,9 @@ public struct EdmEntityType: EdmStructuredType, Hashable {
   public var isAbstract = false
   /// True where instances may have undeclared properties.
   public var isOpen = false
-  /// True for a media entity (`HasStream`, in V2 and V3 `m:HasStream`), as this type declares it.
+  /// Whether entities are media entities (`HasStream`, in V2 and V3 `m:HasStream`), as declared by this type.
   public var hasStream = false
-  /// The key that the type itself declares; empty where it inherits one or has none.
+  /// The key that the type itself declares; empty if it inherits one or has none.
   public var key: [EdmPropertyRef] = []
   /// The properties that the type itself declares, in their order.
   public var properties: [EdmProperty] = []
@@ -48,7 +48,7 @@ public struct EdmEntityType: EdmStructuredType, Hashable {
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes an entity type.
+  /// Creates an entity type.
   package init(namespace: String, name: String, baseType: String? = nil) {
     self.namespace = namespace
     self.name = name
@@ -77,7 +77,7 @@ public struct EdmComplexType: EdmStructuredType, Hashable {
   /// Attributes of other namespaces.
   public var foreignAttributes: [EdmForeignAttribute] = []
 
-  /// Makes a complex type.
+  /// Creates a complex type.
   package init(namespace: String, name: String, baseType: String? = nil) {
     self.namespace = namespace
     self.name = name
@@ -89,10 +89,10 @@ public struct EdmComplexType: EdmStructuredType, Hashable {
 public struct EdmPropertyRef: Sendable, Hashable {
   /// The property's path; steps through complex or navigation properties are joined by `/`.
   public var path: String
-  /// The name that key predicates use where the path has several steps.
+  /// The name in key predicates, if the path has several steps.
   public var alias: String?
 
-  /// Makes a reference.
+  /// Creates a reference.
   package init(path: String, alias: String? = nil) {
     self.path = path
     self.alias = alias

@@ -2,14 +2,14 @@
 public indirect enum EdmTypeReference: Sendable, Hashable, CustomStringConvertible {
   /// A primitive type.
   case primitive(EdmPrimitiveType)
-  /// A type of a schema, by its namespace-qualified name (aliases are resolved where the model knows them).
+  /// A type of a schema, by its namespace-qualified name (with aliases resolved if the model knows them).
   case named(String)
   /// One of the model's abstract types (CSDL 4.01 §4.5 and §4.6).
   case abstract(EdmAbstractType)
   /// A collection of items. Collections of collections do not exist.
   case collection(EdmTypeReference)
 
-  /// Reads `Edm.Int32`, `NS.Type`, `Collection(NS.Type)`; V1 to V3 also write primitive types without `Edm.`.
+  /// Parses `Edm.Int32`, `NS.Type`, `Collection(NS.Type)`; V1 to V3 also write primitive types without `Edm.`.
   package init(_ text: String) {
     if text.hasPrefix("Collection("), text.hasSuffix(")") {
       self = .collection(EdmTypeReference(item: String(text.dropFirst(11).dropLast())))
@@ -30,17 +30,17 @@ public indirect enum EdmTypeReference: Sendable, Hashable, CustomStringConvertib
     }
   }
 
-  /// True for a collection.
+  /// Whether the type is a collection.
   public var isCollection: Bool {
     if case .collection = self { true } else { false }
   }
 
-  /// The type of one item; the type itself where it is no collection.
+  /// The type of one item; the type itself if it is not a collection.
   public var item: EdmTypeReference {
     if case .collection(let item) = self { item } else { self }
   }
 
-  /// The qualified name of the item's type where a schema declares it; nil for primitive and abstract types.
+  /// The qualified name of the item's type if a schema declares it; nil for primitive and abstract types.
   public var name: String? {
     if case .named(let name) = item { name } else { nil }
   }
@@ -50,7 +50,7 @@ public indirect enum EdmTypeReference: Sendable, Hashable, CustomStringConvertib
     if case .primitive(let type) = item { type } else { nil }
   }
 
-  /// The reference as CSDL XML writes it.
+  /// The reference in the form of CSDL XML.
   public var description: String {
     switch self {
     case .primitive(let type): type.qualifiedName
@@ -61,7 +61,7 @@ public indirect enum EdmTypeReference: Sendable, Hashable, CustomStringConvertib
   }
 }
 
-/// The types that the language itself defines beside the primitive ones (CSDL 4.01 §4.5, §4.6).
+/// The types of the language that are not primitive (CSDL 4.01 §4.5, §4.6).
 public enum EdmAbstractType: String, Sendable, Hashable, CaseIterable {
   /// Any primitive value.
   case primitiveType = "PrimitiveType"
@@ -85,7 +85,7 @@ public enum EdmAbstractType: String, Sendable, Hashable, CaseIterable {
   /// The name with its namespace.
   public var qualifiedName: String { "Edm." + rawValue }
 
-  /// Takes `Edm.Untyped`; nil for other names.
+  /// Parses `Edm.Untyped`; nil for other names.
   public init?(qualifiedName: String) {
     guard qualifiedName.hasPrefix("Edm."), let type = EdmAbstractType(rawValue: String(qualifiedName.dropFirst(4)))
     else { return nil }
@@ -93,31 +93,31 @@ public enum EdmAbstractType: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What narrows a type's values (CSDL 4.01 §7.2). A facet that the document leaves out is nil.
+/// The facets of a type, which restrict its values (CSDL 4.01 §7.2). A facet that the document omits is nil.
 public struct EdmFacets: Sendable, Hashable {
-  /// The longest string, or number of bytes.
+  /// The largest number of characters or bytes.
   public var maxLength: EdmMaxLength?
   /// Decimal: significant digits. Temporal types: digits of the second's fraction.
   public var precision: Int?
-  /// Decimal: digits right of the point. Left out, it is 0 in CSDL XML of V4; in CSDL JSON that is `.variable`, which then stands
-  /// here.
+  /// Decimal: the digits after the decimal point. If omitted, it is 0 in CSDL XML of V4. In CSDL JSON an omitted scale
+  /// means variable, and is stored as `.variable`.
   public var scale: EdmScale?
-  /// False where a string is ASCII only. Left out, it is true.
+  /// False if a string is ASCII only. If omitted, it is true.
   public var isUnicode: Bool?
-  /// The spatial reference. Left out, it is 4326 for geography and 0 for geometry.
+  /// The spatial reference. If omitted, it is 4326 for geography and 0 for geometry.
   public var srid: EdmSRID?
-  /// True where every value has the maximum length (V1 to V3).
+  /// Whether every value has the maximum length (V1 to V3).
   public var isFixedLength: Bool?
   /// The order that the service sorts strings in (V1 to V3).
   public var collation: String?
 
-  /// No facets.
+  /// Creates empty facets.
   package init() {}
 }
 
 /// The facet `MaxLength` (CSDL 4.01 §7.2.2).
 public enum EdmMaxLength: Sendable, Hashable {
-  /// That many characters or bytes.
+  /// The given number of characters or bytes.
   case limit(Int)
   /// The service's own maximum.
   case max
@@ -125,7 +125,7 @@ public enum EdmMaxLength: Sendable, Hashable {
 
 /// The facet `Scale` (CSDL 4.01 §7.2.4).
 public enum EdmScale: Sendable, Hashable {
-  /// At most that many digits right of the point.
+  /// At most the given number of digits after the decimal point.
   case digits(Int)
   /// Any number of digits up to the precision.
   case variable
@@ -137,6 +137,6 @@ public enum EdmScale: Sendable, Hashable {
 public enum EdmSRID: Sendable, Hashable {
   /// An EPSG code.
   case reference(Int)
-  /// Each value says its own.
+  /// Each value has its own.
   case variable
 }

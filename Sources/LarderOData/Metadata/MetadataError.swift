@@ -1,15 +1,15 @@
 public import LarderCore
 
-/// A place in a metadata document.
+/// A position in a metadata document.
 public struct MetadataLocation: Sendable, Hashable, CustomStringConvertible {
-  /// The line, from 1; nil where only the path is known.
+  /// The line, from 1; nil if only the path is known.
   public var line: Int?
-  /// The column, from 1; nil where only the path is known.
+  /// The column, from 1; nil if only the path is known.
   public var column: Int?
   /// The elements from the root, with names: `Edmx/DataServices/Schema[NS]/EntityType[Product]`; in JSON a pointer.
   public var path: String
 
-  /// Makes a place.
+  /// Creates a position.
   package init(line: Int? = nil, column: Int? = nil, path: String) {
     self.line = line
     self.column = column
@@ -26,38 +26,38 @@ public struct MetadataLocation: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Why a metadata document could not be read.
+/// The error of a metadata document that could not be read.
 public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of failure it is.
+  /// The kinds of failures.
   package enum Reason: Sendable, Hashable {
-    /// There is no content.
+    /// The document has no content.
     case empty
     /// It is another document: an HTML page, a service document, an error.
     case notMetadata
-    /// It is not well-formed XML or JSON.
+    /// The document is not well-formed XML or JSON.
     case malformed
-    /// It ends too early.
+    /// The document ends too early.
     case truncated
     /// It has a document type declaration, which is rejected (CSDL needs none, and entities allow attacks).
     case documentTypeRefused
-    /// It is nested deeper than ``MetadataLimits/depth``, or more than 100 types derive from each other.
+    /// The document is nested deeper than ``MetadataLimits/depth``, or more than 100 types derive from each other.
     case tooDeep
-    /// It, or one part of it, is longer than ``MetadataLimits`` allow.
+    /// The document, or one part of it, is longer than ``MetadataLimits`` allow.
     case tooLarge
-    /// It is in a version or encoding that this library does not read.
+    /// The document has a version or encoding that this library does not read.
     case notSupported
   }
 
-  /// What kind of failure it is.
+  /// The kind of failure.
   package var reason: Reason
   /// What was found, in one sentence.
   public var message: String
-  /// What can be done about it.
+  /// The cure: what can be done about it.
   public var cure: String
-  /// Where it was found.
+  /// The position of the problem.
   public var location: MetadataLocation
 
-  /// Makes an error.
+  /// Creates an error.
   package init(_ reason: Reason, _ message: String, cure: String, at location: MetadataLocation) {
     self.reason = reason
     self.message = message
@@ -65,20 +65,20 @@ public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible 
     self.location = location
   }
 
-  /// Message, place and cure.
+  /// Message, position and cure.
   public var description: String { explanation.description }
 }
 
-/// Bounds on a metadata document, against input made to exhaust the reader.
+/// Limits on a metadata document, as protection against hostile content.
 public struct MetadataLimits: Sendable, Hashable {
   /// The longest document, in bytes.
   public var documentLength: Int
   /// The longest tag, comment or text, in bytes.
   public var tokenLength: Int
-  /// How deep elements or JSON values may nest; at most 128, which the smallest stacks of threads hold.
+  /// The depth of nested elements or JSON values; at most 128, which fits the smallest thread stacks.
   public var depth: Int
 
-  /// The defaults: 256 MB, 8 MB, 100 levels.
+  /// Creates limits; by default 256 MB, 8 MB, 100 levels.
   public init(documentLength: Int = 256 << 20, tokenLength: Int = 8 << 20, depth: Int = 100) {
     self.documentLength = documentLength
     self.tokenLength = tokenLength
@@ -86,50 +86,50 @@ public struct MetadataLimits: Sendable, Hashable {
   }
 }
 
-/// Something odd in a document that the reader could live with.
+/// A problem in a document that did not prevent reading it.
 public struct EdmDiagnostic: Sendable, Hashable, CustomStringConvertible {
-  /// What kind of oddity it is.
+  /// The kinds of problems.
   public enum Kind: String, Sendable, Hashable {
-    /// An element that CSDL does not have at this place; it and its content were skipped.
+    /// An element that CSDL does not allow here; it and its content were skipped.
     case unknownElement
     /// An element of another namespace; skipped.
     case foreignElement
-    /// An attribute that CSDL does not have at this place; kept among the foreign attributes.
+    /// An attribute that CSDL does not allow here; kept among the foreign attributes.
     case unknownAttribute
-    /// An attribute that must be there is not; the element was skipped or completed as the message says.
+    /// A required attribute is missing; the element was skipped or completed as the message says.
     case missingAttribute
-    /// A value that the attribute cannot have; it was left out.
+    /// A value that the attribute does not allow; it was left out.
     case invalidValue
-    /// Text where CSDL has only elements; it was passed over.
+    /// Text where CSDL allows only elements; it was ignored.
     case unexpectedText
-    /// A name that nothing in the document declares.
+    /// A name that is not declared in the document.
     case unresolvedName
-    /// A second declaration of a name; look-ups find the first.
+    /// A second declaration of a name; look-ups return the first.
     case duplicateName
     /// A type that derives from itself; its base type is ignored.
     case circularBaseType
-    /// A type that derives from more than 100 others. Such a document is rejected. In a model that is made of schemas, the type
-    /// is treated as if it had no base type.
+    /// A type that derives from more than 100 others. Such a document is rejected. In a model created from schemas, the
+    /// type is treated as if it had no base type.
     case tooManyBaseTypes
-    /// A departure from the form of the document: no wrapper, white space before the start, an undeclared prefix.
+    /// An unusual form of the document: no wrapper, white space before the start, an undeclared prefix.
     case unusualForm
   }
 
-  /// What kind of oddity it is.
+  /// The kind of problem.
   public var kind: Kind
   /// What was found, in one sentence.
   public var message: String
-  /// Where.
+  /// The position of the problem.
   public var location: MetadataLocation
 
-  /// Makes a diagnostic.
+  /// Creates a diagnostic.
   package init(_ kind: Kind, _ message: String, at location: MetadataLocation) {
     self.kind = kind
     self.message = message
     self.location = location
   }
 
-  /// Message and place.
+  /// Message and position.
   public var description: String { "\(kind.rawValue): \(message) (\(location))" }
 }
 
@@ -148,7 +148,7 @@ extension MetadataError: LarderError {
     }
   }
 
-  /// Message and place, and the cure.
+  /// Message, position and cure.
   public var explanation: ErrorExplanation {
     let place = location.description
     return ErrorExplanation(

@@ -13,7 +13,7 @@ package enum ControlInformation: UInt8, Sendable, Hashable {
   case nextLink
   /// `deltaLink` (`__delta`)
   case deltaLink
-  /// `delta`: the member's value is a delta of the navigation property.
+  /// `delta`: the member's value contains changes of the navigation property.
   case delta
   /// `id`
   case id
@@ -37,7 +37,7 @@ package enum ControlInformation: UInt8, Sendable, Hashable {
   case mediaETag
   /// `bind`, in requests.
   case bind
-  /// `removed`: an object, or in 4.0 payloads a member of its own context.
+  /// `removed`: an object, or in 4.0 payloads a member with its own context.
   case removed
   /// `null`: the whole payload is the null value.
   case null

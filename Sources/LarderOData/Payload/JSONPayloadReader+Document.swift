@@ -1,6 +1,6 @@
-// Payloads without streamed rows: one object, looked at as a whole.
+// Payloads without streamed rows: one object, which is read as a whole.
 extension JSONPayloadReader {
-  /// The complete payload on the tape.
+  /// Reports the complete payload on the tape.
   mutating func readDocument(_ source: PayloadWalker.Source) throws {
     let bytes = source.bytes
     walker.current = 0

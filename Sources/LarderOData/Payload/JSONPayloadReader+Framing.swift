@@ -92,7 +92,7 @@ extension JSONPayloadReader {
     return true
   }
 
-  /// Takes the context URL off the tape's outermost object.
+  /// Reads the context URL from the outermost object on the tape.
   mutating func readContext(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard !walker.tape.isEmpty, walker.tape[0].kind == .beginObject else { return }
     var index = 1
@@ -208,7 +208,7 @@ extension JSONPayloadReader {
     if kind == .property { try source.handler.beginValues(nil) }
   }
 
-  /// One complete row.
+  /// Reports one complete row.
   mutating func row(_ source: PayloadWalker.Source) throws {
     walker.current = 0
     if opening != nil {
@@ -218,7 +218,7 @@ extension JSONPayloadReader {
     try walker.row(0, kind: kind ?? .collection, member: member, source)
   }
 
-  /// The array of rows is complete.
+  /// Ends the array of rows.
   mutating func endRows(_ source: PayloadWalker.Source) throws {
     if opening != nil {
       if kind == nil {
@@ -287,7 +287,7 @@ extension JSONPayloadReader {
       if entry.target < 0 {
         try walker.reportObjectMember(entry.role, named: name, value: value, source)
       } else {
-        // `value@odata.count` and the like speak of the rows.
+        // `value@odata.count` and similar names describe the rows.
         let target = walker.names[entry.target].name.text
         if case .control(let control) = entry.role, target == "value", walker.isScalar(value) {
           try source.handler.control(control, on: nil, walker.scalar(value, .untyped, bytes))

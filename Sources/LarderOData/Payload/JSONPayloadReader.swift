@@ -16,11 +16,11 @@ package struct PayloadOptions: Sendable {
   package var charset: String?
   /// The largest object that is read, in bytes: one row, or a payload without rows. 64 MiB by default.
   package var maximumObjectBytes = 64 << 20
-  /// How deep brackets may nest. 100 by default: some thirty levels of expanded entities in V2, fifty in V4, and little
+  /// The depth of nested brackets. 100 by default: some thirty levels of expanded entities in V2, fifty in V4, and low
   /// enough for the stack of any thread.
   package var maximumDepth = 100
 
-  /// Options for a model.
+  /// Creates options for a model.
   package init(model: EdmModel? = nil, expected: PayloadKind? = nil, expectedType: EdmTypeReference? = nil) {
     self.model = model
     self.expected = expected
@@ -42,7 +42,7 @@ package struct PayloadOptions: Sendable {
 /// Errors are ``PayloadError``, or errors that the handler throws. After an error, the reader cannot be used.
 package struct JSONPayloadReader {
   enum Stage {
-    /// Before the rows, or in a payload that has none; all its tokens are on the tape.
+    /// Before the rows, or in a payload without rows; all its tokens are on the tape.
     case opening
     /// In the array of rows.
     case rows

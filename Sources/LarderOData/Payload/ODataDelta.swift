@@ -1,7 +1,7 @@
-/// What changed since a delta link was made, or one page of it (OData JSON Format 4.01 §15).
+/// The changes since a delta link was created, or one page of them (OData JSON Format 4.01 §15).
 ///
-/// The 4.0 spellings (`$deletedEntity`, `id`, `reason`), those of 4.01 (`@removed`), V2 JSON (`__metadata.deleted`)
-/// and Atom tombstones end up in the same items, in the order of the payload.
+/// The 4.0 spellings (`$deletedEntity`, `id`, `reason`), those of 4.01 (`@removed`), V2 JSON (`__metadata.deleted`) and
+/// Atom tombstones are read into the same items, in the order of the payload.
 public struct ODataDelta: Sendable, Hashable {
   /// One change.
   public enum Item: Sendable, Hashable {
@@ -15,20 +15,20 @@ public struct ODataDelta: Sendable, Hashable {
     case deletedLink(ODataDeltaLink)
   }
 
-  /// The context URL; nil where the payload has none.
+  /// The context URL; nil if the payload has none.
   public var context: String?
   /// The changes in their order.
   public var items: [Item]
-  /// How many there are over all pages, where the payload says it.
+  /// The number of changes on all pages, if the payload contains it.
   public var count: Int64?
   /// The next page; nil for the last one.
   public var nextLink: String?
-  /// Where later changes are read; on the last page only.
+  /// The URL of later changes; only on the last page.
   public var deltaLink: String?
   /// Instance annotations on the delta.
   public var annotations: [ODataAnnotation]
 
-  /// A delta of the given changes.
+  /// Creates a delta with the given changes.
   public init(
     items: [Item] = [], count: Int64? = nil, nextLink: String? = nil, deltaLink: String? = nil, context: String? = nil
   ) {
@@ -43,16 +43,16 @@ public struct ODataDelta: Sendable, Hashable {
 
 /// A link that was added or deleted (OData JSON Format 4.01 §15.4 and §15.5).
 public struct ODataDeltaLink: Sendable, Hashable {
-  /// The entity-id where the link starts.
+  /// The entity-id at the start of the link.
   public var source: String
   /// The navigation property's name, or a path to it through complex properties.
   public var relationship: String
-  /// The entity-id where the link ends; nil for a deleted to-one link.
+  /// The entity-id at the end of the link; nil for a deleted to-one link.
   public var target: String?
-  /// What else the payload says of it.
+  /// Annotations on the link.
   public var annotations: [ODataAnnotation]
 
-  /// Makes a link.
+  /// Creates a link.
   public init(source: String, relationship: String, target: String?, annotations: [ODataAnnotation] = []) {
     self.source = source
     self.relationship = relationship

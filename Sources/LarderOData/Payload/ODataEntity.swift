@@ -1,17 +1,17 @@
-/// An entity as a payload carries it: what it is, where it lives, its properties and links.
+/// An entity in a payload: its type, URLs, properties and links.
 ///
-/// Nothing here is computed: a link that the payload leaves out is nil, even where the conventions would give it
-/// (OData JSON Format 4.01 §4.5 and §6; OData V2 JSON Format, "Representing Entries").
+/// Nothing is computed: a link that the payload omits is nil, even if it follows from the conventions (OData JSON
+/// Format 4.01 §4.5 and §6; OData V2 JSON Format, "Representing Entries").
 public struct ODataEntity: Sendable, Hashable {
-  /// The qualified type name, without `#`; nil where the payload does not say it.
+  /// The qualified type name, without `#`; nil if the payload does not contain it.
   public var typeName: String?
-  /// The entity-id (`@odata.id`, V2 `__metadata.id`, Atom `id`); nil where it is not said.
+  /// The entity-id (`@odata.id`, V2 `__metadata.id`, Atom `id`); nil if the payload does not contain it.
   public var id: String?
-  /// True where the payload says that the entity has no id (`"@odata.id": null`, §4.6.8).
+  /// Whether the payload declares that the entity has no id (`"@odata.id": null`, §4.6.8).
   public var isTransient = false
-  /// Where the entity is changed (`@odata.editLink`, V2 `__metadata.uri`).
+  /// The URL for changing the entity (`@odata.editLink`, V2 `__metadata.uri`).
   public var editLink: String?
-  /// Where the entity is read (`@odata.readLink`, Atom `self`).
+  /// The URL for reading the entity (`@odata.readLink`, Atom `self`).
   public var readLink: String?
   /// The entity's ETag, with its quotes and `W/`.
   public var etag: String?
@@ -19,20 +19,21 @@ public struct ODataEntity: Sendable, Hashable {
   public var media: ODataMediaLink?
   /// The structural properties in their order.
   public var properties: [ODataProperty]
-  /// The navigation properties that the payload mentions, in their order.
+  /// The navigation properties in the payload, in their order.
   public var navigationLinks: [ODataNavigationLink]
-  /// Named streams: where each is read and changed.
+  /// The named streams, with the URLs for reading and changing them.
   public var streams: [ODataStreamProperty]
   /// Actions and functions that the payload advertises for this entity.
   public var operations: [ODataOperation]
-  /// Instance annotations on the entity, control information of no name above among them.
+  /// Instance annotations on the entity, including control information without a property above.
   public var annotations: [ODataAnnotation]
-  /// Why the entity is gone; nil for an entity that is there (V4 `@removed`, V2 `__metadata.deleted`, Atom tombstone).
+  /// The reason why the entity was removed; nil for other entities (V4 `@removed`, V2 `__metadata.deleted`, Atom
+  /// tombstone).
   public var removal: ODataRemoval?
-  /// The context URL that stands on the entity itself; nil where it has none of its own.
+  /// The context URL of the entity itself; nil if it has none of its own.
   public var context: String?
 
-  /// An entity of the given properties.
+  /// Creates an entity with the given properties.
   public init(
     typeName: String? = nil, id: String? = nil, properties: [ODataProperty] = [],
     navigationLinks: [ODataNavigationLink] = []
@@ -46,27 +47,27 @@ public struct ODataEntity: Sendable, Hashable {
     annotations = []
   }
 
-  /// The value of a structural property; nil where there is none of that name. Walks the properties.
+  /// The value of a structural property; nil if there is none with that name. Searches linearly.
   public subscript(name: String) -> ODataValue? { properties.first { $0.name == name }?.value }
 
-  /// The navigation link of a name; nil where the payload does not mention it. Walks the links.
+  /// The navigation link with a name; nil if the payload does not contain it. Searches linearly.
   public func navigationLink(_ name: String) -> ODataNavigationLink? { navigationLinks.first { $0.name == name } }
 }
 
-/// Where a media resource or named stream is read and changed, and of which type and version it is.
+/// A media resource or named stream: the URLs for reading and changing it, its media type and ETag.
 public struct ODataMediaLink: Sendable, Hashable {
-  /// Where the bytes are read.
+  /// The URL for reading the bytes.
   public var readLink: String?
-  /// Where the bytes are changed.
+  /// The URL for changing the bytes.
   public var editLink: String?
   /// The media type of the bytes.
   public var contentType: String?
-  /// The ETag of the bytes, apart from the entity's.
+  /// The ETag of the bytes, separate from the entity's.
   public var etag: String?
-  /// The bytes, where the payload carries them inline (OData JSON Format 4.01 §9).
+  /// The bytes, if they are inline (OData JSON Format 4.01 §9).
   public var content: ODataValue?
 
-  /// Makes a link.
+  /// Creates a link.
   public init(
     readLink: String? = nil, editLink: String? = nil, contentType: String? = nil, etag: String? = nil,
     content: ODataValue? = nil
@@ -83,10 +84,10 @@ public struct ODataMediaLink: Sendable, Hashable {
 public struct ODataStreamProperty: Sendable, Hashable {
   /// The property's name.
   public var name: String
-  /// Where its bytes are.
+  /// The URLs and the media type of the stream.
   public var link: ODataMediaLink
 
-  /// Joins a name and a link.
+  /// Creates a stream property.
   public init(name: String, link: ODataMediaLink) {
     self.name = name
     self.link = link
@@ -95,7 +96,7 @@ public struct ODataStreamProperty: Sendable, Hashable {
 
 /// An action or function that the service offers on this entity or collection (OData JSON Format 4.01 §15 and §16).
 public struct ODataOperation: Sendable, Hashable {
-  /// Which of the two.
+  /// The kinds of operations.
   public enum Kind: Sendable, Hashable {
     /// May have side effects; called by POST.
     case action
@@ -104,20 +105,21 @@ public struct ODataOperation: Sendable, Hashable {
     /// The payload does not say which (the V4 form `#Name` needs the metadata).
     case unknown
   }
-  /// Which of the two.
+  /// The kind of operation.
   public var kind: Kind
   /// The qualified name, or the metadata URL's fragment in V3; without `#`.
   public var name: String
-  /// A name for people.
+  /// A title for users.
   public var title: String?
-  /// Where it is called; nil where it follows from the conventions, or the operation is not offered (`isAvailable`).
+  /// The URL for calling it; nil if it follows from the conventions, or if the operation is not offered
+  /// (`isAvailable`).
   public var target: String?
-  /// False where the payload says by `null` that the operation is not offered now.
+  /// False if the payload declares by `null` that the operation is not offered now.
   public var isAvailable = true
-  /// What else the payload says of it.
+  /// Annotations on the operation.
   public var annotations: [ODataAnnotation]
 
-  /// Makes an operation.
+  /// Creates an operation.
   public init(kind: Kind, name: String, title: String? = nil, target: String? = nil) {
     self.kind = kind
     self.name = name
@@ -127,11 +129,11 @@ public struct ODataOperation: Sendable, Hashable {
   }
 }
 
-/// Why an entity is no longer in a collection (OData JSON Format 4.01 §15.3).
+/// The reason why an entity is no longer in a collection (OData JSON Format 4.01 §15.3).
 public enum ODataRemoval: Sendable, Hashable {
-  /// It was deleted.
+  /// The entity was deleted.
   case deleted
-  /// It exists, and no longer matches the request.
+  /// The entity exists, but no longer matches the request.
   case changed
   /// The payload has no reason, or another text as the reason.
   case other(String?)

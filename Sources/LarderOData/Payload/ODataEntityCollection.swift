@@ -4,20 +4,20 @@ public struct ODataEntityCollection: Sendable, Hashable {
   public var context: String?
   /// The entities of this page, in their order.
   public var entities: [ODataEntity]
-  /// How many there are over all pages, where the request asked (`$count=true`, `$inlinecount=allpages`).
+  /// The number of entities on all pages, if the request asked for it (`$count=true`, `$inlinecount=allpages`).
   public var count: Int64?
   /// The next page; nil for the last one.
   public var nextLink: String?
-  /// Where changes since this answer are read; on the last page only.
+  /// The URL of changes since this response; only on the last page.
   public var deltaLink: String?
-  /// Where the collection itself is read, where the payload says it.
+  /// The URL of the collection itself, if the payload contains it.
   public var readLink: String?
   /// Actions and functions that are offered on the collection.
   public var operations: [ODataOperation]
   /// Instance annotations on the collection.
   public var annotations: [ODataAnnotation]
 
-  /// A collection of the given entities.
+  /// Creates a collection of the given entities.
   public init(
     entities: [ODataEntity] = [], count: Int64? = nil, nextLink: String? = nil, deltaLink: String? = nil,
     context: String? = nil
@@ -39,7 +39,7 @@ public struct ODataReference: Sendable, Hashable {
   /// Instance annotations on the reference.
   public var annotations: [ODataAnnotation]
 
-  /// A reference to an id.
+  /// Creates a reference to an id.
   public init(id: String, annotations: [ODataAnnotation] = []) {
     self.id = id
     self.annotations = annotations
@@ -52,14 +52,14 @@ public struct ODataReferenceCollection: Sendable, Hashable {
   public var context: String?
   /// The references of this page, in their order.
   public var references: [ODataReference]
-  /// How many there are over all pages.
+  /// The number of references on all pages.
   public var count: Int64?
   /// The next page; nil for the last one.
   public var nextLink: String?
   /// Instance annotations on the collection.
   public var annotations: [ODataAnnotation]
 
-  /// A collection of the given references.
+  /// Creates a collection of the given references.
   public init(
     references: [ODataReference] = [], count: Int64? = nil, nextLink: String? = nil, context: String? = nil,
     annotations: [ODataAnnotation] = []

@@ -1,8 +1,8 @@
-// Errors out of JSON: V4 and V2 `error`, V3 `odata.error`, with SAP's members (OData JSON Format 4.01 §21).
+// Reads errors from JSON: V4 and V2 `error`, V3 `odata.error`, with SAP's members (OData JSON Format 4.01 §21).
 extension ODataErrorPayload {
   /// The value of the member `error`; nil if it is not an error: not an object, or one without code and message.
   ///
-  /// - Throws: ``ODataValueError`` for a number with more digits than are read.
+  /// - Throws: ``ODataValueError`` for a number with more digits than the limit.
   init?(node: JSONNode) throws(ODataValueError) {
     guard case .object(let members) = node, node["code"] != nil || node["message"] != nil else { return nil }
     self.init(code: node["code"]?.text ?? "", message: "")

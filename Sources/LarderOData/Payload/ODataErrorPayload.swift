@@ -1,41 +1,41 @@
-/// An error as the service words it: V4 `error`, V2 verbose `error`, V3 `odata.error`, Atom `m:error`
-/// (OData JSON Format 4.01 §21; SAP Gateway's additions).
+/// An error in a response: V4 `error`, V2 verbose `error`, V3 `odata.error`, Atom `m:error` (OData JSON Format 4.01
+/// §21; SAP Gateway's additions).
 public struct ODataErrorPayload: Sendable, Hashable, CustomStringConvertible {
-  /// The service's code; empty where it gives none.
+  /// The service's code; empty if there is none.
   public var code: String
-  /// The message for people.
+  /// The message for users.
   public var message: String
-  /// The language of `message` (V2 and V3); nil where the payload does not say.
+  /// The language of `message` (V2 and V3); nil if the payload does not contain it.
   public var messageLanguage: String?
-  /// What the error is about, a path or property.
+  /// The target of the error, a path or property.
   public var target: String?
-  /// More messages: V4 `details`, and SAP's `innererror.errordetails` behind them.
+  /// Further messages: V4 `details`, followed by SAP's `innererror.errordetails`.
   public var details: [Detail]
-  /// What the service tells its developers, whole, as data; SAP's members in it too.
+  /// The whole inner error, for the service's developers, as data; including SAP's members.
   public var innerError: ODataValue?
-  /// SAP: the transaction to look for in the back end (`innererror.transactionid`).
+  /// SAP: the transaction to search for in the back end (`innererror.transactionid`).
   public var transactionID: String?
-  /// SAP: how to find out more (`innererror.Error_Resolution`), names and texts in their order.
+  /// SAP: hints for resolving the error (`innererror.Error_Resolution`), names and texts in their order.
   public var errorResolution: [ODataProperty]
-  /// Instance annotations on the error, and members of no name above.
+  /// Instance annotations on the error, and members without a property above.
   public var annotations: [ODataAnnotation]
 
   /// One of several messages.
   public struct Detail: Sendable, Hashable {
-    /// The service's code; empty where it gives none.
+    /// The service's code; empty if there is none.
     public var code: String
-    /// The message for people.
+    /// The message for users.
     public var message: String
-    /// What it is about.
+    /// The target of the message.
     public var target: String?
-    /// How grave it is; nil where the payload does not say.
+    /// The severity; nil if the payload does not contain it.
     public var severity: ODataMessage.Severity?
-    /// SAP: where the long text is read.
+    /// SAP: the URL of the long text.
     public var longTextURL: String?
-    /// Members of no name above.
+    /// Members without a property above.
     public var annotations: [ODataAnnotation]
 
-    /// Makes a detail.
+    /// Creates a detail.
     package init(
       code: String, message: String, target: String? = nil, severity: ODataMessage.Severity? = nil,
       longTextURL: String? = nil
@@ -49,7 +49,7 @@ public struct ODataErrorPayload: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Makes an error.
+  /// Creates an error.
   package init(
     code: String, message: String, messageLanguage: String? = nil, target: String? = nil, details: [Detail] = []
   ) {

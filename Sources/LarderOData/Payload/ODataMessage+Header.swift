@@ -1,6 +1,7 @@
-// The headers `sap-message` (V2: one leading message, JSON or XML) and `sap-messages` (V4: a JSON array).
+// Reads the headers `sap-message` (V2: one leading message, JSON or XML) and `sap-messages` (V4: a JSON array).
 extension ODataMessage {
-  /// The value of `sap-message`: one message, those below it in `details`. JSON, or XML of the `notification` form.
+  /// Reads the value of `sap-message`: one message, with the messages below it in `details`. JSON, or XML of the
+  /// `notification` form.
   package init(sapMessage header: String) throws(PayloadError) {
     let bytes = Array(header.utf8)
     if bytes.first(where: { $0 > 0x20 }) == UInt8(ascii: "<") {
@@ -17,7 +18,7 @@ extension ODataMessage {
     self.init(node: node)
   }
 
-  /// The messages of the value of `sap-messages`, in their order.
+  /// Reads the value of `sap-messages`: messages in their order.
   package static func messages(sapMessages header: String) throws(PayloadError) -> [ODataMessage] {
     guard let items = try tree(Array(header.utf8), "sap-messages").items else {
       throw PayloadError(.unexpected(expected: "an array"), offset: 0, path: "sap-messages")
@@ -44,7 +45,7 @@ extension ODataMessage {
   }
 }
 
-/// The XML form of `sap-message`: elements with text, no attributes that matter, no mixed content, two levels.
+/// Reads the XML form of `sap-message`: elements with text, attributes without meaning, no mixed content, two levels.
 private enum SAPNotification {
   /// The notification as the object of the JSON form; nil for other text.
   static func read(_ text: String) -> JSONNode? {
@@ -76,7 +77,7 @@ private enum SAPNotification {
     return items
   }
 
-  /// The next element, taken off the text.
+  /// Takes the next element from the text.
   private static func element(_ rest: inout Substring) -> (name: String, content: Substring)? {
     guard let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") else { return nil }
     let tag = rest[rest.index(after: open)..<close]

@@ -1,19 +1,19 @@
-/// A message that accompanies a successful answer (SAP Gateway: header `sap-message` in V2, `sap-messages` in V4).
+/// A message in a successful response (SAP Gateway: header `sap-message` in V2, `sap-messages` in V4).
 public struct ODataMessage: Sendable, Hashable {
-  /// How grave a message is.
+  /// The severity of a message.
   public enum Severity: Sendable, Hashable {
-    /// All went well.
+    /// Success.
     case success
     /// Information.
     case info
-    /// The caller should look at it.
+    /// A warning.
     case warning
-    /// Something was not done.
+    /// An error: a part of the request was not executed.
     case error
     /// A word or number that the service defines.
     case other(String)
 
-    /// Takes V2's words (`success`, `info`, `information`, `warning`, `error`) and V4's numbers (1 to 4).
+    /// Parses V2's words (`success`, `info`, `information`, `warning`, `error`) and V4's numbers (1 to 4).
     package init(_ text: String) {
       switch text.lowercased() {
       case "success", "1": self = .success
@@ -25,24 +25,24 @@ public struct ODataMessage: Sendable, Hashable {
     }
   }
 
-  /// The service's code; empty where it gives none.
+  /// The service's code; empty if there is none.
   public var code: String
-  /// The message for people.
+  /// The message for users.
   public var text: String
-  /// How grave it is; nil where the service does not say.
+  /// The severity; nil if the service does not say.
   public var severity: Severity?
-  /// What it is about, a path or property.
+  /// The target of the message, a path or property.
   public var target: String?
-  /// More targets of the same message.
+  /// Further targets of the message.
   public var additionalTargets: [String]
-  /// True where the message concerns the request and not the entity's state.
+  /// Whether the message concerns the request and not the entity's state.
   public var isTransition: Bool
-  /// Where the long text is read.
+  /// The URL of the long text.
   public var longTextURL: String?
   /// Messages below this one (V2 only).
   public var details: [ODataMessage]
 
-  /// Makes a message.
+  /// Creates a message.
   package init(
     code: String, text: String, severity: Severity? = nil, target: String? = nil, additionalTargets: [String] = [],
     isTransition: Bool = false, longTextURL: String? = nil, details: [ODataMessage] = []

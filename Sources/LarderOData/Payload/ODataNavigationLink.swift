@@ -2,32 +2,32 @@
 public struct ODataNavigationLink: Sendable, Hashable {
   /// The property's name.
   public var name: String
-  /// Where the related entities are read (`Name@odata.navigationLink`, V2 `__deferred.uri`).
+  /// The URL for reading the related entities (`Name@odata.navigationLink`, V2 `__deferred.uri`).
   public var url: String?
-  /// Where the links themselves are read and changed (`Name@odata.associationLink`, V3 `associationuri`).
+  /// The URL for reading and changing the links themselves (`Name@odata.associationLink`, V3 `associationuri`).
   public var associationURL: String?
   /// The related entities; nil if they are not inline (deferred).
   public var content: Content?
-  /// How many there are, where the payload counts without listing (`$expand=Name/$count`).
+  /// The number of related entities, if the payload contains only that (`$expand=Name/$count`).
   public var count: Int64?
-  /// Entities to bind to in a request body (`Name@odata.bind`), by URL.
+  /// The URLs of entities to bind to, in a request body (`Name@odata.bind`).
   public var bindings: [String]
   /// Instance annotations on the property.
   public var annotations: [ODataAnnotation]
 
   /// The inline related entities.
   public enum Content: Sendable, Hashable {
-    /// To-one, and nothing is related.
+    /// To-one, without a related entity.
     case null
     /// To-one.
     indirect case entity(ODataEntity)
-    /// To-many; may be a page of it.
+    /// To-many; may be one page.
     case collection(ODataEntityCollection)
     /// To-many, as changes (`Name@delta`, OData JSON Format 4.01 §15.2).
     case delta(ODataDelta)
   }
 
-  /// A link that is not expanded.
+  /// Creates a link.
   public init(name: String, url: String? = nil, content: Content? = nil) {
     self.name = name
     self.url = url

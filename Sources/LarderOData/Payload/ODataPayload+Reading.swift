@@ -3,8 +3,8 @@ extension ODataPayload {
   /// Reads a JSON payload of any version.
   ///
   /// With a model, values have the types that it declares; without one, numbers keep their digits and text stays text.
-  /// `type` is the qualified type of the entity, of the rows, or of the value where the caller knows it, and `version`
-  /// that of the message's headers; both matter only where the payload does not show its own.
+  /// `type` is the qualified type of the entity, of the rows, or of the value, if the caller knows it, and `version`
+  /// that of the message's headers; both are used only if the payload does not contain its own.
   package init(
     json bytes: [UInt8], model: EdmModel? = nil, type: String? = nil, version: ODataVersion? = nil
   ) throws {
@@ -25,7 +25,7 @@ extension ODataPayload {
     self = payload
   }
 
-  /// Reads the text of `$count`: digits, with white space and a byte order mark around them allowed.
+  /// Reads the text of `$count`: digits, optionally with white space and a byte order mark around them.
   package init(countText bytes: [UInt8]) throws(PayloadError) {
     var text = bytes[...]
     if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }

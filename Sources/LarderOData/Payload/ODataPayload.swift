@@ -1,4 +1,4 @@
-/// The content of one message body, whatever the version and format it came in.
+/// The content of one message body, independent of version and format.
 public enum ODataPayload: Sendable, Hashable {
   /// One entity, or a singleton.
   case entity(ODataEntity)
@@ -10,7 +10,7 @@ public enum ODataPayload: Sendable, Hashable {
   case reference(ODataReference)
   /// References to entities, or a page of them.
   case references(ODataReferenceCollection)
-  /// A number of entities (`$count`, plain text).
+  /// The number of entities (`$count`, plain text).
   case count(Int64)
   /// Changes since a delta link.
   case delta(ODataDelta)
@@ -19,7 +19,7 @@ public enum ODataPayload: Sendable, Hashable {
   /// An error instead of a result.
   case error(ODataErrorPayload)
 
-  /// The entities of a collection or delta (deletions left out), or the one entity; nil for other payloads.
+  /// The entities of a collection or delta (without deletions), or the one entity; nil for other payloads.
   public var entities: [ODataEntity]? {
     switch self {
     case .entity(let entity): [entity]
@@ -30,7 +30,7 @@ public enum ODataPayload: Sendable, Hashable {
     }
   }
 
-  /// The next page of a collection, references or delta; nil where there is none.
+  /// The next page of a collection, references or delta; nil if there is none.
   public var nextLink: String? {
     switch self {
     case .collection(let collection): collection.nextLink
@@ -41,7 +41,7 @@ public enum ODataPayload: Sendable, Hashable {
     }
   }
 
-  /// Where later changes are read; nil where the payload has none.
+  /// The URL of later changes; nil if the payload has none.
   public var deltaLink: String? {
     switch self {
     case .collection(let collection): collection.deltaLink
@@ -50,7 +50,7 @@ public enum ODataPayload: Sendable, Hashable {
     }
   }
 
-  /// The context URL; nil where the payload has none.
+  /// The context URL; nil if the payload has none.
   public var context: String? {
     switch self {
     case .entity(let entity): entity.context
@@ -64,24 +64,24 @@ public enum ODataPayload: Sendable, Hashable {
   }
 }
 
-/// A value that stands alone: an individual property or the result of an operation (OData JSON Format 4.01 §11).
+/// A single value: an individual property or the result of an operation (OData JSON Format 4.01 §11).
 public struct ODataPropertyPayload: Sendable, Hashable {
-  /// The property's or function's name: V2 puts it into the payload, V4 into the context URL; nil where neither says it.
+  /// The property's or function's name, in V2 from the payload, in V4 from the context URL; nil if neither contains it.
   public var name: String?
   /// The value; `.collection` for a collection of primitive or complex values.
   public var value: ODataValue
-  /// The qualified type name that the payload or its context says, `Collection(…)` included; nil where neither does.
+  /// The qualified type name from the payload or its context, including `Collection(…)`; nil if neither contains it.
   public var typeName: String?
-  /// The context URL; nil where the payload has none.
+  /// The context URL; nil if the payload has none.
   public var context: String?
-  /// How many values there are over all pages.
+  /// The number of values on all pages.
   public var count: Int64?
   /// The next page of a collection.
   public var nextLink: String?
   /// Instance annotations on the value.
   public var annotations: [ODataAnnotation]
 
-  /// Makes a payload of a value.
+  /// Creates a payload of a value.
   public init(name: String? = nil, value: ODataValue, typeName: String? = nil, context: String? = nil) {
     self.name = name
     self.value = value

@@ -1,5 +1,5 @@
 extension ODataPayloadWriter {
-  /// One body being written.
+  /// The state while one body is written.
   struct Run {
     let writer: ODataPayloadWriter
     var json = JSONWriter()
@@ -194,7 +194,7 @@ extension ODataPayloadWriter {
       }
     }
 
-    /// `Name@odata.bind` (JSON Format 4.0 §8.5).
+    /// Writes `Name@odata.bind` (JSON Format 4.0 §8.5).
     private mutating func bind(_ link: ODataNavigationLink, isMany: Bool) {
       json.name(link.name + "@odata.bind")
       if isMany {

@@ -2,22 +2,23 @@ package import LarderCore
 
 /// Writes request bodies in JSON: entities to create or change, references, parameters, single properties.
 ///
-/// What a request cannot carry (ETags, links of the service's own, counts) is left out; what the format has no place
-/// for is an error. Errors are ``ODataPayloadWritingError``.
+/// Members that a request cannot contain (ETags, links of the service, counts) are left out; a member that the format
+/// does not support is an error. Errors are ``ODataPayloadWritingError``.
 package struct ODataPayloadWriter: Sendable {
-  /// The version that the message is in: it decides the spellings, and how entities are bound.
+  /// The version of the message: it determines the spellings, and how entities are bound.
   package let version: ODataVersion
-  /// How values are spelled.
+  /// The JSON format of values.
   package let format: ODataJSONFormat
-  /// True for control information without `odata.`, as 4.01 allows.
+  /// Whether control information is written without `odata.`, as 4.01 allows.
   package let isShort: Bool
-  /// The model: says which navigation properties are collections, and which properties are dynamic. Optional.
+  /// The model, which determines which navigation properties are collections, and which properties are dynamic.
+  /// Optional.
   package let model: EdmModel?
 
-  /// A writer for a version.
+  /// Creates a writer for a version.
   ///
-  /// `format` is the version's own by default: verbose for V2 and V3, V4 JSON for the later ones. `isShort` counts for
-  /// 4.01 alone, where it is the default.
+  /// `format` is by default that of the version: verbose for V2 and V3, V4 JSON for the later ones. `isShort` applies
+  /// only to 4.01, where it is the default.
   package init(version: ODataVersion, format: ODataJSONFormat? = nil, isShort: Bool = true, model: EdmModel? = nil) {
     self.version = version
     self.format = format ?? (version == .v3 ? .verbose : ODataJSONFormat(version: version))
@@ -25,7 +26,7 @@ package struct ODataPayloadWriter: Sendable {
     self.model = model
   }
 
-  /// The media type of what is written, for `Content-Type`.
+  /// The media type of the written body, for `Content-Type`.
   package var mediaType: String {
     switch format {
     case .verbose: version == .v3 ? "application/json;odata=verbose" : "application/json"
@@ -43,14 +44,14 @@ package struct ODataPayloadWriter: Sendable {
     return run.json.bytes
   }
 
-  /// A reference to an entity, for `$ref` and `$links` (JSON Format 4.01 §14; V2 JSON, "Representing Links").
+  /// Writes a reference to an entity, for `$ref` and `$links` (JSON Format 4.01 §14; V2 JSON, "Representing Links").
   package func reference(_ id: String) -> [UInt8] {
     var run = Run(writer: self)
     run.reference(id)
     return run.json.bytes
   }
 
-  /// The parameters of an action, or several properties alone: members of one object (JSON Format 4.01 §18).
+  /// Writes the parameters of an action, or several properties: members of one object (JSON Format 4.01 §18).
   package func parameters(_ parameters: [ODataProperty]) throws(ODataPayloadWritingError) -> [UInt8] {
     var run = Run(writer: self)
     run.json.beginObject()
@@ -59,8 +60,8 @@ package struct ODataPayloadWriter: Sendable {
     return run.json.bytes
   }
 
-  /// A single property, for PUT or PATCH to its URL: `{"value": …}` in V4, complex values in the outermost object,
-  /// `{"Name": …}` before (JSON Format 4.01 §11).
+  /// Writes a single property, for PUT or PATCH to its URL. V4: `{"value": …}`, with complex values in the outermost
+  /// object; before V4: `{"Name": …}` (JSON Format 4.01 §11).
   package func property(_ property: ODataProperty) throws(ODataPayloadWritingError) -> [UInt8] {
     var run = Run(writer: self)
     if case .complex = property.value, format.dialect == .v4 {
@@ -75,24 +76,24 @@ package struct ODataPayloadWriter: Sendable {
   }
 }
 
-/// Why a request body could not be written, and which part of it.
+/// The error of a request body that could not be written, with the part concerned.
 package struct ODataPayloadWritingError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kinds of problems.
   package enum Problem: Sendable, Hashable {
-    /// A value that the format has no spelling for.
+    /// The format has no spelling for a value.
     case value(ODataValueError)
     /// A feature that the version does not have; the text names it and the cure.
     case notSupported(String)
-    /// Entities nested deeper than the limit.
+    /// Entities are nested deeper than the limit.
     case tooDeep(limit: Int)
   }
 
-  /// What is wrong.
+  /// The problem.
   package var problem: Problem
-  /// The place, names from the outermost entity on, joined by `/`.
+  /// The position: names from the outermost entity on, joined by `/`.
   package var path: String
 
-  /// The problem and its place.
+  /// The problem and its position.
   package var description: String {
     let place = path.isEmpty ? "" : " at \(path)"
     return switch problem {
@@ -113,7 +114,7 @@ extension ODataPayloadWritingError: LarderError {
     }
   }
 
-  /// The problem and its place, in sentences.
+  /// The problem and its position, in sentences.
   package var explanation: ErrorExplanation {
     ErrorExplanation(
       "The request's content cannot be written: \(self)",

@@ -1,10 +1,11 @@
-/// What a service offers at its root (OData JSON Format 4.01 §5; V2 `EntitySets`; Atom service document).
+/// The service document: the resources at a service's root (OData JSON Format 4.01 §5; V2 `EntitySets`; Atom service
+/// document).
 public struct ODataServiceDocument: Sendable, Hashable {
-  /// One thing offered.
+  /// One resource.
   public struct Element: Sendable, Hashable {
-    /// What it is.
+    /// The kinds of resources.
     public enum Kind: Sendable, Hashable {
-      /// An entity set; also where the payload does not say.
+      /// An entity set; also if the payload contains no kind.
       case entitySet
       /// A singleton.
       case singleton
@@ -17,16 +18,16 @@ public struct ODataServiceDocument: Sendable, Hashable {
     }
     /// The name in the entity container.
     public var name: String
-    /// What it is.
+    /// The kind of resource.
     public var kind: Kind
     /// The URL, absolute or relative to the context or service root.
     public var url: String
-    /// A name for people; nil where it is the same as `name`.
+    /// A title for users; nil if it equals `name`.
     public var title: String?
-    /// Instance annotations on it.
+    /// Instance annotations on the element.
     public var annotations: [ODataAnnotation]
 
-    /// Makes an element.
+    /// Creates an element.
     package init(name: String, kind: Kind = .entitySet, url: String, title: String? = nil) {
       self.name = name
       self.kind = kind
@@ -36,14 +37,14 @@ public struct ODataServiceDocument: Sendable, Hashable {
     }
   }
 
-  /// The context URL; nil where the payload has none.
+  /// The context URL; nil if the payload has none.
   public var context: String?
   /// The elements in their order.
   public var elements: [Element]
   /// Instance annotations on the document.
   public var annotations: [ODataAnnotation]
 
-  /// A document of the given elements.
+  /// Creates a document with the given elements.
   package init(elements: [Element] = [], context: String? = nil) {
     self.elements = elements
     self.context = context

@@ -1,10 +1,10 @@
 package import LarderCore
 
-/// Why a payload could not be read, and where.
+/// The error of a payload that could not be read, with its position.
 package struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kinds of problems.
   package enum Problem: Error, Sendable, Hashable {
-    /// The bytes are no JSON.
+    /// The bytes are not JSON.
     case json(JSONError.Problem)
     /// JSON that OData does not allow at this position; the text says what was expected.
     case unexpected(expected: String)
@@ -14,32 +14,32 @@ package struct PayloadError: Error, Sendable, Hashable, CustomStringConvertible 
     case duplicateName(String)
     /// One object is larger than the limit, in bytes.
     case objectTooLarge(limit: Int)
-    /// More distinct names than the limit.
+    /// There are more distinct names than the limit.
     case tooManyNames(limit: Int)
     /// The service aborted a successful response with an error (OData JSON Format 4.01 §21.2).
     case inStreamError(ODataErrorPayload)
   }
 
-  /// What is wrong.
+  /// The problem.
   package var problem: Problem
-  /// Bytes before the place, from the start of the payload.
+  /// The position in bytes, from the start of the payload.
   package var offset: Int
-  /// The place as a JSON path: `$.value[3].Price`.
+  /// The position as a JSON path: `$.value[3].Price`.
   package var path: String
 
-  /// Joins a problem and its place.
+  /// Creates an error from a problem and its position.
   package init(_ problem: Problem, offset: Int, path: String) {
     self.problem = problem
     self.offset = offset
     self.path = path
   }
 
-  /// The problem and its place.
+  /// The problem and its position.
   package var description: String { "\(problem) at \(path) (byte \(offset))" }
 }
 
 extension PayloadError.Problem: CustomStringConvertible {
-  /// What is wrong, in words.
+  /// The problem, in words.
   package var description: String {
     switch self {
     case .json(let problem): problem.description
@@ -57,7 +57,7 @@ extension PayloadError: LarderError {
   /// The stable number, from 1 in the order of the problems.
   package var errorIdentity: ErrorIdentity { problem.errorIdentity }
 
-  /// The problem and its place, and what to do about it.
+  /// The problem and its position, and what to do about it.
   package var explanation: ErrorExplanation {
     let problem = problem.explanation
     return ErrorExplanation(

@@ -35,7 +35,7 @@ extension PayloadFrame {
     return ODataComplexValue(typeName: entity.typeName, properties: entity.properties, annotations: annotations)
   }
 
-  /// The payload of a kind.
+  /// The frame as a payload of a kind.
   func payload(_ kind: PayloadKind) -> ODataPayload? {
     switch kind {
     case .entity: return entityPayload
@@ -70,7 +70,7 @@ extension PayloadFrame {
       payload = ODataPropertyPayload(name: property.name, value: property.value)
       payload.annotations = property.annotations
     } else if let link = entity.navigationLinks.first {
-      // A function import's result under the function's name: an entity, entities, or a deferred link.
+      // The result of a function import under the function's name: an entity, entities, or a deferred link.
       switch link.content {
       case .entity(let entity)?: return .entity(entity)
       case .collection(let collection)?: return .collection(collection)

@@ -4,7 +4,7 @@ struct PayloadFrame {
 
   let kind: Kind
   let name: PayloadName?
-  /// Properties, links, annotations: for complex values and payloads too.
+  /// The properties, links and annotations, for complex values and payloads too.
   var entity = ODataEntity()
   var items: [ODataDelta.Item] = []
   var values: [ODataValue] = []
@@ -16,7 +16,7 @@ struct PayloadFrame {
   var deltaLink: String?
   /// Annotations on properties, which may come before their property.
   var pending: [(PayloadName, ODataAnnotation)] = []
-  /// Places of links and streams by name number; used once there are many.
+  /// The indices of links and streams by name number; used once there are many.
   private var linkPlaces: [Int: Int] = [:]
 
   init(_ kind: Kind, name: PayloadName?) {
@@ -26,7 +26,7 @@ struct PayloadFrame {
 
   mutating func add(_ property: ODataProperty) { entity.properties.append(property) }
 
-  /// A value: a property's, an element, or the payload's one.
+  /// Adds a value: of a property, an element, or the payload's only one.
   mutating func add(_ value: ODataValue, _ name: PayloadName?) {
     if let name { entity.properties.append(ODataProperty(name.text, value)) } else { values.append(value) }
   }
@@ -41,14 +41,14 @@ struct PayloadFrame {
 
   /// Changes the stream with a name; creates it if needed.
   mutating func stream(_ name: PayloadName, _ change: (inout ODataMediaLink) -> Void) {
-    // Numbers of streams lie below zero, so that they share the places with links.
+    // The keys of streams are negative, so that they share the dictionary with links.
     if let place = linkPlaces[-1 - name.index] { return change(&entity.streams[place].link) }
     linkPlaces[-1 - name.index] = entity.streams.count
     entity.streams.append(ODataStreamProperty(name: name.text, link: ODataMediaLink()))
     change(&entity.streams[entity.streams.count - 1].link)
   }
 
-  /// Control information of the object or payload itself.
+  /// Sets control information of the object or payload itself.
   mutating func control(_ information: ControlInformation, _ scalar: PayloadScalar) {
     if scalar.isNull {
       if information == .id { entity.isTransient = true }
@@ -76,7 +76,7 @@ struct PayloadFrame {
     }
   }
 
-  /// Control information of a property.
+  /// Sets control information of a property.
   mutating func control(_ information: ControlInformation, on name: PayloadName, _ scalar: PayloadScalar) {
     switch information {
     case .navigationLink: link(name) { $0.url = scalar.string }
@@ -92,7 +92,7 @@ struct PayloadFrame {
     case .mediaContentType: stream(name) { $0.contentType = scalar.string }
     case .mediaETag: stream(name) { $0.etag = scalar.string }
     case .type:
-      // A primitive type shows in the value; other names would be lost.
+      // The value shows a primitive type; other type names would be lost.
       let type = PayloadTypes.name(scalar.string)
       if EdmTypeReference(type).primitive == nil { keep(information, scalar, name) }
     default: keep(information, scalar, name)
@@ -111,14 +111,15 @@ struct PayloadFrame {
     if let name { pending.append((name, annotation)) } else { entity.annotations.append(annotation) }
   }
 
-  /// The object is complete: puts annotations on their properties.
+  /// Completes the object: assigns annotations to their properties.
   mutating func completeObject() {
     if !pending.isEmpty { attachPendingAnnotations() }
     if !entity.navigationLinks.isEmpty { moveCountsToProperties() }
     if kind == .complex, !entity.navigationLinks.isEmpty || !entity.streams.isEmpty { convertLinksToAnnotations() }
   }
 
-  /// Counts and links of a collection of values, which looked like those of a navigation property, become the property's.
+  /// Assigns the counts and links of a collection of values, which were read as those of a navigation property, to the
+  /// property.
   private mutating func moveCountsToProperties() {
     func isBare(_ link: ODataNavigationLink) -> Bool {
       link.url == nil && link.associationURL == nil && link.content == nil && link.bindings.isEmpty

@@ -45,14 +45,14 @@ package protocol PayloadHandler: AnyObject {
   /// A collection of primitive or complex values.
   func beginValues(_ name: PayloadName?) throws
   func endValues() throws
-  /// A primitive property, null included.
+  /// A primitive property; may be null.
   func property(_ name: PayloadName, _ scalar: PayloadScalar) throws
   /// A primitive value without a name.
   func element(_ scalar: PayloadScalar) throws
   /// A property whose value is reported as one event: geography, geometry, and untyped values.
   func value(_ name: PayloadName?, _ value: ODataValue) throws
 
-  /// Control information of the current object, or of a property of it.
+  /// Control information of the current object, or of one of its properties.
   func control(_ information: ControlInformation, on name: PayloadName?, _ scalar: PayloadScalar) throws
   func annotation(_ annotation: ODataAnnotation, on name: PayloadName?) throws
   func operation(_ operation: ODataOperation) throws

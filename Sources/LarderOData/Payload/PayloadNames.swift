@@ -8,15 +8,15 @@ package struct PayloadName: Sendable, Hashable {
 
 /// The names that a reader has read, each with its role.
 ///
-/// Rows of a feed repeat their names in one order. So each name remembers which name followed it last, and a lookup
-/// that finds it again compares bytes and hashes nothing.
+/// The rows of a feed repeat their names in one order. So each name stores which name followed it last; a lookup of
+/// that name compares bytes and needs no hash.
 struct PayloadNames {
   /// The role of members with a name.
   enum Role: Equatable {
     case property
     /// Control information of the object, or of the property `target`.
     case control(ControlInformation)
-    /// An annotation on the object, or on the property `target`; its term is in `term`.
+    /// An annotation on the object, or on the property `target`; `term` is its term.
     case annotation
     /// An available operation; its name is in `term`.
     case operation
@@ -74,7 +74,7 @@ struct PayloadNames {
     return number
   }
 
-  /// The number of a name that is given as text.
+  /// Returns the number of a name that is given as text.
   mutating func intern(_ text: String) throws(PayloadError.Problem) -> Int32 { try intern(Array(text.utf8)) }
 
   private mutating func intern(_ bytes: [UInt8]) throws(PayloadError.Problem) -> Int32 {

@@ -1,11 +1,11 @@
 /// A scalar as written in the payload, with its type if that is known; it is decoded only on request.
 ///
-/// Valid only during the handler's call that it is given to: the bytes belong to the reader.
+/// Valid only during the handler's call that receives it: the bytes belong to the reader.
 package struct PayloadScalar {
-  /// How JSON writes it.
+  /// The kinds of JSON scalars.
   package enum Kind: UInt8, Sendable { case null, `true`, `false`, number, string }
 
-  /// How JSON writes it.
+  /// The kind of JSON scalar.
   package let kind: Kind
   /// Whether the bytes of a string contain backslashes.
   package let isEscaped: Bool
@@ -28,7 +28,7 @@ package struct PayloadScalar {
     self.dialect = dialect
   }
 
-  /// True for `null`.
+  /// Whether the scalar is `null`.
   package var isNull: Bool { kind == .null }
 
   /// The text without escapes; for numbers and literals their characters.

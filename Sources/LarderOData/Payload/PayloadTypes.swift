@@ -15,7 +15,7 @@ struct PayloadTypes {
 
   private struct Plan {
     let structure: EdmStructure
-    /// By name number.
+    /// The members by name number.
     var members: [Member] = []
   }
 

@@ -1,6 +1,6 @@
 // Converts the bytes of scalars to values.
 extension PayloadScalar {
-  /// The value, decoded by its type; without one, text stays text and numbers keep their digits.
+  /// Decodes the value by its type; without one, text stays text and numbers keep their digits.
   package func value() throws(ODataValueError) -> ODataValue {
     guard isEscaped else { return try value(bytes) }
     let plain = JSONText.unescape(bytes)
@@ -28,7 +28,7 @@ extension PayloadScalar {
 }
 
 extension ODataValue {
-  /// Any JSON value as data: numbers keep their digits, arrays become collections, objects complex values.
+  /// Converts any JSON value to data: numbers keep their digits, arrays become collections, objects complex values.
   package init(untyped node: JSONNode) throws(ODataValueError) {
     switch node {
     case .array(let items):

@@ -1,9 +1,9 @@
-// Entities and complex values: their control information first, then their members.
+// Entities and complex values: first their control information, then their members.
 extension PayloadWalker {
   /// The expected kind of an object, before its control information is read.
   enum Shape { case entity, complex, unknown }
 
-  /// An object at an entity's or complex value's place.
+  /// Reports an object in the place of an entity or complex value.
   ///
   /// `name` is -1 for rows and elements; `parent` is the property that these belong to.
   mutating func object(
@@ -36,7 +36,7 @@ extension PayloadWalker {
     if isEntity { try source.handler.endEntity() } else { try source.handler.endComplex() }
   }
 
-  /// Deleted or not (OData JSON Format 4.01 §15.3; V2 `__metadata.deleted`).
+  /// Whether an entity is deleted (OData JSON Format 4.01 §15.3; V2 `__metadata.deleted`).
   private mutating func removal(_ summary: ObjectSummary, _ source: Source) -> PayloadEntityRole {
     if summary.metadata >= 0 {
       let deleted = find("deleted", in: summary.metadata, source.bytes)
@@ -159,7 +159,7 @@ extension PayloadWalker {
     try annotate("odata.\(control)", on: name, value: value, source)
   }
 
-  /// An operation that is offered: an object, several, or null (OData JSON Format 4.01 §16).
+  /// Reports an operation that is offered: an object, several, or null (OData JSON Format 4.01 §16).
   mutating func operation(_ name: String, kind: ODataOperation.Kind, value: Int, _ source: Source) throws {
     switch tape.node(value, in: source.bytes) {
     case .null:

@@ -1,6 +1,6 @@
 // One property. Its kind follows from its declaration, the information in the payload, or the JSON value, in this order.
 extension PayloadWalker {
-  /// A property's value.
+  /// Reports a property's value.
   @inline(__always)
   mutating func property(
     _ name: Int32, value: Int, _ summary: ObjectSummary, plan: Int32, _ source: Source
@@ -111,7 +111,7 @@ extension PayloadWalker {
       name < 0 ? nil : names[name].name, try ODataValue(json: node, type: type, dialect: dialect))
   }
 
-  /// Expanded entities.
+  /// Reports expanded entities.
   mutating func collection(_ at: Int, named name: Int32, plan: Int32, isDelta: Bool, _ source: Source) throws {
     try source.handler.beginCollection(names[name].name, isDelta: isDelta)
     var index = at + 1
@@ -122,7 +122,7 @@ extension PayloadWalker {
     try source.handler.endCollection()
   }
 
-  /// A collection of primitive, complex or mixed values.
+  /// Reports a collection of primitive, complex or mixed values.
   mutating func values(_ at: Int, named name: Int32, member: PayloadTypes.Member, _ source: Source) throws {
     try source.handler.beginValues(name < 0 ? nil : names[name].name)
     var index = at + 1
@@ -134,7 +134,7 @@ extension PayloadWalker {
     try source.handler.endValues()
   }
 
-  /// One value without a name.
+  /// Reports one value without a name.
   mutating func element(_ at: Int, _ member: PayloadTypes.Member, _ source: Source) throws {
     switch tape[at].kind {
     case .beginObject:

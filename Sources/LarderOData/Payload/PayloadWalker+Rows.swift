@@ -1,6 +1,6 @@
 // Rows other than entities: changes of a delta, references, elements of a service document.
 extension PayloadWalker {
-  /// One row of a payload of a kind.
+  /// Reports one row of a payload of a kind.
   mutating func row(_ at: Int, kind: PayloadKind, member: PayloadTypes.Member, _ source: Source) throws {
     current = at
     switch kind {
@@ -89,7 +89,7 @@ extension PayloadWalker {
     try source.handler.link(link, isDeleted: isDeleted)
   }
 
-  /// `{"@id": "…"}`, V2 `{"uri": "…"}`, V3 `{"url": "…"}`.
+  /// Reports a reference: `{"@id": "…"}`, V2 `{"uri": "…"}`, V3 `{"url": "…"}`.
   mutating func reference(_ at: Int, _ source: Source) throws {
     guard tape[at].kind == .beginObject else { throw PayloadError.Problem.unexpected(expected: "a reference") }
     _ = try summarize(at, parent: -1, source.bytes)
@@ -113,7 +113,7 @@ extension PayloadWalker {
     try source.handler.reference(reference)
   }
 
-  /// One element of a service document (OData JSON Format 4.01 §5).
+  /// Reports one element of a service document (OData JSON Format 4.01 §5).
   mutating func serviceElement(_ at: Int, _ source: Source) throws {
     guard case .object(let members) = tape.node(at, in: source.bytes) else {
       throw PayloadError.Problem.unexpected(expected: "an element of the service document")

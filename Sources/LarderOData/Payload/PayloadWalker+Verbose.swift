@@ -1,6 +1,6 @@
 // The special objects of V1 to V3 verbose JSON: `__metadata`, `__deferred`, `__mediaresource`, `results`.
 extension PayloadWalker {
-  /// `__metadata` as control information of its entity or complex value.
+  /// Reports `__metadata` as control information of its entity or complex value.
   mutating func metadata(_ at: Int, _ source: Source) throws {
     current = at
     guard tape[at].kind == .beginObject else {
@@ -52,7 +52,7 @@ extension PayloadWalker {
     }
   }
 
-  /// V3 `properties`: `{"Orders": {"associationuri": "…"}}`.
+  /// Reports V3 `properties`: `{"Orders": {"associationuri": "…"}}`.
   private mutating func linkedProperties(_ at: Int, _ source: Source) throws {
     var index = at + 1
     while tape[index].kind != .endObject {
@@ -108,7 +108,7 @@ extension PayloadWalker {
     try summarize(at, parent: -1, bytes).propertyCount == 1
   }
 
-  /// `{"results": […], "__count": …, "__next": …}`: expanded entities, or a V3 collection of values.
+  /// Reports `{"results": […], "__count": …, "__next": …}`: expanded entities, or a V3 collection of values.
   private mutating func resultsProperty(
     _ name: Int32, at: Int, results: Int, member: PayloadTypes.Member, _ source: Source
   ) throws {
@@ -145,7 +145,7 @@ extension PayloadWalker {
     return firstMetadata >= 0 && !metadataMarksEntity(firstMetadata, bytes)
   }
 
-  /// `__mediaresource`: a named stream of V3.
+  /// Reports `__mediaresource`: a named stream of V3.
   private mutating func mediaResource(_ name: Int32, _ at: Int, _ source: Source) throws {
     guard tape[at].kind == .beginObject else {
       throw PayloadError.Problem.unexpected(expected: "an object in '__mediaresource'")

@@ -20,18 +20,18 @@ struct PayloadWalker {
     var marksEntity = false
     /// True if a member describes the object itself: it is reported before the other members.
     var describesObject = false
-    /// Members that are properties.
+    /// The number of members that are properties.
     var propertyCount = 0
-    /// The types that the payload gives to properties, by name number.
+    /// The types of properties in the payload, by name number.
     var types: [Int32: Int] = [:]
-    /// Properties that the payload shows to be navigation properties.
+    /// The properties that the payload marks as navigation properties.
     var navigations: Set<Int32> = []
   }
 
   var tape = JSONTape()
   var names = PayloadNames()
   var types: PayloadTypes
-  /// Names that the context URL shows as expanded; for payloads without a model.
+  /// The names that the context URL marks as expanded; for payloads without a model.
   var expanded: Set<String> = []
   /// The current entry, which is the position of an error.
   var current = 0
@@ -146,7 +146,7 @@ struct PayloadWalker {
       || find("etag", in: metadata, bytes) >= 0
   }
 
-  /// A scalar on the tape.
+  /// Returns a scalar on the tape.
   @inline(__always)
   func scalar(_ at: Int, _ type: PayloadScalarType, _ bytes: UnsafeBufferPointer<UInt8>) -> PayloadScalar {
     let entry = tape[at]

@@ -91,7 +91,7 @@ package struct ResourceShape: Sendable, Hashable {
     return qualified(segment, model)
   }
 
-  /// A type cast, or a bound function or action.
+  /// Reads a type cast, or a bound function or action.
   private mutating func qualified(_ segment: ResourceSegment, _ model: EdmModel) -> Bool {
     if model.structure(segment.name) != nil {
       type = .named(segment.name)

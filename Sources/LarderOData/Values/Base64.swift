@@ -1,8 +1,8 @@
-/// Base64 in both alphabets (RFC 4648 §4 and §5): read either, padded or not; written as asked.
+/// Base64 in both alphabets (RFC 4648 §4 and §5): decodes either, padded or not; encodes in the requested one.
 enum Base64 {
   /// The bytes; nil if a character is invalid, the length is impossible, or bits after the last byte are set.
   ///
-  /// - Parameter skipsSpace: white space counts for nothing, as in XML (XML Schema 1.1 part 2 §3.3.16).
+  /// - Parameter skipsSpace: whether white space is ignored, as in XML (XML Schema 1.1 part 2 §3.3.16).
   static func decode(_ text: UnsafeBufferPointer<UInt8>, skipsSpace: Bool = false) -> [UInt8]? {
     if skipsSpace, text.contains(where: isSpace) {
       return text.filter { !isSpace($0) }.withUnsafeBufferPointer { decode($0) }

@@ -7,7 +7,7 @@ struct ByteCursor {
 
   var isAtEnd: Bool { index >= bytes.count }
   var remaining: Int { bytes.count - index }
-  /// The next byte; 0 at the end (no form read here holds a NUL).
+  /// The next byte; 0 at the end (no form read here contains a NUL).
   var peek: UInt8 { index < bytes.count ? bytes[index] : 0 }
 
   func byte(ahead: Int) -> UInt8 { index + ahead < bytes.count ? bytes[index + ahead] : 0 }

@@ -2,7 +2,7 @@
 struct DecimalMagnitude: Equatable {
   private static let base: UInt64 = 1_000_000_000
 
-  /// Nine decimal digits each, the lowest first; no zero at the end.
+  /// Nine decimal digits each, the lowest first; no trailing zero limbs.
   private var limbs: [UInt32]
 
   private init(limbs: [UInt32]) {
@@ -10,7 +10,7 @@ struct DecimalMagnitude: Equatable {
     trim()
   }
 
-  /// From digits, 0 to 9 each, the highest first.
+  /// Creates a number from digits, 0 to 9 each, the highest first.
   init(digits: some BidirectionalCollection<UInt8>) {
     limbs = []
     var limb: UInt32 = 0
@@ -31,7 +31,7 @@ struct DecimalMagnitude: Equatable {
 
   var isZero: Bool { limbs.isEmpty }
 
-  /// 0 to 9 each, the highest first; one zero for zero.
+  /// The digits, 0 to 9 each, the highest first; one zero for zero.
   var digits: [UInt8] {
     guard let top = limbs.last else { return [0] }
     var digits: [UInt8] = []
@@ -52,7 +52,7 @@ struct DecimalMagnitude: Equatable {
     return digits
   }
 
-  /// Times ten to a power.
+  /// The number multiplied by a power of ten.
   func shifted(_ power: Int) -> DecimalMagnitude {
     guard power > 0, !isZero else { return self }
     var result = DecimalMagnitude(limbs: [UInt32](repeating: 0, count: power / 9) + limbs)
@@ -116,8 +116,8 @@ struct DecimalMagnitude: Equatable {
     guard let top = divisor.limbs.last else { return (self, DecimalMagnitude(limbs: [])) }
     if self < divisor { return (DecimalMagnitude(limbs: []), self) }
     guard divisor.limbs.count > 1 else { return divided(by: top) }
-    // Both times a factor that brings the divisor's highest part above half of the base: an estimate of each part of the
-    // quotient by the highest parts is then too large by two at most.
+    // Both numbers are multiplied by a factor that makes the divisor's highest limb larger than half of the base. An
+    // estimate of each quotient limb by the highest limbs is then too large by two at most.
     let factor = DecimalMagnitude(limbs: [UInt32(DecimalMagnitude.base / (UInt64(top) + 1))])
     let scaled = (divisor * factor).limbs
     var rest = (self * factor).limbs
@@ -134,7 +134,7 @@ struct DecimalMagnitude: Equatable {
     return (DecimalMagnitude(limbs: quotient), remainder)
   }
 
-  /// Takes a multiple away; false, and nothing taken, where there is less.
+  /// Subtracts a multiple; if the number is too small, subtracts nothing and returns false.
   private static func subtract(
     _ divisor: [UInt32], times factor: UInt64, from rest: inout [UInt32], at place: Int
   ) -> Bool {

@@ -6,7 +6,7 @@ public enum EdmPrimitiveType: String, Sendable, CaseIterable, Hashable {
   case boolean = "Boolean"
   /// Unsigned 8 bits.
   case byte = "Byte"
-  /// A day without a time zone (V4).
+  /// A date without a time zone (V4).
   case date = "Date"
   /// A timestamp without a time zone (V1 to V3).
   case dateTime = "DateTime"
@@ -16,7 +16,7 @@ public enum EdmPrimitiveType: String, Sendable, CaseIterable, Hashable {
   case decimal = "Decimal"
   /// IEEE 754 binary64.
   case double = "Double"
-  /// A signed length of time, days to fractions of a second (V4).
+  /// A signed duration, from days to fractions of a second (V4).
   case duration = "Duration"
   /// 128 bits.
   case guid = "Guid"
@@ -30,7 +30,7 @@ public enum EdmPrimitiveType: String, Sendable, CaseIterable, Hashable {
   case sbyte = "SByte"
   /// IEEE 754 binary32.
   case single = "Single"
-  /// A stream's place (V3, V4).
+  /// A stream, represented by its URL (V3, V4).
   case stream = "Stream"
   /// UTF-8 text.
   case string = "String"
@@ -40,41 +40,41 @@ public enum EdmPrimitiveType: String, Sendable, CaseIterable, Hashable {
   case timeOfDay = "TimeOfDay"
   /// Abstract: any geography value.
   case geography = "Geography"
-  /// A point on the round earth.
+  /// A point in geographic coordinates.
   case geographyPoint = "GeographyPoint"
-  /// A line on the round earth.
+  /// A line in geographic coordinates.
   case geographyLineString = "GeographyLineString"
-  /// A polygon on the round earth.
+  /// A polygon in geographic coordinates.
   case geographyPolygon = "GeographyPolygon"
-  /// Points on the round earth.
+  /// Points in geographic coordinates.
   case geographyMultiPoint = "GeographyMultiPoint"
-  /// Lines on the round earth.
+  /// Lines in geographic coordinates.
   case geographyMultiLineString = "GeographyMultiLineString"
-  /// Polygons on the round earth.
+  /// Polygons in geographic coordinates.
   case geographyMultiPolygon = "GeographyMultiPolygon"
-  /// A mixture on the round earth.
+  /// A collection of shapes in geographic coordinates.
   case geographyCollection = "GeographyCollection"
   /// Abstract: any geometry value.
   case geometry = "Geometry"
-  /// A point on the plane.
+  /// A point on a plane.
   case geometryPoint = "GeometryPoint"
-  /// A line on the plane.
+  /// A line on a plane.
   case geometryLineString = "GeometryLineString"
-  /// A polygon on the plane.
+  /// A polygon on a plane.
   case geometryPolygon = "GeometryPolygon"
-  /// Points on the plane.
+  /// Points on a plane.
   case geometryMultiPoint = "GeometryMultiPoint"
-  /// Lines on the plane.
+  /// Lines on a plane.
   case geometryMultiLineString = "GeometryMultiLineString"
-  /// Polygons on the plane.
+  /// Polygons on a plane.
   case geometryMultiPolygon = "GeometryMultiPolygon"
-  /// A mixture on the plane.
+  /// A collection of shapes on a plane.
   case geometryCollection = "GeometryCollection"
 
   /// The name with its namespace, `Edm.Int32`.
   public var qualifiedName: String { "Edm." + rawValue }
 
-  /// Takes `Edm.Int32`; nil for other names.
+  /// Parses `Edm.Int32`; nil for other names.
   public init?(qualifiedName: String) {
     guard qualifiedName.hasPrefix("Edm."), let type = EdmPrimitiveType(rawValue: String(qualifiedName.dropFirst(4)))
     else { return nil }

@@ -1,6 +1,6 @@
 /// A JSON value other than an array or object. Its bytes are valid during the call only.
 package enum JSONScalar {
-  /// The text of a string, escapes undone.
+  /// The text of a string, with escapes decoded.
   case string(UnsafeBufferPointer<UInt8>)
   /// The characters of a number.
   case number(UnsafeBufferPointer<UInt8>)

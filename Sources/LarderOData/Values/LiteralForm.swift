@@ -1,6 +1,6 @@
 /// The parts of a literal: a word, and the text in single quotes after it, if any.
 struct LiteralForm {
-  /// All of it.
+  /// The whole literal.
   let bytes: UnsafeBufferPointer<UInt8>
   /// The text before the first quote; empty if there is no quote.
   let prefix: UnsafeBufferPointer<UInt8>
@@ -21,7 +21,7 @@ struct LiteralForm {
     quoted = cursor.slice(first + 1..<bytes.count - 1)
   }
 
-  /// The text between the quotes, doubled ones undone.
+  /// The text between the quotes, with doubled quotes replaced by single ones.
   func string() throws(ODataValueError.Problem) -> String {
     guard let quoted else { throw .malformed }
     var text: [UInt8] = []
@@ -65,7 +65,7 @@ struct LiteralForm {
     return hasPrefix("guid") ? .guid : nil
   }
 
-  /// `true` and `false` in any case, as literals may be.
+  /// Reads `true` and `false`, in any case.
   func boolean() throws(ODataValueError.Problem) -> Bool {
     var cursor = ByteCursor(bytes)
     if cursor.take(word: "true"), cursor.isAtEnd { return true }
@@ -74,7 +74,7 @@ struct LiteralForm {
     return false
   }
 
-  /// V2's `X'00FF'` and `binary'00FF'`.
+  /// Reads V2's `X'00FF'` and `binary'00FF'`.
   func hexadecimal() throws(ODataValueError.Problem) -> [UInt8] {
     guard let quoted, hasPrefix("X") || hasPrefix("binary"), quoted.count.isMultiple(of: 2) else { throw .malformed }
     var binary: [UInt8] = []
@@ -90,7 +90,7 @@ struct LiteralForm {
     return binary
   }
 
-  /// `Ns.Color'Red,Blue'`, also without the name.
+  /// Reads `Ns.Color'Red,Blue'`, also without the name.
   func enumeration() throws(ODataValueError.Problem) -> (typeName: String?, members: String) {
     guard let quoted, let members = EnumerationText.read(quoted) else { throw .malformed }
     if prefix.isEmpty { return (nil, members) }
@@ -110,7 +110,7 @@ struct LiteralForm {
   /// The type of a number's suffix in V2; nil if there is none.
   static func suffixType(_ bytes: UnsafeBufferPointer<UInt8>) -> EdmPrimitiveType? {
     guard bytes.count > 1, let last = bytes.last else { return nil }
-    // "INF" ends with the letter of Single.
+    // "INF" ends with the suffix of Single.
     let cursor = ByteCursor(bytes)
     if cursor.isRest("INF") || cursor.isRest("-INF") { return nil }
     switch last | 0x20 {

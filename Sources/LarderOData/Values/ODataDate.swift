@@ -1,6 +1,6 @@
-/// `Edm.Date`: a day of the proleptic Gregorian calendar, without a zone.
+/// `Edm.Date`: a date in the proleptic Gregorian calendar, without a time zone.
 ///
-/// Years run from -999,999,999 to 999,999,999; year 0 exists and is a leap year (ISO 8601, XML Schema 1.1 §3.3.9).
+/// Years range from -999,999,999 to 999,999,999; year 0 exists and is a leap year (ISO 8601, XML Schema 1.1 §3.3.9).
 public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible {
   private let storedYear: Int32
   private let storedMonth: UInt8
@@ -8,15 +8,15 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
 
   /// The year, negative before year 0.
   public var year: Int { Int(storedYear) }
-  /// 1 to 12.
+  /// The month, 1 to 12.
   public var month: Int { Int(storedMonth) }
-  /// 1 to 31.
+  /// The day, 1 to 31.
   public var day: Int { Int(storedDay) }
 
-  /// The largest year, either way.
+  /// The largest year; its negative is the smallest.
   public static let maximumYear = 999_999_999
 
-  /// Joins the parts; nil where there is no such day.
+  /// Creates a date; nil if there is no such day.
   public init?(year: Int, month: Int, day: Int) {
     guard year.magnitude <= UInt(ODataDate.maximumYear), (1...12).contains(month), day >= 1,
       day <= ODataDate.days(inMonth: month, year: year)
@@ -26,7 +26,7 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
     storedDay = UInt8(day)
   }
 
-  /// Reads `YYYY-MM-DD`, years of more than four digits and negative ones too (ABNF `dateValue`).
+  /// Parses `YYYY-MM-DD`, with years of more than four digits and negative ones too (ABNF `dateValue`).
   public init?(_ text: String) {
     guard let value = ByteCursor.whole(text, { ODataDate(&$0) }) else { return nil }
     self = value
@@ -60,7 +60,7 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// In the order of time.
+  /// Orders by time.
   public static func < (left: ODataDate, right: ODataDate) -> Bool {
     (left.storedYear, left.storedMonth, left.storedDay) < (right.storedYear, right.storedMonth, right.storedDay)
   }
@@ -74,8 +74,8 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
   }
 }
 
-// Days are counted in eras of 400 years (146,097 days), with the year taken to begin in March, so that the leap day is
-// the last one.
+// Days are counted in eras of 400 years (146,097 days). The year is assumed to begin in March, so that the leap day is
+// its last.
 extension ODataDate {
   /// Days since 1970-01-01, negative before.
   public var daysSince1970: Int64 {

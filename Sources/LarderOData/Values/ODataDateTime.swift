@@ -1,6 +1,6 @@
-/// `Edm.DateTime` of V1 to V3: a day and a time without a zone.
+/// `Edm.DateTime` of V1 to V3: a date and a time without a time zone.
 public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvertible {
-  /// The day.
+  /// The date.
   public var date: ODataDate {
     switch storage {
     case .plain(let date, _), .fine(let date, _, _): date
@@ -15,18 +15,18 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
   /// The digits of the fraction after the picoseconds, without trailing zeros; almost always empty.
   private var further: String { if case .fine(_, _, let further) = storage { further } else { "" } }
 
-  /// Nearly all are plain. The others are stored outside of the value, so that values stay small.
+  /// Nearly all values are plain. The others are stored outside of the value, so that values stay small.
   private enum Storage: Sendable, Hashable {
     case plain(ODataDate, ODataTimeOfDay)
     indirect case fine(ODataDate, ODataTimeOfDay, further: String)
   }
   private let storage: Storage
 
-  /// Whether the fraction has digits behind the picoseconds, as only services outside the standard write them. They are kept,
-  /// compared and printed, and not in ``time``.
+  /// Whether the fraction has digits after the picoseconds, which only services outside the standard write. They are
+  /// kept, compared and printed, but are not in ``time``.
   public var isFinerThanPicoseconds: Bool { if case .fine = storage { true } else { false } }
 
-  /// Joins a day and a time.
+  /// Creates a timestamp from a date and a time.
   public init(date: ODataDate, time: ODataTimeOfDay = .midnight) {
     self.init(date: date, time: time, further: "")
   }
@@ -35,7 +35,7 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
     storage = further.isEmpty ? .plain(date, time) : .fine(date, time, further: further)
   }
 
-  /// Reads `YYYY-MM-DDThh:mm`, with seconds and a fraction where given; nil where a zone follows.
+  /// Parses `YYYY-MM-DDThh:mm`, optionally with seconds and a fraction; nil if a time zone follows.
   public init?(_ text: String) {
     guard let value = ByteCursor.whole(text, { ODataDateTime(&$0) }) else { return nil }
     self = value
@@ -56,14 +56,14 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
     time.write(into: &bytes, further: further)
   }
 
-  /// `YYYY-MM-DDThh:mm:ss`, with a fraction where there is one.
+  /// `YYYY-MM-DDThh:mm:ss`, with a fraction if there is one.
   public var description: String {
     var bytes: [UInt8] = []
     write(into: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// In the order of time.
+  /// Orders by time.
   public static func < (left: ODataDateTime, right: ODataDateTime) -> Bool {
     if left.date != right.date { return left.date < right.date }
     return left.time != right.time ? left.time < right.time : left.further < right.further
@@ -72,7 +72,7 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
   /// Seconds since 1970-01-01T00:00:00, negative before.
   package var secondsSince1970: Int64 { date.daysSince1970 * 86_400 + time.secondOfDay }
 
-  /// From seconds since 1970 and a fraction; nil beyond the range of years.
+  /// Creates a timestamp from seconds since 1970 and a fraction; nil beyond the range of years.
   package init?(secondsSince1970 seconds: Int64, picosecond: UInt64) {
     let days = (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
     guard let date = ODataDate(daysSince1970: days),
@@ -88,13 +88,13 @@ public struct ODataDateTime: Sendable, Hashable, Comparable, CustomStringConvert
     self.init(secondsSince1970: seconds, picosecond: UInt64(rest < 0 ? rest + 1000 : rest) * 1_000_000_000)
   }
 
-  /// Whole milliseconds since 1970-01-01T00:00:00; nil where a part of a millisecond would be lost, as in a leap second.
+  /// Whole milliseconds since 1970-01-01T00:00:00; nil if a part of a millisecond would be lost, as in a leap second.
   public var millisecondsSince1970: Int64? {
     guard time.second < 60, time.picosecond % 1_000_000_000 == 0, further.isEmpty else { return nil }
     return secondsSince1970 * 1000 + Int64(time.picosecond / 1_000_000_000)
   }
 
-  /// Ticks of 100 ns since 0001-01-01T00:00:00, the unit of V2; nil where a part of one would be lost, in a leap
+  /// Ticks of 100 ns since 0001-01-01T00:00:00, the unit of V2; nil if a part of a tick would be lost, in a leap
   /// second, and outside the years 1 to 9999.
   public var ticks: Int64? {
     guard (1...9999).contains(date.year), time.second < 60, time.picosecond % 100_000 == 0, further.isEmpty

@@ -4,16 +4,16 @@
 /// kept for printing; ``isIdentical(to:)`` compares them too. A leap second is ordered between `:59` and the next
 /// minute.
 public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringConvertible {
-  /// The day on the local clock.
+  /// The local date.
   public let date: ODataDate
   private let storedOffset: Int16
-  /// The time on the local clock.
+  /// The local time.
   public let time: ODataTimeOfDay
 
-  /// Minutes that the local clock is ahead of UTC, -1439 to 1439.
+  /// The minutes that the local time is ahead of UTC, -1439 to 1439.
   public var offsetMinutes: Int { Int(storedOffset) }
 
-  /// Joins the local clock and its offset in minutes; nil where that is a day or more.
+  /// Creates a timestamp from local date and time and their offset in minutes; nil if the offset is a day or more.
   public init?(date: ODataDate, time: ODataTimeOfDay, offsetMinutes: Int = 0) {
     guard offsetMinutes.magnitude < 1440 else { return nil }
     self.date = date
@@ -21,7 +21,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
     storedOffset = Int16(offsetMinutes)
   }
 
-  /// Reads `YYYY-MM-DDThh:mm`, seconds and up to 12 fractional digits where given, and `Z` or `±hh:mm`.
+  /// Parses `YYYY-MM-DDThh:mm`, optionally seconds and up to 12 fractional digits, and `Z` or `±hh:mm`.
   public init?(_ text: String) {
     guard let value = ByteCursor.whole(text, { ODataDateTimeOffset(&$0) }) else { return nil }
     self = value
@@ -37,7 +37,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
     guard isNegative || cursor.peek == UInt8(ascii: "+") else { return nil }
     cursor.advance()
     guard let hours = cursor.digits(2), hours < 24 else { return nil }
-    // Some JSON libraries leave out the colon.
+    // Some JSON libraries omit the colon.
     _ = cursor.take(UInt8(ascii: ":"))
     guard let minutes = cursor.digits(2), minutes < 60 else { return nil }
     let offset = hours * 60 + minutes
@@ -57,7 +57,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
     bytes.append(decimal: storedOffset.magnitude % 60, width: 2)
   }
 
-  /// `YYYY-MM-DDThh:mm:ss`, a fraction where there is one, and `Z` or `±hh:mm`.
+  /// `YYYY-MM-DDThh:mm:ss`, a fraction if there is one, and `Z` or `±hh:mm`.
   public var description: String {
     var bytes: [UInt8] = []
     write(into: &bytes)
@@ -117,7 +117,7 @@ public struct ODataDateTimeOffset: Sendable, Hashable, Comparable, CustomStringC
     hasher.combine(time.picosecondOfSecond)
   }
 
-  /// In the order of time.
+  /// Orders by point in time.
   public static func < (left: ODataDateTimeOffset, right: ODataDateTimeOffset) -> Bool {
     left.instant < right.instant
   }

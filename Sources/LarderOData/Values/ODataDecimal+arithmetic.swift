@@ -1,7 +1,7 @@
 /// The reason why there is no result.
 package enum ODataArithmeticError: Error, Sendable, Hashable {
   case divisionByZero
-  /// More digits, or a larger power of ten, than are calculated with.
+  /// The result has more digits, or a larger exponent, than supported.
   case outOfRange
 }
 
@@ -10,11 +10,11 @@ package enum ODataRounding: Sendable, Hashable {
   case down, up, halfAwayFromZero, halfToEven
 }
 
-// Arithmetic, exact but for quotients (URL Conventions 4.01 §5.1.1.2). INF and NaN behave as in IEEE 754.
+// Arithmetic, exact except for quotients (URL Conventions 4.01 §5.1.1.2). INF and NaN behave as in IEEE 754.
 extension ODataDecimal {
-  /// The most digits that an operation works on.
+  /// The most digits that an operation supports.
   private static let workingDigits = 5000
-  /// The digits of a quotient that does not end.
+  /// The number of digits of a non-terminating quotient.
   private static let quotientDigits = 28
 
   /// The sum; its scale is the larger one.
@@ -60,7 +60,7 @@ extension ODataDecimal {
     return ODataDecimal(product, signum * other.signum < 0, power)
   }
 
-  /// The quotient: exact where it ends within 28 digits, else 28 of them, the last one rounded half to even.
+  /// The quotient: exact if it terminates within 28 digits, else 28 digits, the last one rounded half to even.
   package func divided(by other: ODataDecimal) throws(ODataArithmeticError) -> ODataDecimal {
     guard isFinite, other.isFinite else {
       if isNaN || other.isNaN || (!isFinite && !other.isFinite) { return .nan }
@@ -103,7 +103,7 @@ extension ODataDecimal {
     return ODataDecimal(try magnitude(exponent: exponent).divided(by: divisor).remainder, signum < 0, exponent)
   }
 
-  /// The number with the other sign.
+  /// The negated number.
   package var negated: ODataDecimal {
     switch storage {
     case .small(let significand, let exponent): ODataDecimal(-Int128(significand), exponent: exponent)
@@ -121,7 +121,7 @@ extension ODataDecimal {
     guard isFinite, dropCount > 0 else { return self }
     let power = Int32(clamping: -scale)
     var digits = digits
-    // One digit more than there are is a zero: the rest of the places would be zeros too.
+    // One digit more than there are is a zero: all further digits would be zeros too.
     let missing = min(Int64(Int32.max), dropCount) - Int64(digits.count)
     if missing > 0 { digits = [UInt8](repeating: 0, count: missing > 1 ? 2 : 1) + digits }
     let kept = ODataDecimal.round(
@@ -129,7 +129,7 @@ extension ODataDecimal {
     return ODataDecimal(DecimalMagnitude(digits: kept), signum < 0, power)
   }
 
-  /// The number times ten to a power as a whole number, the rest rounded half to even; nil beyond 128 bits.
+  /// The number multiplied by a power of ten and rounded half to even to a whole number; nil beyond 128 bits.
   package func whole(scale: Int) -> Int128? {
     guard isFinite, Int64(exponent) + Int64(digitCount) < 100 else { return nil }
     let rounded = rounded(scale: scale, .halfToEven)
@@ -149,7 +149,7 @@ extension ODataDecimal {
     return signum < 0 ? -value : value
   }
 
-  /// A whole number times ten to a power.
+  /// Creates a number from a whole number and a power of ten.
   package init(_ number: Int128, exponent: Int32) {
     if let small = Int64(exactly: number) {
       storage = .small(significand: small, exponent: exponent)
@@ -190,7 +190,7 @@ extension ODataDecimal {
     return DecimalMagnitude(digits: digits).shifted(Int(shift))
   }
 
-  /// Digits without the last ones.
+  /// Drops the last digits, and rounds the others.
   private static func round(
     _ digits: [UInt8], cutting dropCount: Int, _ rule: ODataRounding, isNegative: Bool
   ) -> [UInt8] {

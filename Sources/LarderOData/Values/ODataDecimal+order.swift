@@ -33,7 +33,7 @@ extension ODataDecimal: Comparable, Hashable {
     return value
   }
 
-  /// Numerically equal, whatever the scale; NaN equals NaN.
+  /// Whether both are numerically equal, whatever the scale; NaN equals NaN.
   public static func == (left: ODataDecimal, right: ODataDecimal) -> Bool {
     if case .small(let first, let firstExponent) = left.storage,
       case .small(let second, let secondExponent) = right.storage, firstExponent == secondExponent
@@ -43,7 +43,7 @@ extension ODataDecimal: Comparable, Hashable {
     return left.normalized == right.normalized
   }
 
-  /// Equal numbers hash alike.
+  /// Hashes the number; equal numbers have equal hashes.
   public func hash(into hasher: inout Hasher) {
     switch normalized {
     case .small(let significand, let exponent):
@@ -56,7 +56,7 @@ extension ODataDecimal: Comparable, Hashable {
     }
   }
 
-  /// Numerically less: -INF below every number, INF above, NaN above INF.
+  /// Whether one is numerically less: -INF before every number, INF after them, NaN after INF.
   public static func < (left: ODataDecimal, right: ODataDecimal) -> Bool {
     if case .small(let first, let firstExponent) = left.storage,
       case .small(let second, let secondExponent) = right.storage, firstExponent == secondExponent
@@ -79,7 +79,7 @@ extension ODataDecimal: Comparable, Hashable {
     }
   }
 
-  /// The power of ten of the first digit.
+  /// The exponent of the first digit.
   private var leadingPower: Int64 { Int64(exponent) + Int64(digitCount) - 1 }
 
   private static func magnitudeOrder(_ left: ODataDecimal, _ right: ODataDecimal) -> Int {
@@ -94,10 +94,10 @@ extension ODataDecimal: Comparable, Hashable {
     return 0
   }
 
-  /// Bytes whose order, byte by byte, is the order of the numbers; equal numbers have equal keys.
+  /// Bytes whose bytewise order is the order of the numbers; equal numbers have equal keys.
   ///
-  /// Shape: the class (1 to 6), then for numbers other than zero the leading power of ten (4 bytes), the digits two by
-  /// two, and an end mark; for negative numbers all of these inverted. A database compares such keys exactly.
+  /// Shape: the class (1 to 6), then for numbers other than zero the leading exponent (4 bytes), the digits two by two,
+  /// and an end mark; for negative numbers all of these inverted. A database can compare such keys exactly.
   public var sortKey: [UInt8] {
     let rank = rank
     var key = [rank]
@@ -127,7 +127,7 @@ extension Int64 {
 }
 
 extension Double {
-  /// The nearest `Double`, correctly rounded (ties to even); beyond its range infinity, below it zero.
+  /// The nearest `Double`, correctly rounded (ties to even); infinity beyond its range, zero below it.
   public init(_ decimal: ODataDecimal) {
     switch decimal.storage {
     case .infinity: self = .infinity
@@ -141,7 +141,7 @@ extension Double {
 }
 
 extension Float {
-  /// The nearest `Float`, rounded once; beyond its range infinity, below it zero.
+  /// The nearest `Float`, rounded once; infinity beyond its range, zero below it.
   public init(_ decimal: ODataDecimal) {
     switch decimal.storage {
     case .infinity: self = .infinity

@@ -48,7 +48,7 @@ extension ODataDecimal {
     return isNegative ? -Int64(value) : Int64(value)
   }
 
-  /// From digits with at most one point among them.
+  /// Creates a number from digits with at most one point among them.
   private init(_ mantissa: UnsafeBufferPointer<UInt8>, isNegative: Bool, exponent: Int32) {
     var value: Int64 = 0
     var fits = true
@@ -72,17 +72,18 @@ extension ODataDecimal {
 }
 
 extension ODataDecimal: CustomStringConvertible {
-  /// The most zeros that ``description`` writes out before it turns to an exponent.
+  /// The most zeros that ``description`` writes before it uses an exponent.
   private static let longestPlain: Int64 = 400
 
-  /// In plain notation with its scale (`-12.50`); with an exponent where that would take hundreds of zeros.
+  /// Plain notation with the number's scale (`-12.50`); exponent notation if the plain one would need hundreds of
+  /// zeros.
   public var description: String {
     var bytes: [UInt8] = []
     write(into: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// With one digit before the point and an exponent: `-1.250E+1`.
+  /// Exponent notation with one digit before the point: `-1.250E+1`.
   public var exponentDescription: String {
     var bytes: [UInt8] = []
     if !writeSpecial(into: &bytes) { writeExponentForm(digits, into: &bytes) }

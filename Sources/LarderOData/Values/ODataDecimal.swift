@@ -1,7 +1,8 @@
-/// `Edm.Decimal`: a decimal number, exact, of any precision up to ``maximumDigits``; also INF, -INF and NaN (4.01).
+/// `Edm.Decimal`: an exact decimal number of any precision up to ``maximumDigits``; also INF, -INF and NaN (4.01).
 ///
-/// Equality and order are numeric: `1.0 == 1.00`, and both hash alike; the scale is kept for printing. NaN equals itself
-/// and stands above INF, so that the order is total. A value whose digits fit 64 bits takes no memory of its own.
+/// Equality and order are numeric: `1.0 == 1.00`, and both have equal hashes; the scale is kept for printing. NaN
+/// equals itself and is ordered after INF, so that the order is total. A value whose digits fit 64 bits needs no heap
+/// memory.
 public struct ODataDecimal: Sendable {
   enum Storage: Sendable, Equatable {
     /// significand · 10^exponent
@@ -12,10 +13,10 @@ public struct ODataDecimal: Sendable {
     case nan
   }
 
-  /// More digits than 64 bits hold.
+  /// A number with more digits than 64 bits hold.
   struct Big: Sendable, Equatable {
-    /// 0 to 9 each, most significant first, the first not 0. The exponent's four bytes lead, so that the whole is one
-    /// reference and ``ODataDecimal`` stays at 16 bytes.
+    /// The digits, 0 to 9 each, most significant first, the first not 0. The exponent's four bytes precede them, so
+    /// that everything is behind one reference and ``ODataDecimal`` has 16 bytes.
     private(set) var packed: [UInt8]
 
     init(isNegative: Bool, exponent: Int32, digits: some Collection<UInt8>) {
@@ -35,16 +36,16 @@ public struct ODataDecimal: Sendable {
 
   let storage: Storage
 
-  /// The most digits that are read, leading zeros aside.
+  /// The most digits that are accepted, without leading zeros.
   public static let maximumDigits = 65_536
-  /// The largest exponent of ten, either way, that is read.
+  /// The largest exponent of ten that is accepted; its negative is the smallest.
   public static let maximumExponent = 999_999_999
 
   /// Not a number.
   public static let nan = ODataDecimal(storage: .nan)
-  /// Above every number.
+  /// Positive infinity, greater than every number.
   public static let infinity = ODataDecimal(storage: .infinity)
-  /// Below every number.
+  /// Negative infinity, less than every number.
   public static let negativeInfinity = ODataDecimal(storage: .negativeInfinity)
 
   init(storage: Storage) { self.storage = storage }
@@ -59,13 +60,13 @@ public struct ODataDecimal: Sendable {
     }
   }
 
-  /// `significand` · 10^`exponent`; nil where the exponent is beyond ``maximumExponent``.
+  /// Creates `significand` · 10^`exponent`; nil if the exponent is beyond ``maximumExponent``.
   public init?(significand: Int64, exponent: Int) {
     guard exponent.magnitude <= UInt(ODataDecimal.maximumExponent) else { return nil }
     storage = .small(significand: significand, exponent: Int32(exponent))
   }
 
-  /// The shortest decimal that reads back as the same `Double`.
+  /// Creates the shortest decimal that reads back as the same `Double`.
   public init(_ number: Double) {
     if number.isNaN {
       storage = .nan
@@ -76,7 +77,7 @@ public struct ODataDecimal: Sendable {
     }
   }
 
-  /// Reads `-12.50`, `1e-7`, `INF`, `-INF`, `NaN`; nil for anything else.
+  /// Parses `-12.50`, `1e-7`, `INF`, `-INF`, `NaN`; nil for anything else.
   public init?(_ text: String) {
     guard let value = ByteCursor.whole(text, { try? ODataDecimal(&$0) }) else { return nil }
     self = value
@@ -93,10 +94,11 @@ public struct ODataDecimal: Sendable {
   /// True for NaN.
   public var isNaN: Bool { storage == .nan }
 
-  /// How many digits stand behind the point as written: 2 for `1.50`; negative for `1e3`; 0 where it is not finite.
+  /// The number of digits after the decimal point as written: 2 for `1.50`; negative for `1e3`; 0 if the number is not
+  /// finite.
   public var scale: Int { -Int(exponent) }
 
-  /// How many digits the number is written with, without leading zeros; 1 for zero.
+  /// The number of digits as written, without leading zeros; 1 for zero.
   public var digitCount: Int {
     switch storage {
     case .small(let significand, _): ODataDecimal.digitCount(significand.magnitude)
@@ -113,7 +115,7 @@ public struct ODataDecimal: Sendable {
     }
   }
 
-  /// -1, 0 or 1; 0 for NaN.
+  /// The sign: -1, 0 or 1; 0 for NaN.
   var signum: Int {
     switch storage {
     case .small(let significand, _): Int(significand.signum())
@@ -134,7 +136,7 @@ public struct ODataDecimal: Sendable {
     return count
   }
 
-  /// 0 to 9 each, most significant first; empty where it is not finite.
+  /// The digits, 0 to 9 each, most significant first; empty if the number is not finite.
   var digits: [UInt8] {
     switch storage {
     case .small(let significand, _):
@@ -149,6 +151,6 @@ public struct ODataDecimal: Sendable {
 }
 
 extension ODataDecimal: ExpressibleByIntegerLiteral {
-  /// A whole number.
+  /// Creates a whole number.
   public init(integerLiteral value: Int64) { storage = .small(significand: value, exponent: 0) }
 }

@@ -1,32 +1,33 @@
-/// `Edm.Duration`, and `Edm.Time` of V1 to V3: a signed length of time to the picosecond.
+/// `Edm.Duration`, and `Edm.Time` of V1 to V3: a signed duration with picosecond precision.
 ///
-/// Days, hours, minutes and seconds only (XML Schema 1.1 `dayTimeDuration`): years and months have no fixed length.
+/// It consists of days, hours, minutes and seconds (XML Schema 1.1 `dayTimeDuration`): years and months have no fixed
+/// length.
 public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvertible {
-  /// Nearly all durations are plain. The others are stored outside of the value: values stay small, which deep trees and long
-  /// collections of them need.
+  /// Nearly all durations are plain. The others are stored outside of the value, so that values stay small, which deep
+  /// trees and long collections of values need.
   private enum Storage: Sendable, Hashable {
     case plain(seconds: Int64, picoseconds: Int64)
     indirect case fine(seconds: Int64, picoseconds: Int64, further: String)
   }
   private let storage: Storage
 
-  /// Whole seconds, of the duration's sign.
+  /// The whole seconds, with the duration's sign.
   public var seconds: Int64 {
     switch storage {
     case .plain(let seconds, _), .fine(let seconds, _, _): seconds
     }
   }
-  /// What is left of a second, of the same sign; less than 10^12 in magnitude.
+  /// The picoseconds in addition to the seconds, with the same sign; less than 10^12 in magnitude.
   public var picoseconds: Int64 {
     switch storage {
     case .plain(_, let picoseconds), .fine(_, let picoseconds, _): picoseconds
     }
   }
-  /// The digits of the fraction behind the picoseconds, without zeros at their end, behind a minus sign where the duration is
+  /// The digits of the fraction after the picoseconds, without trailing zeros, with a minus sign if the duration is
   /// negative: services may write any number of digits (ABNF `durationValue`). Empty for nearly all durations.
   private var further: String { if case .fine(_, _, let further) = storage { further } else { "" } }
 
-  /// No time.
+  /// A duration of zero.
   public static let zero = ODataDuration(uncheckedSeconds: 0, picoseconds: 0)
 
   private init(uncheckedSeconds: Int64, picoseconds: Int64, further: String = "") {
@@ -36,11 +37,11 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
       : .fine(seconds: uncheckedSeconds, picoseconds: picoseconds, further: further)
   }
 
-  /// Whether the duration has digits behind its picoseconds. They are kept, compared and printed; conversions to other types and
-  /// arithmetic leave them out.
+  /// Whether the duration has digits after its picoseconds. They are kept, compared and printed; conversions to other
+  /// types and arithmetic ignore them.
   public var isFinerThanPicoseconds: Bool { if case .fine = storage { true } else { false } }
 
-  /// Joins the parts; nil where their signs differ or the picoseconds reach a second.
+  /// Creates a duration; nil if the signs differ or the picoseconds reach a second.
   public init?(seconds: Int64, picoseconds: Int64 = 0) {
     guard picoseconds.magnitude < 1_000_000_000_000, seconds != .min,
       seconds.signum() * picoseconds.signum() >= 0
@@ -48,7 +49,7 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
     storage = .plain(seconds: seconds, picoseconds: picoseconds)
   }
 
-  /// Reads `P1DT2H3M4.5S`, `-PT5M`; years and months only where they are zero.
+  /// Parses `P1DT2H3M4.5S`, `-PT5M`; years and months only if they are zero.
   public init?(_ text: String) {
     guard let value = ByteCursor.whole(text, { try? ODataDuration(&$0) }) else { return nil }
     self = value
@@ -98,7 +99,7 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
       further: isNegative && !further.isEmpty ? "-" + further : further)
   }
 
-  /// The place of a designator among years, months, days, hours, minutes and seconds.
+  /// The index of a designator among years, months, days, hours, minutes and seconds.
   private static func part(_ designator: UInt8, isTime: Bool) -> Int? {
     switch (designator & 0xDF, isTime) {
     case (UInt8(ascii: "Y"), false): 0
@@ -138,14 +139,14 @@ public struct ODataDuration: Sendable, Hashable, Comparable, CustomStringConvert
     bytes.append(UInt8(ascii: "S"))
   }
 
-  /// `P1DT2H3M4.5S`; `PT0S` for no time.
+  /// `P1DT2H3M4.5S`; `PT0S` for zero.
   public var description: String {
     var bytes: [UInt8] = []
     write(into: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The shorter, or more negative, first.
+  /// Orders by length; negative durations are less.
   public static func < (left: ODataDuration, right: ODataDuration) -> Bool {
     if (left.seconds, left.picoseconds) != (right.seconds, right.picoseconds) {
       return (left.seconds, left.picoseconds) < (right.seconds, right.picoseconds)

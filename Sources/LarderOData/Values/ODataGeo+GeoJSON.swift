@@ -1,6 +1,6 @@
-// GeoJSON (RFC 7946, and the 2008 form with `crs`, which OData JSON Format §7.1 takes up).
+// GeoJSON (RFC 7946, and the 2008 form with `crs`, which OData JSON Format §7.1 uses).
 extension ODataGeo {
-  /// Reads a GeoJSON object; its members in any order.
+  /// Reads a GeoJSON object; its members may be in any order.
   package init(geoJSON node: JSONNode, type: EdmPrimitiveType) throws(ODataValueError.Problem) {
     guard let space = type.geoSpace else { throw .wrongKind("a GeoJSON object") }
     self.init(space, srid: try ODataGeo.srid(node), shape: try ODataGeo.shape(node, depth: 0))
@@ -79,7 +79,7 @@ extension ODataGeo {
     }
   }
 
-  /// The GeoJSON object, with `crs` where the reference system is known.
+  /// The GeoJSON object, with `crs` if the reference system is known.
   package func geoJSON() throws(ODataValueError) -> JSONNode {
     var members = try ODataGeo.members(shape, type: type, depth: 0)
     if let srid {

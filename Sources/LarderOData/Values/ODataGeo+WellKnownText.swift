@@ -1,7 +1,7 @@
 // `SRID=4326;Point(1 2)`: the form inside URL literals (ABNF `fullPointLiteral` and its siblings).
 extension ODataGeo {
-  /// Reads `SRID=n;Shape(…)`; the names in any case, white space where text of other tools has it, `EMPTY`, and the
-  /// marks `Z`, `M` and `ZM`. Without the SRID the reference system is left open.
+  /// Reads `SRID=n;Shape(…)`. It accepts names in any case, the white space of other tools, `EMPTY`, and the marks `Z`,
+  /// `M` and `ZM`. Without an SRID the reference system is nil.
   public init(wellKnownText text: String, space: Space) throws(ODataValueError) {
     let type: EdmPrimitiveType = space == .geography ? .geography : .geometry
     self = try ODataValue.withBytes(of: text, type: type) { bytes throws(ODataValueError.Problem) in
@@ -12,7 +12,7 @@ extension ODataGeo {
     }
   }
 
-  /// `SRID=n;Shape(…)`, as URL literals have it; without the first part where the reference system is not known.
+  /// `SRID=n;Shape(…)`, as in URL literals; without the first part if the reference system is not known.
   public var wellKnownText: String {
     var bytes: [UInt8] = []
     write(wellKnownTextInto: &bytes)
@@ -84,7 +84,7 @@ extension ODataGeo {
     ODataValue.write(position.y, into: &bytes)
     guard position.z != nil || position.m != nil else { return }
     bytes.append(UInt8(ascii: " "))
-    // A measure without a height needs a place holder; the libraries of V3 and V4 write this one.
+    // A measure without a height needs a placeholder; the libraries of V3 and V4 write this one.
     if let z = position.z { ODataValue.write(z, into: &bytes) } else { bytes.append(ascii: "NULL") }
     guard let measure = position.m else { return }
     bytes.append(UInt8(ascii: " "))
@@ -92,10 +92,10 @@ extension ODataGeo {
   }
 }
 
-/// Recursive descent over the text of one shape.
+/// A recursive-descent parser for the text of one shape.
 private struct WellKnownTextReader {
   var cursor: ByteCursor
-  /// True between a mark `M` and the end of its shape: the third number is a measure.
+  /// Whether the current shape has a mark `M`: the third number is a measure.
   private var hasMeasureOnly = false
 
   init(_ cursor: ByteCursor) { self.cursor = cursor }
@@ -105,7 +105,7 @@ private struct WellKnownTextReader {
   mutating func shape(depth: Int) throws(ODataValueError.Problem) -> ODataGeo.Shape {
     guard depth < ODataGeo.maximumDepth else { throw .tooDeep(limit: ODataGeo.maximumDepth) }
     skipSpace()
-    // Longer names first: "Point" does not begin another one.
+    // Longer names are compared first: "Point" is not the beginning of another one.
     if cursor.take(word: "GeometryCollection") {
       return .collection(try list { reader throws(ODataValueError.Problem) in try reader.shape(depth: depth + 1) })
     }
@@ -131,7 +131,7 @@ private struct WellKnownTextReader {
     skipSpace()
   }
 
-  /// `( element , element )`, `()` or `EMPTY`.
+  /// Reads `( element , element )`, `()` or `EMPTY`.
   private mutating func list<Element>(
     _ read: (inout WellKnownTextReader) throws(ODataValueError.Problem) -> Element
   ) throws(ODataValueError.Problem) -> [Element] {
@@ -157,7 +157,7 @@ private struct WellKnownTextReader {
     _ reader: inout WellKnownTextReader
   ) throws(ODataValueError.Problem) -> [[ODataGeo.Position]] { try reader.list(line) }
 
-  /// `(1 2)`, also bare `1 2` as older text has it, or `EMPTY`.
+  /// Reads `(1 2)`, also `1 2` without parentheses as in older text, or `EMPTY`.
   private static func point(
     _ reader: inout WellKnownTextReader
   ) throws(ODataValueError.Problem) -> ODataGeo.Position? {
@@ -186,7 +186,7 @@ private struct WellKnownTextReader {
     return .init(x: x, y: y, z: more.first ?? nil, m: more.count > 1 ? more[1] : nil)
   }
 
-  /// A coordinate; nil for `NULL`, the place holder of a missing height.
+  /// Reads a coordinate; nil for `NULL`, the placeholder of a missing height.
   private mutating func number() throws(ODataValueError.Problem) -> Double? {
     skipSpace()
     if cursor.take(word: "NULL") { return nil }

@@ -1,14 +1,14 @@
-/// A value of one of the 16 geography and geometry types: a shape, the space it lies in, and its reference system.
+/// A value of one of the 16 geography and geometry types: a shape, its coordinate space, and its reference system.
 public struct ODataGeo: Sendable, Hashable {
-  /// What the coordinates measure.
+  /// The kinds of coordinates.
   public enum Space: String, Sendable, Hashable {
-    /// Degrees on the round earth.
+    /// Geographic coordinates in degrees.
     case geography
-    /// Lengths on a plane.
+    /// Planar coordinates.
     case geometry
   }
 
-  /// A position: longitude and latitude, or x and y; with height and measure where given.
+  /// A position: longitude and latitude, or x and y; optionally with height and measure.
   public struct Position: Sendable, Hashable {
     /// Longitude, or x.
     public var x: Double
@@ -19,7 +19,7 @@ public struct ODataGeo: Sendable, Hashable {
     /// Measure along a line.
     public var m: Double?
 
-    /// Joins coordinates.
+    /// Creates a position.
     public init(x: Double, y: Double, z: Double? = nil, m: Double? = nil) {
       self.x = x
       self.y = y
@@ -28,7 +28,7 @@ public struct ODataGeo: Sendable, Hashable {
     }
   }
 
-  /// The seven shapes. An array without elements is the empty shape of its kind.
+  /// The seven shapes. A shape with an empty array is empty.
   public indirect enum Shape: Sendable, Hashable {
     /// One position; nil for the empty point.
     case point(Position?)
@@ -42,21 +42,21 @@ public struct ODataGeo: Sendable, Hashable {
     case multiLineString([[Position]])
     /// Several polygons.
     case multiPolygon([[[Position]]])
-    /// A mixture.
+    /// A collection of shapes.
     case collection([Shape])
   }
 
-  /// What the coordinates measure.
+  /// The kind of coordinates.
   public var space: Space
-  /// The spatial reference system by its EPSG number; nil where the value does not say (the property's facet does).
+  /// The EPSG code of the spatial reference system; nil if the value has none (then the property's facet applies).
   public var srid: Int?
   /// The shape.
   public var shape: Shape
 
-  /// How deep collections may nest in what is read.
+  /// The depth to which collections may nest when read.
   public static let maximumDepth = 32
 
-  /// Joins space, reference system and shape.
+  /// Creates a value.
   public init(_ space: Space, srid: Int? = nil, shape: Shape) {
     self.space = space
     self.srid = srid
@@ -79,13 +79,13 @@ public struct ODataGeo: Sendable, Hashable {
 }
 
 extension EdmPrimitiveType {
-  /// The space of a geo type, abstract ones included; nil for the others.
+  /// The coordinate space of a geo type, including the abstract ones; nil for other types.
   public var geoSpace: ODataGeo.Space? {
     if rawValue.hasPrefix("Geography") { return .geography }
     return rawValue.hasPrefix("Geometry") ? .geometry : nil
   }
 
-  /// True for the type itself and where this is the abstract type above it.
+  /// Whether a value belongs to this type or, if it is abstract, to one of its types.
   func accepts(_ geo: ODataGeo) -> Bool {
     self == geo.type || self == .geography && geo.space == .geography || self == .geometry && geo.space == .geometry
   }

@@ -5,13 +5,13 @@ public struct ODataGuid: Sendable, Hashable, Comparable, CustomStringConvertible
   /// The last 16 hexadecimal digits.
   public let low: UInt64
 
-  /// Joins the two halves.
+  /// Creates a GUID from its two halves.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
-  /// Reads `8-4-4-4-12` hexadecimal digits of either case; nil for anything else.
+  /// Parses `8-4-4-4-12` hexadecimal digits of either case; nil for anything else.
   public init?(_ text: String) {
     guard let value = ByteCursor.whole(text, { ODataGuid(&$0) }) else { return nil }
     self = value
@@ -43,20 +43,20 @@ public struct ODataGuid: Sendable, Hashable, Comparable, CustomStringConvertible
     }
   }
 
-  /// Lower case, with hyphens.
+  /// The GUID in lower case, with hyphens.
   public var description: String {
     var bytes: [UInt8] = []
     write(into: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// In the order of the printed digits.
+  /// Orders by the printed digits.
   public static func < (left: ODataGuid, right: ODataGuid) -> Bool {
     left.high != right.high ? left.high < right.high : left.low < right.low
   }
 }
 
-/// Hexadecimal digits.
+/// Reads and writes hexadecimal digits.
 enum Hexadecimal {
   static func value(_ byte: UInt8) -> UInt8? {
     switch byte {

@@ -7,7 +7,7 @@ package enum ODataJSONFormat: Sendable, Hashable {
   /// V4 and 4.01. With `IEEE754Compatible=true`, 64-bit integers and decimals are strings (JSON Format 4.01 §3.2).
   case v4(ieee754Compatible: Bool)
 
-  /// The format that a version's services speak first.
+  /// The default format of a version's services.
   package init(version: ODataVersion, ieee754Compatible: Bool = false) {
     switch version {
     case .v2: self = .verbose
@@ -16,6 +16,6 @@ package enum ODataJSONFormat: Sendable, Hashable {
     }
   }
 
-  /// The family of spellings.
+  /// The dialect of the format.
   package var dialect: ODataDialect { if case .v4 = self { .v4 } else { .v2 } }
 }

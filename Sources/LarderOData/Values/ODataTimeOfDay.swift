@@ -1,15 +1,15 @@
-/// `Edm.TimeOfDay`: hour to picosecond. A leap second (`:60`) is kept as it is.
+/// `Edm.TimeOfDay`: a time from hour to picosecond. A leap second (`:60`) is kept.
 public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// Hour, minute, second and picosecond from the highest bits down, so that its order is the order of time.
   private let packed: UInt64
 
-  /// 0 to 23.
+  /// The hour, 0 to 23.
   public var hour: Int { Int(packed >> 52) }
-  /// 0 to 59.
+  /// The minute, 0 to 59.
   public var minute: Int { Int(packed >> 46 & 0x3F) }
-  /// 0 to 60; 60 is a leap second.
+  /// The second, 0 to 60; 60 is a leap second.
   public var second: Int { Int(packed >> 40 & 0x3F) }
-  /// 0 to 999,999,999,999.
+  /// The picosecond, 0 to 999,999,999,999.
   public var picosecond: UInt64 { packed & 0xFF_FFFF_FFFF }
 
   /// 00:00:00
@@ -17,14 +17,14 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
 
   private init(packed: UInt64) { self.packed = packed }
 
-  /// Joins the parts; nil where one is out of range.
+  /// Creates a time; nil if a part is out of range.
   public init?(hour: Int, minute: Int, second: Int = 0, picosecond: UInt64 = 0) {
     guard (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second), picosecond < 1_000_000_000_000
     else { return nil }
     packed = UInt64(hour) << 52 | UInt64(minute) << 46 | UInt64(second) << 40 | picosecond
   }
 
-  /// Reads `hh:mm`, `hh:mm:ss` and up to 12 fractional digits (ABNF `timeOfDayValue`).
+  /// Parses `hh:mm`, `hh:mm:ss` and up to 12 fractional digits (ABNF `timeOfDayValue`).
   public init?(_ text: String) {
     guard let value = ByteCursor.whole(text, { ODataTimeOfDay(&$0) }) else { return nil }
     self = value
@@ -36,7 +36,7 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
     guard further.isEmpty else { return nil }
   }
 
-  /// Reads a time whose fraction may have more digits than the type has.
+  /// Reads a time whose fraction may have more digits than the type holds.
   init?(_ cursor: inout ByteCursor, further: inout String) {
     guard let hour = cursor.digits(2), cursor.take(UInt8(ascii: ":")), let minute = cursor.digits(2) else { return nil }
     var second = 0
@@ -65,20 +65,20 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
     bytes.append(picoseconds: picosecond, further: further)
   }
 
-  /// `hh:mm:ss`, with a fraction where there is one, without trailing zeros.
+  /// `hh:mm:ss`, with a fraction, without trailing zeros, if there is one.
   public var description: String {
     var bytes: [UInt8] = []
     write(into: &bytes)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Seconds since midnight, a leap second counted as the one before it.
+  /// Seconds since midnight; a leap second counts as the second before it.
   var secondOfDay: Int64 { Int64(hour) * 3600 + Int64(minute) * 60 + Int64(min(second, 59)) }
 
   /// Picoseconds after ``secondOfDay``: those of a leap second follow those of the second before it.
   var picosecondOfSecond: UInt64 { picosecond + (second == 60 ? 1_000_000_000_000 : 0) }
 
-  /// From a second of the day, 0 to 86,399.
+  /// Creates a time from a second of the day, 0 to 86,399.
   init?(secondOfDay: Int64, picosecond: UInt64) {
     guard (0..<86_400).contains(secondOfDay) else { return nil }
     self.init(
@@ -86,6 +86,6 @@ public struct ODataTimeOfDay: Sendable, Hashable, Comparable, CustomStringConver
       picosecond: picosecond)
   }
 
-  /// In the order of time.
+  /// Orders by time.
   public static func < (left: ODataTimeOfDay, right: ODataTimeOfDay) -> Bool { left.packed < right.packed }
 }

@@ -1,9 +1,9 @@
 // JSON to values (OData JSON Format 4.01 §7.1; OData V2 JSON Format, primitive types).
 extension ODataValue {
-  /// Reads a JSON scalar as a value of a type; of no type: a string, a boolean, or a number with its digits kept.
+  /// Reads a JSON scalar as a value of a type; without a type, as a string, a boolean, or a number with its digits.
   ///
-  /// Both dialects take 64-bit integers, decimals and floating-point numbers as numbers or strings, and binary in both
-  /// base64 alphabets. V2 also takes `/Date(ms±minutes)/`, and booleans and small integers in strings.
+  /// Both dialects accept 64-bit integers, decimals and floating-point numbers as numbers or strings, and binary in
+  /// both base64 alphabets. V2 also accepts `/Date(ms±minutes)/`, and booleans and small integers in strings.
   ///
   /// - Throws: ``ODataValueError`` for other kinds of JSON, wrong forms and numbers out of range.
   package init(
@@ -99,8 +99,8 @@ extension ODataValue {
     self = try ODataValue(lexical: bytes, type: type, skipsSpace: dialect == .v2)
   }
 
-  /// `/Date(ms)/` and `/Date(ms±minutes)/`. The milliseconds are those of the local clock: services of V2 and their
-  /// clients take the offset away from them to reach UTC.
+  /// Reads `/Date(ms)/` and `/Date(ms±minutes)/`. The milliseconds are in local time: services of V2 and their clients
+  /// subtract the offset from them to get UTC.
   private init(ticks bytes: UnsafeBufferPointer<UInt8>, type: EdmPrimitiveType) throws(ODataValueError.Problem) {
     var cursor = ByteCursor(bytes)
     guard cursor.take(word: "/Date(") else { throw .malformed }
@@ -134,7 +134,7 @@ extension ODataValue {
 }
 
 extension EdmPrimitiveType {
-  /// True for the types whose JSON is a number.
+  /// Whether values of the type are numbers in JSON.
   var isNumeric: Bool {
     switch self {
     case .byte, .sbyte, .int16, .int32, .int64, .decimal, .single, .double: true

@@ -2,8 +2,8 @@
 extension ODataValue {
   /// The value as JSON text.
   ///
-  /// - Throws: ``ODataValueError`` where the format has no spelling for the value: V4 types in V2 and the other way
-  ///   round, coordinates that are no numbers.
+  /// - Throws: ``ODataValueError`` if the format has no spelling for the value: V4 types in V2 and the other way round,
+  ///   coordinates that are not numbers.
   package func json(_ format: ODataJSONFormat) throws(ODataValueError) -> String {
     var writer = JSONWriter()
     try write(to: &writer, format: format)
@@ -58,7 +58,7 @@ extension ODataValue {
     return bytes
   }
 
-  /// Numbers that IEEE 754 would round.
+  /// Writes numbers that IEEE 754 would round.
   private func writeExact(to writer: inout JSONWriter, format: ODataJSONFormat) throws(ODataValueError) {
     var isNumber = format == .v4(ieee754Compatible: false)
     if case .decimal(let number) = self, !number.isFinite { isNumber = false }
@@ -73,7 +73,7 @@ extension ODataValue {
     if isFinite { writer.raw(text) } else { writer.string(String(decoding: text, as: UTF8.self)) }
   }
 
-  /// `/Date(ms)/` where no part of a millisecond would be lost, else ISO 8601, which V2 services read as well.
+  /// Writes `/Date(ms)/` if no part of a millisecond is lost, else ISO 8601, which V2 services also read.
   private func writeTicks(_ milliseconds: Int64?, offset: Int?, or text: String, to writer: inout JSONWriter) {
     guard let milliseconds else {
       writer.string(text)

@@ -4,11 +4,11 @@ extension ODataValue {
   /// The literal, not percent-encoded: `'it''s'`, `2L` or `2`, `datetime'…'` or `2012-09-03T10:00:00Z`.
   ///
   /// - Parameters:
-  ///   - dialect: the family of spellings.
-  ///   - enumerationType: the qualified name before an enumeration's members. V4.01 lets it be left out, older versions
-  ///     do not.
+  ///   - dialect: the dialect.
+  ///   - enumerationType: the qualified name before an enumeration's members. It is optional in V4.01, and required in
+  ///     older versions.
   /// - Throws: ``ODataValueError`` for types that the dialect does not have, and for complex values and collections in
-  ///   the dialect of V1 to V3; in V4 they are JSON, which belongs behind a parameter alias.
+  ///   the dialect of V1 to V3; in V4 they are JSON, which must be the value of a parameter alias.
   public func literal(
     dialect: ODataDialect, enumerationType: String? = nil
   ) throws(ODataValueError) -> String {
@@ -17,7 +17,7 @@ extension ODataValue {
     case .string(let text): return ODataValue.quoted(text)
     case .enumeration(let members): return (enumerationType ?? "") + ODataValue.quoted(members)
     case .geo(var geo):
-      // The grammar demands an SRID; these are the model's defaults (CSDL 4.01 §7.2.6).
+      // The grammar requires an SRID; these are the model's defaults (CSDL 4.01 §7.2.6).
       geo.srid = geo.srid ?? (geo.space == .geography ? 4326 : 0)
       return "\(geo.space.rawValue)'\(geo.wellKnownText)'"
     case .untypedNumber(let number): return number.description

@@ -1,8 +1,8 @@
 extension ODataValue {
-  /// Reads a literal of a known type, percent-encoding undone.
+  /// Reads a literal of a known type. The text must be percent-decoded.
   ///
-  /// `null` is a value of every type. What 4.01 leaves out (the words before `'PT5M'` and `'Zm9v'`) and what V2 makes
-  /// optional (`L`, `M`, `d`, `f`) may be there or not.
+  /// `null` is a value of every type. The parts that 4.01 omits (the words before `'PT5M'` and `'Zm9v'`) and that V2
+  /// makes optional (`L`, `M`, `d`, `f`) may be present or absent.
   public init(literal text: String, type: EdmPrimitiveType, dialect: ODataDialect) throws(ODataValueError) {
     self = try ODataValue.withBytes(of: text, type: type) { bytes throws(ODataValueError.Problem) in
       let literal = LiteralForm(bytes)
@@ -11,11 +11,11 @@ extension ODataValue {
     }
   }
 
-  /// Reads a literal by its form alone, percent-encoding undone.
+  /// Reads a literal by its form alone. The text must be percent-decoded.
   ///
-  /// Whole numbers become the smallest of Int32, Int64 and Decimal that holds them. Other numbers become Decimal in V4,
-  /// which loses nothing; in V2 the suffix tells, and Double is meant where there is none. A quoted text is a string;
-  /// with a qualified name before it, an enumeration's members.
+  /// Whole numbers become the smallest of Int32, Int64 and Decimal that holds them. In V4, other numbers become
+  /// Decimal, which loses nothing; in V2 the suffix determines the type, and a number without one is Double. A quoted
+  /// text is a string; with a qualified name before it, it is an enumeration's members.
   public init(literal text: String, dialect: ODataDialect) throws(ODataValueError) {
     self = try ODataValue.withBytes(of: text, type: nil) { bytes throws(ODataValueError.Problem) in
       let literal = LiteralForm(bytes)
@@ -82,7 +82,7 @@ extension ODataValue {
     self = try ODataValue(lexical: content, type: type)
   }
 
-  /// A literal without quotes.
+  /// Reads a literal without quotes.
   private init(bare bytes: UnsafeBufferPointer<UInt8>, dialect: ODataDialect) throws(ODataValueError.Problem) {
     let cursor = ByteCursor(bytes)
     if cursor.isRest("null") {
@@ -97,7 +97,7 @@ extension ODataValue {
   }
 
   private static func bareTemporal(_ bytes: UnsafeBufferPointer<UInt8>) -> ODataValue? {
-    // Every one of these forms has a hyphen or colon where no number has one.
+    // Each of these forms has a hyphen or colon in a place where a number has none.
     for type in [EdmPrimitiveType.guid, .dateTimeOffset, .date, .timeOfDay] {
       if let value = try? ODataValue(lexical: bytes, type: type) { return value }
     }

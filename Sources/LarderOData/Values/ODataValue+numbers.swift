@@ -37,7 +37,7 @@ extension ODataValue {
     return number
   }
 
-  /// A sign and at most 18 digits, nothing else: the ordinary case, without any bookkeeping.
+  /// Reads a sign and at most 18 digits and nothing else: the most frequent case, without further checks.
   @inline(__always)
   private static func plainInteger(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     var index = 0
@@ -80,7 +80,7 @@ extension ODataValue {
     case text(String)
   }
 
-  /// Checks the form, so that only digits reach the standard library's reader (which also takes hexadecimal).
+  /// Checks the form, so that only digits are passed to the standard library's reader (which also accepts hexadecimal).
   private static func floating(_ bytes: UnsafeBufferPointer<UInt8>) throws(ODataValueError.Problem) -> Floating {
     let cursor = ByteCursor(bytes)
     switch cursor.peek {

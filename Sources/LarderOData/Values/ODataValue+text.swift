@@ -1,8 +1,9 @@
 // The lexical form: the text of a `$value` response, an XML element or a default value, and inside JSON strings.
 extension ODataValue {
-  /// Reads the lexical form of a value (ABNF `primitiveValue`): the text of an XML element, of `$value`, of a default.
+  /// Reads the lexical form of a value (ABNF `primitiveValue`): the text of an XML element, of `$value`, or of a
+  /// default value.
   ///
-  /// Base64 is read in both alphabets, with or without padding, with white space in it as XML allows; geo values as
+  /// Base64 is read in both alphabets, with or without padding, and with white space as XML allows it; geo values as
   /// `SRID=n;Shape(…)`.
   public init(text: String, type: EdmPrimitiveType) throws(ODataValueError) {
     if type == .string || type == .stream {
@@ -14,17 +15,17 @@ extension ODataValue {
     }
   }
 
-  /// The lexical form; what ``init(text:type:)`` reads back.
+  /// The lexical form, which ``init(text:type:)`` reads back.
   ///
-  /// - Parameter isBase64URL: the alphabet of binary values: V4's, or that of V1 to V3 and XML.
-  /// - Throws: ``ODataValueError`` for complex values and collections, which have none, and null.
+  /// - Parameter isBase64URL: the alphabet of binary values: true for V4's, false for that of V1 to V3 and XML.
+  /// - Throws: ``ODataValueError`` for complex values and collections, which have no lexical form, and null.
   public func text(isBase64URL: Bool = true) throws(ODataValueError) -> String {
     var bytes: [UInt8] = []
     try write(lexicalInto: &bytes, isBase64URL: isBase64URL)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Runs a reader over a text's bytes and gives its problem the type and the text.
+  /// Runs a reader over a text's bytes, and adds the type and the text to its problem.
   static func withBytes<Value>(
     of text: String, type: EdmPrimitiveType?,
     _ read: (UnsafeBufferPointer<UInt8>) throws(ODataValueError.Problem) -> Value
@@ -64,7 +65,7 @@ extension ODataValue {
     case .dateTimeOffset: self = .dateTimeOffset(try ODataValue.require(ODataDateTimeOffset(&cursor)))
     case .dateTime:
       self = .dateTime(try ODataValue.require(ODataDateTime(&cursor)))
-      // Some services mark the clock of a type without zones as UTC.
+      // Some services mark values of a type without time zones as UTC.
       if !cursor.take(UInt8(ascii: "Z")) { _ = cursor.take(word: "+00:00") }
     case .duration, .time: self = .duration(try ODataDuration(&cursor))
     default: self = .geo(try ODataGeo(wellKnownText: &cursor, type: type))
@@ -126,7 +127,7 @@ extension ODataValue {
 
   /// The primitive type; nil for null, enumerations, complex values, collections and untyped numbers.
   ///
-  /// A duration is `Edm.Duration`, whichever of the two types it was declared with.
+  /// For a duration it is `Edm.Duration`, even if it was declared as `Edm.Time`.
   public var type: EdmPrimitiveType? {
     switch self {
     case .boolean: .boolean

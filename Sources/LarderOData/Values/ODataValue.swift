@@ -1,4 +1,4 @@
-/// A value of any Edm type, as payloads and literals carry it. Equal means the same value of the same type.
+/// A value of any Edm type in payloads and literals. Two values are equal if type and value are equal.
 public enum ODataValue: Sendable, Hashable {
   /// No value.
   case null
@@ -44,11 +44,11 @@ public enum ODataValue: Sendable, Hashable {
   indirect case complex(ODataComplexValue)
   /// A collection of values.
   case collection([ODataValue])
-  /// A number of no declared type (untyped or open property): its digits are kept.
+  /// A number without a declared type (untyped or open property): its digits are kept.
   case untypedNumber(ODataDecimal)
 }
 
-/// A value with its name, and what the payload says about it.
+/// A property: a value with its name and annotations.
 public struct ODataProperty: Sendable, Hashable {
   /// The property's name.
   public var name: String
@@ -57,7 +57,7 @@ public struct ODataProperty: Sendable, Hashable {
   /// Annotations on the property (`Name@Org.OData.…`), in their order.
   public var annotations: [ODataAnnotation]
 
-  /// Joins a name and a value.
+  /// Creates a property.
   public init(_ name: String, _ value: ODataValue, annotations: [ODataAnnotation] = []) {
     self.name = name
     self.value = value
@@ -67,14 +67,14 @@ public struct ODataProperty: Sendable, Hashable {
 
 /// A complex value: properties in their order.
 public struct ODataComplexValue: Sendable, Hashable {
-  /// The qualified type name where the payload says it (derived types always do).
+  /// The qualified type name, if the payload contains it (for derived types it always does).
   public var typeName: String?
   /// The properties in their order.
   public var properties: [ODataProperty]
   /// Instance annotations on the value.
   public var annotations: [ODataAnnotation]
 
-  /// Makes a complex value.
+  /// Creates a complex value.
   public init(
     typeName: String? = nil, properties: [ODataProperty] = [], annotations: [ODataAnnotation] = []
   ) {
@@ -83,18 +83,18 @@ public struct ODataComplexValue: Sendable, Hashable {
     self.annotations = annotations
   }
 
-  /// The value of a property; nil where there is none of that name. Walks the properties.
+  /// The value of a property; nil if there is none with that name. Searches linearly.
   public subscript(name: String) -> ODataValue? { properties.first { $0.name == name }?.value }
 }
 
 /// An instance annotation: a term and a value.
 public struct ODataAnnotation: Sendable, Hashable {
-  /// The term, qualified, with `#qualifier` where it has one; without the leading `@`.
+  /// The term, qualified, with `#qualifier` if it has one; without the leading `@`.
   public var term: String
   /// The value.
   public var value: ODataValue
 
-  /// Joins a term and a value.
+  /// Creates an annotation.
   public init(term: String, value: ODataValue) {
     self.term = term
     self.value = value

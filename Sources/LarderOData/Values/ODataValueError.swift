@@ -1,35 +1,35 @@
 public import LarderCore
 
-/// Why a text, a JSON value or a literal is no value of a type, and what to do about it.
+/// The error of a text, a JSON value or a literal that is no value of a type, with the cure.
 public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kinds of problems.
   package enum Problem: Error, Sendable, Hashable {
-    /// The text has not the form that the type's values have.
+    /// The text does not have the form of the type's values.
     case malformed
-    /// The form is right, the value is not one that the type holds.
+    /// The form is right, but the value is out of the type's range.
     case outOfRange
-    /// A number with a fraction, where the type holds whole numbers.
+    /// A number with a fraction, although the type holds only whole numbers.
     case fractional
     /// JSON of a kind that the type does not allow; the text names it.
     case wrongKind(String)
-    /// A duration of years or months, which have no fixed length.
+    /// A duration with years or months, which have no fixed length.
     case calendarDuration
-    /// More digits or bytes than are read.
+    /// The value has more digits or bytes than the limit.
     case tooLong(limit: Int)
-    /// Geo collections nested deeper than is read.
+    /// Geo collections are nested deeper than the limit.
     case tooDeep(limit: Int)
     /// The value or type has no such form; the text says what is missing.
     case notSupported(String)
   }
 
-  /// What is wrong.
+  /// The problem.
   package let problem: Problem
-  /// The type that was asked for; nil where none was known.
+  /// The requested type; nil if none was known.
   public let type: EdmPrimitiveType?
   /// The beginning of the text, at most 48 characters.
   public let excerpt: String
 
-  /// Joins a problem, the type and the text; keeps the text's beginning.
+  /// Creates an error from a problem, the type and the text; keeps the text's beginning.
   package init(_ problem: Problem, type: EdmPrimitiveType?, text: String) {
     self.problem = problem
     self.type = type
@@ -60,7 +60,7 @@ public struct ODataValueError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension EdmPrimitiveType {
-  /// How a value of the type is written, for messages.
+  /// The form of the type's values, for messages.
   var lexicalForm: String {
     switch self {
     case .binary: "base64"

@@ -17,8 +17,8 @@ package enum PercentEncoding {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Undoes percent-encoding once; a plus sign stays one. Nil where a `%` is not followed by two hexadecimal digits or
-  /// the bytes are not UTF-8.
+  /// Decodes percent-encoding once; a plus sign is kept. Nil if a `%` is not followed by two hexadecimal digits or the
+  /// bytes are not UTF-8.
   package static func decode(_ text: String) -> String? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)

@@ -13,16 +13,16 @@ extension Date {
       timeIntervalSince1970: Double(moment.secondsSince1970) + Double(moment.time.picosecondOfSecond) / 1e12)
   }
 
-  /// The clock read as UTC; rounded to what a `Double` of seconds holds.
+  /// Converts a timestamp, read as UTC; it is rounded to what a `Double` of seconds holds.
   public init(utc clock: ODataDateTime) {
     self.init(
       timeIntervalSince1970: Double(clock.secondsSince1970) + Double(clock.time.picosecondOfSecond) / 1e12)
   }
 
-  /// Midnight of the day in UTC.
+  /// Converts a date to its midnight in UTC.
   public init(utc day: ODataDate) { self.init(timeIntervalSince1970: Double(day.daysSince1970) * 86_400) }
 
-  /// Seconds and picoseconds since 1970, rounded to the microsecond; nil for dates no calendar has.
+  /// Seconds and picoseconds since 1970, rounded to the microsecond; nil for dates that no calendar has.
   fileprivate var clock: (seconds: Int64, picosecond: UInt64)? {
     let whole = timeIntervalSince1970.rounded(.down)
     guard whole.isFinite, whole.magnitude < 1e17 else { return nil }
@@ -76,7 +76,7 @@ extension ODataGuid {
 }
 
 extension ODataValue {
-  /// `Edm.Binary` of the bytes.
+  /// Creates an `Edm.Binary` from the bytes.
   public static func binary(_ data: Data) -> ODataValue { .binary([UInt8](data)) }
 
   /// The bytes of an `Edm.Binary`; nil for other values.
@@ -91,7 +91,7 @@ extension Decimal {
       return
     }
     guard number.isFinite, number.digitCount <= 38, (-128...127).contains(number.exponent) else { return nil }
-    // Two halves of at most 19 digits each fit 64 bits.
+    // Two halves of at most 19 digits each fit into 64 bits.
     let digits = number.digits
     var halves: [UInt64] = []
     for part in [digits.dropLast(19), digits.suffix(19)] { halves.append(part.reduce(0) { $0 * 10 + UInt64($1) }) }

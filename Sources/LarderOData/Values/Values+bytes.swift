@@ -1,7 +1,7 @@
 // Values from bytes, which are not copied. nil if the whole text is not a value of the type.
 
 extension ODataDecimal {
-  /// Reads what ``init(_:)-(String)`` reads.
+  /// Parses the bytes like ``init(_:)-(String)``.
   package init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
     var cursor = ByteCursor(bytes)
     guard let value = try? ODataDecimal(&cursor), cursor.isAtEnd else { return nil }

@@ -2,7 +2,7 @@ package import LarderCore
 
 /// The error of an Atom or XML payload that could not be read, with its position.
 package struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kinds of problems.
   package enum Problem: Sendable, Hashable {
     /// The document has no content.
     case empty
@@ -24,7 +24,7 @@ package struct AtomError: Error, Sendable, Hashable, CustomStringConvertible {
     case invalidValue(String)
   }
 
-  /// What is wrong.
+  /// The problem.
   package var problem: Problem
   /// The line, from 1.
   package var line: Int

@@ -73,10 +73,10 @@ struct XMLText {
 
 /// The error of a value that cannot be written as Atom.
 package struct AtomWritingError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What cannot be written and what to do.
+  /// The value that cannot be written, and what to do about it.
   package let reason: String
 
-  /// What cannot be written and what to do.
+  /// The value that cannot be written, and what to do about it.
   package var description: String { "This cannot be written as Atom: \(reason)" }
 }
 
@@ -84,6 +84,6 @@ extension AtomWritingError: LarderError {
   /// The stable number: 1.
   package var errorIdentity: ErrorIdentity { ErrorIdentity(1, "AtomWritingError", .invalidInput) }
 
-  /// What cannot be written and what to do.
+  /// The value that cannot be written, and what to do about it.
   package var explanation: ErrorExplanation { ErrorExplanation(description, cure: "Write it as JSON, or leave it out.") }
 }

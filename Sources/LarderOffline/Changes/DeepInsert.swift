@@ -1,17 +1,18 @@
 import LarderOData
 
-/// Entities that are made with another one, and how those of an answer are known.
+/// Entities that are created together with another one (deep insert), and how they are matched with those in a
+/// response.
 enum DeepInsert {
-  /// Whether a request makes entities inside the one that it is about.
+  /// Whether a request creates entities inside the one that it creates or changes.
   static func hasChildren(_ request: QueuedRequest) -> Bool { !expand(request).isEmpty }
 
-  /// The navigation properties to expand so that all that a request makes is read, as `Items($expand=Notes)`.
+  /// The navigation properties to expand to read all entities that a request creates, as `Items($expand=Notes)`.
   static func expand(_ request: QueuedRequest, isV4: Bool = true) -> String {
     guard case .entity(let entity) = request.body else { return "" }
     return expand(entity, isV4: isV4)
   }
 
-  /// The navigation properties to expand so that all that a body makes is read.
+  /// The navigation properties to expand to read all entities that a body creates.
   static func expand(_ entity: QueuedEntity, isV4: Bool) -> String {
     isV4 ? nested(entity) : paths(entity).joined(separator: ",")
   }
@@ -23,7 +24,7 @@ enum DeepInsert {
     }.joined(separator: ",")
   }
 
-  /// V2 has paths: `Items,Items/Notes`.
+  /// The expand paths of V2: `Items,Items/Notes`.
   private static func paths(_ entity: QueuedEntity) -> [String] {
     var all: [String] = []
     for link in entity.links where !link.entities.isEmpty {
@@ -33,7 +34,7 @@ enum DeepInsert {
     return all
   }
 
-  /// Each entity made inside, at any depth, with the one of the answer that it is.
+  /// Each entity created inside, at any depth, with the matching entity of the response.
   static func pairs(_ sent: QueuedEntity, _ received: ODataEntity?) -> [(QueuedEntity, ODataEntity?)] {
     var all: [(QueuedEntity, ODataEntity?)] = []
     for link in sent.links where !link.entities.isEmpty {
@@ -45,8 +46,9 @@ enum DeepInsert {
     return all
   }
 
-  /// For each entity that was made the one that it is: the one that has all the values that were sent, in order where
-  /// several have; else one that may have come of them; else, where as many are left as were made, the next of these.
+  /// The matching entity for each created one: the entity that has all the values that were sent, in order if several
+  /// have; otherwise one that resembles them; otherwise, if as many entities are left as created ones have no match, the
+  /// next of these.
   static func matches(of sent: [QueuedEntity], in received: [ODataEntity]) -> [ODataEntity?] {
     var left = received
     var matches = [ODataEntity?](repeating: nil, count: sent.count)
@@ -64,12 +66,12 @@ enum DeepInsert {
     return matches
   }
 
-  /// Whether an answer shows all that was made.
+  /// Whether a response contains all created entities.
   static func isWhole(_ sent: QueuedEntity, _ received: ODataEntity?) -> Bool {
     pairs(sent, received).allSatisfy { $0.1 != nil }
   }
 
-  /// The rows of the entities made inside whose keys the service gives, in whole or in part.
+  /// The rows of the created inner entities whose keys the service assigns, completely or partially.
   static func keyless(_ sent: QueuedEntity, _ plan: ReplicaPlan, isKeyless: Bool = false) -> Set<RowReference> {
     var rows: Set<RowReference> = []
     guard let table = sent.row.flatMap({ plan.table($0.table) }) else { return rows }
@@ -94,13 +96,13 @@ enum DeepInsert {
 }
 
 extension ODataEntity {
-  /// The entities behind a navigation property, as far as they are in line.
+  /// The entities of a navigation property that are included inline.
   func related(_ name: String) -> [ODataEntity] {
     navigationLink(name).map { $0.entities ?? $0.entity.map { [$0] } ?? [] } ?? []
   }
 }
 
-/// Whether what the server has is what was sent.
+/// Comparison of the server's content with the content that was sent.
 enum SentContent {
   /// Whether an entity has all the values that were sent.
   static func matches(_ sent: QueuedEntity, _ received: ODataEntity) -> Bool {
@@ -110,7 +112,8 @@ enum SentContent {
     }
   }
 
-  /// Whether two values are the same to a service: numbers by value, moments by instant, complex values by what was sent.
+  /// Whether a service treats two values as equal: numbers by value, timestamps by instant, complex values by the
+  /// members that were sent.
   static func equal(_ sent: ODataValue, _ received: ODataValue) -> Bool {
     if sent == received { return true }
     switch (sent, received) {

@@ -4,16 +4,16 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// Changes: made in the file, queued, and answered as the service would answer.
+// Changes: applied to the local copy, queued, and responded to as the service would.
 extension OpenStore {
-  /// Makes one change.
+  /// Applies one change.
   func change(_ request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
     try await change([request], isChangeSet: false)[0]
   }
 
-  /// Makes several changes in one transaction, which are sent as one change set: all, or none.
+  /// Applies several changes in one transaction, all or none. They are sent as one change set.
   ///
-  /// - Parameter reaching: told of the place of each, before it is made, and of nil when the last is made.
+  /// - Parameter reaching: called with the index of each change before it is applied, and with nil after the last one.
   func change(
     _ requests: [ODataSingleRequest], isChangeSet: Bool, reaching: @escaping @Sendable (Int?) -> Void = { _ in }
   ) async throws(OfflineODataError) -> [ODataSingleResponse] {
@@ -38,9 +38,10 @@ extension OpenStore {
           try checkDownloaded(path, connection, maker.rows.state, plan)
           throw error
         }
-        // An entity that cannot be shown fails nothing: the caller would make the change twice.
+        // If the entity cannot be read for the response, the change does not fail: the caller would apply it a second
+        // time.
         if change.showsEntity { change.shown = try? shown(change, request, connection, maker.rows.state, plan) }
-        // Here, where what fails takes all back.
+        // The response is created inside the transaction, so that an error rolls the changes back.
         responses.append(try response(to: request, at: path, change))
       }
       reaching(nil)
@@ -48,27 +49,28 @@ extension OpenStore {
     }
   }
 
-  /// Throws where the copy does not tell whether there is an entity on a path: what a read of the path, or of a part of it,
-  /// would throw.
+  /// Throws if the local copy does not contain enough to know whether an entity on a path exists: the error is that of
+  /// a read of the path, or of a part of it.
   private func checkDownloaded(
     _ path: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
   ) throws {
     var steps = try relative(path).prefix { $0 != "?" }.split(separator: "/").map(String.init)
     while !steps.isEmpty {
-      // Behind `$ref`, `$value` or an action there is nothing to read.
+      // Nothing can be read after `$ref`, `$value` or an action.
       let preparedChange = try? make(steps.joined(separator: "/"), state, plan, nil)
       try preparedChange?.plan.check(connection)
       steps.removeLast()
     }
   }
 
-  /// Takes back the changes of entities that wait to be sent, with their transactions and all that depends on them.
+  /// Undoes the pending changes of entities, with their transactions and all requests that depend on them.
   ///
-  /// A request of the archive that may have taken effect is discarded by a person alone. Without paths it stays, with what
-  /// could not be taken back without it; a path that leads to it is `outcomeUncertain`.
+  /// An archived request that may have taken effect can only be discarded by a person. Without paths, such a request
+  /// stays, with the requests that cannot be undone without it. If a path leads to one, the error is
+  /// `outcomeUncertain`.
   ///
-  /// - Parameter paths: the entities, by the keys that they have here; nil takes back all.
-  /// - Returns: how many requests were taken back.
+  /// - Parameter paths: the entities, by their local keys; nil undoes all changes.
+  /// - Returns: the number of requests that were undone.
   func undoPendingChanges(_ paths: [String]?) async throws(OfflineODataError) -> Int {
     try await takeBack { [self] rows in
       let undecided = try rows.queue.undecided()
@@ -84,7 +86,7 @@ extension OpenStore {
     }
   }
 
-  /// The requests that wait on the entity of a path, one deleted here too.
+  /// The pending requests of the entity of a path, which may have been deleted here.
   private func requests(on path: String, _ context: ChangeContext, _ rows: LocalRows) throws -> [Int64] {
     let place = try context.split(path)
     let bound = try context.bind(place.path)
@@ -102,7 +104,7 @@ extension OpenStore {
     )
   }
 
-  /// Whether anything waits to be sent or is in the error archive.
+  /// Whether there are pending changes or archived requests.
   func hasPendingChanges() async throws(OfflineODataError) -> Bool {
     try await read { connection, _, _ in
       try connection.first("SELECT 1 FROM larder_request LIMIT 1") { (_) throws(StorageError) in true } ?? false
@@ -111,7 +113,8 @@ extension OpenStore {
 
   // MARK: Bytes
 
-  /// Puts the bytes of a media change into the file, in chunks; swept at the next opening where no change comes of it.
+  /// Stores the bytes of a media change in the file, in chunks. If the change fails, they are removed at the next
+  /// opening.
   private func store(_ request: ODataSingleRequest) async throws(OfflineODataError) -> StoredBytes? {
     switch request.operation {
     case .createMedia, .updateMedia: break
@@ -138,7 +141,7 @@ extension OpenStore {
       var buffered: [UInt8] = []
       for try await piece in source {
         buffered += piece
-        // A piece may be all of the content: what is left is moved once.
+        // A piece may be the whole content, so the rest is moved only once.
         var written = 0
         while buffered.count - written >= StoredStreams.chunk {
           let end = written + StoredStreams.chunk
@@ -160,9 +163,9 @@ extension OpenStore {
     }
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
-  /// - Parameter path: the request's, with the entity that it names by a Content-ID in it.
+  /// - Parameter path: the request's path, in which a Content-ID is replaced by its entity's path.
   private func response(
     to request: ODataSingleRequest, at path: String, _ change: AppliedChange
   ) throws(OfflineODataError) -> ODataSingleResponse {
@@ -207,9 +210,9 @@ extension OpenStore {
 
   // MARK: Transactions
 
-  /// Runs `body` in a transaction that writes; errors of any kind come through, and roll it back.
+  /// Runs `body` in a write transaction. Errors of any kind are passed on and roll it back.
   ///
-  /// - Parameter isShort: whether it takes so little time that the caller's thread may do it.
+  /// - Parameter isShort: whether it takes so little time that it may run on the caller's thread.
   func write<Value: Sendable>(
     isShort: Bool = false, _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> Value
   ) async throws(OfflineODataError) -> Value {

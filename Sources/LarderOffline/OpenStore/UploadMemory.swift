@@ -1,25 +1,26 @@
 import LarderCore
 import LarderOData
 
-/// What uploads have found out about a service while the store is open.
+/// What uploads have learned about a service while the store is open.
 struct UploadMemory: Sendable, Hashable {
-  /// It takes no batches.
+  /// Whether the service does not accept batches.
   var rejectsBatches = false
-  /// It refuses requests for the names by which it could recognise them.
+  /// Whether the service rejects requests that carry an identifier for repetitions.
   var rejectsRequestNames = false
-  /// It is kept in the file that the service recognises repeated requests.
+  /// Whether the file records that the service recognizes repeated requests.
   var supportsRepeatability = false
-  /// The entities that creations of this upload were found to have made: each is that of one.
+  /// The entities that were assigned to creations of this upload by look-ups. Each entity belongs to one creation.
   var claimed: [String: Int64] = [:]
 }
 
 extension OpenStore {
   var rejectsRequestNames: Bool { upload.withLock { $0.rejectsRequestNames } }
   var supportsRepeatability: Bool { upload.withLock { $0.supportsRepeatability } }
-  /// Also where the service's metadata say so (Capabilities Vocabulary, `BatchSupported`).
+  /// Whether the service does not accept batches. True also if its metadata say so (Capabilities Vocabulary,
+  /// `BatchSupported`).
   var rejectsBatches: Bool { upload.withLock { $0.rejectsBatches } || !replica.model.declaresBatchSupport }
 
-  /// Takes the first of entities for a creation, that no other has taken; nil where all are taken.
+  /// Assigns to a creation the first entity that no other creation has. Nil if all are assigned.
   func claim(_ entities: [String], for creation: Int64) -> Int? {
     upload.withLock { memory in
       let claimedIndex = entities.firstIndex { memory.claimed[$0] == creation }
@@ -29,7 +30,7 @@ extension OpenStore {
     }
   }
 
-  /// Whether an entity was found to be what another creation has made.
+  /// Whether an entity is assigned to a creation other than the given one.
   func isClaimed(_ entity: String, byOtherThan creation: Int64) -> Bool {
     upload.withLock { $0.claimed[entity].map { $0 != creation } ?? false }
   }
@@ -41,8 +42,8 @@ extension OpenStore {
 }
 
 extension EdmModel {
-  /// Whether the metadata say that the service recognises a request that is sent again (Repeatability Vocabulary,
-  /// `Supported`): of an action or set before the container; nil where they say nothing.
+  /// Whether the metadata state that the service recognizes repeated requests (Repeatability Vocabulary, `Supported`).
+  /// An annotation of the action or set takes precedence over one of the container; nil if there is none.
   func declaresRepeatability(_ request: QueuedRequest) -> Bool? {
     guard let container = defaultContainer?.qualifiedName else { return nil }
     var targets = [container]

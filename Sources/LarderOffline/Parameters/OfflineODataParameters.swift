@@ -44,8 +44,8 @@ public struct OfflineODataParameters: Sendable {
   /// When the store's file can be read and written, on Apple's devices.
   public var fileProtection: FileProtection
   /// The user who works with the store; nil does not specify a user, and opens any store in place. A store keeps its
-  /// owner; a store without an owner belongs to the first user who opens it. Any text that always identifies the same
-  /// user; it is not written to any file.
+  /// owner; a store without an owner belongs to the first user who opens it. Use any text that always identifies the
+  /// same user; it is not written to any file.
   public var currentUser: String?
   /// What happens when the store in place belongs to a user other than ``currentUser``.
   public var onUserSwitch: OfflineODataUserSwitch

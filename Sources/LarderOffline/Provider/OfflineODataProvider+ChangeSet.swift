@@ -2,20 +2,20 @@ import LarderCore
 import LarderOData
 package import LarderService
 
-/// Changes that go together, read one after another: later ones name the entities of earlier ones by `$` and a name.
+/// A change set that is being composed. Later changes refer to the entities of earlier ones by `$` and a name.
 package struct ChangeSetDraft: Sendable {
   /// The requests, in their order.
   package private(set) var requests: [ODataSingleRequest] = []
-  /// For each name a path that leads to entities of its type, as the model sees it.
+  /// For each name, a path that has the type of the named entity in the model.
   fileprivate var examples: [String: String] = [:]
 
-  /// Nothing yet.
+  /// Creates an empty draft.
   package init() {}
 
-  /// A longer path is no path that anybody asks for.
+  /// The longest path, in bytes; no real request has a longer one.
   private static let longest = 4096
 
-  /// A path that the model can read in place of one that begins with `$` and a name; nil for others.
+  /// A path that the model can bind, in place of one that begins with `$` and a name; nil for other paths.
   fileprivate func example(_ path: String) throws(OfflineODataError) -> String? {
     guard path.hasPrefix("$") else { return nil }
     let name = String(path.dropFirst().prefix { $0 != "/" && $0 != "?" })
@@ -35,20 +35,20 @@ package struct ChangeSetDraft: Sendable {
   }
 }
 
-/// Why changes that go together were not made: the first that does not fit. Nothing was changed.
+/// The first change of a change set that could not be applied, and why. Nothing was changed.
 package struct ChangeSetError: Error {
-  /// The place of the change, from 0.
+  /// The index of the change, from 0.
   package let place: Int
   package let error: OfflineODataError
 }
 
-// Several changes made in one transaction, which the next upload sends as one change set.
+// Several changes that are applied in one transaction. The next upload sends them as one change set.
 extension OfflineODataProvider {
-  /// Adds a change with its content, read from JSON.
+  /// Adds a change whose content is read from JSON.
   ///
   /// - Parameters:
-  ///   - name: by which later changes name the entity that this one makes, or changes.
-  ///   - change: says what else goes with the request.
+  ///   - name: the name by which later changes refer to the entity that this change creates or updates.
+  ///   - change: adds other properties to the request.
   package func add(
     _ operation: ODataSingleRequest.Operation, _ path: String, json: [UInt8]?, name: String?,
     to draft: inout ChangeSetDraft,
@@ -78,9 +78,10 @@ extension OfflineODataProvider {
     draft.add(request, name: nil, example: nil)
   }
 
-  /// Makes changes in one transaction: all of them, or none.
+  /// Applies the changes in one transaction: all of them, or none.
   ///
-  /// Throws ``ChangeSetError`` for the first that does not fit, ``OfflineODataError`` for what is no single one's fault.
+  /// Throws ``ChangeSetError`` for the first change that cannot be applied, and ``OfflineODataError`` for an error that
+  /// concerns no single change.
   package func make(_ draft: ChangeSetDraft) async throws -> [ODataSingleResponse] {
     let store = try openStore()
     for (place, request) in draft.requests.enumerated() {
@@ -99,7 +100,7 @@ extension OfflineODataProvider {
 }
 
 extension ChangeSetDraft {
-  /// The path of an entity of a collection, under a key that says nothing but its types.
+  /// The path of an entity of a collection. Its key has values of the right types and no meaning.
   fileprivate static func anEntity(of collection: String, _ context: ChangeContext) throws -> String {
     let path = try context.split(collection).path
     let bound = try context.bind(path)
@@ -118,7 +119,7 @@ extension ChangeSetDraft {
     return "\(path)(\(parts.joined(separator: ",")))"
   }
 
-  /// One of them is a value of each type that keys have.
+  /// Literals, so that each type that a key can have accepts one of them.
   private static let literals = [
     "0", "", "false", "2000-01-01", "2000-01-01T00:00:00Z", "2000-01-01T00:00:00", "00:00:00", "PT0S",
     "00000000-0000-0000-0000-000000000000",

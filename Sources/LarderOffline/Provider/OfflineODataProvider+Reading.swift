@@ -4,14 +4,15 @@ import LarderService
 import LarderStorage
 import Synchronization
 
-// Answers in other forms than requests give: raw bytes, Swift types, streams, explanations.
+// Reads with other results than requests give: raw bytes, Swift types, streams, explanations.
 extension OfflineODataProvider {
-  /// The answer to a question as the bytes that a service would send.
+  /// Runs a query and returns the bytes that a service would send.
   ///
   /// - Parameters:
-  ///   - path: relative to the service's root, such as `Orders?$filter=Status eq 'Open'`, or absolute.
-  ///   - options: version and form.
-  /// - Throws: `notFound` for an entity that there is not, `notSupported` with the construct's name, `invalidInput`.
+  ///   - path: a path relative to the service's root, such as `Orders?$filter=Status eq 'Open'`, or absolute.
+  ///   - options: the version and the format.
+  /// - Throws: `notFound` for an entity that does not exist, `notSupported` with the name of an unsupported feature,
+  ///   `invalidInput`.
   public func readJSON(
     _ path: String, options: OfflineODataResultOptions = OfflineODataResultOptions()
   ) async throws -> OfflineODataResult {
@@ -21,15 +22,15 @@ extension OfflineODataProvider {
     return OfflineODataResult(contentType: end.mediaType, bytes: bytes, etag: end.etag)
   }
 
-  /// The same of a typed query.
+  /// Runs a typed query and returns the bytes that a service would send.
   public func readJSON<Entity: ODataDescribed>(
     _ query: ODataQuery<Entity>, options: OfflineODataResultOptions = OfflineODataResultOptions()
   ) async throws -> OfflineODataResult {
     try await readJSON(try text(query), options: options)
   }
 
-  /// The same piece by piece at the reader's pace, for answers of any size. All pieces are of one state of the store, which
-  /// is kept until the last is read or the stream is dropped.
+  /// Runs a query and returns its result in pieces, read at the reader's pace, for results of any size. All pieces are
+  /// of one state of the store, which is kept until the last piece is read or the stream is released.
   public func streamJSON(
     _ path: String, options: OfflineODataResultOptions = OfflineODataResultOptions()
   ) async throws -> OfflineODataResultStream {
@@ -46,18 +47,18 @@ extension OfflineODataProvider {
     }
   }
 
-  /// What a question asks for as a value of a type of the application's: an array for a collection, a `Decodable` for one
-  /// entity. Nil where there is no such entity. It is the whole answer, whatever `answerPageSize` says.
+  /// Runs a query and decodes its result as a type of the application: an array for a collection, a `Decodable` type
+  /// for one entity. Returns nil if the entity does not exist. The result is complete, whatever `answerPageSize` is.
   ///
-  /// Values are decoded by their declared types: numbers from numbers (those that V2 sends as text, too), `Date` from dates,
-  /// `Bool` from booleans; text is never taken for a number or a date. A `String` is the text as the service sent it, also of
-  /// decimals and dates. Throws `undecodableType` with the property's path, its declared type, what it holds and what was
-  /// asked for.
+  /// Values are decoded by their declared types: numbers from numbers (including those that V2 sends as text), `Date`
+  /// from dates, `Bool` from booleans; text is never decoded as a number or a date. A `String` is the text as the
+  /// service sent it, also for decimals and dates. Throws `undecodableType` with the property's path, its declared
+  /// type, its content and the requested type.
   ///
   /// - Parameters:
-  ///   - type: the type of the answer.
-  ///   - path: the question, relative to the service's root.
-  ///   - localRowsOnly: whether entity sets are only those of their entities that were created here.
+  ///   - type: the type of the result.
+  ///   - path: the query, relative to the service's root.
+  ///   - localRowsOnly: whether entity sets contain only entities that were created here.
   public func read<Value: Decodable & Sendable>(
     _ type: Value.Type, _ path: String, localRowsOnly: Bool = false
   ) async throws -> Value? {
@@ -71,16 +72,16 @@ extension OfflineODataProvider {
     }
   }
 
-  /// The same of a typed query.
+  /// Runs a typed query and decodes its result.
   public func read<Value: Decodable & Sendable, Entity: ODataDescribed>(
     _ type: Value.Type, _ query: ODataQuery<Entity>
   ) async throws -> Value? { try await read(type, try text(query)) }
 
-  /// What a question asks for, now and again whenever a download or a change here touches what it reads and the answer
-  /// differs.
+  /// The results of a query: the current one, and a new one whenever a download or a local change affects what the
+  /// query reads and the result differs.
   ///
-  /// Where there is nothing, as for an entity that was deleted, the sequence ends with `notFound`. Ask for an optional type to
-  /// go on: `live(Order?.self, "Orders(1)")`.
+  /// If there is no result, for example because the entity was deleted, the sequence ends with `notFound`. Use an
+  /// optional type to continue: `live(Order?.self, "Orders(1)")`.
   public func live<Value: Decodable & Sendable>(
     _ type: Value.Type, _ path: String
   ) throws -> OfflineODataLiveResults<Value> {
@@ -90,8 +91,8 @@ extension OfflineODataProvider {
     }
   }
 
-  /// What a question asks for, or nil while there is nothing: now, and again whenever a download or a change here touches what
-  /// it reads and the answer differs.
+  /// The results of a query, or nil while there is none: the current one, and a new one whenever a download or a local
+  /// change affects what the query reads and the result differs.
   public func live<Value: Decodable & Sendable>(
     _ type: Value?.Type, _ path: String
   ) throws -> OfflineODataLiveResults<Value?> {
@@ -115,14 +116,14 @@ extension OfflineODataProvider {
     }
   }
 
-  /// The bytes of a media entity (`Photos(1)/$value`) or stream property (`Products(1)/Photo`) as the store has them, at the
+  /// The bytes of a media entity (`Photos(1)/$value`) or stream property (`Products(1)/Photo`) in the store, at the
   /// reader's pace.
   ///
-  /// Throws `notFound` where they were never downloaded.
+  /// Throws `notFound` if they were never downloaded.
   public func streamMedia(_ path: String) async throws -> OfflineODataMedia { try await openStore().media(path) }
 
-  /// Fetches the bytes of one media entity or stream property, whose entity is in the store; needs the service. What is
-  /// there in the service's version stays.
+  /// Downloads the bytes of one media entity or stream property, whose entity is in the store. It needs the service.
+  /// Bytes that are already the service's version are kept.
   public func downloadMedia(_ path: String) async throws {
     let store = try openStore()
     try store.checkWritable()
@@ -146,7 +147,7 @@ extension OfflineODataProvider {
     }
   }
 
-  /// The names of what the rows of an answer have, as far as the model tells them; empty for what has no rows.
+  /// The names of the columns of a result, as far as the model declares them; empty for a result without rows.
   package func columnNames(_ path: String, localRowsOnly: Bool = false) async throws -> [String] {
     let store = try openStore()
     let text = try store.relative(path)
@@ -156,11 +157,11 @@ extension OfflineODataProvider {
     }
   }
 
-  /// The SQL that answers a question, and SQLite's plan for it: for diagnosis.
+  /// The SQL of a query, and SQLite's query plan, for diagnosis.
   ///
   /// - Parameters:
-  ///   - path: the question, relative to the service's root.
-  ///   - localRowsOnly: whether entity sets are only those of their entities that were created here.
+  ///   - path: the query, relative to the service's root.
+  ///   - localRowsOnly: whether entity sets contain only entities that were created here.
   public func explain(_ path: String, localRowsOnly: Bool = false) async throws -> OfflineODataExplanation {
     let store = try openStore()
     let text = try store.relative(path)
@@ -197,10 +198,10 @@ extension OfflineODataExplanation {
 }
 
 extension ReadContent {
-  /// The table of the entities whose media are asked for.
+  /// The table of the entities whose media are requested.
   var mediaTable: EntityTable? { if case .media(let shape, _) = self { shape.table } else { nil } }
 
-  /// The names of what a row shows, without undeclared properties.
+  /// The names of the members of a row, without undeclared properties.
   var columnNames: [String] {
     switch self {
     case .objects(let shape):

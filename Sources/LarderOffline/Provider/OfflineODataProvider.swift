@@ -54,7 +54,7 @@ public final class OfflineODataProvider: ODataStore {
     var phase = Phase.closed
     /// The number of openings. A task of an earlier opening compares it to detect that it is outdated.
     var opening: UInt64 = 0
-    /// The number of callers that wait for the opening.
+    /// The number of callers waiting for the opening.
     var openers = 0
     /// The task that opened the store. It may still run, to report that the store is open.
     var opened: Task<Void, any Error>?

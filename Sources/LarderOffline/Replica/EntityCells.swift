@@ -1,16 +1,16 @@
 import LarderOData
 import LarderStorage
 
-/// Cells of an entity's row by the names of their columns, in the order of names.
+/// The cells of an entity's row by column name, encoded in the order of the names.
 ///
-/// Of system columns it has those of ``SystemColumn`` under their own names, with `@type` as a type's qualified name, not
-/// its number: cells outlive the model that numbers are made from.
+/// It can contain the columns of ``SystemColumn`` under their own names. `@type` is the qualified name of the type, not
+/// its number, because cells are kept when the model, and so the numbers, change.
 struct EntityCells: Hashable, Sendable {
   private(set) var values: [String: SQLValue]
 
   init(_ values: [String: SQLValue] = [:]) { self.values = values }
 
-  /// A cell; nil where nothing is said of the column.
+  /// A cell; nil if there is no value for the column.
   subscript(name: String) -> SQLValue? {
     get { values[name] }
     set { values[name] = newValue }
@@ -21,19 +21,20 @@ struct EntityCells: Hashable, Sendable {
     set { values[column.rawValue] = newValue }
   }
 
-  /// The text of a cell; nil where it has none.
+  /// The text of a cell; nil if it is not a text.
   func text(_ column: SystemColumn) -> String? { if case .text(let text)? = self[column] { text } else { nil } }
 
-  /// The number of a cell; nil where it has none.
+  /// The number of a cell; nil if it is not an integer.
   func integer(_ column: SystemColumn) -> Int64? { if case .integer(let value)? = self[column] { value } else { nil } }
 
   var isEmpty: Bool { values.isEmpty }
 
-  /// Takes the cells of others, over its own.
+  /// Merges other cells over these.
   mutating func merge(_ others: EntityCells) { values.merge(others.values) { _, new in new } }
 }
 
-// As JSON: integers bare, texts in strings, NULL null, reals `{"r":"1.5"}`, blobs `{"b":"…"}` in hexadecimal digits.
+// The JSON encoding: integers as numbers, texts as strings, NULL as null, reals as `{"r":"1.5"}`, blobs as `{"b":"…"}`
+// in hexadecimal digits.
 extension EntityCells {
   var json: String {
     var writer = JSONWriter()
@@ -46,7 +47,7 @@ extension EntityCells {
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  /// Reads what ``json`` wrote; nil for other texts.
+  /// Decodes the result of ``json``; nil for other texts.
   init?(json: String) {
     guard let node = try? JSONNode(Array(json.utf8)), case .object(let members) = node else { return nil }
     values = [:]

@@ -1,8 +1,8 @@
-/// An entity of the store by its identity, which stays when its key changes and when the model does.
+/// An entity of the store by its identity, which does not change when its key or the model changes.
 struct RowReference: Codable, Hashable, Sendable {
-  /// The name of its table: ``EntityTable/name``.
+  /// The name of the table: ``EntityTable/name``.
   var table: String
-  /// Its `@id`.
+  /// The `@id` of the row.
   var row: Int64
 
   init(_ table: String, _ row: Int64) {

@@ -143,7 +143,7 @@ enum StoredStreams {
 public struct OfflineODataMedia: Sendable {
   /// The media type, if the service has sent one.
   public let contentType: String?
-  /// The version of the bytes.
+  /// The ETag of the bytes.
   public let etag: String?
   /// The bytes.
   public let body: HTTPBodyStream

@@ -12,7 +12,7 @@ public enum OfflineODataEvent: Sendable {
   case downloadFinished(OfflineODataDownloadReport)
   /// An upload has progressed.
   case uploadProgress(OfflineODataUploadProgress)
-  /// An upload has finished. The report contains the requests that the service rejected.
+  /// An upload has finished. The report also counts the changes that went to the error archive.
   case uploadFinished(OfflineODataUploadReport)
   /// An upload was interrupted. The values are the report of the work until then, and the reason.
   case uploadFailed(OfflineODataUploadReport, OfflineODataError)

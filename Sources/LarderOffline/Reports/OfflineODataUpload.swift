@@ -1,26 +1,27 @@
 public import LarderOData
 
-/// How an upload sends.
+/// Options of an upload.
 public struct OfflineODataUploadOptions: Sendable {
-  /// The categories of changes to send; nil sends all, those without one too.
+  /// The categories of changes to send; nil sends all changes, including those without a category.
   public var categories: Set<String>?
-  /// The most changes of a batch; 0 sends none in batches. A transaction counts as one.
+  /// The maximum number of changes in a batch; 0 uses no batches. A transaction counts as one.
   public var changesPerBatch: Int
-  /// How many single requests are on their way at once, where the service takes no batches: 1 to 16.
+  /// How many single requests are sent at the same time, if the service does not accept batches: 1 to 16.
   public var lanes: Int
-  /// Whether the changes of a transaction are sent one after another where the service takes no batches. They are then no
-  /// transaction any more: those before a refused one have taken effect.
+  /// Whether the changes of a transaction are sent one after another if the service does not accept batches. They are
+  /// no longer a transaction then: the changes before a rejected one have taken effect.
   public var splitsTransactions: Bool
-  /// Whether requests carry a name by which the service recognises a repetition: `Repeatability-Request-ID`, before V4
-  /// `RequestID`.
+  /// Whether requests carry an identifier by which the service recognizes a repetition: `Repeatability-Request-ID`,
+  /// before V4 `RequestID`.
   public var namesRequests: Bool
-  /// What becomes of a change whose entity another has changed since.
+  /// The policy for a change whose entity another user has changed since.
   public var conflictPolicy: OfflineODataConflictPolicy
-  /// How long after a send whose answer was lost the service may still be at it: an entity that it gives the key and that
-  /// is not found is looked for once more then, before it is sent again.
+  /// How long the service may still be processing a request whose response was lost. If a created entity with a
+  /// service-generated key is not found, the upload looks for it once more after this time before it sends the creation
+  /// again.
   public var settlingTime: Duration
 
-  /// The defaults: everything, a hundred changes a batch, conflicts go to the error archive.
+  /// Creates options. By default, all changes are sent, a hundred in a batch, and conflicts go to the error archive.
   public init(
     categories: Set<String>? = nil, changesPerBatch: Int = 100, lanes: Int = 4, splitsTransactions: Bool = false,
     namesRequests: Bool = true, conflictPolicy: OfflineODataConflictPolicy = .archive,
@@ -48,30 +49,31 @@ public struct OfflineODataUploadOptions: Sendable {
   }
 }
 
-/// What became of an upload: each change that was in the queue is in one of the numbers.
+/// The report of an upload. Each change that was in the queue is counted in one of the numbers.
 public struct OfflineODataUploadReport: Sendable, Hashable {
-  /// Changes that took effect at the service.
+  /// The number of changes that took effect at the service.
   public var sent = 0
-  /// Changes that went to the error archive, those that wait for a refused one among them.
+  /// The number of changes that went to the error archive, including those that depend on a rejected one.
   public var failed = 0
-  /// Changes that are still queued: of other categories, behind the end of an upload that was cut.
+  /// The number of changes that are still queued: of other categories, or after the point where the upload was
+  /// interrupted.
   public var left = 0
-  /// Changes that a conflict's policy gave up for the server's version.
+  /// The number of changes that the conflict policy discarded in favor of the server's version.
   public var discarded = 0
-  /// Requests that were sent for it, batches counted as one.
+  /// The number of requests sent. A batch counts as one.
   public var requests = 0
 
-  /// Nothing yet.
+  /// Creates an empty report.
   public init() {}
 }
 
-/// How far an upload is.
+/// The progress of an upload.
 public struct OfflineODataUploadProgress: Sendable, Hashable {
-  /// Changes that took effect.
+  /// The number of changes that took effect.
   public var sent: Int
-  /// Changes that went to the error archive.
+  /// The number of changes that went to the error archive.
   public var failed: Int
-  /// Changes that this upload is about.
+  /// The number of changes in this upload.
   public var total: Int
 }
 
@@ -79,78 +81,81 @@ public struct OfflineODataUploadProgress: Sendable, Hashable {
 public struct OfflineODataPlannedRequest: Sendable, Hashable {
   /// The change's number in the queue.
   public var id: Int64
-  /// The changes that go as one have the same: the number of the first of them.
+  /// The number of the first change of the transaction. All changes that are sent as one transaction have the same
+  /// value.
   public var transaction: Int64
-  /// POST, PATCH …
+  /// The HTTP method: POST, PATCH …
   public var method: String
-  /// Relative to the service's root; `{…}` stands for the key of an entity that the service has not given one yet.
+  /// The URL, relative to the service's root. `{…}` is a placeholder for a key that the service has not assigned yet.
   public var url: String
-  /// The header fields of the request itself, in their order; those of the session (credentials, tokens) are not in it.
+  /// The header fields of the request itself, in their order, without those of the session (credentials, tokens).
   public var headers: [Header]
-  /// The content, as text where it is text; nil for none and for bytes.
+  /// The content if it is text; nil if there is none, or if it is binary.
   public var body: String?
-  /// The numbers of the changes that it waits for.
+  /// The numbers of the changes that must take effect before this one is sent.
   public var waitsFor: [Int64]
-  /// It was sent, and its response was lost: the upload looks up what became of it, and sends it only if it was not done.
+  /// Whether the request was sent and its response was lost. The upload looks up the outcome, and sends the request
+  /// only if it has not taken effect.
   public var isUncertain = false
 
   /// A header field.
   public struct Header: Sendable, Hashable {
-    /// Its name.
+    /// The name.
     public var name: String
-    /// Its value.
+    /// The value.
     public var value: String
   }
 }
 
-/// What becomes of a change whose entity another has changed since (412).
+/// The policy for a change whose entity another user has changed since (412).
 ///
-/// A transaction is decided as one: one of its changes that goes to the archive takes the others there, one that is given up
-/// takes all with it, and where what is in conflict is sent again, all are.
+/// A transaction is decided as a whole: if one of its changes is archived, the others are archived too; if one is
+/// discarded, all are; if a conflicting one is sent again, all are.
 public enum OfflineODataConflictPolicy: Sendable {
-  /// It goes to the error archive with base, mine and theirs, and waits for a person.
+  /// The change goes to the error archive with its three versions (base, mine and theirs), to be resolved by a person.
   case archive
-  /// It is sent again on top of the server's version.
+  /// The change is sent again on top of the server's version.
   case clientWins
-  /// It is given up for the server's version, with the changes behind it.
+  /// The change is discarded in favor of the server's version, with the later changes of the entity.
   case serverWins
-  /// It is sent again where the two changed different properties; else archived.
+  /// The change is sent again if the two changed different properties; otherwise it is archived.
   case mergeDisjoint
   /// The application decides.
   case resolver(@Sendable (OfflineODataConflict) async -> OfflineODataResolution)
 }
 
-/// A change, and another's that came before it.
+/// A change that conflicts with another user's earlier change.
 public struct OfflineODataConflict: Sendable {
   /// The change's number in the queue.
   public var id: Int64
   /// The entity's path relative to the service's root.
   public var path: String
-  /// The caller's own mark on the change.
+  /// The custom tag that the caller has set on the change.
   public var customTag: String?
-  /// True for a change that deletes the entity.
+  /// Whether the change deletes the entity.
   public var isDeletion: Bool
-  /// The server's version that the change was based on; nil where it is not known.
+  /// The server's version that the change was based on; nil if it is not known.
   public var base: ODataEntity?
-  /// What this device made of it; nil where it deleted it.
+  /// The version on this device; nil if the change deletes the entity.
   public var mine: ODataEntity?
-  /// What the server has now; nil where it has it no more, and where that is not known.
+  /// The server's current version; nil if the entity was deleted there, or if the version is not known.
   public var theirs: ODataEntity?
-  /// False where the server could not be asked: the next download or upload tells.
+  /// Whether the server's version is known. False if the server could not be reached; the next download or upload reads
+  /// it.
   public var isTheirsKnown = true
-  /// True where the response to the change was lost and it may have taken effect before the other: another client then made
-  /// its version with mine before its eyes. `clientWins` and `mergeDisjoint` send such a change to the archive.
+  /// Whether the response to the change was lost and the change may have taken effect before the other user's: that
+  /// user then saw it and changed the entity on top of it. `clientWins` and `mergeDisjoint` archive such a change.
   public var mayHaveTakenEffect = false
 }
 
-/// What shall become of a conflict.
+/// The resolution of a conflict.
 public enum OfflineODataResolution: Sendable {
-  /// It goes to the error archive.
+  /// The change goes to the error archive.
   case archive
-  /// Mine is sent on top of theirs.
+  /// The change is sent on top of the server's version.
   case useMine
-  /// Mine is given up.
+  /// The change is discarded.
   case useTheirs
-  /// These properties are sent on top of theirs.
+  /// These properties are sent on top of the server's version.
   case use([ODataProperty])
 }

@@ -2,16 +2,16 @@ import LarderHTTP
 import LarderOData
 import LarderService
 
-/// Answers that are not the service's: a page to sign in with, a proxy's, a network's that wants to be paid, and all of them
-/// with a status of success. Nothing is known of the request then.
+/// Responses that do not come from the service, but have a success status: a login page, or the page of a proxy or of a
+/// captive network. The outcome of the request is not known then.
 enum UnrecognizedResponse {
-  /// Whether an answer is a web page.
+  /// Whether a response is a web page.
   static func isOne(_ response: ODataSingleResponse) -> Bool {
     guard !response.payloadBytes.isEmpty, let type = response.fields[.contentType] else { return false }
     return WebPage.isType(type)
   }
 
-  /// Whether an error is that a web page came instead of an answer.
+  /// Whether an error means that a web page was received in place of a response.
   static func isOne(_ error: ODataServiceError) -> Bool {
     guard case .malformedAnswer = error.category, let response = error.response else { return false }
     return isOne(response)
@@ -24,9 +24,9 @@ enum UnrecognizedResponse {
   }
 }
 
-/// Web pages, which are never an answer of a service.
+/// Web pages, which are never a response of a service.
 enum WebPage {
-  /// Whether a media type is a web page's.
+  /// Whether a media type is that of a web page.
   static func isType(_ type: String) -> Bool {
     let type = type.lowercased()
     return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml")

@@ -1,14 +1,14 @@
 import LarderCore
 import LarderStorage
 
-// Pending changes are taken back. An uncertain one may be at the service: it is looked up first.
+// Undoes pending changes. An uncertain change may have taken effect at the service, so it is looked up first.
 extension OpenStore {
-  /// Takes requests back, with all that depend on them; answers how many.
+  /// Undoes requests, with all that depend on them. Returns their number.
   ///
-  /// Throws `outcomeUncertain` where the outcome of one of them cannot be found out now, and `changeTookEffect` where one has
-  /// taken effect; nothing is taken back then.
+  /// Throws `outcomeUncertain` if the outcome of one of them cannot be determined now, and `changeTookEffect` if one
+  /// has taken effect. In these cases nothing is undone.
   ///
-  /// - Parameter choose: the requests.
+  /// - Parameter choose: selects the requests.
   func takeBack(
     _ choose: @escaping @Sendable (LocalRows) throws -> Set<Int64>
   ) async throws(OfflineODataError) -> Int {
@@ -32,7 +32,7 @@ extension OpenStore {
     }
   }
 
-  /// Looks up uncertain requests. Returns where none of them took effect.
+  /// Looks up uncertain requests. Returns if none of them took effect.
   private func resolve(_ entries: [QueueEntry]) async throws(OfflineODataError) {
     let task = lookUps.withLock { lookUps -> Task<Void, any Error>? in
       guard lookUps != nil else { return nil }
@@ -51,7 +51,7 @@ extension OpenStore {
     } catch { throw OfflineODataError(below: error) }
   }
 
-  /// Ends the look-ups under way, and gives their lock back; no more begin.
+  /// Cancels the running look-ups and releases their lock. No new ones start.
   func endLookUps() async {
     let tasks = lookUps.withLock { exchange(&$0, with: nil) } ?? []
     for task in tasks { task.cancel() }
@@ -93,7 +93,7 @@ extension OpenStore {
 }
 
 extension OfflineODataError {
-  /// A request that nobody can tell the outcome of is not taken back.
+  /// The error for undoing a request whose outcome cannot be determined.
   static func unclear(_ id: Int64) -> OfflineODataError {
     OfflineODataError(
       .outcomeUncertain,

@@ -3,17 +3,18 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// One upload of a store: the queue, the course that the machine decides, the report.
+/// One upload of a store. It reads the queue, runs what the ``UploadMachine`` decides, and returns the report.
 struct StoreUpload: Sendable {
   let store: OpenStore
   let options: OfflineODataUploadOptions
-  /// Told of progress.
+  /// Called with progress events.
   let emit: @Sendable (OfflineODataEvent) -> Void
 
-  /// Runs the upload. One at a time in a store, over all processes: throws `uploadRunning` where another is on its way.
+  /// Runs the upload. Only one upload of a store runs at a time, over all processes: throws `uploadRunning` if another
+  /// is running.
   ///
-  /// Throws why it stopped: no connection, no credentials, a failure of the file, the caller's cancelling. What was not
-  /// sent is still queued then.
+  /// Otherwise it throws the reason why it stopped: no connection, no credentials, a failure of the file, or
+  /// cancellation by the caller. Changes that were not sent are still queued then.
   func run() async throws -> OfflineODataUploadReport {
     try options.check()
     let lock: FileLock
@@ -21,7 +22,7 @@ struct StoreUpload: Sendable {
       throw error.category == .inUse ? OfflineODataError(.uploadRunning) : OfflineODataError(error)
     }
     defer { lock.release() }
-    // A download that began before would take the service's older rows for the newer ones.
+    // A download that began before the upload would overwrite newer rows by the service's older ones.
     let download: FileLock
     do throws(StorageError) { download = try FileLock(store.replica.database.path + "-download") } catch {
       throw error.category == .inUse ? OfflineODataError(.downloadRunning) : OfflineODataError(error)
@@ -42,7 +43,7 @@ struct StoreUpload: Sendable {
     record.errorCode = stop?.errorCode
     record.milliseconds = (environment.uptime() - begin).milliseconds
     let event = record
-    // Cancelled or not, what happened is told.
+    // The event is logged even if the upload was cancelled.
     await environment.task { await store.log(event) }.value
     if let stop { throw UploadInterruption(report: report, error: stop) }
     return report
@@ -114,7 +115,7 @@ extension StoreUpload.Run {
   }
 }
 
-/// An upload that was cut: what it had done, and why it stopped.
+/// An interrupted upload: the report of what it had done, and the reason why it stopped.
 struct UploadInterruption: Error {
   let report: OfflineODataUploadReport
   let error: OfflineODataError

@@ -9,7 +9,7 @@ import LarderStorage
   import Foundation
 #endif
 
-/// The requests that an upload would send now, and nothing is sent.
+/// The requests that an upload would send now. Nothing is sent.
 struct UploadPlan: Sendable {
   let journal: UploadJournal
 
@@ -49,14 +49,14 @@ struct UploadPlan: Sendable {
     return planned
   }
 
-  /// A rendering that has a placeholder where an entity's key is not known yet.
+  /// A rendering that uses a placeholder for each key that is not known yet.
   static func placing(_ rendering: RequestRendering, _ plan: ReplicaPlan) -> RequestRendering {
     var placing = rendering
     placing.locate = { row in try placeholder(rendering.locate(row), row, plan) }
     return placing
   }
 
-  /// Where an entity will be found that the service has not seen yet: `Orders({1042})`.
+  /// The location of an entity that the service has not seen yet, with a placeholder for its key: `Orders({1042})`.
   private static func placeholder(
     _ location: RowLocation, _ row: RowReference, _ plan: ReplicaPlan
   ) -> RowLocation {
@@ -73,7 +73,7 @@ struct UploadPlan: Sendable {
 }
 
 extension SentRequest {
-  /// A request as it would be sent, placeholders with their braces.
+  /// A request as it would be sent. Placeholders keep their braces.
   init(_ preview: ODataRequestPreview, _ root: ODataServiceRoot) {
     method = preview.method.rawValue
     url = (root.relative(preview.url) ?? preview.url).plain
@@ -82,6 +82,6 @@ extension SentRequest {
 }
 
 extension String {
-  /// With the braces of placeholders as they were before they were percent-encoded.
+  /// The text with the percent-encoded braces of placeholders decoded.
   fileprivate var plain: String { replacing("%7B", with: "{").replacing("%7D", with: "}") }
 }

@@ -2,7 +2,7 @@ package import LarderCore
 
 /// The error of a tree that does not fit the model, with its position.
 package struct ODataBindingError: Error, Sendable, Hashable {
-  /// What is wrong.
+  /// The kinds of problems.
   package enum Problem: Sendable, Hashable {
     /// A name that the model does not have in its place: what kind of name was looked up, in which type or under what,
     /// and the nearest name that is allowed.
@@ -35,7 +35,7 @@ package struct ODataBindingError: Error, Sendable, Hashable {
     case notSupported(String)
   }
 
-  /// What is wrong.
+  /// The problem.
   package let problem: Problem
   /// The position in bytes in the text that the tree was parsed from; nil if the tree was built.
   package let offset: Int?

@@ -2,7 +2,7 @@ public import LarderCore
 
 /// The error of a text that is not a URL, option or expression of OData, with its position.
 public struct ODataSyntaxError: Error, Sendable, Hashable {
-  /// What is wrong.
+  /// The kinds of problems.
   package enum Problem: Sendable, Hashable {
     /// The text does not continue as expected; the expected parts, in words or as they are spelt.
     case unexpected(expected: [String])
@@ -47,7 +47,7 @@ public struct ODataSyntaxError: Error, Sendable, Hashable {
 
   private let content: Content
 
-  /// What is wrong.
+  /// The problem.
   package var problem: Problem { content.problem }
   /// The position in the original text, in bytes.
   public var offset: Int { content.offset }

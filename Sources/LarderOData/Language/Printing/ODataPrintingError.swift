@@ -3,7 +3,7 @@ public import LarderCore
 /// The error of a tree that cannot be written as text, with the cure. Trees from a parser can always be written in the
 /// version they were read in.
 public struct ODataPrintingError: Error, Sendable, Hashable {
-  /// What is wrong with the tree.
+  /// The kinds of problems of a tree.
   package indirect enum Problem: Sendable, Hashable {
     /// The version has no spelling for a construct; its name, and what to write instead if there is something.
     case notInDialect(String, ODataVersion, cure: String?)
@@ -29,7 +29,7 @@ public struct ODataPrintingError: Error, Sendable, Hashable {
     case tooDeep(limit: Int)
   }
 
-  /// What is wrong.
+  /// The problem.
   package let problem: Problem
   /// The option, or the part of the URL, from the outside in: `["$expand", "$filter"]`.
   public let place: [String]

@@ -1,4 +1,4 @@
-/// The operators between two operands, but for `and`, `or` and `in` (URL Conventions 4.01 §5.1.1.1 to §5.1.1.3).
+/// The binary operators, except `and`, `or` and `in` (URL Conventions 4.01 §5.1.1.1 to §5.1.1.3).
 public enum ODataBinaryOperator: String, Sendable, Hashable, CaseIterable {
   /// Equals.
   case equal = "eq"
@@ -12,7 +12,7 @@ public enum ODataBinaryOperator: String, Sendable, Hashable, CaseIterable {
   case greater = "gt"
   /// Greater than or equal.
   case greaterOrEqual = "ge"
-  /// Has all flags of.
+  /// Whether all given flags are set.
   case has = "has"
   /// Sum.
   case add = "add"
@@ -20,14 +20,14 @@ public enum ODataBinaryOperator: String, Sendable, Hashable, CaseIterable {
   case subtract = "sub"
   /// Product.
   case multiply = "mul"
-  /// Quotient; of two integers, an integer.
+  /// Quotient; for two integers, an integer.
   case divide = "div"
   /// Quotient with a fraction (4.01).
   case divideBy = "divby"
   /// Remainder.
   case modulo = "mod"
 
-  /// How tightly it binds (§5.1.1.17); higher binds tighter. `or` is 1, `and` 2, unary operators 7, `in` 8 as `has`.
+  /// The precedence (§5.1.1.17); a higher one binds tighter. `or` has 1, `and` 2, unary operators 7, `in` 8 as `has`.
   public var precedence: Int {
     switch self {
     case .equal, .notEqual: 3
@@ -38,6 +38,6 @@ public enum ODataBinaryOperator: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// How tightly `has` and `in` bind.
+  /// The precedence of `has` and `in`.
   static let primaryPrecedence = 8
 }

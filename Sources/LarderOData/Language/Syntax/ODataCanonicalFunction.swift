@@ -1,15 +1,15 @@
-/// The functions that every service may be asked for by their bare names (URL Conventions 4.01 §5.1.1.5 to §5.1.1.12; OData V2
-/// URI Conventions §4.5). `cast`, `isof`, `case` and `isdefined` are expressions of their own.
+/// The functions that can be called on every service by their unqualified names (URL Conventions 4.01 §5.1.1.5 to
+/// §5.1.1.12; OData V2 URI Conventions §4.5). `cast`, `isof`, `case` and `isdefined` are separate expressions.
 public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
   /// Joins strings or collections.
   case concat
-  /// Whether a string holds another (V4).
+  /// Whether a string contains another (V4).
   case contains
   /// Whether a string ends with another.
   case endswith
-  /// Characters before the first occurrence; -1 where there is none.
+  /// The number of characters before the first occurrence; -1 if there is none.
   case indexof
-  /// Characters of a string, items of a collection.
+  /// The number of characters of a string, or of items of a collection.
   case length
   /// Whether a string matches a regular expression (4.01).
   case matchesPattern
@@ -25,11 +25,11 @@ public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
   case tolower
   /// Upper case.
   case toupper
-  /// Without white space at both ends.
+  /// A string without white space at both ends.
   case trim
-  /// Whether a collection holds all items of another, in any order (4.01).
+  /// Whether a collection contains all items of another, in any order (4.01).
   case hassubset
-  /// Whether a collection holds the items of another in their order (4.01).
+  /// Whether a collection contains the items of another in their order (4.01).
   case hassubsequence
   /// The date of a timestamp (V4).
   case date
@@ -67,12 +67,12 @@ public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
   case round
   /// The shortest distance of two points (V3, V4).
   case geoDistance = "geo.distance"
-  /// Whether a point lies in a polygon (V3, V4).
+  /// Whether a point is in a polygon (V3, V4).
   case geoIntersects = "geo.intersects"
   /// The length of a line (V3, V4).
   case geoLength = "geo.length"
 
-  /// How many arguments it takes, in the dialect.
+  /// The allowed numbers of arguments, in the dialect.
   public func arity(_ dialect: ODataDialect) -> ClosedRange<Int> {
     switch self {
     case .maxdatetime, .mindatetime, .now: 0...0
@@ -86,7 +86,7 @@ public enum ODataCanonicalFunction: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Whether the dialect has it. `geo.` came with V3, which shares V2's dialect.
+  /// Whether the dialect has the function. `geo.` came with V3, which shares V2's dialect.
   public func belongs(to dialect: ODataDialect) -> Bool {
     switch self {
     case .substringof, .replace: dialect == .v2

@@ -3,12 +3,12 @@
 /// Both dialects have one tree: if V2 has another spelling (`datetime'…'`, `substringof`), the values and functions
 /// differ but not their places. Parentheses leave no node; chains of `and` and of `or` are one node each, however long.
 public struct ODataExpression: Sendable, Hashable {
-  /// What the expression is.
+  /// The kind of the expression.
   public var kind: Kind
-  /// Where it stood: its first character, or its operator for those between two operands.
+  /// The position in the text: of the first character, or of the operator if it is binary.
   public var position: SourcePosition
 
-  /// Makes an expression.
+  /// Creates an expression.
   package init(_ kind: Kind, at position: SourcePosition = .none) {
     self.kind = kind
     self.position = position
@@ -16,21 +16,22 @@ public struct ODataExpression: Sendable, Hashable {
 
   /// The kinds of expressions.
   public enum Kind: Sendable, Hashable {
-    /// A primitive literal. Numbers are of the smallest type that their form allows: Int32, Int64, Decimal; `INF` is Double.
+    /// A primitive literal. Numbers have the smallest type that their form allows: Int32, Int64, Decimal; `INF` is
+    /// Double.
     case literal(ODataValue)
     /// A member of an enumeration, or several: `Sales.Pattern'Red,Yellow'`.
     indirect case enumeration(ODataEnumerationLiteral)
     /// A path from the current instance, a variable or the service's root.
     case path(ODataPath)
-    /// All of two or more; none of them is itself `and`.
+    /// True if all of two or more expressions are true; none of them is itself `and`.
     case and([ODataExpression])
-    /// One of two or more; none of them is itself `or`.
+    /// True if one of two or more expressions is true; none of them is itself `or`.
     case or([ODataExpression])
     /// `not`
     indirect case not(ODataExpression)
     /// `-` before an expression other than a number.
     indirect case negate(ODataExpression)
-    /// Two operands.
+    /// A binary operator with its operands.
     indirect case binary(ODataBinaryOperator, ODataExpression, ODataExpression)
     /// `left in right`: the right side is a ``list(_:)`` or an expression with a collection as its value.
     indirect case membership(ODataExpression, ODataExpression)
@@ -55,12 +56,12 @@ public struct ODataExpression: Sendable, Hashable {
 
 /// One branch of `case`.
 public struct ODataConditionalBranch: Sendable, Hashable {
-  /// When the branch is taken.
+  /// The condition under which the branch is taken.
   public var condition: ODataExpression
-  /// Its value.
+  /// The value of the branch.
   public var value: ODataExpression
 
-  /// Joins both.
+  /// Creates a branch.
   package init(condition: ODataExpression, value: ODataExpression) {
     self.condition = condition
     self.value = value
@@ -69,12 +70,12 @@ public struct ODataConditionalBranch: Sendable, Hashable {
 
 /// A member of an object in the URL.
 public struct ODataObjectMember: Sendable, Hashable {
-  /// The name, also of control information (`@odata.type`).
+  /// The name of a property or of control information (`@odata.type`).
   public var name: String
   /// Its value.
   public var value: ODataExpression
 
-  /// Joins both.
+  /// Creates a member.
   package init(name: String, value: ODataExpression) {
     self.name = name
     self.value = value
@@ -89,7 +90,7 @@ public struct ODataEnumerationLiteral: Sendable, Hashable {
   /// Names or numbers, joined by commas.
   public var members: String
 
-  /// Joins both.
+  /// Creates an enumeration literal.
   package init(typeName: String?, members: String) {
     self.typeName = typeName
     self.members = members
@@ -98,14 +99,14 @@ public struct ODataEnumerationLiteral: Sendable, Hashable {
 
 /// The name of a type as an operand: `Edm.Int32`, `Sales.Customer`, `Customer`, `Collection(Edm.String)`.
 public struct ODataTypeName: Sendable, Hashable {
-  /// The name, of the items where it is a collection.
+  /// The name; for a collection, that of its items.
   public var name: String
-  /// Whether `Collection(…)` stands around it.
+  /// Whether the type is `Collection(…)`.
   public var isCollection: Bool
-  /// Where it stood.
+  /// The position in the text.
   public var position: SourcePosition
 
-  /// Makes a type's name.
+  /// Creates a type's name.
   package init(_ name: String, isCollection: Bool = false, at position: SourcePosition = .none) {
     self.name = name
     self.isCollection = isCollection

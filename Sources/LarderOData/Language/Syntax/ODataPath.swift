@@ -1,23 +1,23 @@
 /// A path: of a resource, inside an expression, or in `$select`, `$expand`, `$orderby` and `$apply`.
 ///
-/// The grammar alone cannot tell a key from a function's parameters (`Orders(ID=1)`, `Top(count=1)`) or a property from a
-/// type in the default namespace, so one form holds them all until the path is bound to a model.
+/// The grammar alone cannot distinguish a key from a function's parameters (`Orders(ID=1)`, `Top(count=1)`) or a
+/// property from a type in the default namespace, so they have one form until the path is bound to a model.
 public struct ODataPath: Sendable, Hashable {
-  /// Where the path begins.
+  /// The root of the path.
   public var root: Root
   /// Its steps.
   public var segments: [ODataPathSegment]
-  /// Where it stood.
+  /// The position in the text.
   public var position: SourcePosition
 
-  /// Makes a path.
+  /// Creates a path.
   package init(root: Root = .implicit, _ segments: [ODataPathSegment], at position: SourcePosition = .none) {
     self.root = root
     self.segments = segments
     self.position = position
   }
 
-  /// Where a path begins.
+  /// The kinds of roots.
   public enum Root: Sendable, Hashable {
     /// At the current instance, or at the service's root for a resource path.
     case implicit
@@ -29,7 +29,7 @@ public struct ODataPath: Sendable, Hashable {
     case these
     /// `$root`: the service's root.
     case root
-    /// The variable of a lambda around it.
+    /// The variable of an enclosing lambda.
     indirect case variable(String)
     /// `@name`: a parameter alias.
     indirect case alias(String)
@@ -40,12 +40,12 @@ public struct ODataPath: Sendable, Hashable {
 
 /// One step of a path.
 public struct ODataPathSegment: Sendable, Hashable {
-  /// What the step is.
+  /// The kind of the step.
   public var kind: Kind
-  /// Where it stood: its first character.
+  /// The position of its first character in the text.
   public var position: SourcePosition
 
-  /// Makes a step.
+  /// Creates a step.
   package init(_ kind: Kind, at position: SourcePosition = .none) {
     self.kind = kind
     self.position = position
@@ -53,7 +53,7 @@ public struct ODataPathSegment: Sendable, Hashable {
 
   /// The kinds of steps.
   public enum Kind: Sendable, Hashable {
-    /// A bare name: entity set, property, type or operation of the default namespace, key as a segment.
+    /// An unqualified name: entity set, property, type or operation of the default namespace, key as a segment.
     case name(String)
     /// A name with a namespace or alias: a type, or an operation.
     case qualifiedName(String)
@@ -77,7 +77,7 @@ public struct ODataPathSegment: Sendable, Hashable {
     case links
     /// `$filter(…)`
     indirect case filter(ODataExpression)
-    /// `any(…)`; without a lambda, whether there is any item.
+    /// `any(…)`; without a lambda, it is true if there is any item.
     indirect case any(ODataLambda?)
     /// `all(…)`
     indirect case all(ODataLambda)
@@ -98,10 +98,10 @@ public struct ODataPathSegment: Sendable, Hashable {
 public struct ODataArgument: Sendable, Hashable {
   /// The name; nil for a key of one part.
   public var name: String?
-  /// The value: a literal, an alias, or in expressions anything.
+  /// The value: a literal or an alias; in expressions, any expression.
   public var value: ODataExpression
 
-  /// Joins both.
+  /// Creates an argument.
   package init(name: String? = nil, value: ODataExpression) {
     self.name = name
     self.value = value
@@ -112,10 +112,10 @@ public struct ODataArgument: Sendable, Hashable {
 public struct ODataLambda: Sendable, Hashable {
   /// The variable's name.
   public var variable: String
-  /// What is asked of each item.
+  /// The condition that is evaluated for each item.
   public var predicate: ODataExpression
 
-  /// Joins both.
+  /// Creates a lambda.
   package init(variable: String, predicate: ODataExpression) {
     self.variable = variable
     self.predicate = predicate

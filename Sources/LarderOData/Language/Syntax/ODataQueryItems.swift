@@ -6,10 +6,10 @@ public struct ODataComputeItem: Sendable, Hashable {
   public var expression: ODataExpression
   /// The name of its value.
   public var alias: String
-  /// Where the name stood.
+  /// The position of the name in the text.
   public var position: SourcePosition
 
-  /// Joins both.
+  /// Creates an item.
   package init(_ expression: ODataExpression, as alias: String, at position: SourcePosition = .none) {
     self.expression = expression
     self.alias = alias
@@ -19,12 +19,12 @@ public struct ODataComputeItem: Sendable, Hashable {
 
 /// One item of `$orderby`.
 public struct ODataOrderByItem: Sendable, Hashable {
-  /// What is ordered by.
+  /// The value to order by.
   public var expression: ODataExpression
   /// `desc`
   public var isDescending: Bool
 
-  /// Joins both.
+  /// Creates an item.
   package init(_ expression: ODataExpression, isDescending: Bool = false) {
     self.expression = expression
     self.isDescending = isDescending
@@ -33,7 +33,8 @@ public struct ODataOrderByItem: Sendable, Hashable {
 
 /// One item of `$select`.
 public struct ODataSelectItem: Sendable, Hashable {
-  /// The path; a function overload's parameter names are ``ODataPathSegment/Kind/arguments(_:)`` of paths with one name each.
+  /// The path. The parameter names of a function overload are ``ODataPathSegment/Kind/arguments(_:)`` of paths with one
+  /// name each.
   public var path: ODataPath
   /// Options in parentheses.
   public var options: ODataQueryOptions
@@ -47,7 +48,7 @@ public struct ODataSelectItem: Sendable, Hashable {
 
 /// One item of `$expand`.
 public struct ODataExpandItem: Sendable, Hashable {
-  /// The path; `$ref`, `$count`, `*` and `$value` are steps of it.
+  /// The path, including the steps `$ref`, `$count`, `*` and `$value`.
   public var path: ODataPath
   /// Options in parentheses.
   public var options: ODataQueryOptions
@@ -76,7 +77,7 @@ public struct ODataAlias: Sendable, Hashable {
   /// Where it stood.
   public var position: SourcePosition
 
-  /// Joins both.
+  /// Creates an alias.
   package init(name: String, value: ODataExpression, at position: SourcePosition = .none) {
     self.name = name
     self.value = value
@@ -88,12 +89,12 @@ public struct ODataAlias: Sendable, Hashable {
 public struct ODataCustomOption: Sendable, Hashable {
   /// The name, decoded.
   public var name: String
-  /// The text behind `=`, decoded; nil where there is no `=`.
+  /// The text after `=`, decoded; nil if there is no `=`.
   public var value: String?
   /// Where it stood.
   public var position: SourcePosition
 
-  /// Joins both.
+  /// Creates a custom option.
   package init(name: String, value: String?, at position: SourcePosition = .none) {
     self.name = name
     self.value = value
@@ -109,9 +110,9 @@ public indirect enum ODataSearchExpression: Sendable, Hashable {
   case phrase(String)
   /// `NOT`
   case not(ODataSearchExpression)
-  /// All of two or more.
+  /// All of two or more searches match.
   case and([ODataSearchExpression])
-  /// One of two or more.
+  /// One of two or more searches matches.
   case or([ODataSearchExpression])
   /// A text in single quotes: an incomplete search that is not parsed (ABNF `searchExpr-incomplete`).
   case incomplete(String)

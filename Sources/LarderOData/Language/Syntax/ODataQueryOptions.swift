@@ -1,21 +1,21 @@
 /// Query options of a URL, or of one item of `$expand`, `$select` or a `$count` segment (URL Conventions 4.01 §5).
 ///
-/// An option is nil or empty where it was not given. Their order in the URL means nothing and is not kept. Copies share their
-/// content until one is changed.
+/// An option that is not given is nil or empty. The order of options in the URL has no meaning and is not kept. Copies
+/// share their content until one is changed.
 public struct ODataQueryOptions: Sendable, Hashable {
-  /// What is given; nil where nothing is, as in most items.
+  /// The content; nil if no option is set, as in most items.
   private var storage: Storage?
 
-  /// No options.
+  /// Creates empty options.
   package init() {}
 
-  /// Whether no option is there.
+  /// Whether no option is set.
   public var isEmpty: Bool { storage.map { $0.fields == Fields() } ?? true }
 
-  /// Whether no option has ever been set here, known at the price of one comparison.
+  /// Whether no option was ever set, checked with one comparison.
   var isUntouched: Bool { storage == nil }
 
-  /// Equal where the same options say the same.
+  /// Whether both have equal options.
   public static func == (left: ODataQueryOptions, right: ODataQueryOptions) -> Bool {
     left.storage === right.storage || (left.storage?.fields ?? Fields()) == (right.storage?.fields ?? Fields())
   }
@@ -233,7 +233,7 @@ extension ODataQueryOptions {
 struct OptionPositions: Sendable, Hashable {
   private var places = SIMD16<Int32>(repeating: -1)
 
-  /// The place of the first of the options.
+  /// The position of the first of the options.
   subscript(kinds: OptionKinds) -> SourcePosition {
     get {
       let place = kinds.rawValue.trailingZeroBitCount

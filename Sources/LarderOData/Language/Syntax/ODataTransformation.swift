@@ -20,7 +20,7 @@ public indirect enum ODataTransformation: Sendable, Hashable {
   case top(Int)
   /// `skip(n)`
   case skip(Int)
-  /// `topcount(n,value)` and its five relatives.
+  /// `topcount(n,value)` and the five related transformations.
   case extremes(ODataExtremes, ODataExpression, ODataExpression)
   /// `join(property as alias,…)`, or `outerjoin`.
   case join(ODataPath, alias: String, isOuter: Bool, [ODataTransformation])
@@ -33,42 +33,42 @@ public indirect enum ODataTransformation: Sendable, Hashable {
     ODataHierarchyRelation, ODataHierarchyReference, [ODataTransformation], distance: Int?, keepsStart: Bool)
   /// `traverse(…)`
   case traverse(ODataHierarchyReference, isPostorder: Bool, [ODataTransformation], [ODataOrderByItem])
-  /// A function of the service on the collection.
+  /// A custom transformation: a function of the service on the collection.
   case custom(ODataPath)
 }
 
-/// Which items `topcount` and its relatives keep.
+/// The instances that `topcount` and the related transformations keep.
 public enum ODataExtremes: String, Sendable, Hashable, CaseIterable {
   /// The given number of instances with the greatest values.
   case topcount
   /// The instances with the greatest values, until their sum reaches the given percentage.
   case toppercent
-  /// The greatest, until their sum is so much.
+  /// The instances with the greatest values, until their sum reaches the given value.
   case topsum
   /// The given number of instances with the least values.
   case bottomcount
   /// The instances with the least values, until their sum reaches the given percentage.
   case bottompercent
-  /// The least, until their sum is so much.
+  /// The instances with the least values, until their sum reaches the given value.
   case bottomsum
 }
 
 /// `ancestors` or `descendants`.
 public enum ODataHierarchyRelation: String, Sendable, Hashable {
-  /// Nodes above.
+  /// The nodes above.
   case ancestors
-  /// Nodes below.
+  /// The nodes below.
   case descendants
 }
 
-/// A sequence with the name of its result.
+/// A sequence of transformations with the name of its result.
 public struct ODataNestedSequence: Sendable, Hashable {
   /// The sequence.
   public var transformations: [ODataTransformation]
-  /// The name; nil only inside a sequence that takes its place from the one around it.
+  /// The name of the result.
   public var alias: String
 
-  /// Joins both.
+  /// Creates a nested sequence.
   package init(_ transformations: [ODataTransformation], as alias: String) {
     self.transformations = transformations
     self.alias = alias
@@ -84,7 +84,7 @@ public struct ODataHierarchyReference: Sendable, Hashable {
   /// The path of the node's identifier.
   public var property: ODataPath
 
-  /// Joins all.
+  /// Creates a reference to a hierarchy.
   package init(nodes: ODataPath, qualifier: String, property: ODataPath) {
     self.nodes = nodes
     self.qualifier = qualifier
@@ -96,7 +96,7 @@ public struct ODataHierarchyReference: Sendable, Hashable {
 public indirect enum ODataGroupingElement: Sendable, Hashable {
   /// A property.
   case property(ODataPath)
-  /// `rollup(…)`: properties, from the least to the most detailed; before them the step `$all` for all instances.
+  /// `rollup(…)`: properties, from the least to the most detailed, optionally after the step `$all` for all instances.
   case rollup([ODataPath])
   /// `rollup(qualifier)`: a leveled hierarchy.
   case rollupHierarchy(String)
@@ -106,17 +106,17 @@ public indirect enum ODataGroupingElement: Sendable, Hashable {
 
 /// An item of `aggregate` (Data Aggregation §3.2.1).
 public struct ODataAggregateExpression: Sendable, Hashable {
-  /// What is aggregated: an expression, a path to a collection, a path that ends with `$count`, or one that ends with the name of a
-  /// custom aggregate.
+  /// The operand: an expression, a path to a collection, a path that ends with `$count`, or a path that ends with a
+  /// custom aggregate's name.
   public var expression: ODataExpression
   /// `with`: `sum`, `min`, `max`, `average`, `countdistinct`, or a qualified name; nil for `$count` and custom aggregates.
   public var method: String?
   /// `from` steps, in their order.
   public var from: [ODataAggregateFrom]
-  /// `as`; nil for a custom aggregate that keeps its name, and where there is no place for one (`$these/aggregate(…)`).
+  /// `as`; nil for a custom aggregate that keeps its name, and where no alias is allowed (`$these/aggregate(…)`).
   public var alias: String?
 
-  /// Joins all.
+  /// Creates an item.
   package init(
     _ expression: ODataExpression, with method: String? = nil, from: [ODataAggregateFrom] = [], as alias: String? = nil
   ) {
@@ -129,12 +129,12 @@ public struct ODataAggregateExpression: Sendable, Hashable {
 
 /// `from properties with method` (Data Aggregation §3.2.1.4).
 public struct ODataAggregateFrom: Sendable, Hashable {
-  /// The properties that are grouped by.
+  /// The properties to group by.
   public var properties: [ODataPath]
-  /// The method; nil where a custom aggregate brings its own.
+  /// The method; nil if a custom aggregate has its own.
   public var method: String?
 
-  /// Joins both.
+  /// Creates a `from` step.
   package init(_ properties: [ODataPath], with method: String? = nil) {
     self.properties = properties
     self.method = method

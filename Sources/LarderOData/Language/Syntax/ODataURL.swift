@@ -1,10 +1,10 @@
-/// A URL of an OData service, taken apart (URL Conventions 4.01; ABNF `odataUri`).
+/// The parsed URL of an OData service (URL Conventions 4.01; ABNF `odataUri`).
 public struct ODataURL: Sendable, Hashable {
-  /// `https://host/service/`; nil where the URL is relative to it.
+  /// `https://host/service/`; nil if the URL is relative to it.
   public var serviceRoot: String?
-  /// What the path identifies.
+  /// The resource that the path identifies.
   public var resource: ODataResource
-  /// The options behind `?`.
+  /// The options after `?`.
   public var options: ODataQueryOptions
 
   /// Joins all.
@@ -17,27 +17,27 @@ public struct ODataURL: Sendable, Hashable {
   }
 }
 
-/// What the path of a URL identifies.
+/// The kinds of resources that a URL identifies.
 public enum ODataResource: Sendable, Hashable {
   /// The service's root: its service document.
   case service
   /// `$batch`
   case batch
-  /// `$metadata`, with the fragment of a context URL where there is one.
+  /// `$metadata`, with the fragment of a context URL if there is one.
   indirect case metadata(ODataContextFragment?)
-  /// `$entity`, cast to a type where one follows (§4.3.4).
+  /// `$entity`, cast to a type if one follows (§4.3.4).
   case entity(castTo: String?)
   /// Everything else: sets, singletons, imports, `$crossjoin`, `$all`.
   case path(ODataPath)
 }
 
-/// What stands behind `#` of a context URL (Protocol §10; ABNF `contextFragment`).
+/// The text after `#` of a context URL (Protocol §10; ABNF `contextFragment`).
 public struct ODataContextFragment: Sendable, Hashable {
   /// The path; `Collection(…)` is ``collectionOf`` with an empty path.
   public var path: ODataPath
-  /// `$ref`, `Edm.EntityType`, `Edm.ComplexType` or a qualified type: what `Collection(…)` holds.
+  /// The content of `Collection(…)`: `$ref`, `Edm.EntityType`, `Edm.ComplexType` or a qualified type.
   public var collectionOf: String?
-  /// The select list; nil where there are no parentheses.
+  /// The select list; nil if there are no parentheses.
   public var selectList: [ODataSelectListItem]?
   /// `$entity`, `$delta`, `$deletedEntity`, `$link`, `$deletedLink`, `$ref`.
   public var item: String?
@@ -57,12 +57,12 @@ public struct ODataContextFragment: Sendable, Hashable {
 public struct ODataSelectListItem: Sendable, Hashable {
   /// The path: a property, `*`, an operation, an annotation.
   public var path: ODataPath
-  /// `+`: expanded, and nothing else of it was asked for.
+  /// Whether the property is expanded without being selected: `+`.
   public var isExpanded: Bool
-  /// The list in parentheses behind it.
+  /// The list in parentheses after it.
   public var nested: [ODataSelectListItem]?
 
-  /// Joins all.
+  /// Creates an item.
   package init(path: ODataPath, isExpanded: Bool = false, nested: [ODataSelectListItem]? = nil) {
     self.path = path
     self.isExpanded = isExpanded

@@ -1,18 +1,20 @@
 import LarderStorage
 
-// Downloads under changes that wait: the server's rows come to be the bases, and the effects are folded over them again.
+// Downloads while there are pending changes: the downloaded rows become the bases, and the effects of the changes are
+// folded over them again.
 extension LocalRows {
-  /// What was kept aside before a download.
+  /// The bases and links that were stored before a download.
   struct Unfolded {
     var bases: [(reference: RowReference, cells: EntityCells?)] = []
     var links: [(link: LinkReference, isThere: Bool)] = []
   }
 
-  /// Makes the tables show the server's images for the rest of this transaction: what a delta is applied to.
+  /// Makes the tables show the server's versions for the rest of this transaction, so that a delta can be applied to
+  /// them.
   mutating func unfold() throws(StorageError) -> Unfolded {
     var unfolded = Unfolded()
     unfolded.bases = try keptBases().filter { plan.table($0.reference.table) != nil }
-    // Rows that go make room for others of their keys.
+    // Deleted rows are removed first, because others may have their keys.
     for (reference, cells) in unfolded.bases where cells == nil || cells?.isGone == true {
       try show(nil, as: reference)
     }
@@ -35,7 +37,8 @@ extension LocalRows {
     }
   }
 
-  /// Takes what the tables show now for the bases, and folds. Answers rows whose server's image is another one.
+  /// Takes the current rows of the tables as the new bases, and folds. Returns the rows whose server's version has
+  /// changed.
   mutating func refold(
     _ unfolded: Unfolded, _ registry: ReplicaRegistry
   ) throws(StorageError) -> [RowReference] {
@@ -50,7 +53,7 @@ extension LocalRows {
       case .matched(let image)?:
         old = image
         serverImage = image
-      // What a delta does not tell of is as it was.
+      // Rows that a delta does not mention are unchanged.
       case .missing?, .unknown?: serverImage = try keptBase(reference.row) ?? nil
       case nil: serverImage = try shown(reference, old, pending)
       }
@@ -61,11 +64,12 @@ extension LocalRows {
     return conflicts
   }
 
-  /// The same after a whole read, whose tables hold the server's rows, and rows of other queries as readers saw them.
+  /// Folds after a whole read. Its tables contain the server's rows, and rows of other queries as readers saw them.
   ///
   /// - Parameters:
   ///   - bits: the bit of the query in each table that was read, by the table's number.
-  ///   - told: for each table of links that was read, the name of the table of those whose links were told.
+  ///   - told: for each link table that was read, the name of the table that lists the entities whose links were
+  ///     reported.
   mutating func refold(readWith bits: [Int: Int64], told: [Int: String]) throws(StorageError) -> [RowReference] {
     var conflicts: [RowReference] = []
     let keyless = try findKeyless()
@@ -82,11 +86,11 @@ extension LocalRows {
       let mask = Int64(1) << bit
       var serverImage = try shown(reference, old, pending)
       if (serverImage?.integer(.queries) ?? 0) & mask == 0 {
-        // Not brought by this read: what others have brought, as the server had it.
+        // The row is not in this read. Its base is the version that other queries have downloaded.
         serverImage = old?.isGone == true ? nil : old
         let queries = serverImage?.integer(.queries) ?? 0
         serverImage?[.queries] = .integer(queries & ~mask)
-        // One made here that it does not bring is not among what it asks for.
+        // A row that was created here and is not in this read does not match the query.
         if queries & ~mask == 0 { serverImage = nil }
       }
       if try rebase(reference, from: old, to: serverImage) { conflicts.append(reference) }
@@ -104,7 +108,7 @@ extension LocalRows {
     return conflicts
   }
 
-  /// Makes another image the base of a row; answers whether the server has changed what a change was based on.
+  /// Replaces the base of a row. Returns whether the server has changed the version that a change was based on.
   private mutating func rebase(
     _ reference: RowReference, from old: EntityCells?, to serverImage: EntityCells?
   ) throws(StorageError) -> Bool {
@@ -135,7 +139,7 @@ extension LocalRows {
     try touch(link)
   }
 
-  /// What the tables show of a row.
+  /// The row as the tables show it.
   private mutating func shown(
     _ reference: RowReference, _ base: EntityCells?, _ pending: Set<RowReference>
   ) throws(StorageError) -> EntityCells? {
@@ -143,8 +147,8 @@ extension LocalRows {
     return try adoptServerRow(reference, base, pending)
   }
 
-  /// A server's row of the same key that came under an identity of its own, because this one was not to be seen: deleted
-  /// here, or made here. It gets this one's identity.
+  /// A server's row with the same key that was stored under an identity of its own, because this row was deleted or
+  /// created here and the download did not see it. It gets this row's identity.
   private mutating func adoptServerRow(
     _ reference: RowReference, _ base: EntityCells?, _ pending: Set<RowReference>
   ) throws(StorageError) -> EntityCells? {
@@ -161,7 +165,7 @@ extension LocalRows {
     try connection.run(
       "UPDATE \(state.tables[table.number]) SET \"@id\" = ?1 WHERE \"@id\" = ?2", .integer(reference.row),
       .integer(storedCells.id))
-    // Whether it is another than before is told by its base.
+    // The base determines whether the row has changed.
     try DownloadMarks.forget(storedCells.id, of: table, connection)
     try moveTies(of: table, from: storedCells.id, to: reference.row)
     return try effective(reference)

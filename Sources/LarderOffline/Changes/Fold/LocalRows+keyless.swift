@@ -1,10 +1,11 @@
 import LarderOData
 import LarderStorage
 
-// Rows that were made with another, and that no answer of the service has shown: it has given them keys that only a
-// download tells. Until then they stay as they were made, and no change of theirs is sent.
+// Keyless rows: rows that were created together with another and that no response of the service contained. The service
+// has assigned them keys that only a download can tell. Until then they stay as they were created, and none of their
+// changes is sent.
 extension LocalRows {
-  /// Notes that the service has a row under a key that is not known, unless a download has brought it.
+  /// Records that the service has a row under an unknown key, unless a download has stored the row.
   mutating func markKeyless(_ reference: RowReference) throws(StorageError) {
     guard let table = plan.table(reference.table), var base = try keptBase(reference.row) ?? nil, base.isMadeHere else {
       return
@@ -14,16 +15,16 @@ extension LocalRows {
     try remember(base, of: reference, table)
   }
 
-  /// What a download tells of a keyless row.
+  /// What a download has found out about a keyless row.
   enum Keyless {
-    /// It has brought the row: the server's image.
+    /// It contains the row: the server's version.
     case matched(EntityCells)
-    /// It has brought others of the same entity, and not this one.
+    /// It contains other rows of the same container, but not this one.
     case missing
-    /// It tells nothing of it: the base that is kept.
+    /// It is inconclusive: the base that is stored.
     case unknown(EntityCells)
 
-    /// The base of the row from now on; nil where it is gone.
+    /// The new base of the row; nil if the row does not exist.
     var image: EntityCells? {
       switch self {
       case .matched(let cells), .unknown(let cells): cells
@@ -32,14 +33,14 @@ extension LocalRows {
     }
   }
 
-  /// Finds keyless rows among those that downloads have brought, and gives these their identities.
+  /// Finds the rows of downloads that are keyless rows, and gives them the identities of these.
   mutating func findKeyless() throws(StorageError) -> [RowReference: Keyless] {
     var matched: [RowReference: Keyless] = [:]
     let isAny = try connection.first("SELECT 1 FROM larder_base WHERE \(ChangeQueue.isKeyless) LIMIT 1") {
       (_) throws(StorageError) in true
     }
     guard isAny == true else { return matched }
-    // What contains others was made before these: their foreign keys are the service's then.
+    // Containers were created before contained rows, so that their foreign keys are the service's by then.
     while let (table, group) = try keylessGroup(but: Set(matched.keys)) {
       let candidates = try newcomers(table, beside: group)
       let matches = KeylessMatch.matches(of: group.map(\.cells), in: candidates.map(\.cells), table, plan)
@@ -56,7 +57,7 @@ extension LocalRows {
 
   typealias Row = (reference: RowReference, cells: EntityCells)
 
-  /// The first keyless rows that are left of one entity, in the order in which they were made.
+  /// The keyless rows of the first container that is not done, in the order in which they were created.
   private func keylessGroup(
     but done: Set<RowReference>
   ) throws(StorageError) -> (EntityTable, [Row])? {
@@ -73,7 +74,8 @@ extension LocalRows {
     return (table, group)
   }
 
-  /// The rows of a table that came after some were made, tied to what these are tied to, and that nothing waits on.
+  /// The rows of a table that were added after the group was created, belong to the same entities, and have no pending
+  /// changes.
   private func newcomers(_ table: EntityTable, beside group: [Row]) throws(StorageError) -> [Row] {
     guard let first = group.first, !state.tables[table.number].hasPrefix("(") else { return [] }
     let ties = plan.ties(of: table)
@@ -97,7 +99,7 @@ extension LocalRows {
     return rows
   }
 
-  /// Gives the server's row the identity of the one made here; answers its image.
+  /// Gives the server's row the identity of the row that was created here. Returns the server's version.
   private mutating func adopt(
     _ candidate: Row, as row: Row, _ table: EntityTable
   ) throws(StorageError) -> EntityCells {
@@ -113,7 +115,7 @@ extension LocalRows {
     return candidate.cells
   }
 
-  /// Puts the key that the service has given a row into foreign keys: of other keyless rows, and of what waits.
+  /// Replaces the key of a row by the service's in foreign keys: of other keyless rows, and of pending changes.
   private mutating func replaceKey(of row: Row, by new: EntityCells, _ table: EntityTable) throws(StorageError) {
     let replacement = { (column: String, value: SQLValue) -> SQLValue? in
       value == row.cells[column] ? new[column] : nil
@@ -134,9 +136,10 @@ extension LocalRows {
   }
 }
 
-/// Which of the rows that a download has brought are those that were made here. Pure.
+/// Matches downloaded rows with rows that were created here. This type does no I/O.
 enum KeylessMatch {
-  /// For each row made here, tied to the same as the others, the place of the one that it is; nil for none.
+  /// The index of the matching row for each row created here; nil for none. All created rows belong to the same
+  /// entities.
   static func matches(
     of created: [EntityCells], in downloaded: [EntityCells], _ table: EntityTable, _ plan: ReplicaPlan
   ) -> [Int?] {
@@ -157,7 +160,7 @@ enum KeylessMatch {
     }
     let isTied = plan.ties(of: table).contains { name in created.first?[name].map { $0 != .null } ?? false }
     guard !isTied else { return DeepInsert.matches(of: sent, in: entities).map { $0?.id.flatMap { Int($0) } } }
-    // Nothing says to what they belong: only one that is like no other is known.
+    // There is no container that limits the candidates, so only unique matches are accepted.
     return sent.map { sentCells in
       let places = entities.indices.filter { SentContent.matches(sentCells, entities[$0]) }
       guard places.count == 1, !sentCells.properties.isEmpty else { return nil }
@@ -167,7 +170,7 @@ enum KeylessMatch {
 }
 
 extension ReplicaPlan {
-  /// The columns of a table that say to which entities its own belong.
+  /// The columns of a table that determine to which entities its rows belong.
   fileprivate func ties(of table: EntityTable) -> [String] {
     var names: Set<String> = table.isContained ? [SystemColumn.parent.rawValue] : []
     for other in tables { names.formUnion(foreignKeys(of: table, to: other).map(\.foreign)) }

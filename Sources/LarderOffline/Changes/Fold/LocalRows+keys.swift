@@ -1,8 +1,8 @@
 import LarderStorage
 
-// Keys that a row has here until the server gives it another.
+// Local keys, which a row has until the server assigns another.
 extension LocalRows {
-  /// The key of a row as it stands in `larder_local`: a key that was made here tells rows of all containing entities apart.
+  /// The key of a row as stored in `larder_local`. A local key is unique over all containing entities.
   static func keyText(_ cells: EntityCells, _ table: EntityTable) -> String {
     var key = EntityCells()
     for number in table.key {
@@ -12,7 +12,7 @@ extension LocalRows {
     return key.json
   }
 
-  /// The row that had a key before the server gave it another; nil where none had.
+  /// The row that had a key before the server assigned another; nil if there is none.
   func formerly(_ key: EntityCells, in table: EntityTable) throws(StorageError) -> Int64? {
     try connection.first(
       "SELECT row FROM larder_local WHERE name = ?1 AND key = ?2", .text(table.name),
@@ -20,8 +20,8 @@ extension LocalRows {
     ) { (row) throws(StorageError) in try row.int64(0) }
   }
 
-  /// Where the server's answer has another key: remembers the old one for ever, and puts the new one into foreign keys of
-  /// requests that depend on the one that made the row.
+  /// If the response contains another key, stores the old one permanently, and writes the new one to the foreign keys
+  /// of requests that depend on the one that created the row.
   mutating func replaceKey(
     of reference: RowReference, by serverCells: EntityCells, after request: Int64
   ) throws(StorageError) {
@@ -40,8 +40,8 @@ extension LocalRows {
     try replaceKey(from: old, to: localCells, of: reference, table, after: request)
   }
 
-  /// Remembers the key that a row had for ever, and puts its new one into foreign keys of a request and of those that depend
-  /// on that.
+  /// Stores the old key of a row permanently, and writes the new one to the foreign keys of a request and of those that
+  /// depend on it.
   mutating func replaceKey(
     from old: EntityCells, to new: EntityCells, of reference: RowReference, _ table: EntityTable, after request: Int64
   ) throws(StorageError) {
@@ -56,12 +56,12 @@ extension LocalRows {
     }
   }
 
-  /// Remembers for ever a key that a row has had here.
+  /// Stores a former key of a row permanently.
   func remember(_ key: EntityCells, of reference: RowReference, _ table: EntityTable) throws(StorageError) {
     try connection.run(
       "INSERT OR REPLACE INTO larder_local(name, key, row) VALUES(?1, ?2, ?3)", .text(table.name),
       .text(Self.keyText(key, table)), .integer(reference.row))
-    // Questions that were planned before the first look at no former keys.
+    // Queries that were planned before the first former key do not search for former keys.
     if !state.hasFormerKeys { try connection.countVersionUp() }
   }
 
@@ -92,7 +92,7 @@ extension LocalRows {
 }
 
 extension ReplicaPlan {
-  /// The columns of a table that hold columns of another's key, with those: by constraints at either end.
+  /// The columns of a table that contain key columns of another, paired with these: by constraints at either end.
   func foreignKeys(of table: EntityTable, to other: EntityTable) -> [(foreign: String, key: String)] {
     var renamedKeys: [(String, String)] = []
     let key = Set(other.key)
@@ -108,7 +108,7 @@ extension ReplicaPlan {
         renamedKeys.append((table.columns[pair.target].name, other.columns[pair.source].name))
       }
     }
-    // A table that refers to itself by its own key's columns has that key, not a foreign one.
+    // A table that refers to itself by its own key columns has its key there, not a foreign key.
     return renamedKeys.filter { table.number != other.number || $0.0 != $0.1 }
   }
 }

@@ -1,8 +1,8 @@
 import LarderStorage
 
-// Another model under changes that wait: effects are by names, so most fit as they are.
+// A new model while there are pending changes. Effects refer to tables and columns by name, so most of them still fit.
 extension LocalRows {
-  /// Makes effects follow the plan; a request that does not fit it any more goes to the error archive, with what it was.
+  /// Adapts effects to the plan. A request that no longer fits goes to the error archive with its content.
   mutating func fitEffects() throws(StorageError) {
     var unfitting: Set<Int64> = []
     let now = try connection.first("SELECT unixepoch()") { (row) throws(StorageError) in try row.int64(0) } ?? 0
@@ -28,7 +28,7 @@ extension LocalRows {
     try hold(behind: unfitting)
   }
 
-  /// Puts cells into the form of their columns; answers names that the plan has not.
+  /// Converts cells to the storage of their columns. Returns the names that the plan does not have.
   private func fit(_ effect: inout Effect) -> [String] {
     guard effect.other == nil else { return plan.link(effect.name) == nil ? [effect.name] : [] }
     guard let table = plan.table(effect.name) else { return [effect.name] }
@@ -45,7 +45,7 @@ extension LocalRows {
 }
 
 extension ColumnStorage {
-  /// A cell that was written for another storage, as this one has it where that can be told.
+  /// Converts a cell that was written for another storage, if this is possible.
   fileprivate func converted(_ value: SQLValue) -> SQLValue {
     switch (self, value) {
     case (.decimal, .integer(let number)), (.string, .integer(let number)): .text(String(number))

@@ -1,14 +1,15 @@
 import LarderStorage
 
-// What becomes of requests: done, undone, or overtaken by the server.
+// Outcomes of requests: executed by the server, undone, or superseded by the server's version.
 extension LocalRows {
-  /// Takes out a request that the server has done, and makes what it did the server's.
+  /// Removes a request that the server has executed, and makes its effects part of the base.
   ///
-  /// The base becomes the answer where there is one, laid over what the request itself did (an answer may leave out what
-  /// was sent), else base and effects. Without an ETag in the answer the server's is not known any more.
+  /// The new base is the response, if there is one, merged over the effects of the request (a response may leave out
+  /// what was sent); otherwise the old base with the effects. If the response has no ETag, the server's ETag is no
+  /// longer known.
   /// - Parameters:
-  ///   - answer: of the request's own entity: what the server says of it, `@etag` among it.
-  ///   - mayHideLinks: whether the answer may be of a later version than the request has made.
+  ///   - answer: the server's version of the request's own entity, including `@etag`.
+  ///   - mayHideLinks: whether the response may be of a later version than the request has created.
   mutating func succeed(
     _ request: Int64, with serverCells: EntityCells? = nil, mayHideLinks: Bool = false
   ) throws(StorageError) {
@@ -24,7 +25,8 @@ extension LocalRows {
       var image = PendingFold.row(base, rowEffects)
       if reference != entity { image?[.etag] = nil }
       if rowEffects.contains(where: { $0.kind == .insert }) {
-        // A download has brought it before its answer came: what the server has goes over what was sent.
+        // A download has stored the row before the response arrived. The server's version takes precedence over the
+        // content that was sent.
         if let base { image?.merge(base) }
         image?.isMadeHere = base == nil
       }
@@ -52,7 +54,7 @@ extension LocalRows {
     try endMedia(of: request)
     try queue.remove([request])
     if let entity, let etag = (try keptBase(entity.row) ?? nil)?.text(.etag) {
-      // Later requests were based on what this one made.
+      // Later requests were based on the result of this one.
       try queue.rebase(entity.row, on: etag, sparesLinks: mayHideLinks)
     }
   }
@@ -79,8 +81,8 @@ extension LocalRows {
       .text(link.name), .integer(link.source), .integer(link.target), .integer(present ? 1 : 0))
   }
 
-  /// Takes requests back, with their transactions and all that depends on them; rows become what the others make of the
-  /// server's. Answers which.
+  /// Undoes requests, with their transactions and all requests that depend on them. The rows are computed again from
+  /// the base and the remaining effects. Returns the ids of the undone requests.
   @discardableResult
   mutating func undo(_ requests: some Sequence<Int64>) throws(StorageError) -> [Int64] {
     let ids = try queue.withDependents(Set(requests))
@@ -96,7 +98,8 @@ extension LocalRows {
     return ids
   }
 
-  /// Takes the server's version of a row as it is now, changes waiting on it or not; nil where it has none.
+  /// Stores the server's current version of a row, whether or not it has pending changes; nil if the server does not
+  /// have the row.
   mutating func setBase(_ reference: RowReference, to cells: EntityCells?) throws(StorageError) {
     try touch(reference)
     let old = try keptBase(reference.row) ?? nil
@@ -114,7 +117,7 @@ extension LocalRows {
     try keep(image, as: reference)
   }
 
-  /// Bytes that the server has now are the stream's.
+  /// Makes the uploaded bytes those of the stream at the server.
   private func endMedia(of request: Int64) throws(StorageError) {
     let sent = try connection.rows(
       "SELECT generation, entity, property, content_type, bytes FROM larder_media WHERE request = ?1", .integer(request)
@@ -125,14 +128,14 @@ extension LocalRows {
           contentType: try row.textOrNil(3), etag: nil, byteCount: try row.int64(4), generation: try row.int64(0))
       )
     }
-    // What waits lies over what is replaced.
+    // The pending entry is removed first, because it takes precedence over the one that is replaced.
     try connection.run("DELETE FROM larder_media WHERE request = ?1", .integer(request))
     for (name, head) in sent where try !StoredStreams.finish(name, source: "", head, connection) {
       throw .givenUp(connection.file ?? "")
     }
   }
 
-  /// Of an entity that is gone for good: its links, and what it contains.
+  /// Removes the links of an entity that was deleted permanently, and the entities that it contains.
   mutating func forget(_ reference: RowReference) throws(StorageError) {
     var pendingRows = [reference]
     while let next = pendingRows.popLast() {

@@ -1,10 +1,10 @@
 import LarderOData
 import LarderStorage
 
-// Which rows a request names beside the one that it is about: one that is deleted goes behind them, for a service may
-// refuse to delete what others still refer to.
+// The rows that a request names besides its own entity. A request that deletes one of these rows is sent later, because
+// a service may reject the deletion of an entity that others still refer to.
 extension LocalRows {
-  /// The rows that a request ties to something, or unties.
+  /// The rows that a request links or unlinks.
   func referred(by request: QueuedRequest, _ effects: [Effect]) throws(StorageError) -> Set<Int64> {
     var rows = Set(request.namedRows.map(\.row))
     for effect in effects {
@@ -55,7 +55,7 @@ extension LocalRows {
     return match
   }
 
-  /// The requests that wait to be sent and name a row.
+  /// The pending requests that name a row.
   func requests(naming row: Int64) throws(StorageError) -> [Int64] {
     try connection.integers(
       """
@@ -65,7 +65,7 @@ extension LocalRows {
     )
   }
 
-  /// The requests that wait to delete an entity of a key: another of that key is made behind them.
+  /// The pending requests that delete an entity with a key. A creation with the same key is sent after them.
   func deletions(of key: EntityCells, in table: EntityTable) throws(StorageError) -> [Int64] {
     let names = TableDDL.identity(of: table)
     let pendingEffects = try connection.rows(
@@ -80,7 +80,7 @@ extension LocalRows {
 }
 
 extension ChangeQueue {
-  /// Notes the rows that a request names.
+  /// Records the rows that a request names.
   func add(_ id: Int64, naming rows: some Sequence<Int64>) throws(StorageError) {
     for row in rows {
       try connection.run(
@@ -90,7 +90,7 @@ extension ChangeQueue {
 }
 
 extension QueuedRequest {
-  /// The rows that it names, its own among them.
+  /// The rows that it names, including its own.
   var namedRows: [RowReference] {
     var rows: [RowReference] = []
     if let row = target.row { rows.append(row) }
@@ -115,12 +115,13 @@ extension QueuedEntity {
   }
 }
 
-// Rows that no defining query brings any more, and that a change which waits names: it could not be sent without them.
+// Rows that no defining query includes any more, but that a pending change names: the change could not be sent without
+// them.
 extension Connection {
   /// Selects the rows that changes name.
   static let namedRows = "SELECT n.row FROM larder_reference n JOIN larder_request q ON q.id = n.request"
 
-  /// Keeps a row where a change names it; answers whether one does.
+  /// Keeps a row if a change names it. Returns whether one does.
   func keepNamed(_ row: Int64) throws(StorageError) -> Bool {
     try run(
       "INSERT OR IGNORE INTO larder_reference(row, request) SELECT ?1, 0 WHERE ?1 IN (\(Self.namedRows))", .integer(row)
@@ -130,7 +131,7 @@ extension Connection {
     } ?? false
   }
 
-  /// Takes out the rows that were kept and that no change names any more.
+  /// Removes the marks of rows that were kept and that no change names any more. Returns these rows.
   func keptInVain() throws(StorageError) -> [Int64] {
     let rows = try integers("SELECT row FROM larder_reference WHERE request = 0 AND row NOT IN (\(Self.namedRows))")
     for row in rows { try run("DELETE FROM larder_reference WHERE row = ?1 AND request = 0", .integer(row)) }

@@ -1,13 +1,14 @@
 import LarderStorage
 
-// One entity that has come to be two rows: made here, and brought by a download before the service's answer to its making,
-// which alone says that they are one.
+// Twins: one entity stored as two rows. One was created here, the other was downloaded before the response to the
+// creation arrived. Only that response shows that they are the same entity.
 extension LocalRows {
-  /// Makes one row of two: the one made here stays, with what waits on the other, and the other's image is its base.
+  /// Merges the twin of a row into it. The row created here stays and gets the pending changes of the twin, and the
+  /// twin's version becomes its base.
   ///
   /// - Parameters:
-  ///   - cells: of the row made here, with the key that the service has given.
-  ///   - request: the one that made it.
+  ///   - cells: the cells of the row created here, with the key that the service has assigned.
+  ///   - request: the request that created it.
   mutating func absorbTwin(
     of reference: RowReference, _ table: EntityTable, _ cells: EntityCells, madeBy request: Int64
   ) throws(StorageError) {
@@ -15,7 +16,7 @@ extension LocalRows {
     try absorb(twin, into: reference, table)
   }
 
-  /// Makes one row of two; of what both contain, those of one key too.
+  /// Merges two rows, and also their contained rows with the same keys.
   private mutating func absorb(
     _ twin: RowReference, into reference: RowReference, _ table: EntityTable
   ) throws(StorageError) {
@@ -26,7 +27,7 @@ extension LocalRows {
       }
     }
     var image = try base(of: twin)
-    // It stands where the row made here stands.
+    // It has the container of the row created here.
     if image?[.parent] != nil, let parent = try effective(reference)?[.parent] { image?[.parent] = parent }
     try connection.run("DELETE FROM larder_base WHERE row = ?1", .integer(twin.row))
     try show(nil, as: twin)
@@ -38,7 +39,7 @@ extension LocalRows {
     if let image { try keep(image, as: reference) }
   }
 
-  /// The rows of a table that two others contain under the same keys.
+  /// Pairs of rows with equal keys that are contained in two entities.
   private func sameChildren(
     of one: Int64, and other: Int64, _ table: EntityTable
   ) throws(StorageError) -> [(Int64, Int64)] {
@@ -52,7 +53,7 @@ extension LocalRows {
     ) { (row) throws(StorageError) in (try row.int64(0), try row.int64(1)) }
   }
 
-  /// The other row of a key: one that readers see, or one that is deleted here. It came after the first send.
+  /// The other row with a key: a visible row, or a row that was deleted here. It was added after the first send.
   private func twin(
     of reference: RowReference, _ table: EntityTable, _ cells: EntityCells, _ request: Int64
   ) throws(StorageError) -> RowReference? {
@@ -73,7 +74,7 @@ extension LocalRows {
       .map { RowReference(table.name, $0.0) }
   }
 
-  /// Hands the links of a row and what it contains to another identity.
+  /// Moves the links of a row, and the rows that it contains, to another identity.
   func moveTies(of table: EntityTable, from old: Int64, to new: Int64) throws(StorageError) {
     for link in plan.links where !state.links[link.number].hasPrefix("(") {
       let name = state.links[link.number]
@@ -90,7 +91,7 @@ extension LocalRows {
       let name = state.tables[navigation.target]
       guard !name.hasPrefix("(") else { continue }
       try connection.run("UPDATE \(name) SET \"@parent\" = ?1 WHERE \"@parent\" = ?2", .integer(new), .integer(old))
-      // What is folded says it, too.
+      // The stored bases and effects contain the parent, too.
       for kept in ["larder_base", "larder_effect"] {
         try connection.run(
           """
@@ -101,7 +102,7 @@ extension LocalRows {
     }
   }
 
-  /// Hands what waits on a row to another.
+  /// Moves the pending changes of a row to another row.
   private mutating func moveChanges(from old: RowReference, to new: RowReference) throws(StorageError) {
     let ids = (SQLValue.integer(new.row), SQLValue.integer(old.row))
     for table in ["larder_base_link SET source = ?1 WHERE source", "larder_base_link SET target = ?1 WHERE target"] {
@@ -121,7 +122,7 @@ extension LocalRows {
       try connection.run(
         "UPDATE larder_request SET entity = ?1 WHERE id = ?2", .integer(request.entity?.row), .integer(entry.id))
     }
-    // Changes of one entity go one after another.
+    // Changes of one entity are sent one after another.
     let all = try connection.integers(
       "SELECT id FROM larder_request WHERE entity = ?1 UNION SELECT request FROM larder_effect WHERE row = ?1",
       ids.0
@@ -134,7 +135,7 @@ extension LocalRows {
 }
 
 extension QueuedRequest {
-  /// With another row wherever one is named.
+  /// The request with one row replaced by another in all places.
   fileprivate func replacing(_ old: RowReference, by new: RowReference) -> QueuedRequest {
     func put(_ row: RowReference?) -> RowReference? { row == old ? new : row }
     func put(_ reference: QueuedReference) -> QueuedReference {

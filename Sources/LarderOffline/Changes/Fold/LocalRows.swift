@@ -1,19 +1,19 @@
 import LarderOData
 import LarderStorage
 
-/// The rows of the store with what waits on them, changed inside one transaction: bases, effects and requests change, then
-/// ``finish()`` folds what was touched anew.
+/// The rows of the store and their pending changes, changed inside one transaction. Bases, effects and requests are
+/// modified; then ``finish()`` folds all touched rows again.
 struct LocalRows {
   let plan: ReplicaPlan
-  /// Names of physical tables; later ones where this has made some.
+  /// The names of the physical tables, including tables that this value has created.
   private(set) var state: ReplicaState
   let connection: Connection
   private var touched: Set<RowReference> = []
   private var touchedLinks: Set<LinkReference> = []
   private(set) var changed: Set<Int> = []
-  /// Conflicts that a download has noticed in this transaction.
+  /// Conflicts that a download has found in this transaction.
   var noticed: [OfflineODataNoticedConflict] = []
-  /// Rows that changes wait on and a download has brought or changed in this transaction.
+  /// Rows with pending changes that a download has added or changed in this transaction.
   var upserted: [RowReference] = []
 
   /// A link between two rows.
@@ -33,13 +33,13 @@ struct LocalRows {
 
   // MARK: Rows as readers see them
 
-  /// The row that readers see, without its NULLs; nil where there is none.
+  /// The row as readers see it, without its NULLs; nil if it does not exist.
   func effective(_ reference: RowReference) throws(StorageError) -> EntityCells? {
     guard let table = plan.table(reference.table) else { return nil }
     return try row(table, "\"@id\" = ?1", [.integer(reference.row)])?.cells
   }
 
-  /// The first row of a table that a condition holds for.
+  /// The first row of a table that satisfies a condition.
   func row(
     _ table: EntityTable, _ condition: String, _ values: [SQLValue]
   ) throws(StorageError) -> (id: Int64, cells: EntityCells)? {
@@ -62,7 +62,7 @@ struct LocalRows {
     return match
   }
 
-  /// Writes what readers see of a row; nil takes it away.
+  /// Writes a row as readers see it; nil deletes it.
   private mutating func put(_ cells: EntityCells?, at id: Int64, _ table: EntityTable) throws(StorageError) {
     try make(table)
     changed.insert(table.number)
@@ -86,7 +86,8 @@ struct LocalRows {
     try connection.forEachRow(sql, values) { (_) throws(StorageError) in true }
   }
 
-  /// Makes a physical table that nothing was downloaded into yet, and drops a full-text index, which would not know the row.
+  /// Creates a physical table if nothing was downloaded into it yet, and drops its full-text index, which would lack
+  /// the row.
   private mutating func make(_ table: EntityTable) throws(StorageError) {
     let isMissing = state.tables[table.number].hasPrefix("(")
     guard isMissing || state.search[table.number] != nil else { return }
@@ -105,19 +106,19 @@ struct LocalRows {
     state = registry.state(version: state.version + 1)
   }
 
-  /// Takes the names of tables that another has made in this transaction.
+  /// Uses the names of tables that other code has created in this transaction.
   mutating func follow(_ registry: ReplicaRegistry) { state = registry.state(version: state.version) }
 
   // MARK: Touching
 
-  /// Has a row folded anew at the end; its base is kept from now on where it was not yet.
+  /// Marks a row to be folded at the end. Its base is stored if it was not yet.
   mutating func touch(_ reference: RowReference) throws(StorageError) {
     guard touched.insert(reference).inserted else { return }
     guard try keptBase(reference.row) == nil else { return }
     try keep(try effective(reference), as: reference)
   }
 
-  /// The same, for a row whose cells are known: nil for one that is not there yet.
+  /// Marks a row whose cells are known to be folded at the end; nil for a row that does not exist yet.
   mutating func touch(_ reference: RowReference, now cells: EntityCells?) throws(StorageError) {
     guard touched.insert(reference).inserted else { return }
     try connection.run(
@@ -125,7 +126,7 @@ struct LocalRows {
       .text(reference.table), .text(cells?.json))
   }
 
-  /// Has a link folded anew at the end.
+  /// Marks a link to be folded at the end.
   mutating func touch(_ link: LinkReference) throws(StorageError) {
     guard touchedLinks.insert(link).inserted else { return }
     let isThere = try isPresent(link)
@@ -134,10 +135,10 @@ struct LocalRows {
       .integer(link.source), .integer(link.target), .integer(isThere ? 1 : 0))
   }
 
-  /// Of a row that is no more, and nothing waits on.
+  /// Unmarks a deleted row that no pending change refers to.
   mutating func forgetTouch(_ reference: RowReference) { touched.remove(reference) }
 
-  /// Touches what effects are on.
+  /// Marks the rows and links of effects.
   mutating func touch(_ effects: [Effect]) throws(StorageError) {
     for effect in effects {
       if let other = effect.other {
@@ -153,11 +154,12 @@ struct LocalRows {
 
   // MARK: Recording
 
-  /// Adds a request and what it does; answers its number.
+  /// Adds a request with its effects. Returns its id.
   ///
   /// - Parameters:
-  ///   - unit: that of the first request of its transaction; nil for the first, and for one that stands alone.
-  ///   - earlier: requests that it depends on, beside the last one of the rows that it changes.
+  ///   - unit: the unit of the first request of its transaction; nil for the first request, and for one without a
+  ///     transaction.
+  ///   - earlier: requests that it depends on, besides the last one of each row that it changes.
   mutating func record(
     _ request: QueuedRequest, unit: Int64? = nil, effects: [Effect], after earlier: Set<Int64> = []
   ) throws(StorageError) -> Int64 {
@@ -179,7 +181,8 @@ struct LocalRows {
     return id
   }
 
-  /// What a link waits for: those that make its ends, and the last one that made or removed it.
+  /// The requests that a change of a link depends on: those that create its ends, and the last one that added or
+  /// removed it.
   private func before(_ effect: Effect) throws(StorageError) -> [Int64] {
     guard let other = effect.other else { return [] }
     let sql = """
@@ -189,7 +192,7 @@ struct LocalRows {
     return try connection.integers(sql, .integer(effect.row), .integer(other), .text(effect.name))
   }
 
-  /// The requests that make or remove links of a row.
+  /// The requests that add or remove links of a row.
   private func linking(_ row: Int64) throws(StorageError) -> [Int64] {
     try connection.integers(
       """
@@ -199,7 +202,7 @@ struct LocalRows {
     )
   }
 
-  /// The last request that waits on a row, beside those that link it; nil where none does.
+  /// The last pending request of a row, without those that only link it; nil if there is none.
   func lastRequest(of row: Int64) throws(StorageError) -> Int64? {
     let sql = """
       SELECT max(coalesce((SELECT max(id) FROM larder_request WHERE entity = ?1), 0),
@@ -211,20 +214,20 @@ struct LocalRows {
 
   // MARK: Bases
 
-  /// The server's image of a row: of one that nothing waits on, the row itself; nil where the server has it not.
+  /// The server's version of a row: the row itself if it has no pending changes; nil if the server does not have it.
   func base(of reference: RowReference) throws(StorageError) -> EntityCells? {
     guard let kept = try keptBase(reference.row) else { return try effective(reference) }
     return kept.flatMap { $0.isGone ? nil : $0 }
   }
 
-  /// The image that is kept aside; nil where none is.
+  /// The stored base of a row; nil if none is stored.
   func keptBase(_ row: Int64) throws(StorageError) -> EntityCells?? {
     try connection.first("SELECT cells FROM larder_base WHERE row = ?1", .integer(row)) {
       (found) throws(StorageError) in try found.textOrNil(0).flatMap(EntityCells.init(json:))
     }
   }
 
-  /// All images that are kept aside.
+  /// All stored bases.
   func keptBases() throws(StorageError) -> [(reference: RowReference, cells: EntityCells?)] {
     try connection.rows("SELECT name, row, cells FROM larder_base ORDER BY row") { (row) throws(StorageError) in
       (RowReference(try row.text(0), try row.int64(1)), try row.textOrNil(2).flatMap(EntityCells.init(json:)))
@@ -247,11 +250,11 @@ struct LocalRows {
 
   // MARK: The end
 
-  /// Folds all that was touched, and notes in the log which tables have changed; answers their numbers.
+  /// Folds all marked rows and links, and records in the log which tables have changed. Returns the numbers of these.
   @discardableResult
   mutating func finish() throws(StorageError) -> Set<Int> {
     var writes: [(EntityTable, Int64, EntityCells)] = []
-    // Rows that go make room for others of their keys.
+    // Deleted rows are removed first, because others may have their keys.
     for reference in touched.sorted(by: { $0.row < $1.row }) {
       guard let table = plan.table(reference.table), let (old, new) = try folded(reference, table) else { continue }
       if let new {
@@ -269,7 +272,8 @@ struct LocalRows {
     return changed
   }
 
-  /// What readers see of a row, and what they shall see; nil where no base is kept: nothing waits on it.
+  /// The row as readers see it now and after the fold; nil if no base is stored, because the row has no pending
+  /// changes.
   private func folded(
     _ reference: RowReference, _ table: EntityTable
   ) throws(StorageError) -> (old: EntityCells?, new: EntityCells?)? {
@@ -291,7 +295,7 @@ struct LocalRows {
     let isMade = base == nil || base?.isMadeHere == true
     image[.state] = .integer(flags | (isMade ? LocalState.made : 0))
     if !effects.isEmpty {
-      // One that has not changed for readers keeps the ETag that they know.
+      // A row that does not change for readers keeps the ETag that they know.
       let unchangedETag =
         old?.content == image.content ? old?.text(.etag).flatMap { LocalETag.isLocal($0) ? $0 : nil } : nil
       let etag = if let unchangedETag { unchangedETag } else { try LocalETag.make(connection) }
@@ -330,7 +334,7 @@ struct LocalRows {
     try set(link, to: PendingFold.link(base, effects), table)
   }
 
-  /// Makes readers see a link, or not.
+  /// Shows or hides a link for readers.
   mutating func set(_ link: LinkReference, to isThere: Bool, _ table: LinkTable) throws(StorageError) {
     guard try isPresent(link) != isThere else { return }
     try make(table)
@@ -344,33 +348,33 @@ struct LocalRows {
   }
 }
 
-// Used where rows come and go beside the fold: downloads, and the end of a delete.
+// Writes that bypass the fold, for downloads and for the end of a deletion.
 extension LocalRows {
-  /// Writes a row past the fold.
+  /// Writes a row without folding.
   mutating func show(_ cells: EntityCells?, as reference: RowReference) throws(StorageError) {
     guard let table = plan.table(reference.table) else { return }
     try put(cells, at: reference.row, table)
   }
 }
 
-/// ETags of rows as this store has changed them: no server makes them, so none is taken for a server's.
+/// ETags of rows with local changes. No server generates such ETags, so they cannot be mistaken for a server's.
 enum LocalETag {
   private static let prefix = "W/\"larder-"
 
   static func isLocal(_ etag: String) -> Bool { etag.hasPrefix(prefix) }
 
-  /// One that no row ever had.
+  /// An ETag that no row has had before.
   static func make(_ connection: Connection) throws(StorageError) -> String {
     "\(prefix)\(try connection.takeIdentities(1))\""
   }
 }
 
 extension EntityCells {
-  /// Without NULLs: as a row of a table is read.
+  /// The cells without NULLs, as they are read from a table.
   var withoutNulls: EntityCells { EntityCells(values.filter { $0.value != .null }) }
 }
 
 extension ReplicaPlan {
-  /// The links of a name.
+  /// The link table with a name.
   func link(_ name: String) -> LinkTable? { links.first { $0.name == name } }
 }

@@ -1,14 +1,15 @@
 import LarderStorage
 
-/// Effective = fold(base, effects): what the server has of a row or link, and what the requests that wait do to it, make
-/// what readers see. Pure; everything that happens changes the base or the list of effects and folds anew.
+/// Computes the rows and links that readers see: effective = fold(base, effects), where the base is the server's
+/// version and the effects are those of the pending requests. Every event changes the base or the list of effects, and
+/// folds again. This type does no I/O.
 enum PendingFold {
-  /// The row that readers see; nil where there is none.
+  /// The row that readers see; nil if it does not exist.
   ///
   /// - Parameters:
-  ///   - base: the server's image; nil where it has none. One that ``EntityCells/isGone`` counts only while changes wait
-  ///     on it: what the user has changed does not vanish because the server has removed the rest.
-  ///   - effects: those on this row, in order.
+  ///   - base: the server's version; nil if the server does not have the row. A base that ``EntityCells/isGone`` counts
+  ///     only while there are pending changes: the user's changes do not vanish because the server has deleted the row.
+  ///   - effects: the effects on this row, in order.
   static func row(_ base: EntityCells?, _ effects: [Effect]) -> EntityCells? {
     var image = base
     if image?.isGone == true {
@@ -42,7 +43,8 @@ enum PendingFold {
 extension EntityCells {
   private static let gone = "@gone"
 
-  /// Of a base: the server has removed the row; these are its last cells, kept because changes wait on it.
+  /// For a base: whether the server has deleted the row. The cells are the last ones known, kept because of pending
+  /// changes.
   var isGone: Bool {
     get { self[Self.gone] != nil }
     set { self[Self.gone] = newValue ? .integer(1) : nil }
@@ -50,19 +52,19 @@ extension EntityCells {
 
   private static let keyless = "@keyless"
 
-  /// Of a base: the service has the row, and the key that it has given it is not known yet.
+  /// For a base: whether the service has the row under a key that is not known yet.
   var isKeyless: Bool {
     get { self[Self.keyless] != nil }
     set { self[Self.keyless] = newValue ? .integer(1) : nil }
   }
 
-  /// Of a base: the row was made here, and no download has brought it yet.
+  /// For a base: whether the row was created here and has not been downloaded yet.
   var isMadeHere: Bool {
     get { (integer(.state) ?? 0) & LocalState.made != 0 }
     set { self[.state] = .integer(newValue ? LocalState.made : 0) }
   }
 
-  /// What a reader tells apart: without the columns that only the store itself reads, and without NULLs.
+  /// The cells that readers can distinguish: without the columns that only the store reads, and without NULLs.
   var content: EntityCells {
     var values = values.filter { $0.value != .null }
     for column in [SystemColumn.queries, .state, .etag] { values[column.rawValue] = nil }
@@ -74,21 +76,21 @@ extension EntityCells {
 
 /// The bits of `@state`.
 enum LocalState {
-  /// Made here, and not downloaded back.
+  /// Created here, and not downloaded since.
   static let made: Int64 = 1
-  /// Requests wait to be sent.
+  /// Has pending requests.
   static let pending: Int64 = 2
-  /// A request is in the error archive, or is held because of one there.
+  /// Has a request in the error archive, or one that is held because of a request there.
   static let failed: Int64 = 4
-  /// The last download has inserted or updated the entity. In answers alone: ``DownloadMarks`` know it.
+  /// The last download inserted or updated the entity. Only in results; it is stored in ``DownloadMarks``.
   static let upserted: Int64 = 8
 
-  /// The instance annotations that say it of an entity.
+  /// The instance annotations that represent the bits.
   static let terms: [(bit: Int64, term: String)] = [
     (made, "sap.isLocal"), (pending, "sap.hasPendingChanges"), (failed, "sap.inErrorState"),
     (upserted, DownloadMarks.term),
   ]
 
-  /// The bit of an annotation; nil for others.
+  /// The bit of an annotation; nil for other annotations.
   static func bit(of term: String) -> Int? { terms.first { $0.term == term }.map { Int($0.bit) } }
 }

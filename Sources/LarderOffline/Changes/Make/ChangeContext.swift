@@ -3,7 +3,7 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// What the making of changes needs to know of the service, made once for each model.
+/// What changes need to know about the service. It is created once for each model.
 final class ChangeContext: Sendable {
   let plan: ReplicaPlan
   let binder: ODataBinder
@@ -33,7 +33,7 @@ final class ChangeContext: Sendable {
     return rules
   }
 
-  /// A path relative to the service's root, bound.
+  /// Binds a path relative to the service's root.
   func bind(_ text: String) throws -> ODataBoundPath {
     let bound = try binder.bind(try parser.relativeURL(text), text: text)
     guard case .path(let path) = bound.resource else {
@@ -42,14 +42,14 @@ final class ChangeContext: Sendable {
     return path
   }
 
-  /// A URL as path and query relative to the service's root.
+  /// Splits a URL into the path relative to the service's root, and the query.
   func split(_ url: String) throws -> (path: String, query: String?) {
     guard let text = root.relative(try root.absoluteText(url)) else {
       throw OfflineODataError(.malformedURL, "'\(url.prefix { $0 != "?" })' is not a resource of the service")
     }
     guard let mark = text.firstIndex(of: "?") else { return (text, nil) }
     var query = text[text.index(after: mark)...]
-    // Options of the root itself are added to every URL, when it is sent again.
+    // Options of the root itself are added to every URL when it is sent, so they are removed here.
     if let rootQuery = root.query, query.hasSuffix(rootQuery) {
       query = query.dropLast(rootQuery.count)
       if query.last == "&" { query.removeLast() }
@@ -58,23 +58,23 @@ final class ChangeContext: Sendable {
   }
 }
 
-/// What became of a change, to answer as the service would.
+/// The result of an applied change, from which the response is created.
 struct AppliedChange: Sendable {
   var status: Int
-  /// The entity that was made or changed.
+  /// The entity that was created or changed.
   var entity: RowReference?
-  /// The path of the entity, by the key that it has here.
+  /// The path of the entity, by its local key.
   var path: String?
   var etag: String?
-  /// Whether the answer shows the entity.
+  /// Whether the response contains the entity.
   var showsEntity = false
-  /// The key of an entity of a set, in the table's order; nil for others.
+  /// The key of an entity of a set, in the table's order; nil for other entities.
   var key: [SQLValue]?
-  /// What the answer shows, and its media type.
+  /// The content of the response, and its media type.
   var shown: (bytes: [UInt8], mediaType: String)?
 }
 
-/// Bytes that were put into the store for a change that is about to be made.
+/// Bytes that were stored for a change before it is applied.
 struct StoredBytes: Sendable {
   let generation: Int64
   let byteCount: Int64

@@ -1,17 +1,17 @@
 import LarderStorage
 
-// Requests merged into those that wait: a service sees what came of them.
+// Merges requests into pending ones, so that the service receives only their combined effect.
 extension ChangeMaker {
-  /// Merges a request into the last one of its entity where both are of the same kind and nothing lies between; answers
-  /// that one's number, nil where they stay apart.
+  /// Merges a request into the last one of its entity, if their kinds allow it and no other request lies between them.
+  /// Returns the id of that one; nil if they stay separate.
   mutating func merge(_ new: QueuedRequest) throws -> Int64? {
     guard let entity = new.entity, !new.isUnmodifiable, new.headers.isEmpty,
       let last = try rows.lastRequest(of: entity.row), let before = try rows.queue.entry(last),
-      // What was sent may have been done, and a second time it would be another request.
+      // A request that was sent may have taken effect, and sent in changed form it would be another request.
       before.state == .queued, before.attempt == nil, before.unit == before.id, before.request.entity == entity,
       !before.request.isUnmodifiable, before.request.headers.isEmpty, before.request.category == new.category,
       before.request.customTag == new.customTag, try isAlone(last),
-      // What it needs and was made since cannot come before it.
+      // The merged request cannot be sent before requests that it depends on and that were created after it.
       earlier.allSatisfy({ $0 <= last })
     else { return nil }
     if new.operation == .delete { return try vanish(entity, before) }
@@ -35,14 +35,14 @@ extension ChangeMaker {
     return last
   }
 
-  /// A create and its delete are nothing.
+  /// Removes a pending creation instead of adding its deletion.
   private mutating func vanish(_ entity: RowReference, _ before: QueueEntry) throws -> Int64? {
     guard before.request.operation == .create, try rows.queue.effects(of: before.id).count == 1 else { return nil }
     _ = try rows.undo([before.id])
     return before.id
   }
 
-  /// Whether the last request is of no change set, and nothing depends on it.
+  /// Whether the request is not part of a change set, and no request depends on it.
   private func isAlone(_ id: Int64) throws(StorageError) -> Bool {
     try rows.connection.first(
       """

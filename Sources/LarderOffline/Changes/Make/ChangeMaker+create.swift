@@ -4,12 +4,12 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// Entities made: alone, in a navigation property, with others in line (OData Protocol 4.01 §11.4.2).
+// Creates entities: alone, in a navigation property, or with others inline (OData Protocol 4.01 §11.4.2).
 extension ChangeMaker {
-  /// How deeply entities may stand in line.
+  /// The maximum depth of inline entities.
   private static let deepest = 50
 
-  /// Where an entity is made: behind a navigation property of another.
+  /// The parent of a created entity: an entity and its navigation property.
   struct Owner {
     let reference: RowReference
     let cells: EntityCells
@@ -59,10 +59,10 @@ extension ChangeMaker {
     return field.contains("return=representation") ? .representation : nil
   }
 
-  /// Makes a row and those in line with it; answers what is sent.
+  /// Creates a row and those inline with it. Returns the content that is sent.
   ///
-  /// - Parameter isMedia: it is made of its bytes alone, and what is required of it is set behind that (OData Protocol 4.01
-  ///   §11.4.7.1).
+  /// - Parameter isMedia: whether it is created only from its bytes, so that its required properties are set later
+  ///   (OData Protocol 4.01 §11.4.7.1).
   mutating func insert(
     _ entity: ODataEntity, _ table: EntityTable, owner: Owner?, cast: EdmStructure? = nil, isMedia: Bool = false,
     depth: Int
@@ -116,13 +116,13 @@ extension ChangeMaker {
     return queued
   }
 
-  /// Why a media entity is not made of values: the service takes the content of its request for the bytes, whatever its media
-  /// type (OData Protocol 4.01 §11.4.7.1).
+  /// The reason why a media entity cannot be created from property values: the service takes the content of the request
+  /// as the bytes, whatever its media type is (OData Protocol 4.01 §11.4.7.1).
   static func bytesFirst(_ table: EntityTable) -> String {
     "entities of \(table.name) are created from their bytes: use createMedia(_:in:slug:) or --media FILE, then update the entity"
   }
 
-  /// Throws where the model lets no entity be made here.
+  /// Throws if the model does not allow creating an entity here.
   private func checkInsertable(_ table: EntityTable, _ rules: ChangeRules, _ owner: Owner?) throws {
     if let reason = rules.refusesInsert {
       throw OfflineODataError.restricted(.insertRestricted, table.name, by: reason)
@@ -134,7 +134,7 @@ extension ChangeMaker {
     }
   }
 
-  /// Throws where a property is left out that the model wants.
+  /// Throws if a property that the model requires is missing.
   private func checkRequired(
     _ rules: ChangeRules, _ cells: EntityCells, _ table: EntityTable, _ type: EdmStructure
   ) throws {
@@ -145,12 +145,12 @@ extension ChangeMaker {
     }
   }
 
-  /// A key that is null is left to the service.
+  /// Whether a property is not sent: a null key is assigned by the service.
   private func isLeftOut(_ property: ODataProperty, _ table: EntityTable, _ type: EdmStructure) -> Bool {
     property.value == .null && table.key.contains { table.columns[$0].path == [property.name] }
   }
 
-  /// The type of an entity that is made.
+  /// The type of a created entity.
   private func type(_ typeName: String?, _ table: EntityTable, _ cast: EdmStructure?) throws -> EdmStructure {
     var type = cast ?? table.type
     if let typeName {
@@ -171,7 +171,7 @@ extension ChangeMaker {
     return navigation
   }
 
-  /// What making an entity behind a navigation property means for its row.
+  /// The effect of creating an entity behind a navigation property on its row.
   private mutating func tie(
     _ reference: RowReference, _ cells: inout EntityCells, to owner: Owner?, _ table: EntityTable
   ) throws {
@@ -199,7 +199,7 @@ extension ChangeMaker {
     }
   }
 
-  /// Gives local values to key properties that nothing says.
+  /// Sets local values for key properties that have no value.
   private mutating func fillKey(
     _ reference: RowReference, _ cells: inout EntityCells, _ given: Set<String>, _ table: EntityTable
   ) throws {
@@ -213,7 +213,7 @@ extension ChangeMaker {
           .missingKeyProperty, "\(table.name): the store cannot create a value for \(column.name)")
       }
       cells[column.name] = value
-      // A key inside a complex value makes that one.
+      // A key property inside a complex value makes that value exist.
       for length in 1..<max(column.path.count, 1) {
         if let outer = table.column(Array(column.path.prefix(length))), cells[outer.name] == nil {
           cells[outer.name] = .text("")
@@ -230,7 +230,7 @@ extension ChangeMaker {
 }
 
 extension ReplicaPlan {
-  /// Whether a navigation property's own table has the foreign key, not the one that it leads to.
+  /// Whether the foreign key of a navigation property is in its own table, and not in the target table.
   func isDependent(_ navigation: ReplicaNavigation, _ table: EntityTable) -> Bool {
     guard case .columns(let pairs) = navigation.relation else { return false }
     if !navigation.property.referentialConstraints.isEmpty { return true }

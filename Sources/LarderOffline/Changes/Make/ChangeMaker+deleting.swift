@@ -2,8 +2,8 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// Entities deleted (OData Protocol 4.01 §11.4.5), with what that does to related ones as the model declares it (CSDL 4.01
-// §8.6).
+// Deletes entities (OData Protocol 4.01 §11.4.5), with the effects on related entities that the model declares (CSDL
+// 4.01 §8.6).
 extension ChangeMaker {
   mutating func delete(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
@@ -25,9 +25,9 @@ extension ChangeMaker {
     return AppliedChange(status: 204)
   }
 
-  /// Adds what a deletion does to related entities: the service does the same, without being asked.
+  /// Adds the effects of a deletion on related entities. The service applies the same effects itself.
   ///
-  /// Throws `deleteRestricted` where one stays that must not be there (`None`).
+  /// Throws `deleteRestricted` if a related entity remains that must not exist (`None`).
   private mutating func deleteRelated(to reference: RowReference, _ cells: EntityCells) throws {
     var pendingRows = [(reference, cells)]
     var deletedRows: Set<Int64> = [reference.row]
@@ -61,7 +61,8 @@ extension ChangeMaker {
     }
   }
 
-  /// What a navigation property says of a deletion; nil where that is nothing, or not known: before V4 `None` does nothing.
+  /// The action of a navigation property on deletion; nil if it has none, or an unknown one. Before V4 `None` has no
+  /// effect.
   private func action(of navigation: ReplicaNavigation) -> String? {
     guard navigation.relation != .containment, let action = navigation.property.onDelete?.action else { return nil }
     switch action {
@@ -71,7 +72,8 @@ extension ChangeMaker {
     }
   }
 
-  /// Sets what ties an entity to one that is deleted to null, or to its default; what ties it to others too stays.
+  /// Sets the foreign key of an entity that refers to a deleted one to null, or to its default. Columns that also refer
+  /// to other entities are not changed.
   private mutating func release(
     _ row: RowReference, from owner: RowReference, _ navigation: ReplicaNavigation
   ) throws {

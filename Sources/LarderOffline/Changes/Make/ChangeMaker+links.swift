@@ -2,9 +2,9 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// Entities tied to others: in a body, and by links of their own.
+// Links entities: in the body of a change, and by requests for links.
 extension ChangeMaker {
-  /// The entity of a URL; nil where the store has it not.
+  /// The entity that a URL names; nil if it is not in the store.
   func find(_ url: String) throws -> ChangeTarget? {
     let text = try unnamed(url)
     guard let place = try? context.split(text), let path = try? context.bind(place.path) else {
@@ -16,14 +16,15 @@ extension ChangeMaker {
     } catch let error as OfflineODataError where error.category == .notFound { return nil }
   }
 
-  /// What a reference is kept as; notes what it depends on.
+  /// The stored form of a reference. Records the requests that it depends on.
   mutating func reference(_ url: String) throws -> (queued: QueuedReference, target: ChangeTarget?) {
     guard let target = try find(url), let entity = target.entity else { return (.url(url), nil) }
     try dependOnMaker(of: entity.row)
     return (.row(entity), target)
   }
 
-  /// A to-one navigation property whose foreign key is this entity's: bound, or made with it.
+  /// Sets a to-one navigation property whose foreign key is in this entity: its target is bound, or created together
+  /// with it.
   mutating func bindOne(
     _ link: ODataNavigationLink, _ navigation: ReplicaNavigation, _ table: EntityTable, _ cells: inout EntityCells,
     _ depth: Int
@@ -52,7 +53,8 @@ extension ChangeMaker {
     return queued
   }
 
-  /// Entities behind a navigation property whose ties are not this entity's columns: bound, or made with it.
+  /// Sets a navigation property whose foreign key is not in this entity: its targets are bound, or created together
+  /// with it.
   mutating func link(_ link: ODataNavigationLink, _ owner: Owner, _ depth: Int) throws -> QueuedLink {
     var queued = QueuedLink(name: link.name, isCollection: owner.navigation.isCollection)
     let table = plan.tables[owner.navigation.target]
@@ -71,20 +73,20 @@ extension ChangeMaker {
     return queued
   }
 
-  /// An entity in a body that is only named: V4.01 `{"@id": …}`, V2 `{"__metadata": {"uri": …}}`.
+  /// The URL of an entity in a body that is only a reference: V4.01 `{"@id": …}`, V2 `{"__metadata": {"uri": …}}`.
   static func referenceURL(_ entity: ODataEntity) -> String? {
     guard entity.properties.isEmpty, entity.navigationLinks.isEmpty else { return nil }
     return entity.id ?? entity.editLink
   }
 
-  /// The key in the URL of an entity that the store has not.
+  /// The key in the URL of an entity that is not in the store.
   static func key(of url: String, _ table: EntityTable, _ model: EdmModel) -> EntityCells? {
     guard let values = EntityID.key(of: url, in: table, model: model) else { return nil }
     return EntityCells(
       Dictionary(zip(table.key.map { table.columns[$0].name }, values), uniquingKeysWith: { first, _ in first }))
   }
 
-  /// Effects of tying an entity to another behind a navigation property.
+  /// Adds the effects of linking an entity to another by a navigation property.
   mutating func tie(_ entity: RowReference, to owner: Owner) throws {
     guard entity.table == plan.tables[owner.navigation.target].name else {
       throw OfflineODataError(
@@ -116,7 +118,7 @@ extension ChangeMaker {
     }
   }
 
-  /// Effects of untying an entity.
+  /// Adds the effects of unlinking an entity.
   mutating func untie(_ entity: RowReference, from owner: Owner) throws {
     guard let source = plan.table(owner.reference.table), let target = plan.table(entity.table) else { return }
     switch owner.navigation.relation {
@@ -140,14 +142,15 @@ extension ChangeMaker {
     }
   }
 
-  /// Unties what a navigation property that leads to one leads to now.
+  /// Unlinks the current target of a single-valued navigation property.
   mutating func untieAll(from owner: Owner, except kept: RowReference?) throws {
     let target = plan.tables[owner.navigation.target]
     let related = try rows.related(to: owner.reference, owner.cells, by: owner.navigation)
     for row in related where row.id != kept?.row { try untie(RowReference(target.name, row.id), from: owner) }
   }
 
-  /// Where a link to one entity leads now; nil for other links, and for those that columns of the owner tell.
+  /// The current target of a link to a single entity; nil for other links, and for those that are stored in columns of
+  /// the owner.
   func formerEnd(_ owner: Owner) throws -> FormerEnd? {
     guard !owner.navigation.isCollection, let table = plan.table(owner.reference.table),
       !plan.isDependent(owner.navigation, table)
@@ -233,7 +236,8 @@ extension ChangeMaker {
     return AppliedChange(status: 204, entity: owner.reference)
   }
 
-  /// Throws where a navigation property leads to another entity; what is not in the store is left to the service.
+  /// Throws if a navigation property has another target than the URL. A target that is not in the store is left to the
+  /// service.
   private func check(_ owner: Owner, leadsTo url: String) throws {
     let expected = try find(url)?.entity
     let table = plan.tables[owner.navigation.target].name
@@ -242,14 +246,14 @@ extension ChangeMaker {
     throw OfflineODataError(.entityNotFound, "the link does not lead to '\(url.prefix(200))'")
   }
 
-  /// Throws where the model lets a navigation property of an entity not be bound to others.
+  /// Throws if the model does not allow binding a navigation property of an entity to others.
   func checkRebindable(_ navigation: ReplicaNavigation, _ table: EntityTable) throws {
     let name = navigation.path.joined(separator: "/")
     guard let reason = context.rules(table).notUpdatableLinks[name] else { return }
     throw OfflineODataError.restricted(.updateRestricted, "\(table.name)/\(name)", by: reason)
   }
 
-  /// The value of a query option, percent-encoding undone.
+  /// The percent-decoded value of a query option.
   static func option(_ name: String, _ query: String?) -> String? {
     for part in (query ?? "").split(separator: "&") {
       let pair = part.split(separator: "=", maxSplits: 1)
@@ -261,7 +265,8 @@ extension ChangeMaker {
 
   // MARK: Foreign keys in a body
 
-  /// Marks foreign keys that are keys of entities that the server has not seen, so that its keys are sent for them.
+  /// Marks foreign keys whose values are keys of entities that the server has not seen, so that the server's keys are
+  /// sent.
   mutating func noteForeignKeys(
     _ sent: inout [QueuedProperty], _ given: Set<String>, _ cells: EntityCells, _ table: EntityTable
   ) throws {

@@ -20,11 +20,11 @@ extension ChangeMaker {
     }
     try dependOnMaker(of: target.entity?.row)
     try record(draft, target)
-    // What it will answer is not known; that it is taken is.
+    // The response of the action is not known yet, only that it was accepted.
     return AppliedChange(status: 202, entity: target.entity)
   }
 
-  /// The parameters of an action as its declaration has them.
+  /// Converts the parameters of an action to their declared types.
   private func parameters(
     _ given: [ODataProperty], _ operation: ODataDeclaredOperation
   ) throws -> [QueuedProperty] {
@@ -39,7 +39,7 @@ extension ChangeMaker {
     }
   }
 
-  /// Throws where a parameter is left out that an action cannot do without.
+  /// Throws if a required parameter of an action is missing.
   private func checkWhole(_ given: [ODataProperty], _ operation: ODataDeclaredOperation) throws {
     guard case .action = operation.declaration else { return }
     let missing = operation.parameters.first { declared in
@@ -107,7 +107,7 @@ extension ChangeMaker {
     effects = [Effect(.set, subject.table.name, subject.reference.row, cells: EntityCells([name: info]))]
     var draft = draft(operation, request, target, place)
     draft.body = body
-    // The bytes of an entity are a resource of their own, also where the path is that of the entity.
+    // The bytes of an entity are a separate resource, even if the path is that of the entity.
     if case .entity = target.end { draft.target.path = (target.suffix + ["$value"]).joined(separator: "/") }
     try record(draft, target)
     return AppliedChange(status: 204, entity: subject.reference)

@@ -1,13 +1,13 @@
 import LarderOData
 import LarderStorage
 
-// A change of an entity whose request the service has refused repairs that request: it is sent again with what came of
-// both.
+// A change of an entity whose request the service has rejected repairs that request: it is sent again with both
+// changes.
 extension ChangeMaker {
-  /// Puts a change into the refused request of its entity, and that back into the queue.
+  /// Merges a change into the rejected request of its entity, and puts that back into the queue.
   ///
-  /// - Returns: the request's number; nil where the change is recorded as it is. It is held then, unless it has made the
-  ///   refused request needless, or a part of it was needed there only to be accepted.
+  /// - Returns: the id of the request; nil if the change is recorded separately. It is held then, unless it has made
+  ///   the rejected request unnecessary, or was also merged into it so that the service accepts that request.
   mutating func repair(_ new: QueuedRequest) throws -> Int64? {
     // The changes of a transaction stay together.
     guard !isChangeSet, !new.isUnmodifiable, let entity = new.entity,
@@ -19,10 +19,10 @@ extension ChangeMaker {
     else { return nil }
     if new.operation == .delete { return try delete(entity, failed, requests) }
     let later = requests.filter { $0.id > failed.id }
-    // What is before it in its transaction goes before it anyway.
+    // Earlier requests of its transaction are sent before it anyway.
     let before = try rows.queue.members(ofUnit: failed.unit).filter { $0 <= failed.id }
     let behind = Set(try rows.queue.withDependents([failed.id])).subtracting(before)
-    // What the change needs may come behind the refused request itself.
+    // The requests that the change depends on may themselves depend on the rejected one.
     guard let added = new.asEntity, var repair = Repair(failed, rows, plan), earlier.isDisjoint(with: behind) else {
       return nil
     }
@@ -43,13 +43,13 @@ extension ChangeMaker {
     try rows.queue.add(failed.id, naming: try rows.referred(by: new, effects))
     try rows.requeue([failed.id])
     try rows.hold(failed.id)
-    // What lies between would take its values back: the change comes once more behind it.
+    // The requests in between would overwrite the new values, so the change is also recorded after them.
     return isWhole ? failed.id : nil
   }
 
-  /// Whether a later change of the entity can be a part of the refused request.
+  /// Whether a later change of the entity can be merged into the rejected request.
   ///
-  /// - Parameter behind: what waits for that one, directly or not.
+  /// - Parameter behind: the requests that depend on that one, directly or indirectly.
   private func isAbsorbable(
     _ entry: QueueEntry, into failed: QueueEntry, _ behind: Set<Int64>
   ) throws(StorageError) -> Bool {
@@ -61,15 +61,16 @@ extension ChangeMaker {
     else { return false }
     let effects = try rows.queue.effects(of: entry.id)
     guard effects.count == 1, effects[0].kind == .set else { return false }
-    // One that waits for others made since cannot come before them; where it waits for what is behind, both would for ever.
+    // A request that depends on others created since cannot be sent before them. If it depends on one that depends on
+    // the rejected request, both would wait forever.
     for id in try rows.queue.dependencies(of: entry.id) where id > failed.id || behind.contains(id) {
       guard try rows.queue.entry(id)?.request.entity == request.entity else { return false }
     }
     return true
   }
 
-  /// Whether a request, or one that would be sent again with it, may have taken effect, or one of another entity that would be
-  /// sent again has a conflict: only a person decides that.
+  /// Whether only a person can decide about a retry, because the request, or one that would be sent again with it, may
+  /// have taken effect, or because one of another entity that would be sent again has a conflict.
   private func goesWithUndecided(_ failed: QueueEntry) throws(StorageError) -> Bool {
     let archive = try ArchivedRequests(rows.queue)
     return archive.failures([failed.id]).contains { id in
@@ -80,13 +81,13 @@ extension ChangeMaker {
     }
   }
 
-  /// Whether a request is of no transaction: one of those is neither merged with another nor dropped.
+  /// Whether a request is not part of a transaction. A request of a transaction is neither merged nor dropped.
   private func standsAlone(_ entry: QueueEntry) throws(StorageError) -> Bool {
     try rows.queue.members(ofUnit: entry.unit).count == 1
   }
 
-  /// An entity deleted whose request was refused: one that was never made goes with its requests, else its refused updates
-  /// are needless.
+  /// Deletes an entity whose request was rejected. If it was never created at the service, it is removed with its
+  /// requests; otherwise its rejected updates are removed as unnecessary.
   private mutating func delete(
     _ entity: RowReference, _ failed: QueueEntry, _ requests: [QueueEntry]
   ) throws -> Int64? {
@@ -113,7 +114,7 @@ extension ChangeMaker {
   }
 }
 
-/// A refused request while later changes are put into it.
+/// A rejected request into which later changes are merged.
 private struct Repair {
   private(set) var request: QueuedRequest
   private(set) var effects: [Effect]
@@ -122,7 +123,7 @@ private struct Repair {
   private let table: EntityTable
   private let plan: ReplicaPlan
 
-  /// Nil for a request that is no creation or update of an entity.
+  /// Nil for a request that is not a creation or update of an entity.
   init?(_ failed: QueueEntry, _ rows: LocalRows, _ plan: ReplicaPlan) {
     guard let entity = failed.request.entity, let table = plan.table(entity.table), let body = failed.request.asEntity,
       let effects = try? rows.queue.effects(of: failed.id),
@@ -134,7 +135,7 @@ private struct Repair {
       request.operation = plan.model.version >= .v4 ? .patch : .merge
       request.target = QueuedTarget(entity)
     }
-    // What the model has no more is not sent.
+    // Properties that the model no longer has are not sent.
     if failed.failure?.kind == .unfitting, !table.types.contains(where: \.isOpen) {
       self.body.properties.removeAll { table.column([$0.name]) == nil }
     }
@@ -142,7 +143,7 @@ private struct Repair {
 
   mutating func take(_ added: QueuedEntity, _ new: QueuedRequest, _ more: [Effect]) {
     if new.operation == .replace, !request.makesEntity {
-      // All is said anew.
+      // A replacement sets all properties.
       (request.operation, body) = (.replace, added)
     } else {
       for property in added.properties {
@@ -181,7 +182,7 @@ private struct Repair {
     }
   }
 
-  /// The names of the properties that say the same as a link.
+  /// The names of the properties that contain the same information as a link.
   private func foreignKey(of link: QueuedLink) -> Set<String> {
     guard let navigation = table.navigation([link.name]), case .columns(let pairs) = navigation.relation,
       plan.isDependent(navigation, table)
@@ -194,7 +195,7 @@ extension QueuedRequest {
   /// Whether its body is an entity.
   fileprivate var isOfEntity: Bool { [.create, .patch, .merge, .replace].contains(operation) }
 
-  /// What it says of its entity, as the body of an entity; nil where it does something else.
+  /// The values that it sets in its entity, as the body of an entity; nil if it does something else.
   fileprivate var asEntity: QueuedEntity? {
     switch (operation, body) {
     case (.create, .entity(let entity)), (.patch, .entity(let entity)), (.merge, .entity(let entity)),
@@ -202,7 +203,7 @@ extension QueuedRequest {
       return entity
     case (.replaceProperty, .properties(let properties)), (.patchProperty, .properties(let properties)):
       guard properties.count == 1, properties[0].name == target.path else { return nil }
-      // Of a complex value that is changed in part, the rest is not known here.
+      // If a complex value is changed partially, the rest of it is not known here.
       if operation == .patchProperty, case .complex = properties[0].value.value { return nil }
       return QueuedEntity(row: self.entity, properties: properties)
     case (.deleteProperty, .none) where !target.path.contains("/"):

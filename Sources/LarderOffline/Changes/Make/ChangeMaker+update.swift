@@ -2,7 +2,7 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// Entities and properties changed (OData Protocol 4.01 §11.4.3, §11.4.4, §11.4.9).
+// Updates entities and properties (OData Protocol 4.01 §11.4.3, §11.4.4, §11.4.9).
 extension ChangeMaker {
   mutating func update(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?),
@@ -16,7 +16,7 @@ extension ChangeMaker {
     }
   }
 
-  /// The row that a change is about, with its table and type.
+  /// The row that is changed, with its table and type.
   struct Subject {
     let reference: RowReference
     let table: EntityTable
@@ -79,8 +79,8 @@ extension ChangeMaker {
     return cells
   }
 
-  /// Whether a property of a body says what is so: of the key, and of what does not change. Throws where it says another
-  /// value.
+  /// Whether a key property or an unchangeable property of a body has its current value, so that it is ignored. Throws
+  /// if it has another value.
   private func isKnown(_ property: ODataProperty, _ subject: Subject, _ rules: ChangeRules) throws -> Bool {
     guard let column = subject.table.column([property.name], on: subject.type) else { return false }
     let isKey = subject.table.key.contains(column.number)
@@ -95,14 +95,14 @@ extension ChangeMaker {
     try probe.take(property)
     let cells = try probe.finished()
     if isWhole { return isSame([property.name], cells, subject) ? true : try refuse(place, reason) }
-    // The rest of a complex value may change.
+    // The rest of a complex value can change.
     for (path, reason) in fixedProperties where !isSame(path.split(separator: "/").map(String.init), cells, subject) {
       return try refuse("\(subject.type.name)/\(path)", reason)
     }
     return false
   }
 
-  /// Whether a property is the same in cells that a change makes.
+  /// Whether a property has the same value in the cells of a change as in the row.
   private func isSame(_ path: [String], _ cells: EntityCells, _ subject: Subject) -> Bool {
     let columns = subject.table.columns.filter { $0.path.starts(with: path) && cells[$0.name] != nil }
     return !columns.isEmpty
@@ -125,7 +125,7 @@ extension ChangeMaker {
     throw OfflineODataError.restricted(.readOnlyProperty, place, by: reason)
   }
 
-  /// A navigation property in the body of an update: bound to another entity, or to none.
+  /// Sets a navigation property in the body of an update: to another entity, or to none.
   private mutating func rebind(
     _ link: ODataNavigationLink, _ subject: Subject, _ cells: inout EntityCells
   ) throws -> QueuedLink {
@@ -179,18 +179,18 @@ extension ChangeMaker {
       value = .complex(ODataComplexValue(typeName: entity.typeName, properties: entity.properties))
     default: throw OfflineODataError(.unfittingBody, "an update of a property needs its value as content")
     }
-    // Only a complex value has parts that can be left alone (OData Protocol 4.01 §11.4.9).
+    // Only a complex value has parts that can be left unchanged (OData Protocol 4.01 §11.4.9).
     let isComplex = if case .complex = value { true } else { false }
     let operation: QueuedRequest.Operation = method != .replace && isComplex ? .patchProperty : .replaceProperty
     return try set(value, operation, request, target, place, subject, isWhole: method == .replace)
   }
 
-  /// The raw value of a property (`/$value`), or the bytes of a media entity.
+  /// Updates the raw value of a property (`/$value`), or the bytes of a media entity.
   private mutating func updateValue(
     _ request: ODataSingleRequest, _ target: ChangeTarget, _ place: (path: String, query: String?)
   ) throws -> AppliedChange {
     guard !target.path.isEmpty else { return try updateMedia(request, target, place) }
-    // The value of a property is small: what was put into the store for a stream is swept.
+    // The value of a property is stored in its row. The bytes that were stored as a stream are removed later.
     stored = nil
     let subject = try subject(target)
     guard case .bytes(let bytes, let contentType) = request.body else {
@@ -247,7 +247,8 @@ extension ChangeMaker {
     effects = [Effect(.set, subject.table.name, subject.reference.row, cells: cells)]
     var draft = draft(operation, request, target, place)
     draft.body = body ?? .properties(sent)
-    // Bytes have no place for a key that the service has yet to give: the property itself says the same.
+    // Bytes cannot contain a key that the service has not assigned yet, so the property is sent in place of its raw
+    // value.
     if operation == .replaceValue, sent.contains(where: { $0.key != nil }) {
       (draft.operation, draft.body) = (.replaceProperty, .properties(sent))
       draft.target.path = target.suffix.filter { $0 != "$value" }.joined(separator: "/")

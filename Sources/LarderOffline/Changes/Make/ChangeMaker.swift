@@ -3,23 +3,26 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// Makes changes in a transaction: finds what they are about, checks them against the model, records each with its effects.
+/// Applies changes in a transaction: it finds the target of each change, checks the change against the model, and
+/// records it with its effects.
 ///
-/// Nothing is written before a change is found to fit; where one of a change set does not, the transaction is rolled back.
+/// A change is checked before anything is written for it. If a change of a change set does not fit, the transaction is
+/// rolled back.
 struct ChangeMaker {
   let context: ChangeContext
   var rows: LocalRows
-  /// The first request of the change set; nil for a change that stands alone, and before the first.
+  /// The unit of the change set, which is the id of its first request; nil outside a change set, and before the first
+  /// request.
   private(set) var unit: Int64?
   let isChangeSet: Bool
-  /// What the defining queries have brought.
+  /// Returns the data covered by the defining queries.
   let coverage: () -> Coverage
-  /// Whether a change is merged into one that was not sent yet.
+  /// Whether a change is merged into a pending one that was not sent yet.
   var combines = false
-  /// The entities that requests of the change set have made, by Content-ID.
+  /// The entities that requests of the change set have created, by Content-ID.
   private var named: [String: RowReference] = [:]
 
-  // Of the request that is being made.
+  // The state of the request that is being applied.
   var effects: [Effect] = []
   var earlier: Set<Int64> = []
   var stored: StoredBytes?
@@ -37,7 +40,7 @@ struct ChangeMaker {
   var plan: ReplicaPlan { context.plan }
   var model: EdmModel { context.model }
 
-  /// Makes one change.
+  /// Applies one change.
   ///
   /// - Parameter stored: the bytes of a media change.
   mutating func make(_ request: ODataSingleRequest, stored: StoredBytes? = nil) throws -> AppliedChange {
@@ -76,7 +79,8 @@ struct ChangeMaker {
     return applied
   }
 
-  /// A path that begins with `$` and the Content-ID of an earlier request of the change set (OData Protocol 4.01 §11.7.7.4).
+  /// Replaces a leading `$` and Content-ID by the path of the entity of an earlier request of the change set (OData
+  /// Protocol 4.01 §11.7.7.4).
   func unnamed(_ path: String) throws -> String {
     guard path.hasPrefix("$") else { return path }
     let name = path.dropFirst().prefix { $0 != "/" && $0 != "?" }
@@ -86,7 +90,7 @@ struct ChangeMaker {
     return entityPath + path.dropFirst(name.count + 1)
   }
 
-  /// Throws `preconditionFailed` where the entity is another one than the caller has seen.
+  /// Throws `preconditionFailed` if the entity has another version than the caller's ETag.
   private func checkCondition(_ request: ODataSingleRequest, _ target: ChangeTarget) throws {
     guard let condition = request.ifMatch ?? request.fields[.ifMatch], condition != "*", target.entity != nil else {
       return
@@ -94,7 +98,7 @@ struct ChangeMaker {
     try compare(condition, target, try streamETag(request, target))
   }
 
-  /// The ETag of the stream that a request changes, as the path names it; nil for other requests, and where none is known.
+  /// The ETag of the stream that a request changes, by its path; nil for other requests, and if it is not known.
   private func streamETag(_ request: ODataSingleRequest, _ target: ChangeTarget) throws -> String? {
     guard let entity = target.entity, let table = plan.table(entity.table) else { return nil }
     let isMedia = request.operation == .updateMedia || request.operation == .deleteMedia
@@ -123,7 +127,7 @@ struct ChangeMaker {
 
   // MARK: Recording
 
-  /// The request as it is kept, without its content.
+  /// The queued form of a request, without its content.
   func draft(
     _ operation: QueuedRequest.Operation, _ request: ODataSingleRequest, _ target: ChangeTarget,
     _ place: (path: String, query: String?)
@@ -146,7 +150,7 @@ struct ChangeMaker {
 
   private static let ownFields: Set<HTTPFieldName> = [.ifMatch, .contentLength, .contentType, .accept, .contentID]
 
-  /// Adds the request with the effects that were gathered.
+  /// Adds the request with the effects that were collected.
   @discardableResult
   mutating func record(_ queued: QueuedRequest, _ target: ChangeTarget? = nil) throws -> Int64 {
     var queued = queued
@@ -181,14 +185,14 @@ struct ChangeMaker {
       .text(isStream ? target?.path.last ?? "" : ""), .text(stored.contentType), .integer(stored.byteCount))
   }
 
-  /// Notes that this request comes behind the one that makes an entity, where that was not sent yet.
+  /// Makes this request depend on the one that creates an entity, if that was not sent yet.
   mutating func dependOnMaker(of row: Int64?) throws {
     if let row, let maker = try rows.maker(of: row) { earlier.insert(maker) }
   }
 }
 
 extension LocalRows {
-  /// The queued request that makes a row; nil where the server has the row.
+  /// The queued request that creates a row; nil if the server has the row.
   func maker(of row: Int64) throws(StorageError) -> Int64? {
     try connection.first(
       "SELECT request FROM larder_effect WHERE row = ?1 AND kind = 0 AND other IS NULL ORDER BY request LIMIT 1",
@@ -196,7 +200,7 @@ extension LocalRows {
     ) { (found) throws(StorageError) in try found.int64(0) }
   }
 
-  /// The path of an entity by the key that it has here; nil where nothing says where entities of its table are found.
+  /// The path of an entity by its local key; nil if the location of its table's entities is not known.
   func path(of reference: RowReference, _ cells: EntityCells) throws -> String? {
     try path(of: reference, cells, depth: 0)
   }

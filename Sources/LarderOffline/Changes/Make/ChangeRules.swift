@@ -1,39 +1,39 @@
 import LarderOData
 
-/// What the model allows to be done to the entities of a table (`sap:creatable` and its like; Capabilities, Core), each
-/// with the annotation that says so.
+/// The changes that the model allows for the entities of a table (`sap:creatable` and similar attributes; the
+/// Capabilities and Core vocabularies). For each restriction it names the annotation.
 struct ChangeRules: Sendable {
-  /// Why, for those that are refused: the annotation's name.
+  /// The names of annotations by the properties that they restrict.
   typealias Reasons = [String: String]
 
   private(set) var refusesInsert: String?
   private(set) var refusesUpdate: String?
   private(set) var refusesDelete: String?
-  /// The one of PATCH and PUT that is not taken: of an update that replaces, and of others.
+  /// The annotations that reject one of PUT and PATCH: updates that replace the entity, and other updates.
   private(set) var refusesReplace: String?
   private(set) var refusesPatch: String?
-  /// Properties that the service works out: never sent. By name; a part of a complex property by its path.
+  /// Properties that the service computes, which are never sent, by name. A part of a complex property has its path.
   private(set) var computed: Reasons = [:]
-  /// Properties that are given when an entity is made, or never.
+  /// Properties that can be set only when an entity is created.
   private(set) var immutable: Reasons = [:]
-  /// Properties that are not given when an entity is made.
+  /// Properties that cannot be set when an entity is created.
   private(set) var notInsertable: Reasons = [:]
-  /// Properties that have to be given when an entity is made.
+  /// Properties that must be set when an entity is created.
   private(set) var required: Reasons = [:]
-  /// Navigation properties that no entity is made with, or bound to, in the body of one that is made.
+  /// Navigation properties that cannot be set in the body of a creation, with new or existing entities.
   private(set) var notInsertableLinks: Reasons = [:]
-  /// Navigation properties that are not bound to others.
+  /// Navigation properties that cannot be bound to other entities.
   private(set) var notUpdatableLinks: Reasons = [:]
-  /// Navigation properties whose links are not removed.
+  /// Navigation properties whose links cannot be removed.
   private(set) var notDeletableLinks: Reasons = [:]
-  /// What is restricted of the entities behind a navigation property, by its path.
+  /// The restrictions of the entities behind a navigation property, by its path.
   private(set) var behind: [String: Restrictions] = [:]
 
-  /// Properties that an update does not change, and those that are not given when an entity is made.
+  /// Properties that an update cannot change, and those that cannot be set when an entity is created.
   private(set) var fixed: Reasons = [:]
   private(set) var notGiven: Reasons = [:]
 
-  /// - Parameter containing: the rules of the table whose entities contain those of this one.
+  /// - Parameter containing: the table whose entities contain those of this one, and its rules.
   init(_ table: EntityTable, _ model: EdmModel, containing: (parent: EntityTable, rules: ChangeRules)? = nil) {
     readSource(table, model)
     if case .containment(_, let path) = table.place, let containing {
@@ -105,7 +105,7 @@ struct ChangeRules: Sendable {
     }
   }
 
-  /// A term whose default is true.
+  /// Whether a term is set whose default is true.
   private func isSet(_ term: String, _ target: String, _ model: EdmModel) -> Bool {
     guard let annotation = model.annotation(term, target: target) else { return false }
     if case .constant(_, "false")? = annotation.value { return false }
@@ -114,7 +114,7 @@ struct ChangeRules: Sendable {
 }
 
 extension ChangeRules {
-  /// The properties of a body that stand among some, in complex values too, with the annotations.
+  /// The properties of a body that are restricted, also in complex values, with the annotations.
   static func all(in property: ODataProperty, among reasons: Reasons) -> [(path: String, reason: String)] {
     reasons.isEmpty ? [] : all(in: property, at: property.name, among: reasons, depth: 0)
   }
@@ -127,7 +127,7 @@ extension ChangeRules {
     return complex.properties.flatMap { all(in: $0, at: "\(path)/\($0.name)", among: reasons, depth: depth + 1) }
   }
 
-  /// The annotation that a path of properties is among some by: its own, or that of what it is a part of.
+  /// The annotation that restricts a path of properties: its own, or that of a property that contains it.
   static func reason(of path: [String], among reasons: Reasons) -> String? {
     guard !reasons.isEmpty else { return nil }
     return path.indices.lazy.compactMap { reasons[path[...$0].joined(separator: "/")] }.first
@@ -135,7 +135,7 @@ extension ChangeRules {
 }
 
 extension OfflineODataError {
-  /// What the model does not allow, with the annotation that says so.
+  /// An error for a change that the model does not allow, with the annotation.
   static func restricted(_ name: OfflineODataErrorName, _ subject: String, by annotation: String) -> OfflineODataError {
     OfflineODataError(name, "\(subject) (\(annotation))")
   }

@@ -1,10 +1,10 @@
 import LarderOData
 import LarderStorage
 
-/// What the path of a change leads to, among the rows of the store.
+/// The target of a change's path among the rows of the store.
 struct ChangeTarget {
   enum End {
-    /// A set, or a navigation property that leads to many.
+    /// An entity set, or a collection-valued navigation property.
     case collection
     case entity
     case property
@@ -18,20 +18,20 @@ struct ChangeTarget {
   }
 
   var end = End.collection
-  /// The table of the entities at the end.
+  /// The table of the entities at the end of the path.
   var table: EntityTable?
-  /// The last entity on the path, with its row; nil where there is none before the end.
+  /// The last entity on the path; nil if there is none before the end.
   var entity: RowReference?
   var cells: EntityCells?
-  /// The navigation property behind the entity, where the end is a collection or references.
+  /// The navigation property after the entity, if the end is a collection or references.
   var navigation: ReplicaNavigation?
-  /// Of references: the entity whose link is meant, where the path says it.
+  /// For references: the entity whose link is meant, if the path names it.
   var item: RowReference?
-  /// The type that the path casts the end to.
+  /// The type to which the path casts the end.
   var cast: EdmStructure?
-  /// The path of properties behind the entity.
+  /// The path of properties after the entity.
   var path: [String] = []
-  /// The steps behind the entity, as text.
+  /// The path segments after the entity, as text.
   var suffix: [String] = []
 }
 
@@ -39,20 +39,20 @@ struct ChangeTarget {
 struct ChangeWalk {
   let rows: LocalRows
   private var target = ChangeTarget()
-  /// Before a step over a navigation property: `$ref` goes back to it.
+  /// The state before the last navigation property, to which `$ref` returns.
   private var before: (target: ChangeTarget, navigation: ReplicaNavigation)?
   private var plan: ReplicaPlan { rows.plan }
 
   init(_ rows: LocalRows) { self.rows = rows }
 
-  /// The target of a path; throws `notFound` where an entity on it is not in the store.
+  /// The target of a path. Throws `notFound` if an entity on the path is not in the store.
   static func target(of path: ODataBoundPath, _ rows: LocalRows) throws -> ChangeTarget {
     var walk = ChangeWalk(rows)
     for segment in path.segments { try walk.step(segment) }
     return walk.target
   }
 
-  /// Whether an entity on a path is missed for a change that waits deletes it.
+  /// Whether an entity on a path is missing because a pending change deletes it.
   static func isDeletedHere(_ path: ODataBoundPath, _ rows: LocalRows) throws -> Bool {
     var walk = ChangeWalk(rows)
     for segment in path.segments {
@@ -136,7 +136,7 @@ struct ChangeWalk {
     target.cast = cast
   }
 
-  /// The cells by which a row of the table at this place is found.
+  /// The cells by which a row of the table at this point of the path is found.
   private func key(_ parts: [ODataBoundKeyPart], _ table: EntityTable) throws -> EntityCells {
     let cells = try ChangeWalk.key(parts, table, plan.model) { column in impliedKey(column) }
     var key = EntityCells()
@@ -145,7 +145,7 @@ struct ChangeWalk {
     return key
   }
 
-  /// The row of a key, as it is or as it was before the server gave another.
+  /// The row with a key, or the row that had the key before the server assigned another.
   static func find(
     _ key: EntityCells, _ table: EntityTable, _ rows: LocalRows
   ) throws(StorageError) -> (RowReference, EntityCells)? {
@@ -179,7 +179,7 @@ struct ChangeWalk {
     }
   }
 
-  /// A key property that a referential constraint ties to the entity before.
+  /// The value of a key property that a referential constraint takes from the previous entity.
   private func impliedKey(_ column: ReplicaColumn) -> SQLValue? {
     guard let navigation = target.navigation, case .columns(let pairs) = navigation.relation,
       let owner = target.entity.flatMap({ plan.table($0.table) }),
@@ -228,7 +228,7 @@ extension ChangeTarget.End {
 }
 
 extension LocalRows {
-  /// The rows that a navigation property leads to.
+  /// The rows that are the targets of a navigation property.
   func related(
     to reference: RowReference, _ cells: EntityCells, by navigation: ReplicaNavigation
   ) throws(StorageError) -> [(id: Int64, cells: EntityCells)] {

@@ -1,13 +1,13 @@
 import LarderOData
 import LarderStorage
 
-/// The properties of a change as cells of a row, and as what is sent.
+/// Converts the properties of a change to cells of a row, and to the properties that are sent.
 struct ChangedCells {
   let table: EntityTable
-  /// The entity's type.
+  /// The type of the entity.
   let type: EdmStructure
   let model: EdmModel
-  /// The row as it is; empty for one that is made.
+  /// The current row; empty for a row that is created.
   let old: EntityCells
   private(set) var cells = EntityCells()
   private(set) var sent: [QueuedProperty] = []
@@ -20,7 +20,7 @@ struct ChangedCells {
     self.old = old
   }
 
-  /// Takes a property; throws where it does not fit the model.
+  /// Adds a property. Throws if it does not fit the model.
   mutating func take(_ property: ODataProperty) throws {
     guard let declared = type.property(property.name) else {
       guard type.isOpen else { throw OfflineODataError.unknown(property.name, of: type) }
@@ -35,7 +35,7 @@ struct ChangedCells {
     sent.append(QueuedProperty(name: property.name, value: QueuedValue(value)))
   }
 
-  /// Takes a value at a path through complex properties.
+  /// Adds a value at a path through complex properties.
   mutating func take(_ value: ODataValue, at path: [String], isWhole: Bool) throws {
     let place = "\(type.name)/\(path.joined(separator: "/"))"
     guard let column = table.column(path, on: type) else {
@@ -47,14 +47,14 @@ struct ChangedCells {
     let fitted = try ChangedValue(model: model).fit(value, to: property, at: place)
     try set(path, fitted, isWhole: isWhole)
     sent = [QueuedProperty(name: path.last ?? "", value: QueuedValue(fitted))]
-    // What is set inside a complex value that was null makes it one.
+    // A value that is set inside a null complex value makes that value exist.
     for length in 1..<max(path.count, 1) {
       guard let outer = table.column(Array(path.prefix(length)), on: type), outer.storage == .complex else { continue }
       if old[outer.name] == nil { cells[outer.name] = .text("") }
     }
   }
 
-  /// Sets every property that was not taken to its default, as PUT does (OData Protocol 4.01 §11.4.4).
+  /// Sets every property that was not added to its default, as PUT does (OData Protocol 4.01 §11.4.4).
   mutating func reset(keeping kept: Set<String>) throws {
     let taken = Set(sent.map(\.name))
     for property in type.properties where !taken.contains(property.name) && !kept.contains(property.name) {
@@ -72,9 +72,9 @@ struct ChangedCells {
     }
   }
 
-  /// The cells, with undeclared properties laid over those that are there.
+  /// The resulting cells, in which undeclared properties are merged with the existing ones.
   ///
-  /// - Parameter replaces: the others go.
+  /// - Parameter replaces: whether the existing undeclared properties are removed.
   mutating func finished(replaces: Bool = false) throws -> EntityCells {
     guard !dynamic.isEmpty, let column = table.column([TableColumns.dynamicName]) else { return cells }
     var complex = ODataComplexValue()
@@ -107,7 +107,7 @@ struct ChangedCells {
     }
     let derived = complex.typeName == column.type.name ? nil : complex.typeName
     cells[column.name] = .text(derived ?? "")
-    // Of an update, what is left out of a complex value stays (OData Protocol 4.01 §11.4.3).
+    // In an update, omitted members of a complex value are unchanged (OData Protocol 4.01 §11.4.3).
     if isWhole || old[column.name] == nil {
       for inner in table.columns where inner.path.count > path.count && inner.path.starts(with: path) {
         cells[inner.name] = .null

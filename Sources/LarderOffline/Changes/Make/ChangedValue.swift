@@ -1,21 +1,21 @@
 import LarderOData
 
-/// Values of a change made to fit the model, or refused by name.
+/// Converts the values of a change to the types of the model, or rejects them with the name of the property.
 struct ChangedValue {
   let model: EdmModel
 
-  /// The deepest that complex values may nest.
+  /// The maximum nesting depth of complex values.
   private static let deepest = 64
 
-  /// A value of a property as its type has it.
+  /// Converts a value to the type of a property.
   ///
-  /// Numbers of one type are taken for those of another where nothing is lost, texts for the types that JSON writes in
+  /// Numbers are converted between types if nothing is lost; texts are converted to the types that JSON writes as
   /// strings. Throws `invalidInput`.
   func fit(_ value: ODataValue, to property: EdmProperty, at place: String) throws(OfflineODataError) -> ODataValue {
     try fit(value, property.type, property.facets, isNullable: property.isNullable, at: place, depth: 0)
   }
 
-  /// A value of an action's parameter, the same way.
+  /// Converts a value to the type of an action's parameter.
   func fit(_ value: ODataValue, to parameter: EdmParameter, at place: String) throws(OfflineODataError) -> ODataValue {
     try fit(value, parameter.type, parameter.facets, isNullable: parameter.isNullable, at: place, depth: 0)
   }
@@ -155,7 +155,7 @@ struct ChangedValue {
     }
   }
 
-  /// Digits that count at either side of the point; nil for what is no finite number.
+  /// The number of significant digits before and after the decimal point; nil for a number that is not finite.
   private static func digits(_ number: ODataDecimal) -> (left: Int, right: Int)? {
     let text = number.description.drop { $0 == "-" }
     guard text.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }) else { return nil }

@@ -8,9 +8,9 @@ import LarderStorage
   import Foundation
 #endif
 
-/// The value of a key property until the server gives one: never sent.
+/// The local value of a key property until the server assigns one. It is never sent.
 enum LocalKey {
-  /// A value that no entity of the store has; nil where the type has none that would be taken for no other.
+  /// A value that no entity of the store has; nil if the type has no values that are reliably unused.
   ///
   /// - Parameter row: the entity's identity, which no other entity has.
   static func value(_ column: ReplicaColumn, row: Int64, _ environment: LarderEnvironment) -> SQLValue? {

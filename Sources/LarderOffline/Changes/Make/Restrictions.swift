@@ -1,7 +1,7 @@
 import LarderOData
 
-/// What a model's Capabilities annotations say of changes of entities: `InsertRestrictions`, `UpdateRestrictions` and
-/// `DeleteRestrictions` of an entity set, a singleton, a navigation property, or inside `NavigationRestrictions`.
+/// The restrictions of changes in a model's Capabilities annotations: `InsertRestrictions`, `UpdateRestrictions` and
+/// `DeleteRestrictions` of an entity set, a singleton or a navigation property, or inside `NavigationRestrictions`.
 struct Restrictions: Sendable {
   static let vocabulary = "Org.OData.Capabilities.V1."
 
@@ -19,7 +19,7 @@ struct Restrictions: Sendable {
 
   init() {}
 
-  /// Those that are annotated on an element.
+  /// The restrictions that are annotated on an element.
   init(of target: String, _ model: EdmModel) {
     func members(_ term: String) -> [EdmPropertyValue]? {
       model.annotation(Self.vocabulary + term, target: target)?.value?.members
@@ -28,7 +28,7 @@ struct Restrictions: Sendable {
       members("InsertRestrictions"), members("UpdateRestrictions"), members("DeleteRestrictions"), in: "Capabilities")
   }
 
-  /// Those of one navigation property in `NavigationRestrictions`.
+  /// The restrictions of one navigation property in `NavigationRestrictions`.
   init(_ members: [EdmPropertyValue], in place: String) {
     read(
       members.record("InsertRestrictions"), members.record("UpdateRestrictions"), members.record("DeleteRestrictions"),
@@ -110,7 +110,7 @@ extension [EdmPropertyValue] {
     return items.compactMap(\.members)
   }
 
-  /// The names of an enumeration's members, without that of the type.
+  /// The names of an enumeration's members, without the name of the type.
   fileprivate func members(_ name: String) -> [String]? {
     guard case .constant(_, let text)? = value(name) else { return nil }
     return text.split(whereSeparator: { $0 == " " || $0 == "," }).compactMap {

@@ -1,13 +1,13 @@
 import LarderOData
 import LarderService
 
-// Changes that take little time as far as the request tells.
+// Changes that are expected to take little time, judged by the request alone.
 extension ODataSingleRequest {
-  /// Whether it is about one entity or link, with little content and few others named in it.
+  /// Whether it changes one entity or link, with little content and few references to others.
   var isShort: Bool {
     switch operation {
     case .create, .update, .createLink, .updateLink, .deleteLink: break
-    // What an entity's deletion takes with it is not known before.
+    // The number of entities that a deletion also deletes is not known in advance.
     default: return false
     }
     switch body {
@@ -25,14 +25,14 @@ extension ODataSingleRequest {
 }
 
 extension [ODataNavigationLink] {
-  /// An entity that is named is looked up, which takes as long as a kilobyte.
+  /// A referenced entity is looked up, which takes as long as processing a kilobyte.
   fileprivate var weight: Int {
     reduce(0) { $0 + $1.name.utf8.count + $1.bindings.reduce(0) { $0 + 1024 + $1.utf8.count } }
   }
 }
 
 extension [ODataProperty] {
-  /// About how many bytes the values and their names have.
+  /// The approximate size of the values and their names in bytes.
   fileprivate var weight: Int { reduce(0) { $0 + $1.name.utf8.count + $1.value.weight } }
 }
 
@@ -50,7 +50,7 @@ extension ODataValue {
 }
 
 extension ODataGeo.Shape {
-  /// Positions have four numbers at most.
+  /// Positions have at most four numbers.
   fileprivate var weight: Int {
     switch self {
     case .point: 32

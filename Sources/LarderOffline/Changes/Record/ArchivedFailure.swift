@@ -1,13 +1,13 @@
-/// Why a request went to the error archive, and what is needed to look into it.
+/// Why a request went to the error archive, with the data to analyze it.
 struct ArchivedFailure: Codable, Hashable, Sendable {
   enum Kind: String, Codable, Sendable {
-    /// The service refused the request, or another of its change set.
+    /// The service rejected the request, or another request of its change set.
     case refused
     /// The entity has changed at the service: 412.
     case conflict
-    /// The answer was lost, and what became of the request cannot be told.
+    /// The response was lost, and the outcome cannot be determined.
     case unknownOutcome
-    /// The model has changed, and the request fits it no more.
+    /// The model has changed, and the request no longer fits it.
     case unfitting
   }
 
@@ -17,25 +17,26 @@ struct ArchivedFailure: Codable, Hashable, Sendable {
   var message: String
   var innerError: String?
   var domain: String?
-  /// As it was sent.
+  /// The method of the request as it was sent.
   var method: String
   var url: String
   var body: String?
-  /// Seconds since 1970.
+  /// When it failed, in seconds since 1970.
   var time: Double
-  /// Of a conflict: the server's row that the change was based on, what this device made of it, and what the server has now.
+  /// For a conflict: the server's row that the change was based on, the row on this device, and the server's current
+  /// row.
   var base: EntityCells?
   var mine: EntityCells?
-  /// Nil where ``theirsIsUnknown``, and where the server has it no more.
+  /// Nil if ``theirsIsUnknown``, and if the server no longer has the row.
   var theirs: EntityCells?
-  /// The server's version could not be had yet.
+  /// Whether the server's version could not be read yet.
   var theirsIsUnknown = false
-  /// Of a conflict: the change may have taken effect before another client changed the entity; nil for no.
+  /// For a conflict: whether the change may have taken effect before another client changed the entity; nil for no.
   var mayHaveTakenEffect: Bool?
-  /// Of one that is no conflict: whether the service was asked what it has, for that tells why it refused (404, 409, 410).
+  /// For other failures: whether the server's version was read, because it explains the rejection (404, 409, 410).
   var showsTheirs: Bool?
 
-  /// Whether the three versions tell something.
+  /// Whether the three versions are meaningful.
   var hasVersions: Bool { kind == .conflict || showsTheirs == true }
 
   init(kind: Kind, message: String, method: String, url: String, time: Double) {

@@ -1,6 +1,6 @@
 import LarderStorage
 
-/// The requests that wait to be sent, read and written inside a transaction.
+/// The queue of pending requests, read and written inside a transaction.
 struct ChangeQueue {
   let connection: Connection
 
@@ -10,59 +10,60 @@ struct ChangeQueue {
 
   private static let columns = "id, unit, state, request, attempt, failure"
 
-  /// All requests, in the order in which they were made.
+  /// All requests, in the order in which they were created.
   func entries() throws(StorageError) -> [QueueEntry] {
     try entries("SELECT \(Self.columns) FROM larder_request ORDER BY id", [])
   }
 
-  /// Those of one state, in their order.
+  /// The requests in a state, in their order.
   func entries(_ state: RequestState) throws(StorageError) -> [QueueEntry] {
     try entries(
       "SELECT \(Self.columns) FROM larder_request WHERE state = ?1 ORDER BY id", [.integer(Int64(state.rawValue))])
   }
 
-  /// Those that make or change an entity, in their order.
+  /// The requests that create or change an entity, in their order.
   func entries(of row: Int64) throws(StorageError) -> [QueueEntry] {
     try entries("SELECT \(Self.columns) FROM larder_request WHERE entity = ?1 ORDER BY id", [.integer(row)])
   }
 
-  /// Whether a request of an entity is in the archive: asked before each change, for which reading them all is dear.
+  /// Whether a request of an entity is in the archive. This is checked before each change, when reading all requests
+  /// would be too slow.
   func hasFailed(_ row: Int64) throws(StorageError) -> Bool {
     try connection.first("SELECT 1 FROM larder_request WHERE entity = ?1 AND state = 2 LIMIT 1", .integer(row)) {
       (_) throws(StorageError) in true
     } ?? false
   }
 
-  /// Whether a download has noticed a conflict of a request of an entity that waits.
+  /// Whether a download has found a conflict of a pending request of an entity.
   func hasNoticed(_ row: Int64) throws(StorageError) -> Bool {
     let sql = "SELECT 1 FROM larder_request WHERE entity = ?1 AND state = 0 AND failure IS NOT NULL LIMIT 1"
     return try connection.first(sql, .integer(row)) { (_) throws(StorageError) in true } ?? false
   }
 
-  /// One request; nil where it is gone.
+  /// A request; nil if it no longer exists.
   func entry(_ id: Int64) throws(StorageError) -> QueueEntry? {
     try entries("SELECT \(Self.columns) FROM larder_request WHERE id = ?1", [.integer(id)]).first
   }
 
-  /// Those of a unit that wait or were sent, in their order.
+  /// The queued and sent requests of a unit, in their order.
   func entries(inUnit id: Int64) throws(StorageError) -> [QueueEntry] {
     try entries(
       "SELECT \(Self.columns) FROM larder_request WHERE id IN (\(Self.ofUnit)) AND state IN (0, 1) ORDER BY id",
       [.integer(id)])
   }
 
-  /// The numbers of the requests of unit `?1`: its first, and the others, which an index has.
+  /// Selects the ids of the requests of unit `?1`: its first request, and the others, which are found by an index.
   static let ofUnit = """
     SELECT id FROM larder_request WHERE id = ?1 AND unit = ?1 \
     UNION ALL SELECT id FROM larder_request WHERE unit = ?1 AND unit <> id AND unit <> 0
     """
 
-  /// The numbers of all requests of a unit, in whatever state, in their order.
+  /// The ids of all requests of a unit, in any state, in their order.
   func members(ofUnit id: Int64) throws(StorageError) -> [Int64] {
     try connection.integers("SELECT id FROM larder_request WHERE id IN (\(Self.ofUnit)) ORDER BY id", .integer(id))
   }
 
-  /// The units that a unit depends on and that are still there.
+  /// The units that a unit depends on and that still exist.
   func units(before id: Int64) throws(StorageError) -> [Int64] {
     try connection.integers(
       """
@@ -72,7 +73,7 @@ struct ChangeQueue {
     )
   }
 
-  /// The entity that a request makes or changes; nil in nil where the request is gone.
+  /// The entity that a request creates or changes. The outer optional is nil if the request no longer exists.
   func entity(of id: Int64) throws(StorageError) -> RowReference?? {
     let sql = """
       SELECT json_extract(request, '$.entity.table'), json_extract(request, '$.entity.row') FROM larder_request
@@ -101,10 +102,11 @@ struct ChangeQueue {
     return all
   }
 
-  /// Holds for a base that is ``EntityCells/isKeyless``: a quotation mark in a text is escaped.
+  /// A condition for bases that are ``EntityCells/isKeyless``. It cannot match a text, in which quotation marks are
+  /// escaped.
   static let isKeyless = "instr(cells, '\"@keyless\":1') > 0"
 
-  /// The requests that name a row whose key the service has given, and that is not known yet.
+  /// The requests that name a row whose key the service has assigned and that is not known yet.
   func keyless() throws(StorageError) -> [Int64] {
     let rows = try connection.integers("SELECT row FROM larder_base WHERE \(Self.isKeyless)")
     var requests: [Int64] = []
@@ -124,25 +126,25 @@ struct ChangeQueue {
     return Dictionary(grouping: pairs, by: \.0).mapValues { $0.map(\.1) }
   }
 
-  /// The requests that one depends on, in their order.
+  /// The requests that a request depends on, in their order.
   func dependencies(of id: Int64) throws(StorageError) -> [Int64] {
     try connection.integers(
       "SELECT earlier FROM larder_dependency WHERE request = ?1 ORDER BY earlier", .integer(id))
   }
 
-  /// Requests with their transactions, and with all that depends on any of these, directly or not, and the transactions
-  /// of that; in their order.
+  /// The requests with their transactions, and with all that depend on any of these, directly or indirectly, with their
+  /// transactions; in their order.
   func withDependents(_ ids: Set<Int64>) throws(StorageError) -> [Int64] {
     try reached(from: ids, by: "SELECT request FROM larder_dependency WHERE earlier = ?1")
   }
 
-  /// Requests with all that have them among their dependents, see ``withDependents(_:)``; in their order.
+  /// The requests with all that have them among their dependents, see ``withDependents(_:)``; in their order.
   func withEarlier(_ ids: Set<Int64>) throws(StorageError) -> [Int64] {
     try reached(from: ids, by: "SELECT earlier FROM larder_dependency WHERE request = ?1")
   }
 
-  /// The requests of the archive that may have taken effect, though nobody can tell: those that are unclear, conflicts with
-  /// what another client may have changed behind them, and those that were uncertain when they were held.
+  /// The archived requests that may have taken effect, which cannot be determined: unclear requests, conflicts where
+  /// another client may have changed the entity after them, and requests that were uncertain when they were held.
   func undecided() throws(StorageError) -> Set<Int64> {
     Set(
       try connection.integers(
@@ -166,7 +168,7 @@ struct ChangeQueue {
     return dependentIDs.sorted()
   }
 
-  /// What a request does, in order.
+  /// The effects of a request, in order.
   func effects(of request: Int64) throws(StorageError) -> [Effect] {
     try effects("request = ?1", [.integer(request)])
   }
@@ -195,9 +197,10 @@ struct ChangeQueue {
 
   // MARK: Writing
 
-  /// Adds a request with its effects; answers its number. Rows are recomputed by the caller.
+  /// Adds a request with its effects. Returns its id. The caller must fold the rows.
   ///
-  /// - `unit`: that of the first request of its transaction; nil for the first, and for one that stands alone.
+  /// - Parameter unit: the unit of the first request of its transaction; nil for the first request, and for one without
+  ///   a transaction.
   func add(
     _ request: QueuedRequest, unit: Int64? = nil, effects: [Effect], after earlier: Set<Int64>
   ) throws(StorageError) -> Int64 {
@@ -212,7 +215,7 @@ struct ChangeQueue {
     return id
   }
 
-  /// Notes that a request depends on an earlier one.
+  /// Records that a request depends on an earlier one.
   func add(_ id: Int64, after earlier: Int64) throws(StorageError) {
     try connection.run(
       "INSERT OR IGNORE INTO larder_dependency(request, earlier) VALUES(?1, ?2)", .integer(id), .integer(earlier))
@@ -227,25 +230,25 @@ struct ChangeQueue {
     }
   }
 
-  /// Puts another request, and other effects, in the place of one that was not sent.
+  /// Replaces a request that was not sent, and its effects.
   func replace(_ id: Int64, by request: QueuedRequest, effects: [Effect]) throws(StorageError) {
     try replace(id, by: request)
     try connection.run("DELETE FROM larder_effect WHERE request = ?1", .integer(id))
     try add(effects, to: id)
   }
 
-  /// Puts another request in the place of one; its effects stay.
+  /// Replaces a request. Its effects stay.
   func replace(_ id: Int64, by request: QueuedRequest) throws(StorageError) {
     try connection.run(
       "UPDATE larder_request SET request = ?1 WHERE id = ?2", .text(JSONSettings.encode(request)), .integer(id))
   }
 
-  /// Puts the pending requests of a row on another ETag of the service's, unless one of them has a conflict that was noticed:
-  /// they keep the ETag of the version that they know.
+  /// Sets the ETag of the service's version in the pending requests of a row. If a conflict was found for one of them,
+  /// they keep the ETag of the version that they are based on.
   ///
-  /// - Parameter sparesLinks: whether requests that change single links (``QueuedRequest/changesSingleLink``) keep the ETag
-  ///   that they were made on. A later version may hold another client's link, which values do not tell: a condition that
-  ///   fails makes the store look at the link.
+  /// - Parameter sparesLinks: whether requests that change single links (``QueuedRequest/changesSingleLink``) keep the
+  ///   ETag that they were based on. A later version may contain another client's link, which is not visible in the
+  ///   values: if the condition fails, the store looks up the link.
   func rebase(_ row: Int64, on etag: String?, sparesLinks: Bool = false) throws(StorageError) {
     guard try !hasNoticed(row) else { return }
     try connection.run(
@@ -262,7 +265,7 @@ struct ChangeQueue {
       "UPDATE larder_request SET state = ?1 WHERE id = ?2", .integer(Int64(state.rawValue)), .integer(id))
   }
 
-  /// Holds a request that waits, or whose outcome is uncertain: it is uncertain again when it is let go.
+  /// Holds a request that is queued or uncertain. An uncertain one is uncertain again when it is released.
   func hold(_ id: Int64) throws(StorageError) {
     try connection.run(
       """
@@ -272,14 +275,14 @@ struct ChangeQueue {
       """, .integer(id))
   }
 
-  /// Notes that the service has answered that the change set of an uncertain request failed.
+  /// Records that the service has reported a failure of the change set of an uncertain request.
   func noteRejection(of id: Int64) throws(StorageError) {
     try connection.run(
       "UPDATE larder_request SET attempt = json_set(attempt, '$.isRejected', json('true')) WHERE id = ?1 AND state = 1",
       .integer(id))
   }
 
-  /// Lets go of a request that is held.
+  /// Releases a held request.
   func letGo(_ id: Int64) throws(StorageError) {
     try connection.run(
       """
@@ -288,19 +291,19 @@ struct ChangeQueue {
       """, .integer(id))
   }
 
-  /// Writes the journal of a send.
+  /// Stores the journal entry of a send.
   func set(attempt: String?, of id: Int64) throws(StorageError) {
     try connection.run("UPDATE larder_request SET attempt = ?1 WHERE id = ?2", .text(attempt), .integer(id))
   }
 
-  /// Writes why a request is in the archive; its state is apart.
+  /// Stores why a request is in the archive. Its state is set separately.
   func set(failure: ArchivedFailure?, of id: Int64) throws(StorageError) {
     try connection.run(
       "UPDATE larder_request SET failure = ?1 WHERE id = ?2", .text(failure.map { JSONSettings.encode($0) }),
       .integer(id))
   }
 
-  /// Takes requests out, with their effects and dependencies.
+  /// Removes requests with their effects and dependencies.
   func remove(_ ids: some Sequence<Int64>) throws(StorageError) {
     for id in ids {
       try connection.run("DELETE FROM larder_request WHERE id = ?1", .integer(id))

@@ -1,28 +1,29 @@
-/// What a queued request does to the rows of the store: recorded with it, in order, by names of tables and columns.
+/// The effect of a queued request on the rows of the store. Effects are recorded with the request, in order, and refer
+/// to tables and columns by name.
 ///
-/// Effective rows are what the effects of all queued requests make of the server's: see ``PendingFold``.
+/// The rows that readers see are the server's rows with the effects of all queued requests: see ``PendingFold``.
 struct Effect: Hashable, Sendable {
   enum Kind: Int, Sendable {
-    /// The row comes to be, with these cells.
+    /// Creates the row with these cells.
     case insert = 0
-    /// Cells of the row change.
+    /// Changes cells of the row.
     case set = 1
-    /// The row goes.
+    /// Deletes the row.
     case delete = 2
-    /// The link from `row` to `other` comes to be.
+    /// Adds the link from `row` to `other`.
     case link = 3
-    /// The link goes.
+    /// Removes the link.
     case unlink = 4
   }
 
   var kind: Kind
-  /// The table's name; of a link the link table's, ``LinkTable/name``.
+  /// The name of the table; for a link, that of the link table, ``LinkTable/name``.
   var name: String
-  /// The row's `@id`; of a link its source's.
+  /// The `@id` of the row; for a link, that of its source.
   var row: Int64
-  /// Of a link: the target's `@id`.
+  /// For a link, the `@id` of the target.
   var other: Int64?
-  /// By column; of an insert all that are known.
+  /// The changed cells by column; for an insert, all known cells.
   var cells = EntityCells()
 
   init(_ kind: Kind, _ name: String, _ row: Int64, other: Int64? = nil, cells: EntityCells = EntityCells()) {
@@ -33,6 +34,6 @@ struct Effect: Hashable, Sendable {
     self.cells = cells
   }
 
-  /// The row, where the effect is on one.
+  /// The row, if the effect is on a row; nil for a link.
   var reference: RowReference? { other == nil ? RowReference(name, row) : nil }
 }

@@ -1,24 +1,24 @@
-/// How far a queued request has come.
+/// The state of a queued request.
 enum RequestState: Int, Codable, Sendable {
-  /// Waits to be sent.
+  /// It is pending.
   case queued = 0
-  /// Was sent, and what became of it is not known.
+  /// It was sent, and its outcome is not known.
   case sent = 1
-  /// Failed: in the error archive.
+  /// It failed, and is in the error archive.
   case archived = 2
   /// Held, because one that it depends on is in the archive.
   case held = 3
 }
 
-/// A request of the queue with what the queue knows of it.
+/// A request of the queue with its state.
 struct QueueEntry: Hashable, Sendable {
-  /// Grows with each request; the order in which they were made.
+  /// The id, which increases with each request, in the order in which they were created.
   var id: Int64
-  /// Requests of one transaction, sent as one change set: the first's id.
+  /// The id of the first request of its transaction. Requests of one transaction are sent as one change set.
   var unit: Int64
   var state: RequestState
   var request: QueuedRequest
-  /// The journal of the last send, as the upload writes it.
+  /// The journal entry of the last send, written by the upload.
   var attempt: String?
   var failure: ArchivedFailure?
 }

@@ -1,11 +1,11 @@
 import LarderOData
 
-/// A change as it waits to be sent: what is done to what, with entities by their identity. It becomes HTTP only when it
-/// is sent, with the keys and ETags that are known then.
+/// A change in the queue: an operation and its target, with entities by their identity. It is converted to an HTTP
+/// request only when it is sent, with the keys and ETags that are known then.
 struct QueuedRequest: Codable, Hashable, Sendable {
-  /// What is done (OData Protocol 4.01 §11.4, §11.5.5).
+  /// The operation (OData Protocol 4.01 §11.4, §11.5.5).
   enum Operation: String, Codable, Sendable {
-    /// POST of an entity to a collection. The body is `.entity`; `entity` is the one that is made.
+    /// POST of an entity to a collection. The body is `.entity`; `entity` is the created one.
     case create
     /// PATCH, MERGE and PUT of an entity. The body is `.entity`.
     case patch, merge, replace
@@ -13,13 +13,13 @@ struct QueuedRequest: Codable, Hashable, Sendable {
     case delete
     /// POST of a reference to a collection, PUT of a single one. The body is `.reference`; the path has no `$ref`.
     case createLink, updateLink
-    /// DELETE of a reference; of one in a collection the body is `.reference` and says which.
+    /// DELETE of a reference. To remove one from a collection, the body is `.reference` and names it.
     case deleteLink
-    /// PUT, PATCH and DELETE of a property or of its `$value`. The body is `.properties` of one, or none.
+    /// PUT, PATCH and DELETE of a property or of its `$value`. The body is `.properties` with one property, or none.
     case replaceProperty, patchProperty, deleteProperty
     /// PUT of a property's or an entity's raw value (`/$value`): the body is `.bytes`.
     case replaceValue
-    /// POST of an action with `.properties`, its parameters.
+    /// POST of an action. The body is `.properties` with its parameters.
     case action
     /// POST of bytes to a collection; PUT and DELETE of a media resource or stream property. The body is `.media`.
     case createMedia, updateMedia, deleteMedia
@@ -28,28 +28,30 @@ struct QueuedRequest: Codable, Hashable, Sendable {
   var operation: Operation
   var target: QueuedTarget
   var body = QueuedBody.none
-  /// The entity that is made or changed; nil where it is none of the store's.
+  /// The entity that is created or changed; nil if it is not an entity of the store.
   var entity: RowReference?
-  /// Fields to send, in order, as the caller gave them.
+  /// The header fields to send, in order, as the caller set them.
   var headers: [QueuedHeader] = []
   var customTag: String?
-  /// The caller's group of requests, to upload some of them only.
+  /// The category that the caller set, to upload only some of the requests.
   var category: String?
-  /// Never merged with another.
+  /// Whether it is never merged with another request.
   var isUnmodifiable = false
   /// `representation` or `minimal`; nil leaves it to the service.
   var returnPreference: String?
-  /// The ETag that the server's version of the entity had when the request was made; nil where it had none.
+  /// The ETag of the server's version of the entity when the request was created; nil if there was none.
   var baseETag: String?
-  /// Of a change of a stream: the ETag that the stream had; nil where none was known.
+  /// For a change of a stream: the ETag of the stream; nil if it was not known.
   var streamETag: String?
-  /// Of the link to one entity: where it led when the request was made; nil in stores of earlier versions.
+  /// For a link to a single entity: its target when the request was created; nil in stores of earlier versions.
   var formerEnd: FormerEnd?
-  /// The service has asked for a condition where none goes at first: links before V4.
+  /// Whether the service has demanded a condition for a request that is sent without one at first: links before V4.
   var wantsCondition: Bool?
-  /// Of a change of a stream: the service refuses the stream's own ETag, so the request goes under the entity's.
+  /// For a change of a stream: whether the service rejects the stream's own ETag, so that the request is sent with the
+  /// entity's.
   var usesEntityETag: Bool?
-  /// The condition that the caller gave: only `*` has a meaning when it is sent, an ETag was compared when it was made.
+  /// The condition that the caller set. Only `*` has an effect when the request is sent; an ETag was compared when it
+  /// was created.
   var ifMatch: String?
 
   init(_ operation: Operation, _ target: QueuedTarget) {
@@ -57,22 +59,22 @@ struct QueuedRequest: Codable, Hashable, Sendable {
     self.target = target
   }
 
-  /// Whether it is an update with a link to one entity that no column tells.
+  /// Whether it is an update that sets a link to a single entity which is not stored in a column.
   var setsLink: Bool {
     guard case .entity(let body) = body else { return false }
     return body.links.contains { $0.formerEnd != nil }
   }
 
-  /// Whether it changes a link to one entity: it is a request for that link, or an update that sets it.
+  /// Whether it changes a link to a single entity: as a request for that link, or as an update that sets it.
   var changesSingleLink: Bool { formerEnd != nil || setsLink }
 }
 
-/// Where the link to one entity led before a request that changes it.
+/// The target of a link to a single entity before a request that changes it.
 enum FormerEnd: Codable, Hashable, Sendable {
-  /// No defining query has brought the link.
+  /// No defining query includes the link.
   case unknown
   case nothing
-  /// The entity's identity.
+  /// The identity of the entity.
   case row(Int64)
 }
 
@@ -82,14 +84,14 @@ struct QueuedHeader: Codable, Hashable, Sendable {
   var value: String
 }
 
-/// The resource of a queued request: a path from an entity of the store, or plain text.
+/// The resource of a queued request: a path relative to an entity of the store, or a text.
 struct QueuedTarget: Codable, Hashable, Sendable {
-  /// The entity that the path begins at; nil where it begins at the service's root.
+  /// The entity at which the path begins; nil if it begins at the service's root.
   var row: RowReference?
-  /// What follows the entity without a slash in front: empty for itself, `Items`, `Ns.Derived/Photo`, `Name/$value`. Without
-  /// an entity the whole path relative to the service's root: `Orders`, `Ns.Reset`.
+  /// The path below the entity, without a leading slash: empty for the entity itself, `Items`, `Ns.Derived/Photo`,
+  /// `Name/$value`. Without an entity, the whole path relative to the service's root: `Orders`, `Ns.Reset`.
   var path: String
-  /// Query options as the caller gave them, without `?`.
+  /// The query options as the caller set them, without `?`.
   var query: String?
 
   init(_ row: RowReference? = nil, _ path: String = "", query: String? = nil) {
@@ -106,17 +108,17 @@ indirect enum QueuedBody: Codable, Hashable, Sendable {
   case properties([QueuedProperty])
   case reference(QueuedReference)
   case bytes([UInt8], contentType: String)
-  /// The bytes kept in the store under a number: `StoredStreams`' generation.
+  /// The bytes stored under a number: `StoredStreams`' generation.
   case media(stream: Int64, byteCount: Int64, contentType: String)
 }
 
-/// An entity in a body, with those that are made with it or bound to it.
+/// An entity in a body, with those that are created together with it or bound to it.
 struct QueuedEntity: Codable, Hashable, Sendable {
-  /// The type's qualified name; nil where it is the declared one.
+  /// The qualified name of the type; nil if it is the declared one.
   var typeName: String?
-  /// The row that it makes or changes.
+  /// The row that is created or changed.
   var row: RowReference?
-  /// What is sent; key properties that the server gives are not in it.
+  /// The properties to send, without key properties that the server assigns.
   var properties: [QueuedProperty] = []
   var links: [QueuedLink] = []
 }
@@ -125,7 +127,7 @@ struct QueuedEntity: Codable, Hashable, Sendable {
 struct QueuedProperty: Codable, Hashable, Sendable {
   var name: String
   var value: QueuedValue
-  /// Where the value is the key of an entity that the server has not yet seen: which, and which property of it.
+  /// If the value is the key of an entity that the server has not seen yet: the entity and its key property.
   var key: QueuedKey?
 }
 
@@ -139,19 +141,19 @@ struct QueuedKey: Codable, Hashable, Sendable {
 struct QueuedLink: Codable, Hashable, Sendable {
   var name: String
   var isCollection: Bool
-  /// Entities that exist, or come to be by another request: `@odata.bind`, in V2 `__metadata.uri`.
+  /// Entities that exist, or that another request creates: `@odata.bind`, in V2 `__metadata.uri`.
   var bindings: [QueuedReference] = []
-  /// Entities that are made with this one.
+  /// Entities that are created together with this one.
   var entities: [QueuedEntity] = []
-  /// Of a single one: it is made empty.
+  /// For a single-valued property: whether its link is removed.
   var isNull = false
-  /// Of a single one in an update: see ``QueuedRequest/formerEnd``.
+  /// For a single-valued property in an update: see ``QueuedRequest/formerEnd``.
   var formerEnd: FormerEnd?
 }
 
 /// An entity that a request refers to.
 enum QueuedReference: Codable, Hashable, Sendable {
   case row(RowReference)
-  /// One that the store has not: as the caller gave it.
+  /// An entity that is not in the store, as the caller named it.
   case url(String)
 }

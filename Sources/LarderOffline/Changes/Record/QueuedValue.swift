@@ -1,14 +1,14 @@
 import LarderOData
 
-/// A value that says its type by itself, in the form that it is kept in.
+/// A value in its stored form, which contains its type.
 struct QueuedValue: Hashable, Sendable {
   var value: ODataValue
 
   init(_ value: ODataValue) { self.value = value }
 }
 
-// null, booleans, texts and arrays as they are; others `{"t": type, "v": text}`; complex values
-// `{"t": type's name or "", "p": [[name, value] …]}` as objects with `n` and `v`.
+// The JSON encoding: null, booleans, texts and arrays as they are; other primitive values as `{"t": type, "v": text}`;
+// complex values as `{"t": type name or "", "p": […]}` with members that are objects with `n` (name) and `v` (value).
 extension QueuedValue: Codable {
   private enum Key: String, CodingKey { case type = "t", value = "v", properties = "p" }
 

@@ -1,25 +1,27 @@
 import LarderOData
 import LarderStorage
 
-/// What becomes of a conflict, by its policy. Pure.
+/// The decision about a conflict by its policy. This type does no I/O.
 enum ConflictDecision: Hashable, Sendable {
   case archive
-  /// Sent again on top of the server's version.
+  /// The change is sent again on top of the server's version.
   case sendAgain
   case giveUp
-  /// It is as the request wants it already.
+  /// The server's version is already as the request wants it.
   case done
-  /// The application is asked.
+  /// The application decides.
   case ask
 
-  /// Decides.
+  /// Decides about a conflict.
   ///
   /// - Parameters:
   ///   - mine: the columns that the request changes.
   ///   - base: the server's version that the change was based on.
-  ///   - theirs: the server's version now; nil where it has the entity no more.
-  ///   - changesLink: the request sets a link that no column tells: whether another has set it too is not seen.
-  ///   - mayHaveTakenEffect: theirs may have been made knowing mine: then mine is not applied again over it.
+  ///   - theirs: the server's current version; nil if the entity was deleted there.
+  ///   - changesLink: whether the request sets a link that has no column, so that a concurrent change of the link is
+  ///     not visible.
+  ///   - mayHaveTakenEffect: whether the server's version may have been created on top of this change, which is then
+  ///     not applied again.
   static func of(
     _ policy: OfflineODataConflictPolicy, _ operation: QueuedRequest.Operation, mine: Set<String>, base: EntityCells?,
     theirs: EntityCells?, changesLink: Bool = false, mayHaveTakenEffect: Bool = false
@@ -28,7 +30,7 @@ enum ConflictDecision: Hashable, Sendable {
     switch policy {
     case .archive: return .archive
     case .serverWins: return .giveUp
-    // What is gone cannot be changed.
+    // An entity that was deleted cannot be changed.
     case .clientWins: return theirs == nil || mayHaveTakenEffect ? .archive : .sendAgain
     case .mergeDisjoint:
       guard !mayHaveTakenEffect, !changesLink, let theirs, let base, operation == .patch || operation == .merge else {
@@ -39,10 +41,10 @@ enum ConflictDecision: Hashable, Sendable {
     }
   }
 
-  /// The columns that two versions of an entity differ in.
+  /// The columns in which two versions of an entity differ.
   static func changed(from base: EntityCells, to theirs: EntityCells) -> Set<String> {
     let (old, new) = (base.content, theirs.content)
-    // An answer may leave out what it does not show; a value that is null is said.
+    // A response may leave out properties, but it contains those that are null.
     let names = Set(theirs.values.keys).subtracting(SystemColumn.allCases.map(\.rawValue))
     return names.filter { old[$0] != new[$0] }
   }

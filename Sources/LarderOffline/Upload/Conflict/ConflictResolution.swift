@@ -2,13 +2,14 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// Carries out a conflict's policy: fetches the server's version, decides, asks the application where it wants to be.
+/// Applies the conflict policy: fetches the server's version, decides, and calls the application's resolver if there is
+/// one.
 struct ConflictResolution: Sendable {
   let journal: UploadJournal
 
   private var store: OpenStore { journal.store }
 
-  /// What a policy goes by.
+  /// The local data that a policy needs.
   private struct ConflictContext: Sendable {
     var path: String?
     var base: EntityCells?
@@ -16,12 +17,12 @@ struct ConflictResolution: Sendable {
     var columns: Set<String> = []
   }
 
-  /// What becomes of a request that was answered 412.
+  /// The result of a request that was rejected with 412.
   ///
   /// - Parameters:
-  ///   - condition: the ETag that it was sent under; nil where it was sent under none.
-  ///   - theirs: the server's version, where it is known already.
-  ///   - failure: what goes to the archive where the policy sends it there.
+  ///   - condition: the ETag that it was sent with; nil if there was none.
+  ///   - theirs: the server's version, if it is known already.
+  ///   - failure: the failure that goes to the archive if the policy archives the request.
   func outcome(
     of entry: QueueEntry, condition: String?, theirs: RequestOutcome.ServerVersion? = nil, failure: ArchivedFailure
   ) async throws -> RequestOutcome {
@@ -61,7 +62,7 @@ struct ConflictResolution: Sendable {
     }
   }
 
-  /// Whether the service has refused its own ETag: it would again.
+  /// Whether the service rejected the ETag that it returns for the entity, so that it would reject it again.
   private func wouldBeRejectedAgain(_ condition: String?, _ theirs: RequestOutcome.ServerVersion, _ entry: QueueEntry)
     -> Bool
   {
@@ -69,7 +70,7 @@ struct ConflictResolution: Sendable {
     return etag(serverResponse, entry) == condition
   }
 
-  /// The ETag of what a request changes: a stream's, else the entity's.
+  /// The ETag of the resource that a request changes: the stream's, otherwise the entity's.
   func etag(_ serverResponse: ServerResponse, _ entry: QueueEntry) -> String? {
     serverResponse.resourceETag(of: entry.request, store.replica.plan)
   }
@@ -88,7 +89,7 @@ struct ConflictResolution: Sendable {
       guard let entity = entry.request.entity else { return context }
       let rows = LocalRows(plan, state, connection)
       context.path = (try? RowPath(connection: connection, state: state, plan: plan).location(of: entity))?.path
-      // A download may have brought theirs since the change was made.
+      // A download may have stored the server's version since the change was made.
       context.base = try entry.failure?.base ?? rows.base(of: entity)
       context.mine = try rows.effective(entity)
       for effect in try ChangeQueue(connection).effects(of: entry.id) where effect.reference == entity {
@@ -99,7 +100,7 @@ struct ConflictResolution: Sendable {
     }
   }
 
-  /// The server's version; unknown where it cannot be had now, which fails nothing.
+  /// The server's version; unknown if it cannot be read now, which is not an error.
   private func fetched(_ path: String?) async -> RequestOutcome.ServerVersion {
     guard let path, let lookupResult = try? await EntityLookup(store: store).entity(path) else { return .unknown }
     switch lookupResult {
@@ -109,7 +110,7 @@ struct ConflictResolution: Sendable {
     }
   }
 
-  /// The server's version. Throws ``UploadStop`` where the service cannot be asked.
+  /// The server's version. Throws ``UploadStop`` if the service cannot be reached.
   func reachableVersion(for entry: QueueEntry) async throws -> RequestOutcome.ServerVersion {
     guard let path = try await context(entry).path else { return .unknown }
     switch try await EntityLookup(store: store).entity(path) {
@@ -124,7 +125,7 @@ struct ConflictResolution: Sendable {
     return await withStream(await fetched(path), entry, path)
   }
 
-  /// Whether the server's version is another one than the change was based on.
+  /// Whether the server's version differs from the one that the change was based on.
   func isOtherVersion(_ serverResponse: ServerResponse, _ entry: QueueEntry) async throws -> Bool {
     let context = try await context(entry)
     let plan = store.replica.plan
@@ -132,7 +133,7 @@ struct ConflictResolution: Sendable {
       let cells = serverResponse.cells(in: table, plan)
     else { return false }
     if let column = entry.request.streamColumn(plan) {
-      // Where one of the two is not known, nothing tells.
+      // If one of the two ETags is not known, they cannot be compared.
       guard let old = base.streamETag(column), let new = cells.streamETag(column) else { return false }
       return old != new
     }

@@ -2,20 +2,22 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// The conflicts of a transaction: its change set failed as one, and one answer may stand for all.
+// Conflicts of a transaction: its change set failed as a whole, and one response may apply to all its requests.
 extension ConflictResolution {
-  /// A request of a transaction, as it was sent, with what goes to the archive where the policy sends it there.
+  /// A request of a transaction as it was sent, with the failure for the archive if the policy archives it.
   struct Member: Sendable {
     let entry: QueueEntry
-    /// The condition that it was sent under.
+    /// The ETag condition that it was sent with.
     let condition: String?
     let failure: ArchivedFailure
   }
 
-  /// What becomes of the requests of a transaction that failed for a condition (412, 428): those whose entities are what
-  /// they were based on go again with those that the policy changes; what the policy gives up, it gives up whole.
+  /// The results of the requests of a transaction that failed because of a condition (412, 428). Requests whose
+  /// entities are unchanged are sent again with those that the policy changes. If the policy discards one, the whole
+  /// transaction is discarded.
   ///
-  /// - Returns: nil where no entity is another one than expected: the service refuses for something else.
+  /// - Returns: nil if no entity has another version than expected, so that the service rejects the transaction for
+  ///   another reason.
   func outcomes(of members: [Member]) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)]? {
     var outcomes: [(entry: QueueEntry, outcome: RequestOutcome)] = []
     for member in members { outcomes.append((member.entry, try await outcome(of: member))) }
@@ -24,10 +26,10 @@ extension ConflictResolution {
     return together(members, outcomes)
   }
 
-  /// What becomes of the requests of a unit of which some have conflicts that a download has noticed, and no condition
-  /// would tell the service: the policy decides before anything is sent.
+  /// The results of the requests of a unit with conflicts that a download has found and the service would not detect,
+  /// because no condition is sent. The policy decides before anything is sent.
   ///
-  /// - Parameter found: the requests with what is known of them so far. It is those that wait that are decided.
+  /// - Parameter found: the requests with their results so far. Only pending ones are decided.
   func resolvingNoticedConflicts(
     _ initialOutcomes: [(entry: QueueEntry, outcome: RequestOutcome)]
   ) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)] {
@@ -46,20 +48,20 @@ extension ConflictResolution {
   private func resolvingNoticedConflicts(_ entry: QueueEntry, _ failure: ArchivedFailure) async throws -> RequestOutcome
   {
     let theirs = try await reachableVersion(for: entry)
-    // Another may have taken it back meanwhile.
+    // The other user may have reverted the change meanwhile.
     if case .existing(let serverResponse) = theirs, try await !isOtherVersion(serverResponse, entry) {
       return .again(theirs, nil)
     }
     return try await outcome(of: entry, condition: nil, theirs: theirs, failure: failure)
   }
 
-  /// The ends of requests that go together: what is refused is refused whole, what is given up is given up whole.
+  /// The results of requests that belong together: if one is rejected, or discarded, all are.
   private func together(
     _ members: [Member], _ outcomes: [(entry: QueueEntry, outcome: RequestOutcome)]
   ) -> [(entry: QueueEntry, outcome: RequestOutcome)] {
     for (place, item) in outcomes.enumerated() {
       guard case .archived(let failure, let theirs) = item.outcome else { continue }
-      // The others are refused with it, and have no conflict of their own.
+      // The other requests are rejected with it, and have no conflict of their own.
       var other = ArchivedFailure(
         kind: .refused, message: "Rejected with request \(item.entry.id) of its transaction: \(failure.message)",
         method: failure.method, url: failure.url, time: failure.time)
@@ -106,8 +108,8 @@ extension ConflictResolution {
 }
 
 extension QueueEntry {
-  /// Whether it has a noticed conflict that the service could not notice. That is so where the request has no ETag, and
-  /// where it goes under `*` because its transaction has an earlier change of the same entity.
+  /// Whether it has a conflict that a download has found and the service could not detect. This is the case if the
+  /// request has no ETag, or is sent with `*` because its transaction has an earlier change of the same entity.
   func isUndetectableConflict(in unit: [QueueEntry]) -> Bool {
     guard state == .queued, failure?.kind == .conflict, request.ifMatch != "*" else { return false }
     let isBehind = unit.contains { $0.id < id && $0.request.entity == request.entity }
@@ -121,9 +123,9 @@ extension QueueEntry {
   }
 }
 
-// Requests that the service takes under a condition alone (RFC 6585 §3), where no ETag was known.
+// Requests for which the service requires a condition (RFC 6585 §3), and no ETag was known.
 extension ConflictResolution {
-  /// Fetches the ETag: the request goes again under it where the entity is what it was based on; else it is a conflict.
+  /// Fetches the ETag. The request is sent again with it if the entity is unchanged; otherwise it is a conflict.
   func unconditional(_ entry: QueueEntry, failure: ArchivedFailure) async throws -> RequestOutcome {
     let theirs = try await reachableVersion(for: entry)
     var failure = failure

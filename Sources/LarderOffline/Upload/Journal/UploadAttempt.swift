@@ -3,27 +3,30 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// The journal of a request's last send: committed before anything leaves, so that after a crash or a lost answer it can be
-/// found out what became of it.
+/// The journal entry of a request's last send. It is committed before the request is sent, so that the outcome can be
+/// determined after a crash or a lost response.
 struct UploadAttempt: Codable, Hashable, Sendable {
-  /// By what the service recognises a repetition: 32 hexadecimal digits.
+  /// The identifier by which the service recognizes a repetition: 32 hexadecimal digits.
   var id: String
-  /// When it was first sent, in seconds since 1970.
+  /// When the request was first sent, in seconds since 1970.
   var firstSent: Int64
-  /// When it was last sent.
+  /// When it was last sent, in seconds since 1970.
   var sent: Int64?
   var method: String
   var url: String
-  /// The condition that it was sent under.
+  /// The `If-Match` condition that it was sent with.
   var ifMatch: String?
-  /// SHA-256 of the content, in hexadecimal digits; empty for none.
+  /// The SHA-256 of the content, in hexadecimal digits; empty for no content.
   var digest: String
-  /// The least identity that no entity of the store had when it was first sent: what has a higher one came later.
+  /// The next unused identity of the store when the request was first sent. Entities with this identity or a higher one
+  /// were added later.
   var newcomers: Int64?
-  /// True if the service has answered that the change set failed, and nobody could look yet what it did all the same.
+  /// True if the service responded that the change set failed, and no look-up has determined yet whether it took effect
+  /// anyway.
   var isRejected: Bool?
 
-  /// A send of a rendered request. What was sent before unchanged keeps its name, for the service may know it.
+  /// Creates the entry for a rendered request. If the same request was sent before, it keeps its identifier, because
+  /// the service may know it.
   init(
     _ request: ODataSingleRequest, after last: UploadAttempt?, now: Int64, newcomers: Int64? = nil,
     random: () -> UInt64
@@ -78,15 +81,15 @@ struct UploadAttempt: Codable, Hashable, Sendable {
     Digest.sha256(bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// The fields by which a service recognises a repetition: those of OASIS (Repeatable Requests 1.0 §3), before V4 those of
-  /// SAP Gateway.
+  /// The header fields by which a service recognizes a repetition: those of OASIS (Repeatable Requests 1.0 §3), before
+  /// V4 those of SAP Gateway.
   func fields(_ version: ODataVersion) -> HTTPFields {
     let date = HTTPDate.text(firstSent)
     guard version >= .v4 else { return ["RequestID": id.uppercased(), "RepeatabilityCreation": date] }
     return ["Repeatability-Request-ID": hyphenated, "Repeatability-First-Sent": date]
   }
 
-  /// Whether a request carries this name; not where the caller has given it one.
+  /// Whether a request carries this identifier; false if the caller has set another one.
   func isName(in fields: HTTPFields, _ version: ODataVersion) -> Bool {
     self.fields(version).allSatisfy { fields[$0.name] == $0.value }
   }
@@ -100,7 +103,7 @@ struct UploadAttempt: Codable, Hashable, Sendable {
     return text
   }
 
-  /// What an answer says of repetitions; nil where it says nothing.
+  /// The result of a repeatable request in a response; nil if the response does not contain one.
   static func result(_ fields: HTTPFields) -> Bool? {
     guard let result = fields["Repeatability-Result"] ?? fields["RepeatabilityResult"] else { return nil }
     return result.lowercased() == "accepted"

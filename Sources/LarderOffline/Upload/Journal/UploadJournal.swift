@@ -4,7 +4,7 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// A unit that is ready to be sent, and written down as sent.
+/// A unit that is ready to be sent, and recorded as sent.
 struct PreparedUnit: Sendable {
   let id: Int64
   let members: [PreparedRequest]
@@ -17,7 +17,7 @@ struct PreparedRequest: Sendable {
   let attempt: UploadAttempt
 }
 
-/// The queue as an upload sees it: what is in it, and the sends that are written down before they leave.
+/// The queue for an upload: the pending units, and the sends, which are recorded before the requests are sent.
 struct UploadJournal: Sendable {
   let store: OpenStore
   let options: OfflineODataUploadOptions
@@ -64,7 +64,7 @@ struct UploadJournal: Sendable {
     var isLeft = false
   }
 
-  /// How many changes are queued or in doubt.
+  /// The number of changes that are queued or uncertain.
   func left() async throws(OfflineODataError) -> Int {
     try await store.read { connection, _, _ in
       try connection.first("SELECT count(*) FROM larder_request WHERE state IN (0, 1)") {
@@ -73,7 +73,8 @@ struct UploadJournal: Sendable {
     }
   }
 
-  /// How many changes of the categories to upload are not with the service: queued, in doubt, or in the error archive.
+  /// The number of changes of the uploaded categories that the service has not applied: queued, uncertain, or in the
+  /// error archive.
   func remaining() async throws(OfflineODataError) -> Int {
     let categories = options.categories
     return try await store.read { connection, _, _ in
@@ -84,8 +85,8 @@ struct UploadJournal: Sendable {
     }
   }
 
-  /// The units among some that have conflicts which a download has noticed and the service would not, with their requests.
-  /// None that is in doubt: what became of it is found out first.
+  /// The units with conflicts that a download has found and the service would not detect, with their requests. Units
+  /// with an uncertain request are left out: their outcome is determined first.
   func conflicts(in ids: [Int64]) async throws(OfflineODataError) -> [(id: Int64, entries: [QueueEntry])] {
     try await store.read { connection, _, _ in
       let queue = ChangeQueue(connection)
@@ -107,10 +108,11 @@ struct UploadJournal: Sendable {
 
   // MARK: Sending
 
-  /// Renders units and writes down that they are sent, in one transaction. What cannot be sent has its fate instead.
+  /// Renders units and records them as sent, in one transaction. For a unit that cannot be sent, it returns an outcome
+  /// instead.
   ///
-  /// - Parameter asOne: the requests of a unit go in one change set and can refer to each other; else the first of them
-  ///   is prepared alone.
+  /// - Parameter asOne: whether the requests of a unit are sent in one change set and can refer to each other.
+  ///   Otherwise only the first of them is prepared.
   func prepare(
     _ ids: [Int64], asOne: Bool
   ) async throws(OfflineODataError) -> (units: [PreparedUnit], unitOutcomes: [Int64: UnitOutcome], failed: Int) {
@@ -163,14 +165,14 @@ struct UploadJournal: Sendable {
     var set = RequestRendering.ChangeSet()
     set.hasReferences = asOne && entries.count > 1
     let members = try entries.map { entry in
-      // A queue of an earlier version may have one: its values would become the bytes.
+      // A queue of an earlier version may contain such a request. Its property values would be sent as the bytes.
       if entry.request.operation == .create, case .entity(let body) = entry.request.body,
         let table = entry.request.entity.flatMap({ plan.table($0.table) }),
         (body.typeName.flatMap { plan.model.structure($0) } ?? table.type).hasStream
       {
         throw RenderingError.unfitting(ChangeMaker.bytesFirst(table))
       }
-      // A name is needed where others refer to it, and answers are told apart by it.
+      // The Content-ID is needed if other requests refer to this one, and to match responses to requests.
       var request = try rendering.request(entry.request, contentID: asOne ? String(entry.id) : nil, in: &set)
       let attempt = UploadAttempt(
         request, after: entry.attempt.flatMap(UploadAttempt.init(json:)), now: environment.unixSeconds,
@@ -184,7 +186,7 @@ struct UploadJournal: Sendable {
     return PreparedUnit(id: id, members: members)
   }
 
-  /// How requests are rendered by what a transaction sees.
+  /// The rendering of requests for the state that a transaction sees.
   func rendering(_ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan) -> RequestRendering {
     let paths = RowPath(connection: connection, state: state, plan: plan)
     let store = store
@@ -199,7 +201,7 @@ struct UploadJournal: Sendable {
 
   // MARK: The archive
 
-  /// Puts requests into the archive and holds what depends on them; answers how many changes that are.
+  /// Archives requests and holds those that depend on them. Returns the number of these changes.
   func archive(
     _ failures: [(QueueEntry, ArchivedFailure)], _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
   ) throws -> Int {

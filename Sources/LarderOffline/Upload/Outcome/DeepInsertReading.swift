@@ -1,20 +1,21 @@
 import LarderOData
 import LarderService
 
-/// Reads an entity that was made, with those that were made with it: expanded, else behind its navigation properties.
+/// Reads a created entity with those that were created together with it: expanded, or through its navigation
+/// properties.
 struct DeepInsertReading: Sendable {
   let store: OpenStore
 
   private var lookup: EntityLookup { EntityLookup(store: store) }
   private var plan: ReplicaPlan { store.replica.plan }
 
-  /// More are not looked through.
+  /// The maximum number of related entities that are read.
   private static let most = 1000
 
-  /// What the service shows of an entity at a path; nil where it shows nothing. What cannot be read now comes with the
-  /// next download.
+  /// The server's version of an entity at a path; nil if the service does not return it. What cannot be read now is
+  /// read by the next download.
   ///
-  /// - Parameter made: what it was made of; nil where nothing was made with it.
+  /// - Parameter made: the content that it was created from; nil if nothing was created together with it.
   func response(at path: String, _ sent: QueuedEntity?) async -> ServerResponse? {
     let expand = sent.map { DeepInsert.expand($0, isV4: plan.model.version >= .v4) } ?? ""
     var serverResponse = await entity(path, expand)
@@ -23,7 +24,7 @@ struct DeepInsertReading: Sendable {
     return serverResponse
   }
 
-  /// An entity with what was made with it, as far as that can be read.
+  /// An entity with those that were created together with it, as far as they can be read.
   func whole(_ entity: ODataEntity, _ sent: QueuedEntity, _ path: String) async -> ODataEntity {
     var entity = entity
     guard !DeepInsert.isWhole(sent, entity), let table = sent.row.flatMap({ plan.table($0.table) }) else {
@@ -61,7 +62,7 @@ struct DeepInsertReading: Sendable {
     return (try? await lookup.entities(path, filter: nil, limit: Self.most)) ?? []
   }
 
-  /// Where an entity behind a navigation property is found.
+  /// The path of an entity of a navigation property.
   private func path(
     of entity: ODataEntity, in table: EntityTable, _ inner: String, _ link: QueuedLink
   ) -> String? {
@@ -75,7 +76,7 @@ struct DeepInsertReading: Sendable {
 }
 
 extension EntityTable {
-  /// A key as it stands in parentheses; that of null for a part that is not told.
+  /// The key predicate of the entity; a part that is not known is written as null.
   func keyPredicate(_ cells: EntityCells, _ model: EdmModel) throws -> String {
     try key.enumerated().map { place, number in
       let column = columns[number]

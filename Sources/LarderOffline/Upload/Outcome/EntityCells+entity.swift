@@ -2,10 +2,11 @@ import LarderOData
 import LarderStorage
 
 extension EntityCells {
-  /// What a service says of an entity, as cells of its row: what it leaves out is left out. Undeclared properties of types
-  /// that are not open, and what else the store has no column for, are not kept.
+  /// The service's version of an entity as cells of its row. Properties that the response leaves out have no cell.
+  /// Undeclared properties of types that are not open, and other content for which the store has no column, are not
+  /// kept.
   ///
-  /// Throws `ODataValueError` for a value that is none of its property's type.
+  /// Throws `ODataValueError` for a value that does not fit the type of its property.
   init(entity: ODataEntity, in table: EntityTable, plan: ReplicaPlan) throws {
     self.init()
     let type = table.types.first { $0.name == entity.typeName } ?? table.type
@@ -41,7 +42,7 @@ extension EntityCells {
       self[column.name] = try column.storage.sqlValue(of: value, type: column.type, model: model)
       return
     }
-    // A complex value is told whole.
+    // A complex value is always sent completely, so members that it leaves out are null.
     for inner in table.columns where inner.path.count > path.count && inner.path.starts(with: path) {
       self[inner.name] = .null
     }

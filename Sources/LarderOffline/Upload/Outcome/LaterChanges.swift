@@ -1,20 +1,20 @@
 import LarderOData
 
-/// What an entity looks like behind later requests of its transaction: a service shows it so, and not as one of them alone
-/// has sent it. Pure.
+/// An entity as later requests of its transaction leave it. The service returns it in this state, and not as one of the
+/// requests has sent it. This type does no I/O.
 enum LaterChanges: Hashable, Sendable {
-  /// It has these values, where it is as it was sent. What cannot be told is not in it.
+  /// It has these values, if it exists as it was sent. Values that cannot be determined are left out.
   case like(QueuedEntity)
-  /// One of them deletes it.
+  /// One of the requests deletes it.
   case gone
-  /// One of them is an action of its own: what that does is the service's.
+  /// One of the requests is an action, whose effect only the service knows.
   case unclear
 
-  /// Lays the later requests of a transaction over what one of its requests has sent.
+  /// Applies the later requests of a transaction to the content that one of its requests has sent.
   ///
   /// - Parameters:
-  ///   - sent: the body of the request, with its row, and those of the entities that are made with it.
-  ///   - later: the requests behind it, in their order; those of other entities change nothing.
+  ///   - sent: the body of the request, with its row, and those of the entities that are created together with it.
+  ///   - later: the requests after it, in their order. Requests of other entities have no effect.
   static func of(_ sent: QueuedEntity, _ later: some Sequence<QueuedRequest>) -> LaterChanges {
     var entity = sent
     for request in later {
@@ -41,13 +41,13 @@ enum LaterChanges: Hashable, Sendable {
 }
 
 extension QueuedEntity {
-  /// Takes a later change of the entity; a value that is said in part, or as bytes, is told no more.
+  /// Applies a later change of the entity. A value that is set partially, or as bytes, is no longer known.
   fileprivate mutating func take(_ request: QueuedRequest) {
     let name = request.target.path.prefix { $0 != "/" }.description
     let isWhole = name == request.target.path
     switch (request.operation, request.body) {
     case (.replace, .entity(let body)):
-      // What it leaves out has its default.
+      // Properties that it leaves out get their default.
       properties = body.properties
       links = links.filter { link in !body.links.contains { $0.name == link.name } } + body.links
     case (.patch, .entity(let body)), (.merge, .entity(let body)):

@@ -3,9 +3,10 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// The names by which a service recognises repeated requests: whether it does, and whether it refuses them.
+// The identifiers by which a service recognizes repeated requests: whether it supports them, and whether it rejects
+// them.
 extension ResponseEvaluation {
-  /// The name under which it is kept that the service recognises repeated requests.
+  /// The name of the setting that records that the service recognizes repeated requests.
   static let repeatableSetting = "repeatable-requests"
 
   func learn(_ fields: HTTPFields) async throws {
@@ -14,8 +15,8 @@ extension ResponseEvaluation {
     store.recordRepeatability()
   }
 
-  /// What becomes of a unit that was refused for the names that its requests carried, whatever the status: it, and all
-  /// behind it, go without. Nil for other answers.
+  /// The results of the requests of a unit that was rejected because of their identifiers, whatever the status: this
+  /// unit and all later ones are sent without identifiers. Nil for other responses.
   func outcomesWithoutNames(
     _ unit: PreparedUnit, _ response: UnitResponse
   ) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)]? {
@@ -35,7 +36,7 @@ extension ResponseEvaluation {
       var outcome = RequestOutcome.queued
       let last = member.entry.attempt.flatMap(UploadAttempt.init(json:))
       if last?.id == member.attempt.id, try await resolver.knowsName(of: member.entry.request) {
-        // It was left to the service to tell what became of it the first time.
+        // The first send was left to the service to recognize, so its outcome is not known.
         outcome = .inDoubt
       } else if unit.members.count > 1,
         case .done(let serverResponse) = try await lookedUp(member, acceptsServiceForms: false)

@@ -3,7 +3,7 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// What becomes of the requests of a unit, by the answers to them.
+/// Determines the results of a unit's requests from the responses to them.
 struct ResponseEvaluation: Sendable {
   let journal: UploadJournal
 
@@ -15,23 +15,23 @@ struct ResponseEvaluation: Sendable {
   enum UnitResponse: Sendable {
     /// One for each request.
     case each([ODataBatchResponse.Answer])
-    /// One for all: the change set failed, or the request did.
+    /// One error for all requests: the change set failed, or the single request did.
     case whole(ODataServiceError)
   }
 
-  /// Judges a unit's answers. `stop` is why the upload goes no further.
+  /// Determines the results of a unit's requests. `stop` is the reason why the upload stops.
   func outcomes(
     of unit: PreparedUnit, _ response: UnitResponse
   ) async throws -> (UploadCommit.Unit, stop: OfflineODataError?) {
     do { return try await evaluate(unit, response) } catch let stop as UploadStop {
-      // What the service cannot be asked now: the next upload looks up the whole of it.
+      // The service cannot be asked now. The next upload looks up the whole unit.
       let outcomes = unit.members.map { (entry: $0.entry, outcome: RequestOutcome.inDoubt) }
       let unit = UploadCommit.Unit(id: unit.id, outcomes: outcomes, isRejected: isRejection(response))
       return (unit, OfflineODataError(below: stop.cause))
     }
   }
 
-  /// Whether the service has answered that the unit failed.
+  /// Whether the service responded that the unit failed.
   private func isRejection(_ response: UnitResponse) -> Bool {
     func isRejection(_ error: ODataServiceError) -> Bool {
       switch UploadOutcome.of(error, isRemoval: false) {
@@ -66,7 +66,7 @@ struct ResponseEvaluation: Sendable {
           try await learn(response.fields)
           var outcome = RequestOutcome.done(
             await complete(ServerResponse(response, to: member.entry.request, store.replica.plan), member, in: unit))
-          // Said to be done in a change set that failed: it should have been taken back.
+          // The request is reported as done in a change set that failed, so the service should have rolled it back.
           if hasFailed {
             switch try await lookedUp(member) {
             case .done: break
@@ -77,8 +77,9 @@ struct ResponseEvaluation: Sendable {
           outcomes.append((member.entry, outcome))
         case .failure(let error):
           var (outcome, stopReason) = try await self.outcome(of: member, error)
-          // Without a response beside others: looked up while the later requests of the change set are still known. Beside
-          // another that failed: services that do not take back what was done are found out.
+          // A request without a response, beside others that have one, is looked up now, while the later requests of
+          // the change set are still known. If another request failed, it is looked up to detect services that do not
+          // roll back.
           if isMissing(error), unit.members.count > 1 {
             outcome = try await lookedUp(member)
           } else if hasFailed {
@@ -108,7 +109,7 @@ struct ResponseEvaluation: Sendable {
     UploadOutcome.of(error, isRemoval: false) == .unclear
   }
 
-  /// The requests of a unit go together: where one is in the archive, none goes on waiting.
+  /// The requests of a unit belong together: if one is archived, the others cannot stay pending.
   static func together(_ outcomes: [(entry: QueueEntry, outcome: RequestOutcome)]) -> [(
     entry: QueueEntry, outcome: RequestOutcome
   )] {
@@ -118,14 +119,15 @@ struct ResponseEvaluation: Sendable {
     return outcomes.map { entry, outcome in
       switch outcome {
       case .queued, .again, .discarded: (entry, .archived(failure))
-      // What is uncertain is held with it, and looked up when it is let go.
+      // An uncertain request is held with them, and looked up when it is released.
       case .done, .archived, .inDoubt: (entry, outcome)
       }
     }
   }
 
-  /// A change set takes effect as a whole (Protocol §11.7.4): where a look-up shows that one of its requests has, so have
-  /// those whose look-up could not tell, or found a later version. An entity whose key is not found stays unclear.
+  /// A change set takes effect as a whole (Protocol §11.7.4). If a look-up proves that one of its requests took effect,
+  /// so did those whose look-up was inconclusive, or found a later version. A creation whose entity is not found by its
+  /// key stays unclear.
   static func propagatingSuccess(_ outcomes: [(entry: QueueEntry, outcome: RequestOutcome)]) -> [(
     entry: QueueEntry, outcome: RequestOutcome
   )] {
@@ -168,7 +170,7 @@ struct ResponseEvaluation: Sendable {
       let failure = try await failure(of: member, error, kind: .conflict)
       let resolution = ConflictResolution(journal: journal)
       let condition = member.request.ifMatch
-      // Some services say so where there was no condition.
+      // Some services respond with 412 to a request without a condition.
       if condition == nil, wantsCondition(member.entry.request) {
         return (try await resolution.unconditional(member.entry, failure: failure), nil)
       }
@@ -183,12 +185,13 @@ struct ResponseEvaluation: Sendable {
     }
   }
 
-  /// Whether a request is one that a condition could be asked for.
+  /// Whether the service can demand a condition for a request.
   private func wantsCondition(_ request: QueuedRequest) -> Bool {
     request.entity != nil && !request.makesEntity && (!request.isOfLink || request.isOfSingleLink)
   }
 
-  /// A creation that was sent before, looked up too early, and is refused because its entity is there.
+  /// The result of a creation that was sent before, looked up too early, and is rejected now because its entity exists.
+  /// Nil if it was not created before.
   private func earlierSuccess(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome? {
     guard member.entry.request.operation == .create, member.entry.attempt != nil, let status = error.httpStatus,
       [400, 409, 412, 422].contains(status),
@@ -198,8 +201,8 @@ struct ResponseEvaluation: Sendable {
     return .done(serverResponse)
   }
 
-  /// A link that is refused may be set already, or its source have another ETag: the link itself tells. Nil where it
-  /// does not.
+  /// The result of a rejected change of a link, which may be set already, or whose source may have another ETag. The
+  /// link itself is looked up; nil if that is inconclusive.
   private func linkOutcome(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome? {
     guard member.entry.request.linkName != nil, let status = error.httpStatus, [400, 409, 412, 428].contains(status)
     else { return nil }
@@ -214,8 +217,8 @@ struct ResponseEvaluation: Sendable {
     }
   }
 
-  /// Some services judge a change of a stream by its entity's ETag: where the stream still has the ETag that was refused,
-  /// the change goes again under the entity's. Nil where it has another.
+  /// Some services check a change of a stream against its entity's ETag. If the stream still has the ETag that was
+  /// rejected, the change is sent again with the entity's. Nil if the stream has another ETag.
   private func streamOutcome(_ member: PreparedRequest) async throws -> RequestOutcome? {
     var request = member.entry.request
     guard request.isOfStream, request.usesEntityETag != true, let condition = member.request.ifMatch, condition != "*",
@@ -226,8 +229,8 @@ struct ResponseEvaluation: Sendable {
     return .again(.existing(serverResponse), request)
   }
 
-  /// The conflict of a request that was sent before: its first send may have arrived behind its look-up. Nil where it did
-  /// not.
+  /// The result of a conflict of a request that was sent before: its first send may have reached the service after the
+  /// look-up. Nil if it did not.
   private func secondConflict(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome? {
     guard member.entry.attempt != nil, !member.entry.request.makesEntity else { return nil }
     switch try await lookedUp(member, acceptsServiceForms: false) {
@@ -241,7 +244,8 @@ struct ResponseEvaluation: Sendable {
     }
   }
 
-  /// A refusal, with what the service has where that tells why: an entity of the key is there already, or is not.
+  /// The result of a rejected request, with the server's version if that is the reason: an entity with the key exists,
+  /// or does not exist.
   private func rejection(_ member: PreparedRequest, _ error: ODataServiceError) async throws -> RequestOutcome {
     var failure = try await failure(of: member, error)
     guard let status = error.httpStatus, [404, 409, 410].contains(status),
@@ -259,8 +263,8 @@ struct ResponseEvaluation: Sendable {
     }
   }
 
-  /// Where the entity of a request is found: one that it makes under the key that the caller gave; nil where the service
-  /// gives it.
+  /// The path of the entity of a request. For a created entity, this is the path by the key that the caller set; nil if
+  /// the service assigns the key.
   private func entityPath(_ request: QueuedRequest) async throws -> String? {
     guard let entity = request.entity else { return nil }
     return try await store.read { connection, state, plan in
@@ -276,19 +280,19 @@ struct ResponseEvaluation: Sendable {
     }
   }
 
-  /// What a conflict found by a look-up becomes by the policy; other ends stay.
+  /// Applies the conflict policy to a conflict that a look-up found. Other results are unchanged.
   func applyingPolicy(_ outcome: RequestOutcome, _ entry: QueueEntry, isAlone: Bool) async throws -> RequestOutcome {
     if case .done(let serverResponse) = outcome { return .done(await whole(serverResponse, entry.request)) }
     guard case .archived(let failure, let theirs) = outcome, failure.kind == .conflict else { return outcome }
     let condition = entry.attempt.flatMap(UploadAttempt.init(json:))?.ifMatch
-    // A transaction is judged as one when it is sent again: its condition sees to it that nothing is done. Not where its
-    // changes may have taken effect: they would be applied a second time.
+    // A transaction is sent again, and decided as a whole: its condition prevents it from taking effect. This does not
+    // apply if its changes may have taken effect, because they would be applied a second time.
     if !isAlone, failure.mayHaveTakenEffect != true, condition != nil, condition != "*" { return .queued }
     return try await ConflictResolution(journal: journal).outcome(
       of: entry, condition: condition, theirs: theirs, failure: failure)
   }
 
-  /// What becomes of a transaction that failed for a condition; nil for other answers.
+  /// The results of a transaction that failed because of a condition; nil for other responses.
   private func conflicts(
     of unit: PreparedUnit, _ response: UnitResponse
   ) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)]? {
@@ -298,7 +302,7 @@ struct ResponseEvaluation: Sendable {
     case .whole(let error): errors = unit.members.map { _ in error }
     case .each(let responses):
       for case .failure(let error) in responses { errors.append(error) }
-      // One that is said to be done in a change set that failed is found out by itself.
+      // A request that is reported as done in a change set that failed is looked up separately.
       guard errors.count == responses.count else { return nil }
     }
     let meanings = errors.map { UploadOutcome.of($0, isRemoval: false) }
@@ -322,8 +326,8 @@ struct ResponseEvaluation: Sendable {
 
   // MARK: Change sets
 
-  /// A service that does not know the entities of a change set by their Content-IDs may know them by their keys, where the
-  /// caller lets a transaction be taken apart.
+  /// Whether the unit is sent again as single requests. A service that does not resolve Content-IDs in a change set may
+  /// find the entities by their keys, if the caller allows splitting transactions.
   private func isSplit(_ unit: PreparedUnit, _ error: ODataServiceError) -> Bool {
     guard journal.options.splitsTransactions, unit.members.count > 1, let status = error.httpStatus else {
       return false
@@ -331,12 +335,12 @@ struct ResponseEvaluation: Sendable {
     return [400, 404, 501].contains(status) && unit.members.contains { $0.request.refersToRequest }
   }
 
-  /// A request of a change set that failed: services that do not take back what was done before are found out.
+  /// The result of a request of a change set that failed. A look-up detects services that do not roll back.
   private func verifyingRollback(_ outcome: RequestOutcome, _ member: PreparedRequest, _ unit: PreparedUnit)
     async throws -> RequestOutcome
   {
     guard unit.members.count > 1, case .archived(let failure, _) = outcome else { return outcome }
-    // Where a condition failed, or nothing was tried, what is alike is likely another's.
+    // If a condition failed, or nothing was executed, a similar entity is probably another user's.
     let acceptsServiceForms = failure.httpStatus != 412 && failure.httpStatus != 424
     guard case .done(let serverResponse) = try await lookedUp(member, acceptsServiceForms: acceptsServiceForms) else {
       return outcome
@@ -344,7 +348,7 @@ struct ResponseEvaluation: Sendable {
     return .done(serverResponse)
   }
 
-  /// What became of a request, by what the service has now: behind its answer.
+  /// The result of a request from a look-up after the response.
   func lookedUp(_ member: PreparedRequest, acceptsServiceForms: Bool = true) async throws -> RequestOutcome {
     try await RequestResolver(journal: journal).outcome(
       of: sentEntry(member), hasResponse: true, acceptsServiceForms: acceptsServiceForms)
@@ -362,8 +366,8 @@ struct ResponseEvaluation: Sendable {
 
   // MARK: Answers
 
-  /// Reads what an answer leaves out and is needed: the entity that was made with those made with it, the ETag of one that
-  /// has one.
+  /// Reads what the response lacks and the store needs: a created entity with those created together with it, or the
+  /// ETag of an entity that has one.
   private func complete(
     _ serverResponse: ServerResponse, _ member: PreparedRequest, in unit: PreparedUnit
   ) async -> ServerResponse {
@@ -376,7 +380,7 @@ struct ResponseEvaluation: Sendable {
     } else {
       switch request.operation {
       case .patch, .merge, .replace, .patchProperty, .replaceProperty, .deleteProperty, .replaceValue: break
-      // These, too, change the entity's ETag, or may (Protocol 4.01 §11.4.1.1, §11.4.7.2).
+      // These operations also change the entity's ETag, or may change it (Protocol 4.01 §11.4.1.1, §11.4.7.2).
       case .updateMedia, .deleteMedia, .createLink, .updateLink, .deleteLink: break
       default: return serverResponse
       }
@@ -397,13 +401,14 @@ struct ResponseEvaluation: Sendable {
       return serverResponse
     }
     whole.isGuarded = member.request.ifMatch.map { $0 != "*" } ?? request.makesEntity
-    // What the response itself says of the bytes that were sent is of these; the entity may be another's since.
+    // The stream version in the response belongs to the bytes that were sent. The entity may have been changed by
+    // another user since.
     whole.stream = serverResponse.stream
     guard request.operation == .updateMedia, request.streamETag != nil else { return whole }
     return await store.withStream(whole, of: request, at: member.request.path)
   }
 
-  /// An answer with what was made with the entity, as far as the service shows it.
+  /// A response with the entities that were created together with the entity, as far as the service returns them.
   private func whole(
     _ serverResponse: ServerResponse, _ request: QueuedRequest, later: [QueuedRequest] = []
   ) async -> ServerResponse {
@@ -417,14 +422,15 @@ struct ResponseEvaluation: Sendable {
     return whole
   }
 
-  /// What a request has made with others, as the later requests of its transaction leave it; nil for other requests.
+  /// The entity that a request has created together with others, as the later requests of its transaction leave it; nil
+  /// for other requests.
   private func createdEntity(_ request: QueuedRequest, _ later: [QueuedRequest]) -> QueuedEntity? {
     guard DeepInsert.hasChildren(request), case .entity(let body) = request.body else { return nil }
     if case .like(let createdEntity) = LaterChanges.of(body, later) { return createdEntity }
     return body
   }
 
-  /// Whether an answer tells the key of what was made.
+  /// Whether a response contains the key of the created entity.
   private func hasKey(_ serverResponse: ServerResponse, _ request: QueuedRequest) -> Bool {
     let plan = store.replica.plan
     guard let table = request.entity.flatMap({ plan.table($0.table) }) else { return true }
@@ -437,7 +443,7 @@ struct ResponseEvaluation: Sendable {
     guard let entity = request.entity else { return nil }
     return try await store.read { connection, state, plan in
       let rows = LocalRows(plan, state, connection)
-      // It may say where it is by another name of its host.
+      // The response may contain a URL with another name of the host.
       if request.makesEntity, hasKey(serverResponse, request), let table = plan.table(entity.table),
         var cells = try rows.effective(entity), let responseCells = serverResponse.cells(in: table, plan)
       {
@@ -456,7 +462,7 @@ struct ResponseEvaluation: Sendable {
     ArchivedFailure(error, kind: kind, await sent(member.request), time: time)
   }
 
-  /// A request as it goes over the wire, for people.
+  /// A request as it is sent, in readable form.
   func sent(_ request: ODataSingleRequest) async -> SentRequest {
     guard let preview = try? await store.conversation.preview(request) else {
       return SentRequest(method: request.operationName, url: request.path, body: nil)

@@ -3,24 +3,25 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// What the service says of an entity: in the answer to a change, or when it is read.
+/// The service's version of an entity: from the response to a change, or from a read.
 struct ServerResponse: Sendable {
-  /// The entity, where the answer holds it.
+  /// The entity, if the response contains it.
   var entity: ODataEntity?
-  /// Its ETag.
+  /// The ETag of the entity.
   var etag: String?
-  /// Where it is found.
+  /// The URL of the entity.
   var location: String?
-  /// Whether it was read behind the change: it may hold what other clients have changed since.
+  /// Whether it was read after the change, so that it may contain later changes of other clients.
   var isLookedUp = false
-  /// Of one that was looked up: the change was answered under its ETag just before, so what was found is its own.
+  /// For a look-up: whether the change had just been accepted under its ETag, so that the entity read is the one that
+  /// it wrote.
   var isGuarded = false
-  /// Of one that was looked up: it has other values than were sent, which another client has set since.
+  /// For a look-up: whether it has values that differ from those sent, which another client has set since.
   var isLaterVersion = false
-  /// Of the stream that a request changes, where the service says more of it than the entity tells.
+  /// The version of the stream that a request changes, if the service reports more about it than the entity contains.
   var stream: StreamVersion?
 
-  /// Whether its version, or one that it leaves out, may hold links that other clients have set since.
+  /// Whether its version, or a version that it leaves out, may include links that other clients have set since.
   var mayHideLinks: Bool { etag == nil || isLookedUp && !isGuarded }
 
   init(entity: ODataEntity? = nil, etag: String? = nil, location: String? = nil) {
@@ -29,7 +30,7 @@ struct ServerResponse: Sendable {
     self.location = location
   }
 
-  /// Reads an answer; content that is no entity, or cannot be read, is left out.
+  /// Reads a response. Content that is not an entity, or cannot be read, is left out.
   init(_ response: ODataSingleResponse, model: EdmModel) {
     if !response.payloadBytes.isEmpty, case .entity(let entity)? = try? response.payload(model: model) {
       self.entity = entity
@@ -39,7 +40,8 @@ struct ServerResponse: Sendable {
     location = entity?.id ?? entity?.editLink ?? location
   }
 
-  /// As cells of a table: properties, key and ETag, as far as they are told; nil where nothing is.
+  /// The entity as cells of a table: its properties, key and ETag, as far as the response contains them; nil if it
+  /// contains none.
   func cells(in table: EntityTable, _ plan: ReplicaPlan) -> EntityCells? {
     var cells = entity.flatMap { try? EntityCells(entity: $0, in: table, plan: plan) } ?? EntityCells()
     if let location, let key = EntityID.key(of: location, in: table, model: plan.model) {
@@ -53,24 +55,25 @@ struct ServerResponse: Sendable {
   }
 }
 
-/// What becomes of a request that was sent or looked up.
+/// The result of a request that was sent or looked up.
 enum RequestOutcome: Sendable {
-  /// The service has done it.
+  /// The service has executed it.
   case done(ServerResponse)
-  /// It goes to the archive; `theirs` is the server's version of the entity where that is known now.
+  /// It goes to the archive. `theirs` is the server's version of the entity, if it is known now.
   case archived(ArchivedFailure, theirs: ServerVersion = .unknown)
-  /// It waits for the next upload, or for another send in this one, in the state that its entry has.
+  /// It stays queued for the next upload, or for another send in this one, in the state that its entry has.
   case queued
-  /// What became of it is not known.
+  /// Its outcome is not known.
   case inDoubt
-  /// It is sent again on top of the server's version, changed where `request` says so.
+  /// It is sent again on top of the server's version, in changed form if the request is not nil.
   case again(ServerVersion, QueuedRequest?)
-  /// It is given up for the server's version.
+  /// It is discarded in favor of the server's version.
   case discarded(ServerVersion)
 
-  /// Whether the service has other rows since, or the store takes newer ones with it, than a download has read before.
+  /// Whether rows that an interrupted download has read before are now outdated: the service has changed them, or the
+  /// store has taken newer ones.
   ///
-  /// What the service has refused, and what was never sent, changes nothing there.
+  /// Requests that were rejected, or never sent, change nothing at the service.
   var outdatesDownloads: Bool {
     switch self {
     case .queued, .inDoubt: false
@@ -91,7 +94,7 @@ enum RequestOutcome: Sendable {
 }
 
 extension ArchivedFailure {
-  /// The failure of a request that the service, or this library, refuses.
+  /// The failure of a request that the service, or this library, rejects.
   init(_ error: ODataServiceError, kind: Kind, _ sent: SentRequest, time: Int64) {
     self.init(
       kind: kind,
@@ -110,7 +113,7 @@ extension ArchivedFailure {
   }
 }
 
-/// A request as it was sent, for people.
+/// A request as it was sent, in readable form.
 struct SentRequest: Sendable, Hashable {
   var method: String
   var url: String

@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-/// What a commit of outcomes has counted.
+/// The counts of a commit.
 struct UploadCounts: Sendable, Hashable {
   var sent = 0
   var failed = 0
@@ -14,21 +14,22 @@ struct UploadCounts: Sendable, Hashable {
   }
 }
 
-/// Writes down what became of requests: outcome, removal from the queue and the server's new image in one transaction.
+/// Commits the outcomes of requests: the outcome, the removal from the queue and the server's new version, in one
+/// transaction.
 struct UploadCommit: Sendable {
   let journal: UploadJournal
 
-  /// A unit and what became of each of its requests.
+  /// A unit with the result of each of its requests.
   struct Unit: Sendable {
     let id: Int64
     let outcomes: [(entry: QueueEntry, outcome: RequestOutcome)]
-    /// Sent as one it was not taken; its requests go one after another.
+    /// Whether it was not accepted as a change set, so that its requests are sent one after another.
     var isSplit = false
-    /// The service has answered that it failed.
+    /// Whether the service responded that it failed.
     var isRejected = false
   }
 
-  /// Commits units. Answers their fates and what it has counted.
+  /// Commits units. Returns their outcomes and the counts.
   func commit(_ units: [Unit]) async throws(OfflineODataError) -> (
     unitOutcomes: [Int64: UnitOutcome], counts: UploadCounts
   ) {
@@ -45,8 +46,8 @@ struct UploadCommit: Sendable {
     }
   }
 
-  /// Downloads that were cut before do not go on behind requests that make what they have read old; those of other tables
-  /// do.
+  /// Prevents interrupted downloads from resuming if these requests make the rows that they have read outdated.
+  /// Downloads of other tables can still resume.
   private func dropOutdated(
     _ units: [Unit], _ connection: Connection, _ plan: ReplicaPlan
   ) throws(StorageError) {
@@ -88,7 +89,7 @@ struct UploadCommit: Sendable {
     var failures: [(QueueEntry, ArchivedFailure)] = []
     var rows = LocalRows(plan, state, connection)
     for (entry, outcome) in unit.outcomes {
-      // It may have been taken back meanwhile; what the server has is taken all the same.
+      // The request may have been undone meanwhile. The server's version is stored anyway.
       let isQueued = try queue.entity(of: entry.id) != nil
       switch outcome {
       case .done(let serverResponse):
@@ -96,12 +97,13 @@ struct UploadCommit: Sendable {
         counts.sent += 1
       case .archived(let failure, let theirs):
         if isQueued { failures.append((entry, try completing(failure, entry, theirs, &rows, plan))) }
-        // What was refused goes again as it was, and not on top of what is shown with it.
+        // A rejected request is sent again unchanged, and not on top of the version that is shown with it.
         if failure.showsTheirs != true {
           try take(theirs, entry, &rows, plan, hidesLink: entry.request.changesSingleLink)
         }
       case .queued:
-        // As before this send, of which the service has taken nothing: what was in doubt then is in doubt still.
+        // The state before this send, of which the service has executed nothing: a request that was uncertain before is
+        // uncertain again.
         try queue.set(entry.state, of: entry.id)
         if entry.attempt == nil, unit.outcomes.count == 1 { try queue.set(attempt: nil, of: entry.id) }
       case .inDoubt: if unit.isRejected { try queue.noteRejection(of: entry.id) }
@@ -118,7 +120,7 @@ struct UploadCommit: Sendable {
         try take(theirs, entry, &rows, plan, hidesLink: entry.request.changesSingleLink)
       }
     }
-    // It takes its whole transaction along: what was done of that is out of the queue before.
+    // The whole transaction is discarded with it. Its requests that took effect have left the queue before.
     let discardedIDs = unit.outcomes.filter { if case .discarded = $0.outcome { true } else { false } }.map(\.entry.id)
     counts.discarded += try rows.undo(discardedIDs.filter { try queue.entity(of: $0) != nil }).count
     _ = try rows.finish()
@@ -142,22 +144,23 @@ struct UploadCommit: Sendable {
       try noteConflict(entry, base, serverResponse, rows, plan)
     }
     let children = try self.children(entry.request, serverResponse, plan)
-    // What contains others before these: a download may have brought them under another row of its.
+    // Containers come before contained entities: a download may have stored these under another row.
     if let cells { try rows.replaceKey(of: entity, by: cells, after: entry.id) }
     for (row, cells) in children { if let cells { try rows.replaceKey(of: row, by: cells, after: entry.id) } }
     try rows.succeed(entry.id, with: cells, mayHideLinks: serverResponse.mayHideLinks)
-    // One that the service has not shown stays as it was made, until a download brings it under its own key.
+    // An entity that the service has not returned keeps its local values until a download reads it under its real key.
     var keyless: Set<RowReference> = []
     if case .entity(let sentEntity) = entry.request.body { keyless = DeepInsert.keyless(sentEntity, plan) }
     for (row, cells) in children {
       if let cells { try rows.setBase(row, to: cells) } else if keyless.contains(row) { try rows.markKeyless(row) }
     }
-    // Later changes of an entity go under the ETag that this one has given it: the queue never conflicts with itself.
+    // Later changes of an entity are sent with the ETag that this one has produced, so the queue never conflicts with
+    // itself.
     try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: serverResponse.mayHideLinks)
     try rebaseStream(entry.request, entity, cells, &rows, plan)
   }
 
-  /// Notes conflicts of later changes of an entity with what a look-up has found of it.
+  /// Records conflicts of later changes of an entity with the version that a look-up has read.
   private func noteConflict(
     _ entry: QueueEntry, _ base: EntityCells, _ serverResponse: ServerResponse, _ rows: LocalRows, _ plan: ReplicaPlan
   ) throws(StorageError) {
@@ -167,7 +170,8 @@ struct UploadCommit: Sendable {
     try rows.notice(behind: entry.id, entity, from: base, to: cells, isLaterVersion: serverResponse.isLaterVersion)
   }
 
-  /// The same of a stream, whose bytes here are the service's now; of a media entity made, those that it was made of.
+  /// Updates the ETag for later changes of a stream, whose bytes here are now the service's. For a created media
+  /// entity, this is the stream that it was created from.
   private func rebaseStream(
     _ request: QueuedRequest, _ entity: RowReference, _ cells: EntityCells?, _ rows: inout LocalRows,
     _ plan: ReplicaPlan
@@ -181,7 +185,7 @@ struct UploadCommit: Sendable {
     try StoredStreams.set(etag, of: .init(entity: entity.row, property: String(property)), rows.connection)
   }
 
-  /// The entities that were made with another, and what the server says of each.
+  /// The entities that were created together with another one, and the server's version of each.
   private func children(
     _ request: QueuedRequest, _ serverResponse: ServerResponse, _ plan: ReplicaPlan
   ) throws -> [(RowReference, EntityCells?)] {
@@ -194,9 +198,9 @@ struct UploadCommit: Sendable {
 
   // MARK: Conflicts
 
-  /// Takes the server's version of a request's entity.
+  /// Stores the server's version of a request's entity.
   ///
-  /// - Parameter hidesLink: whether the request is for a link that leads elsewhere in that version.
+  /// - Parameter hidesLink: whether the request changes a link that has another target in that version.
   private func take(
     _ theirs: RequestOutcome.ServerVersion, _ entry: QueueEntry, _ rows: inout LocalRows, _ plan: ReplicaPlan,
     hidesLink: Bool = false
@@ -207,7 +211,7 @@ struct UploadCommit: Sendable {
     case .gone: try rows.setBase(entity, to: nil)
     case .existing(let serverResponse):
       guard var cells = serverResponse.cells(in: table, plan) else { return }
-      // Where the link leads there is not known: no later change of it goes under the ETag of that version.
+      // The target of the link in that version is not known, so no later change of the link is sent with its ETag.
       if hidesLink { cells[.etag] = nil }
       try rows.setBase(entity, to: cells)
     }
@@ -218,7 +222,7 @@ struct UploadCommit: Sendable {
     _ plan: ReplicaPlan
   ) throws {
     let queue = rows.queue
-    // What was sent so far took no effect: the next send is the first of another request.
+    // The earlier sends had no effect, so the next send is the first of another request.
     try queue.set(attempt: nil, of: entry.id)
     guard case .existing(let serverResponse) = theirs else { return try queue.set(.queued, of: entry.id) }
     var request = changed ?? entry.request
@@ -240,7 +244,7 @@ struct UploadCommit: Sendable {
     if let entity = entry.request.entity { try queue.rebase(entity.row, on: serverResponse.etag, sparesLinks: true) }
   }
 
-  /// A conflict's failure with its three versions.
+  /// The failure of a conflict with its three versions.
   private func completing(
     _ failure: ArchivedFailure, _ entry: QueueEntry, _ theirs: RequestOutcome.ServerVersion, _ rows: inout LocalRows,
     _ plan: ReplicaPlan

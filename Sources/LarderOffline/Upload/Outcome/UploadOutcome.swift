@@ -2,50 +2,50 @@ import LarderHTTP
 import LarderOData
 import LarderService
 
-/// What an answer means for the request that it answers.
+/// The meaning of a response for its request.
 enum UploadOutcome: Hashable, Sendable {
-  /// It took effect.
+  /// The request took effect.
   case done
-  /// It took effect before, by whomever: the DELETE of what is gone.
+  /// The state that it asks for existed already: the DELETE of an entity that no longer exists.
   case doneBefore
   /// The entity has changed at the service: 412.
   case conflict
-  /// The service does it under a condition alone: 428.
+  /// The service requires a condition: 428.
   case needsCondition
-  /// The service, or this library, refuses it for good: it goes to the archive, and the upload goes on.
+  /// The service, or this library, rejects it permanently: it goes to the archive, and the upload continues.
   case rejected
-  /// The upload stops and the request stays in the queue; whether it took effect may not be known.
+  /// The upload stops and the request stays in the queue. It may not be known whether it took effect.
   case stop(mayHaveTakenEffect: Bool)
-  /// The answer cannot be read: it may have taken effect, and the upload goes on.
+  /// The response cannot be read: the request may have taken effect, and the upload continues.
   case unclear
-  /// The service ended a batch before it.
+  /// The service ended a batch before this request.
   case notSent
 }
 
 extension UploadOutcome {
-  /// The one table: what a status means.
+  /// The meaning of a status.
   ///
   /// - Parameters:
-  ///   - isRemoval: the request takes an entity, a link or bytes away.
-  ///   - hasChallenge: the answer names a way to authenticate (`WWW-Authenticate`).
+  ///   - isRemoval: whether the request removes an entity, a link or bytes.
+  ///   - hasChallenge: whether the response names an authentication scheme (`WWW-Authenticate`).
   static func of(status: Int, isRemoval: Bool, hasChallenge: Bool) -> UploadOutcome {
     switch status {
     case 200...299: .done
-    // Said by what stands before the service, as is a page to sign in with (RFC 6585 §6).
+    // An intermediary in front of the service sends these, as it sends a login page (RFC 6585 §6).
     case 300...303, 305...399, 511: .stop(mayHaveTakenEffect: false)
     case 404, 410: isRemoval ? .doneBefore : .rejected
     case 412: .conflict
     case 428: .needsCondition
-    // Not done for lack of credentials, time or capacity: RFC 9110 §15.5.2, §15.5.9, RFC 6585 §4, RFC 8470 §5.2.
+    // Not executed for lack of credentials, time or capacity: RFC 9110 §15.5.2, §15.5.9, RFC 6585 §4, RFC 8470 §5.2.
     case 401, 407, 408, 425, 429: .stop(mayHaveTakenEffect: false)
     case 403: hasChallenge ? .stop(mayHaveTakenEffect: false) : .rejected
-    // Said by what stands between: what the service did is not known. 503 is often said by it, too.
+    // Sent by a gateway, so it is not known what the service did. 503 often comes from a gateway, too.
     case 502, 503, 504: .stop(mayHaveTakenEffect: true)
     default: .rejected
     }
   }
 
-  /// What an error of the conversation means.
+  /// The meaning of an error of the conversation.
   static func of(_ error: ODataServiceError, isRemoval: Bool) -> UploadOutcome {
     switch error.category {
     case .http(let status, _):
@@ -62,7 +62,7 @@ extension UploadOutcome {
 }
 
 extension BatchRejection {
-  /// What the failure of a batch as a whole means; nil where the upload stops.
+  /// The meaning of a failed batch; nil if the upload stops.
   static func of(_ error: ODataServiceError) -> BatchRejection? {
     switch error.category {
     case .http(let status, _):
@@ -71,7 +71,7 @@ extension BatchRejection {
       default: break
       }
       switch status {
-      // There is no such resource, method, media type or function.
+      // The resource, method, media type or function does not exist.
       case 404, 405, 406, 415, 501: return .unsupported
       case 500...: return .unclear
       default: return .rejected
@@ -84,6 +84,6 @@ extension BatchRejection {
 }
 
 extension QueuedRequest {
-  /// Whether it takes something away: then an answer that it is gone is as good as having done it.
+  /// Whether it removes something: then a response that it does not exist counts as done.
   var isRemoval: Bool { operation == .delete || operation == .deleteLink || operation == .deleteMedia }
 }

@@ -8,38 +8,38 @@ import LarderService
   import Foundation
 #endif
 
-/// A queued request as it is sent: entities by the service's keys, the ETag that the change was based on, a name by which
-/// the service recognises a repetition.
+/// Renders queued requests as they are sent: with the service's keys, the ETag that the change was based on, and an
+/// identifier by which the service recognizes a repetition.
 ///
-/// An entity that an earlier request of the same change set makes is `$` and that request's Content-ID; one that another
-/// request makes must be there before.
+/// An entity that an earlier request of the same change set creates is written as `$` and that request's Content-ID. An
+/// entity that another request creates must exist at the service before.
 struct RequestRendering {
   let version: ODataVersion
   let root: ODataServiceRoot
-  /// Where the service has an entity of the store.
+  /// Returns the location of an entity of the store at the service.
   var locate: (RowReference) throws -> RowLocation
-  /// The entity that a path of the caller's names, as in a header's placeholder; nil where it names none.
+  /// Returns the entity that a path of the caller's names, as in a header's placeholder; nil if there is none.
   var find: (String) throws -> RowReference? = { _ in nil }
-  /// Makes the content of bytes that are kept under a number.
+  /// Opens the bytes that are stored under a number.
   var stream: (_ number: Int64, _ byteCount: Int64) -> (@Sendable () -> HTTPBodyStream)? = { _, _ in nil }
 
-  /// What a change set has done so far.
+  /// The effects of the earlier requests of a change set.
   struct ChangeSet {
-    /// The Content-ID of the request that makes an entity, by its identity.
+    /// The Content-ID of the request that creates an entity, by the entity's identity.
     var createdIDs: [Int64: String] = [:]
-    /// Entities that it has changed: their ETag is another since.
+    /// The entities that it has changed, whose ETag is no longer known.
     var changed: Set<Int64> = []
-    /// Streams that it has changed: the entity's path and the stream's.
+    /// The streams that it has changed: the entity and the path of the stream.
     var changedStreams: Set<QueuedTarget> = []
-    /// Whether requests can refer to each other: not where they are sent one by one.
+    /// Whether requests can refer to each other; false if they are sent one by one.
     var hasReferences = true
   }
 
   /// Renders a request.
   ///
   /// - Parameters:
-  ///   - contentID: its name in a change set; nil outside one.
-  ///   - set: what earlier requests of the change set did; takes what this one does.
+  ///   - contentID: its Content-ID in a change set; nil outside one.
+  ///   - set: the effects of the earlier requests of the change set; this request's effects are added.
   /// - Throws: ``RenderingError``, and `ODataValueError` for a key that has no literal.
   func request(
     _ queued: QueuedRequest, contentID: String? = nil, in set: inout ChangeSet
@@ -127,8 +127,8 @@ struct RequestRendering {
     }
   }
 
-  /// The URL of a reference: absolute, for what a relative one is relative to is read in several ways; `$` and a
-  /// Content-ID within a change set.
+  /// The URL of a reference, which is absolute because services resolve relative ones differently. Within a change set
+  /// it can be `$` and a Content-ID.
   private func absolute(_ reference: QueuedReference, _ set: ChangeSet) throws -> String {
     let path =
       switch reference {
@@ -157,7 +157,8 @@ struct RequestRendering {
     }
   }
 
-  /// The value of a property; where it is the key of another entity, the key that the service has given that.
+  /// The value of a property. If it is the key of another entity, this is the key that the service has assigned to
+  /// that.
   private func value(_ property: QueuedProperty) throws -> ODataValue {
     guard let key = property.key else { return property.value.value }
     let location = try locate(key.row)
@@ -168,7 +169,7 @@ struct RequestRendering {
   private func entity(_ queued: QueuedEntity, _ set: ChangeSet) throws -> ODataEntity {
     var entity = ODataEntity(typeName: queued.typeName)
     for property in queued.properties {
-      // Within a change set the service takes the key from the binding: nobody knows it yet.
+      // Within a change set the service takes the key from the binding, because it is not known yet.
       if let key = property.key, set.createdIDs[key.row.row] != nil, binds(queued, key.row) { continue }
       entity.properties.append(ODataProperty(property.name, try value(property)))
     }
@@ -194,14 +195,14 @@ struct RequestRendering {
 
   // MARK: Fields
 
-  /// The condition: the ETag that the change was based on, `*` where the caller asked for it.
+  /// The condition of a request: the ETag that the change was based on, or `*` if the caller requested that.
   ///
-  /// A link to one is a part of its entity, and goes under the entity's ETag (Protocol 4.01 §11.4.1.1); before V4 it carries
-  /// none ([MS-ODATA] 2.2.5.5, 3.1.4.4.1), but where the service has asked for one. Links to many carry none: the ETag of a
-  /// collection may be another than the entity's.
+  /// A link to a single entity is part of its entity, and is sent with the entity's ETag (Protocol 4.01 §11.4.1.1).
+  /// Before V4 it is sent without one ([MS-ODATA] 2.2.5.5, 3.1.4.4.1), unless the service has demanded it. Links to
+  /// many entities have no condition: the ETag of a collection may differ from the entity's.
   ///
-  /// A second change of an entity in one change set goes under `*`: the first one's ETag guards both, and the ETag
-  /// between them is known to nobody.
+  /// A second change of an entity in one change set is sent with `*`: the ETag of the first change protects both, and
+  /// the ETag between them is not known.
   private func condition(_ queued: QueuedRequest, _ set: ChangeSet) -> String? {
     switch queued.operation {
     case .create, .createMedia, .createLink: return nil
@@ -219,7 +220,8 @@ struct RequestRendering {
     return etag
   }
 
-  /// The caller's preference; else the changed entity, which saves reading it for its ETag and what the service computes.
+  /// The caller's preference. Otherwise the response should contain the changed entity, so that it need not be read for
+  /// its ETag and for values that the service computes.
   private func preference(_ queued: QueuedRequest) -> ODataSingleRequest.ReturnPreference? {
     if let preference = queued.returnPreference { return ODataSingleRequest.ReturnPreference(rawValue: preference) }
     switch queued.operation {
@@ -228,8 +230,8 @@ struct RequestRendering {
     }
   }
 
-  /// A field's value with its placeholders filled: `{key:Orders(-1)}` is the key in the service's URL of that entity,
-  /// `{id:Orders(-1)}` the URL. Anything else in braces stays.
+  /// Replaces the placeholders in the value of a header field: `{key:Orders(-1)}` is the key in the service's URL of
+  /// that entity, `{id:Orders(-1)}` is the URL. Other text in braces is kept.
   private func filled(_ text: String, _ set: ChangeSet) throws -> String {
     guard text.contains("{key:") || text.contains("{id:") else { return text }
     var result = ""
@@ -270,6 +272,6 @@ extension ODataSingleRequest {
 }
 
 extension QueuedRequest {
-  /// Whether it makes ``entity``.
+  /// Whether it creates ``entity``.
   var makesEntity: Bool { operation == .create || operation == .createMedia }
 }

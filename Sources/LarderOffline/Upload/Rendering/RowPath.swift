@@ -1,26 +1,27 @@
 import LarderOData
 import LarderStorage
 
-/// Where an entity of the store is found at the service.
+/// The location of an entity of the store at the service.
 struct RowLocation: Hashable, Sendable {
-  /// The path from the service's root, or the URL that the service gave; nil where the service has not seen it yet.
+  /// The path from the service's root, or the URL that the service returned; nil if the service has not seen the entity
+  /// yet.
   var path: String?
-  /// What stands in the path's last parentheses; empty where it has none.
+  /// The content of the path's last parentheses; empty if it has none.
   var keyPredicate = ""
-  /// The key's properties, by name.
+  /// The key properties by name.
   var key: [String: ODataValue] = [:]
 }
 
-/// Finds where the service has the entities of the store: by what is known of the server's rows, for those deleted here
-/// are in no other table any more.
+/// Finds the locations of the store's entities at the service. It uses the server's versions of rows, because entities
+/// that were deleted here are no longer in any other table.
 struct RowPath {
   let connection: Connection
   let state: ReplicaState
   let plan: ReplicaPlan
 
-  /// Where the service has an entity.
+  /// The location of an entity at the service.
   ///
-  /// Throws `RenderingError` for one that is in the store no more.
+  /// Throws `RenderingError` for an entity that is no longer in the store.
   func location(of row: RowReference) throws -> RowLocation { try location(of: row, depth: 0) }
 
   private func location(of row: RowReference, depth: Int) throws -> RowLocation {
@@ -86,7 +87,7 @@ struct RowPath {
     return nil
   }
 
-  /// The cells that tell where the service has the entity; nil where it has it not.
+  /// The cells that determine the location of an entity at the service; nil if the service does not have it.
   private func serverCells(of row: RowReference, _ table: EntityTable) throws -> EntityCells? {
     let base = try connection.first("SELECT cells FROM larder_base WHERE row = ?1", .integer(row.row)) {
       (row) throws(StorageError) in try row.textOrNil(0)
@@ -108,7 +109,7 @@ struct RowPath {
 }
 
 extension ReplicaColumn {
-  /// The value of a cell that is in no row.
+  /// The value of a cell that is not read from a row.
   func value(of cell: SQLValue, model: EdmModel) throws(ODataValueError) -> ODataValue {
     switch cell {
     case .null: return .null
@@ -129,11 +130,11 @@ extension ReplicaColumn {
   }
 }
 
-/// Why a queued request cannot be sent as it is.
+/// Why a queued request cannot be sent unchanged.
 enum RenderingError: Error, Hashable, CustomStringConvertible {
   /// It refers to an entity that the service has not seen yet.
   case waits(RowReference)
-  /// It fits the model, or what the store holds, no more; why.
+  /// It no longer fits the model, or the content of the store, with the reason.
   case unfitting(String)
 
   var description: String {
@@ -144,9 +145,10 @@ enum RenderingError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-// From a path back to the entity.
+// From a path to the entity.
 extension RowPath {
-  /// The entity that a path names by its key, also by one that it had before the service gave it another; nil for none.
+  /// The entity that a path names by its current key, or by the key that it had before the service assigned another;
+  /// nil for none.
   func row(at path: String) throws -> RowReference? {
     guard let table = table(at: path), let key = EntityID.key(of: path, in: table, model: plan.model) else {
       return nil
@@ -165,7 +167,7 @@ extension RowPath {
     }
   }
 
-  /// The table that a path of an entity set and a key ends in.
+  /// The table of a path that consists of an entity set and a key.
   private func table(at path: String) -> EntityTable? {
     let steps = EntityID.segments(path)
     guard steps.count == 1, let step = steps.first, step.key != nil else { return nil }

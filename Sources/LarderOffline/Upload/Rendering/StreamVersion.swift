@@ -3,12 +3,12 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// Bytes of media entities and stream properties have ETags of their own, apart from their entities': changes of a stream go
-// under the stream's (OData Protocol 4.01 §11.4.7.2, §11.4.8.1; [MS-ODATA] 3.1.4.4.1).
+// The bytes of media entities and stream properties have ETags of their own, separate from their entities'. Changes of
+// a stream are sent with the stream's ETag (OData Protocol 4.01 §11.4.7.2, §11.4.8.1; [MS-ODATA] 3.1.4.4.1).
 
-/// What a service says of a stream: in the response to its change, or where it is read.
+/// The version of a stream at the service: from the response to its change, or from a read.
 struct StreamVersion: Hashable, Sendable {
-  /// The column of the entity's table that says what is known of the stream.
+  /// The column of the entity's table that contains the metadata of the stream.
   var column: String
   var etag: String
   /// The media type of the bytes that were sent.
@@ -16,26 +16,27 @@ struct StreamVersion: Hashable, Sendable {
 }
 
 extension QueuedRequest {
-  /// Whether it changes bytes that are a resource of their own.
+  /// Whether it changes the bytes of a media entity or stream property.
   var isOfStream: Bool { operation == .updateMedia || operation == .deleteMedia }
 
   /// Whether it changes links.
   var isOfLink: Bool { operation == .createLink || operation == .updateLink || operation == .deleteLink }
 
-  /// Whether it changes the link of a navigation property that leads to one.
+  /// Whether it changes the link of a navigation property to a single entity.
   var isOfSingleLink: Bool { operation == .updateLink || operation == .deleteLink && body == .none }
 
-  /// The ETag that what it changes had when it was made: the stream's, else the entity's.
+  /// The ETag of the changed resource when the change was made: the stream's, otherwise the entity's.
   var resourceETag: String? { isOfStream && usesEntityETag != true ? streamETag : baseETag }
 
-  /// Of a change of a stream: the column of its entity's table that says what is known of the stream.
+  /// For a change of a stream, the column of its entity's table that contains the metadata of the stream; otherwise
+  /// nil.
   func streamColumn(_ plan: ReplicaPlan) -> String? {
     guard isOfStream, let table = entity.flatMap({ plan.table($0.table) }) else { return nil }
     let steps = target.path.split(separator: "/").map(String.init).filter { !$0.contains(".") }
     return steps.last == "$value" ? SystemColumn.media.rawValue : table.column(steps)?.name
   }
 
-  /// The version of its stream that goes with an entity's cells.
+  /// The version of the request's stream in an entity's cells.
   func streamVersion(in cells: EntityCells?, _ plan: ReplicaPlan) -> StreamVersion? {
     guard let column = streamColumn(plan), let etag = cells?.streamETag(column) else { return nil }
     return StreamVersion(column: column, etag: etag)
@@ -43,10 +44,10 @@ extension QueuedRequest {
 }
 
 extension EntityCells {
-  /// The ETag of a stream, by its column; nil where none is known.
+  /// The ETag of a stream, by its column; nil if it is not known.
   func streamETag(_ column: String) -> String? { media(column).etag }
 
-  /// What is known of a stream, by its column.
+  /// The metadata of a stream, by its column.
   func media(_ column: String) -> MediaInfo {
     var info = MediaInfo()
     guard case .text(let text)? = self[column], let node = try? JSONNode(Array(text.utf8)) else { return info }
@@ -57,7 +58,7 @@ extension EntityCells {
     return info
   }
 
-  /// Lays a stream's version over what is known of it.
+  /// Updates the metadata of a stream by its new version.
   mutating func take(_ stream: StreamVersion) {
     var info = media(stream.column)
     info.etag = stream.etag
@@ -67,18 +68,18 @@ extension EntityCells {
 }
 
 extension ServerResponse {
-  /// Reads the response to a change: of one of a stream or link the ETag field is not the entity's.
+  /// Reads the response to a change. For a stream or link, the ETag field of the response is not the entity's.
   init(_ response: ODataSingleResponse, to request: QueuedRequest, _ plan: ReplicaPlan) {
     self.init(response, model: plan.model)
     guard request.isOfStream || request.isOfLink else { return }
     etag = entity?.etag
-    // A response that has the entity speaks of that.
+    // A response that contains the entity has the entity's ETag.
     guard entity == nil, let etag = response.etag, let column = request.streamColumn(plan) else { return }
     stream = StreamVersion(column: column, etag: etag)
     if case .media(_, _, let type) = request.body { stream?.contentType = type }
   }
 
-  /// The ETag of what a request changes: the stream's, else the entity's.
+  /// The ETag of the resource that a request changes: the stream's, otherwise the entity's.
   func resourceETag(of request: QueuedRequest, _ plan: ReplicaPlan) -> String? {
     guard request.isOfStream, request.usesEntityETag != true else { return etag }
     return stream?.etag ?? streamInEntity(of: request, plan)?.etag
@@ -91,10 +92,10 @@ extension ServerResponse {
 }
 
 extension OpenStore {
-  /// What the service says of an entity, with the version of the stream that a request changes: asked for where the entity
-  /// does not tell it.
+  /// The server's version of an entity, with the version of the stream that a request changes. If the entity does not
+  /// contain that, the stream is requested.
   ///
-  /// - Parameter path: where the service has the stream.
+  /// - Parameter path: the path of the stream at the service.
   func withStream(_ serverResponse: ServerResponse, of request: QueuedRequest, at path: String?) async -> ServerResponse
   {
     let plan = replica.plan
@@ -109,7 +110,7 @@ extension OpenStore {
 }
 
 extension LocalRows {
-  /// The ETag of a stream as the service has it: from its entity, else from the bytes that a download has brought.
+  /// The ETag of a stream at the service: from its entity, otherwise from the bytes that were downloaded.
   func streamETag(_ column: String, of entity: RowReference, _ server: EntityCells?) throws(StorageError) -> String? {
     if let etag = server?.streamETag(column) { return etag }
     let property = plan.table(entity.table)?.columns.first { $0.name == column && $0.storage == .stream }?.path.last
@@ -118,9 +119,9 @@ extension LocalRows {
 }
 
 extension ChangeQueue {
-  /// Puts the changes of a stream that wait, but for failed ones, on another ETag of the stream's.
+  /// Updates the ETag in the pending changes of a stream, without failed ones.
   ///
-  /// - Parameter path: the stream's place behind its entity, as the requests have it.
+  /// - Parameter path: the path of the stream below its entity, as in the requests.
   func rebaseStream(_ path: String, of row: Int64, on etag: String?) throws(StorageError) {
     try connection.run(
       """

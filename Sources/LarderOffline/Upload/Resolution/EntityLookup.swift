@@ -2,22 +2,22 @@ import LarderHTTP
 import LarderOData
 import LarderService
 
-/// Reads what the service has now, to find out what became of a request, and to see another's version.
+/// Reads the current version at the service, to determine the outcome of a request, or for a conflict.
 struct EntityLookup: Sendable {
   let store: OpenStore
 
-  /// What a read found.
+  /// The result of a read.
   enum LookupResult: Sendable {
     case existing(ServerResponse)
     case gone
-    /// The service does not answer the question.
+    /// The service rejects the query.
     case unanswered
   }
 
   private var conversation: ODataConversation { store.conversation }
   private var model: EdmModel { store.replica.model }
 
-  /// Reads an entity by its path. Throws ``UploadStop`` where the service cannot be asked.
+  /// Reads an entity by its path. Throws ``UploadStop`` if the service cannot be reached.
   func entity(_ path: String, expand: String = "") async throws -> LookupResult {
     var request = ODataSingleRequest.read(path, useCache: false)
     if !expand.isEmpty {
@@ -32,18 +32,18 @@ struct EntityLookup: Sendable {
     }
     var serverResponse = ServerResponse(response, model: model)
     serverResponse.isLookedUp = true
-    // A single-valued path that leads nowhere is answered without content.
+    // A single-valued path without a target gets a response without content.
     return serverResponse.entity == nil ? (response.httpStatus == 204 ? .gone : .unanswered) : .existing(serverResponse)
   }
 
-  /// Reads all entities of a collection that a filter holds for, all of it without one, page by page; nil where the service does not answer the
-  /// question, or not to its end: there are `limit` and more, or a link leads elsewhere. Throws ``UnreadableLookup`` for a
-  /// response that cannot be read.
+  /// Reads all entities of a collection that match a filter, page by page; without a filter, all entities. Nil if the
+  /// service rejects the query, or the result is incomplete: there are `limit` entities or more, or a link points
+  /// outside the service. Throws ``UnreadableLookup`` for a response that cannot be read.
   func entities(_ collection: String, filter: String?, limit: Int) async throws -> [ODataEntity]? {
     var entities: [ODataEntity] = []
     let filterOption = filter.map { "$filter=\(PercentEncoding.encode($0))&" } ?? ""
     var path = "\(collection)?\(filterOption)$top=\(limit)"
-    // A service may refuse an option that is ours and not the question's.
+    // A service may reject the `$top` option, which is not necessary for the query.
     var pathWithoutTop = filter == nil ? nil : "\(collection)?\(filterOption.dropLast())"
     while true {
       guard let page = try await page(path, otherwise: pathWithoutTop) else { return nil }
@@ -51,7 +51,7 @@ struct EntityLookup: Sendable {
       entities += page.entities
       guard entities.count < limit else { return nil }
       guard let next = page.nextLink else { return entities }
-      // A page with nothing on it and another behind it may go on for ever.
+      // An empty page with a next link may lead to an endless sequence of pages.
       guard !page.entities.isEmpty, let relativePath = try? store.relative(next) else { return nil }
       path = relativePath
     }
@@ -65,7 +65,7 @@ struct EntityLookup: Sendable {
       if let pathWithoutTop, let status = error.httpStatus, DownloadMachine.isAboutOptions(status) {
         return try await page(pathWithoutTop, otherwise: nil)
       }
-      // That there is no such resource tells nothing of what is in it.
+      // A missing resource says nothing about its former content.
       _ = try result(for: error)
       return nil
     }
@@ -92,20 +92,20 @@ struct EntityLookup: Sendable {
   }
 }
 
-/// The response to a look-up cannot be read: it tells nothing, and a narrower question would tell less.
+/// The response to a look-up cannot be read. It is inconclusive, and a more specific query would be, too.
 struct UnreadableLookup: Error {}
 
-/// The upload stops: the service cannot be asked, or the caller cancelled.
+/// The upload stops, because the service cannot be reached, or the caller cancelled.
 struct UploadStop: Error {
   let error: ODataServiceError
 
   init(_ error: ODataServiceError) { self.error = error }
 
-  /// The error that the upload throws for it.
+  /// The error that the upload throws.
   var cause: any Error {
     if error.isCancelled { return CancellationError() }
     if UnrecognizedResponse.isOne(error) { return OfflineODataError(.serviceUnavailable, error.description) }
-    // A 403 stops an upload only where it asks for credentials.
+    // A 403 stops an upload only if it demands credentials.
     return error.httpStatus == 403 ? OfflineODataError(.authenticationFailed, cause: error) : OfflineODataError(error)
   }
 }

@@ -6,9 +6,9 @@ struct LinkEnd: Sendable, Hashable {
   /// The navigation property.
   var name: String
   var isCollection = false
-  /// The key of the entity that was sent, empty for none; nil where it is not known.
+  /// The key of the entity that was sent, empty if the link was removed; nil if it is not known.
   var sent: [String: ODataValue]?
-  /// The key of the entity that a single link led to before, empty for none; nil where it is not known.
+  /// The key of the entity that a single link had as its target before, empty for none; nil if it is not known.
   var before: [String: ODataValue]?
 
   /// Whether an entity has a key.
@@ -17,10 +17,10 @@ struct LinkEnd: Sendable, Hashable {
     return !key.isEmpty && key.allSatisfy { name, value in entity[name].map { SentContent.equal(value, $0) } ?? false }
   }
 
-  /// What an entity that was read with `$expand` shows of single links.
+  /// Compares single links with an entity that was read with `$expand`.
   ///
-  /// - Returns: whether all of them lead where they were sent to, and where they led before; nil for the latter where that
-  ///   is not known.
+  /// - Returns: whether all of them have the targets that were sent, and whether all have their former targets; nil for
+  ///   the latter if that is not known.
   static func compare(_ ends: [LinkEnd], _ expanded: ODataEntity?) -> (isAsSent: Bool, isAsBefore: Bool?) {
     var result: (isAsSent: Bool, isAsBefore: Bool?) = (true, true)
     for end in ends {
@@ -42,7 +42,7 @@ struct LinkEnd: Sendable, Hashable {
 }
 
 extension QueuedRequest {
-  /// The navigation property of a request for a link by itself; nil for other requests.
+  /// The navigation property of a request that changes only a link; nil for other requests.
   var linkName: String? {
     switch operation {
     case .createLink, .updateLink, .deleteLink: target.path.split(separator: "/").last.map(String.init)
@@ -50,7 +50,7 @@ extension QueuedRequest {
     }
   }
 
-  /// The link of such a request as it stands in the body of an update.
+  /// The link of such a request, as it would be written in the body of an update.
   func asBodyLink(_ name: String, _ end: LinkEnd) -> QueuedLink {
     var link = QueuedLink(name: name, isCollection: end.isCollection)
     if operation != .deleteLink, case .reference(let reference) = body { link.bindings = [reference] }
@@ -72,7 +72,7 @@ extension RowPath {
     }
   }
 
-  /// The end of a link that a request is about.
+  /// The end of the link that a request changes.
   func end(of request: QueuedRequest, _ name: String, _ base: EntityCells?) throws -> LinkEnd? {
     guard let row = request.entity, let navigation = navigation(name, row) else { return nil }
     var end = LinkEnd(name: name, isCollection: navigation.isCollection)
@@ -89,7 +89,7 @@ extension RowPath {
     plan.table(row.table)?.navigations.first { $0.path.last == name }
   }
 
-  /// The service's key of an entity that a request refers to; nil where it is not known.
+  /// The service's key of an entity that a request refers to; nil if it is not known.
   private func key(of reference: QueuedReference, _ name: String, _ row: RowReference) -> [String: ODataValue]? {
     switch reference {
     case .row(let target):
@@ -108,7 +108,8 @@ extension RowPath {
     }
   }
 
-  /// Where a single link led before the change; where the request does not say it, before those that are pending.
+  /// The former target of a single link: before the change, if the request contains it, otherwise before all pending
+  /// changes.
   private func before(
     _ name: String, _ row: RowReference, _ base: EntityCells?, _ former: FormerEnd?
   ) throws -> [String: ODataValue]? {
@@ -145,7 +146,7 @@ extension RowPath {
         UNION SELECT \(otherColumn) FROM \(state.links[number]) AS l WHERE \(ownColumn) = ?2 AND NOT EXISTS
           (SELECT 1 FROM larder_base_link b WHERE b.name = ?1 AND b.source = l.source AND b.target = l.target)
         """, .text(plan.links[number].name), .integer(row.row))
-      // Without a row the link may lead nowhere, or never have been downloaded.
+      // Without a row, the link may have no target, or was never downloaded.
       guard let first = linked.first else { return nil }
       return linked.count == 1 ? try location(of: RowReference(target.name, first)).key : nil
     case .containment, .container: return nil

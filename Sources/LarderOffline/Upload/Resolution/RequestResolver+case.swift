@@ -1,7 +1,7 @@
 import LarderOData
 import LarderStorage
 
-// What the store knows of an uncertain request, read before the service is asked.
+// What the store knows about an uncertain request, read before the service is asked.
 extension RequestResolver {
   func prepare(_ entry: QueueEntry, _ attempt: UploadAttempt) async throws(OfflineODataError) -> UncertainRequest {
     try await store.read { connection, state, plan in
@@ -13,7 +13,7 @@ extension RequestResolver {
       }
       let rows = LocalRows(plan, state, connection)
       uncertain.path = (try? paths.location(of: entity))?.path
-      // A download may have brought what the service has made of it.
+      // A download may have stored the version that resulted from the change.
       uncertain.base = try entry.failure?.base ?? rows.base(of: entity)
       if entry.request.operation == .create {
         uncertain.collection = attempt.url.prefix { $0 != "?" }.description
@@ -37,7 +37,8 @@ extension RequestResolver {
     }
   }
 
-  /// Notes what later requests of the transaction make of the entity: the service has done all of them, or none.
+  /// Records the effect of later requests of the transaction on the entity. The service has executed all of them, or
+  /// none.
   private func addLaterChanges(
     _ uncertain: inout UncertainRequest, _ sent: QueuedBody, _ entity: RowReference, _ unit: [QueueEntry],
     _ paths: RowPath
@@ -53,7 +54,7 @@ extension RequestResolver {
     }
   }
 
-  /// The key of a creation, where the caller gave it whole.
+  /// The key of a creation, if the caller set all of its properties.
   private func clientKey(
     _ entry: QueueEntry, _ entity: RowReference, _ plan: ReplicaPlan, _ paths: RowPath
   ) throws -> String? {

@@ -3,7 +3,7 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// What became of the creation of an entity.
+// Determines the outcome of the creation of an entity.
 extension RequestResolver {
   func creation(_ uncertain: UncertainRequest) async throws -> Finding {
     guard case .entity(let body) = uncertain.entry.request.body else { return Finding(.unanswered) }
@@ -16,7 +16,8 @@ extension RequestResolver {
       return Finding(uncertain.wasDownloaded ? .gone : .absent, uncertain.wasDownloaded ? .gone : .unknown)
     case .unanswered: return Finding(.unanswered)
     case .existing(let serverResponse):
-      // The key is the caller's own: what is under it and is a form of what was sent is that.
+      // The caller set the key, so an entity with the key and with a form of the content that was sent is the created
+      // one.
       let isMine = serverResponse.entity.map { received in
         uncertain.contents.contains { SentContent.matches($0, received) }
           || uncertain.acceptsServiceForms && uncertain.contents.contains { SentContent.isForm(received, of: $0) }
@@ -34,7 +35,8 @@ extension RequestResolver {
     return LinkEnd.compare(bound, try await lookup.entity(path, expand: names).response?.entity).isAsSent
   }
 
-  /// One that the service gives its key: by its content, among the entities that the store did not know.
+  /// The outcome of a creation whose key the service assigns. The entity is found by its content among those that the
+  /// store did not know.
   private func creationWithoutKey(_ uncertain: UncertainRequest, _ body: QueuedEntity, _ expand: String) async throws
     -> Finding
   {
@@ -44,7 +46,7 @@ extension RequestResolver {
     case .unknown: return Finding(.unanswered)
     case .unclear: return Finding(.ambiguous)
     case .none:
-      // What a download has brought since and the service no longer has was deleted by another client.
+      // An entity that a download has stored since, and that the service no longer has, was deleted by another client.
       let everything = Set((uncertain.contents.last ?? body).properties.map(\.name))
       return Finding(
         try await hasRow(everything, uncertain.contents.last ?? body, uncertain, since: true) ? .gone : .absent)
@@ -61,7 +63,7 @@ extension RequestResolver {
     }
   }
 
-  /// Where the service has an entity that a request has made; nil where its answer does not tell.
+  /// The path at which the service has a created entity; nil if the response does not contain it.
   func path(of serverResponse: ServerResponse, _ request: QueuedRequest) -> String? {
     if let location = serverResponse.location { return store.root.relative(location) ?? location }
     let plan = store.replica.plan
@@ -75,13 +77,13 @@ extension RequestResolver {
     return "\(set)(\(key))"
   }
 
-  /// The entities that a creation may have made.
+  /// The entities that a creation may have produced.
   private enum Candidates {
-    /// The service does not say.
+    /// The service does not return them.
     case unknown
     case none
     case one(ODataEntity)
-    /// Several, or one that agrees in part.
+    /// There are several, or one that agrees partially.
     case unclear
 
     var isOne: Bool { if case .one = self { true } else { false } }
@@ -100,7 +102,8 @@ extension RequestResolver {
       let same = try await unknownToStore(all.filter(isAsSent), uncertain)
     else { return .unknown }
     if !same.isEmpty {
-      // Several that are alike, and not more than were sent: which of them is whose does not matter.
+      // There are several identical entities, and not more than were sent: it does not matter which one belongs to
+      // which creation.
       let alike = others.filter { $0.properties == body.properties }.count
       guard same.count <= alike + 1 else { return .unclear }
       if let place = store.claim(same.map(\.key), for: uncertain.entry.id) { return .one(same[place].entity) }
@@ -120,10 +123,10 @@ extension RequestResolver {
     return .unknown
   }
 
-  /// The entities that are read with their children at most, each with a request of its own.
+  /// The maximum number of candidates that are read with their children, each in a request of its own.
   private static let maximumExpanded = 20
 
-  /// Whether one of some entities leads to an entity that was sent with the creation (deep insert).
+  /// Whether one of the candidates has a child that was sent with the creation (deep insert).
   private func haveChildren(
     of sent: QueuedEntity, _ candidates: [ODataEntity], _ uncertain: UncertainRequest
   ) async throws -> Bool {
@@ -143,7 +146,7 @@ extension RequestResolver {
     return false
   }
 
-  /// The properties that were sent without foreign keys, which say where an entity belongs and not which one it is.
+  /// The properties that were sent, without foreign keys, which say where an entity belongs but do not identify it.
   private func ownValues(_ sent: QueuedEntity, _ uncertain: UncertainRequest) -> QueuedEntity {
     let plan = store.replica.plan
     guard let table = uncertain.entry.request.entity.flatMap({ plan.table($0.table) }) else { return sent }
@@ -164,9 +167,9 @@ extension RequestResolver {
     return rare
   }
 
-  /// Whether no entity that the store has from the service has the values of one of some sets of properties: an unknown
-  /// entity that has them is then likely the one that was sent. One that has all that was sent may be a twin of this
-  /// creation's, and tells nothing.
+  /// Whether at least one of the sets of properties is distinctive: no entity that the store has from the service has
+  /// the values that were sent. An unknown entity with these values is then probably the one that was sent. An entity
+  /// that has all the values may come from an identical creation, so it does not count.
   private func areDistinctive(
     _ sets: Set<Set<String>>, _ sent: QueuedEntity, _ uncertain: UncertainRequest
   ) async throws(OfflineODataError) -> Bool {
@@ -176,7 +179,8 @@ extension RequestResolver {
 
   /// Whether the store has an entity from the service with the values of some properties that were sent.
   ///
-  /// - Parameter since: true for those that came since the first send, which may be the entity itself; false for earlier ones.
+  /// - Parameter since: true for entities downloaded since the first send, which may include the created entity; false
+  ///   for earlier ones.
   private func hasRow(
     _ names: Set<String>, _ sent: QueuedEntity, _ uncertain: UncertainRequest, since: Bool
   ) async throws(OfflineODataError) -> Bool {
@@ -209,8 +213,8 @@ extension RequestResolver {
     }
   }
 
-  /// Where the rows begin that came since a creation of the same values was first sent, whose outcome is not known either:
-  /// they may be what that has made.
+  /// The first identity assigned since another uncertain creation with the same values was first sent. Rows from there
+  /// on may be the result of that creation.
   private func earlierTwin(
     _ sent: QueuedEntity, _ names: Set<String>, _ uncertain: UncertainRequest, _ connection: Connection,
     _ state: ReplicaState,
@@ -229,7 +233,7 @@ extension RequestResolver {
     }.min()
   }
 
-  /// What other uncertain creations in the same place have sent: what has their values is theirs.
+  /// The content of other uncertain creations in the same collection: an entity with these values belongs to them.
   private func otherCreations(_ uncertain: UncertainRequest) async throws(OfflineODataError) -> [QueuedEntity] {
     try await store.read { connection, state, plan in
       let paths = RowPath(connection: connection, state: state, plan: plan)
@@ -243,7 +247,8 @@ extension RequestResolver {
     }
   }
 
-  /// Entities where the creation was sent to; where the service does not answer that, in the entity's set.
+  /// The entities of the collection to which the creation was sent. If the service does not return them, those of the
+  /// entity set.
   private func entities(_ uncertain: UncertainRequest, _ filter: String?, limit: Int) async throws -> [ODataEntity]? {
     if let all = try await lookup.entities(uncertain.collection, filter: filter, limit: limit) { return all }
     guard let table = uncertain.entry.request.entity.flatMap({ store.replica.plan.table($0.table) }),
@@ -252,20 +257,21 @@ extension RequestResolver {
     return try await lookup.entities(set, filter: filter, limit: limit)
   }
 
-  /// Waits where the service may still be at what it was sent; answers whether it has waited.
+  /// Waits if the service may still be processing the request. Returns whether it has waited.
   private func settle(_ uncertain: UncertainRequest) async throws -> Bool {
     guard !uncertain.hasResponse else { return false }
     let environment = store.conversation.options.environment
     let settled = uncertain.attempt.sent.map { Double($0) + journal.options.settlingTime.seconds } ?? 0
     let left = settled - Double(environment.unixSeconds)
-    // A clock that was put back is no reason to wait for long.
+    // A clock that was set back must not cause a long wait.
     guard left > 0, left <= journal.options.settlingTime.seconds + 1 else { return false }
     try await environment.sleep(.seconds(left))
     return true
   }
 
-  /// The entities whose keys no row of the store had when the request was first sent, of those in the same entity where one
-  /// contains them. A download since may have brought what it made. With names that no other entity of any set has.
+  /// The entities whose keys no row of the store had when the request was first sent; contained entities are compared
+  /// within their container. A download since then may have stored the created entity. Each result has a key text that
+  /// is unique over all sets.
   private func unknownToStore(
     _ received: [ODataEntity]?, _ uncertain: UncertainRequest
   ) async throws -> [(entity: ODataEntity, key: String)]? {
@@ -290,7 +296,7 @@ extension RequestResolver {
 }
 
 extension RequestResolver {
-  /// The identity of the entity that contains one which a request makes.
+  /// The identity of the entity that contains the created one.
   private func container(
     of entity: RowReference, _ entry: QueueEntry, _ rows: LocalRows
   ) throws(StorageError) -> Int64? {

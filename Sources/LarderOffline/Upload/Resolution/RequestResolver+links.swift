@@ -1,17 +1,17 @@
 import LarderOData
 import LarderService
 
-// Links of uncertain requests, compared with what the service has before they are sent again. A second time need not have
-// the effect of the first: another client may have set the link since (OData Protocol 4.01 §11.4.6).
+// Links of uncertain requests are compared with the service's before they are sent again. A repetition may have another
+// effect than the first send, because another client may have set the link since (OData Protocol 4.01 §11.4.6).
 extension RequestResolver {
-  /// What the service has of the links in a body.
+  /// Compares the links in a body with the service's.
   func links(_ uncertain: UncertainRequest, _ path: String) async throws -> (isAsSent: Bool, isAsBefore: Bool?) {
     let names = uncertain.links.map(\.name).joined(separator: ",")
     guard !names.isEmpty else { return (true, true) }
     return LinkEnd.compare(uncertain.links, try await lookup.entity(path, expand: names).response?.entity)
   }
 
-  /// What the service has of the link that a request is about.
+  /// Compares the link that a request changes with the service's.
   func link(_ uncertain: UncertainRequest) async throws -> Finding {
     guard let source = uncertain.path, let end = uncertain.links.first, let sent = end.sent else {
       return Finding(.unanswered)
@@ -29,22 +29,22 @@ extension RequestResolver {
     case .gone: linked = nil
     }
     if LinkEnd.isEntity(linked, sent) { return Finding(.asSent) }
-    // The source tells whether it is the link that is gone, and has the ETag that a second try goes under.
+    // The source shows whether only the link is gone, and has the ETag for a second attempt.
     let lookupResult = try await lookup.entity(source)
     guard case .existing(let serverResponse) = lookupResult else { return missing(lookupResult, uncertain) }
     var finding = Finding(.ambiguous, .existing(serverResponse))
     if let before = end.before {
       finding.evidence = LinkEnd.isEntity(linked, before) ? .asBefore : .different
     } else if let entity = serverResponse.entity, uncertain.hasBaseOfChange, isUnchanged(entity, uncertain) {
-      // Where the link led before is not known; nobody has changed its source, which often has the other end's key.
+      // The former target of the link is not known. The source, which often contains the other end's key, is unchanged.
       finding.evidence = .asBefore
     }
-    // Another property of the source may have changed: it is the link that counts.
+    // Another property of the source may have changed, but only the link counts.
     finding.hasETag = false
     return finding
   }
 
-  /// What the service has of a single link that is a foreign key of its source.
+  /// Compares a single link that is a foreign key of its source with the service's.
   private func foreignKey(_ keys: QueuedEntity, _ source: String, _ uncertain: UncertainRequest) async throws -> Finding
   {
     let lookupResult = try await lookup.entity(source)
@@ -52,7 +52,7 @@ extension RequestResolver {
       return missing(lookupResult, uncertain)
     }
     let isAsBefore = isAsBefore(keys.properties.map(\.name), entity, uncertain)
-    // The source's ETag tells of its other properties, too.
+    // The source's ETag also covers its other properties.
     var finding = Finding(
       .init(
         etag: nil, condition: nil, isAsSent: SentContent.matches(keys, entity), isAsBefore: isAsBefore),
@@ -61,7 +61,7 @@ extension RequestResolver {
     return finding
   }
 
-  /// Whether an entity is among those of a collection of links; nil where the service does not say.
+  /// Whether an entity is in a collection of links; nil if the service does not return it.
   private func isLinked(_ path: String, _ key: [String: ODataValue]) async throws -> Bool? {
     let dialect = store.replica.model.version.dialect
     let terms = key.sorted { $0.key < $1.key }.compactMap { name, value in
@@ -77,6 +77,6 @@ extension RequestResolver {
 }
 
 extension EntityLookup.LookupResult {
-  /// What was found; nil for nothing.
+  /// The response, if the entity exists; otherwise nil.
   var response: ServerResponse? { if case .existing(let serverResponse) = self { serverResponse } else { nil } }
 }

@@ -3,7 +3,7 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-// What became of changes of an entity's parts: a property, a stream.
+// Determines the outcome of changes of a part of an entity: a property, a stream.
 extension RequestResolver {
   // MARK: Properties
 
@@ -22,7 +22,7 @@ extension RequestResolver {
         isAsBefore: isAsBefore([property.name], entity, uncertain)), .existing(serverResponse))
   }
 
-  /// The property that a request sets, in the complex values that it stands in; nil where that cannot be told.
+  /// The property that a request sets, nested in its complex values; nil if it cannot be determined.
   private func sentProperty(_ request: QueuedRequest) -> QueuedProperty? {
     let steps = request.target.path.split(separator: "/").map(String.init).filter {
       $0 != "$value" && !$0.contains(".")
@@ -49,11 +49,12 @@ extension RequestResolver {
 
   // MARK: Media
 
-  /// A stream has an ETag of its own (OData JSON Format 4.01 §4.6.9, `mediaEtag`): the entity's says nothing of its bytes.
+  /// A stream has its own ETag (OData JSON Format 4.01 §4.6.9, `mediaEtag`): the entity's ETag does not cover its
+  /// bytes.
   func media(_ uncertain: UncertainRequest) async throws -> Finding {
     let isDeletion = uncertain.entry.request.operation == .deleteMedia
     guard let stream = try await read(uncertain) else { return Finding(.unanswered) }
-    // What is not there cannot be another client's.
+    // A stream that does not exist cannot have been written by another client.
     guard let body = stream.body else { return Finding(isDeletion ? .asSent : .asBefore) }
     var finding = Finding(.sameVersion)
     finding.hasETag = stream.etag != nil
@@ -66,7 +67,7 @@ extension RequestResolver {
     return finding
   }
 
-  /// What the bytes of a stream show: are they those that were sent, or those before?
+  /// Compares the bytes of a stream with those that were sent and with the former ones.
   private func evidence(
     _ body: HTTPBodyStream, _ uncertain: UncertainRequest, hasCondition: Bool
   ) async throws -> UncertainOutcome.Evidence {
@@ -81,7 +82,7 @@ extension RequestResolver {
     return try await isSame(again, earlier.generation, earlier.byteCount) ? .asBefore : .different
   }
 
-  /// Reads the stream; nil where the service does not say, without a body where there is none.
+  /// Reads the stream. Nil if the service rejects the request; the body is nil if there is no stream.
   private func read(_ uncertain: UncertainRequest) async throws -> (body: HTTPBodyStream?, etag: String?)? {
     do throws(ODataServiceError) {
       let response = try await store.conversation.streamAnswer(
@@ -100,7 +101,7 @@ extension RequestResolver {
     }
   }
 
-  /// The stream's bytes before the change, where a download has brought them.
+  /// The stream's bytes before the change, if they were downloaded.
   private func earlierStream(_ uncertain: UncertainRequest) async throws(OfflineODataError) -> StoredStreams.Head? {
     guard let entity = uncertain.entry.request.entity else { return nil }
     let last = uncertain.entry.request.target.path.split(separator: "/").last.map(String.init)
@@ -117,7 +118,7 @@ extension RequestResolver {
     }
   }
 
-  /// Whether two streams have the same bytes; neither is held as a whole.
+  /// Whether two streams have the same bytes. Neither is loaded into memory as a whole.
   static func isSame(_ one: HTTPBodyStream, _ other: HTTPBodyStream) async throws -> Bool {
     var (ones, others) = (one.makeAsyncIterator(), other.makeAsyncIterator())
     var (left, right) = (ArraySlice<UInt8>(), ArraySlice<UInt8>())

@@ -4,42 +4,42 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// Finds out what became of an uncertain request: looks up what the service has now, and asks ``UncertainOutcome`` what that
-/// means.
+/// Determines the outcome of an uncertain request: it looks up the current state at the service, and
+/// ``UncertainOutcome`` decides.
 struct RequestResolver: Sendable {
   let journal: UploadJournal
 
   var store: OpenStore { journal.store }
   var lookup: EntityLookup { EntityLookup(store: store) }
 
-  /// What is known of a request before the service is asked.
+  /// The local data about a request, read before the service is asked.
   struct UncertainRequest: Sendable {
     var entry: QueueEntry
     let attempt: UploadAttempt
-    /// Where the service has the entity; nil where it gives the key.
+    /// The path of the entity at the service; nil if the service assigns the key.
     var path: String?
-    /// The collection that a creation goes to.
+    /// The collection to which a creation is sent.
     var collection = ""
-    /// The entity's server image before the change.
+    /// The server's version of the entity before the change.
     var base: EntityCells?
-    /// A download has brought the entity that a creation makes.
+    /// Whether a download has stored the entity of the creation.
     var wasDownloaded = false
-    /// What the request's body may have become: as it was sent, and with the later changes of its transaction over it.
+    /// The possible contents after the request: as it was sent, and with the later changes of its transaction.
     var contents: [QueuedEntity] = []
-    /// A later request of its transaction deletes the entity.
+    /// Whether a later request of its transaction deletes the entity.
     var isDeletedLater = false
     /// The single links that an update or a creation sets.
     var links: [LinkEnd] = []
-    /// Whether something was answered.
+    /// Whether the service has responded to the request.
     var hasResponse = false
-    /// Whether a form of the service's own counts as what was sent.
+    /// Whether a form of a value that the service has changed (`isForm`) counts as the value that was sent.
     var acceptsServiceForms = true
 
-    /// The ETag that the request was sent under; nil for none and for `*`.
+    /// The ETag that the request was sent with; nil for none and for `*`.
     var condition: String? { attempt.ifMatch == "*" ? nil : attempt.ifMatch }
 
-    /// Whether the server image is the version that the change was made on: a download may have brought another with the
-    /// same values and other links.
+    /// Whether the stored server version is the one that the change was based on. A download may have stored another
+    /// with the same values and other links.
     var hasBaseOfChange: Bool { entry.request.baseETag.map { $0 == base?.text(.etag) } ?? true }
   }
 
@@ -47,7 +47,7 @@ struct RequestResolver: Sendable {
   struct Finding: Sendable {
     var evidence: UncertainOutcome.Evidence
     var theirs = RequestOutcome.ServerVersion.unknown
-    /// The service gives what it found an ETag.
+    /// Whether the service returned an ETag with it.
     var hasETag = false
 
     init(_ evidence: UncertainOutcome.Evidence, _ theirs: RequestOutcome.ServerVersion = .unknown) {
@@ -56,12 +56,12 @@ struct RequestResolver: Sendable {
     }
   }
 
-  /// Looks a request up. Throws ``UploadStop`` where the service cannot be asked.
+  /// Looks up the outcome of a request. Throws ``UploadStop`` if the service cannot be reached.
   ///
   /// - Parameters:
-  ///   - isAnswered: the service has ended with it, for it has answered something: it need not be waited for.
-  ///   - takesForms: what it may have made of the values that were sent counts as these.
-  ///   - made: where the service has entities that earlier requests of the same transaction were found to have made.
+  ///   - isAnswered: whether the service has responded to the request, so that it is no longer processing it.
+  ///   - takesForms: whether a form of a value that the service has changed counts as the value that was sent.
+  ///   - made: the paths of entities that earlier requests of the transaction have created, as look-ups have found.
   func outcome(
     of entry: QueueEntry, hasResponse: Bool = false, acceptsServiceForms: Bool = true,
     createdPaths: [RowReference: String] = [:]
@@ -70,7 +70,7 @@ struct RequestResolver: Sendable {
     var uncertain = try await prepare(entry, attempt)
     (uncertain.hasResponse, uncertain.acceptsServiceForms) = (hasResponse, acceptsServiceForms)
     if let entity = entry.request.entity, !entry.request.makesEntity, uncertain.path == nil {
-      // The entity was not created: nor was it changed.
+      // The entity was not created, so it was not changed either.
       guard let path = createdPaths[entity] else { return .queued }
       uncertain.path = path
     }
@@ -113,7 +113,7 @@ struct RequestResolver: Sendable {
     var isAsSent = uncertain.contents.contains { isMine($0, entity, uncertain) }
     var isAsBefore = isAsBefore(body.properties.map(\.name), entity, uncertain)
     if !body.links.isEmpty, isAsSent || isAsBefore != false {
-      // An update is done as a whole: its links tell where its properties do not.
+      // An update takes effect as a whole, so its links are conclusive if its properties are not.
       let links = try await links(uncertain, path)
       isAsSent = isAsSent && links.isAsSent
       let isUnchanged = uncertain.hasBaseOfChange && isUnchanged(entity, uncertain)
@@ -139,12 +139,12 @@ struct RequestResolver: Sendable {
   /// Whether an entity has all the values that the store knew before the change.
   func isUnchanged(_ entity: ODataEntity, _ uncertain: UncertainRequest) -> Bool {
     if let before = uncertain.base?.text(.etag), let etag = entity.etag, before != etag { return false }
-    // What a query leaves out is null in the store.
+    // Properties that a query leaves out are null in the store.
     let before = uncertain.base.flatMap { baseEntity($0, uncertain) }?.properties.filter { $0.value != .null } ?? []
     return !before.isEmpty && isAsBefore(before.map(\.name), entity, uncertain) == true
   }
 
-  /// The evidence where no entity was found.
+  /// The evidence if no entity was found.
   func missing(_ lookupResult: EntityLookup.LookupResult, _ uncertain: UncertainRequest) -> Finding {
     switch lookupResult {
     case .gone: Finding(uncertain.isDeletedLater ? .asSent : .gone, .gone)
@@ -154,8 +154,8 @@ struct RequestResolver: Sendable {
 
   // MARK: Values
 
-  /// Whether the entity has what was sent, also in a form of the service's own; what it had before is not that, nor what
-  /// another has made of it.
+  /// Whether the entity has the values that were sent, also in a form that the service has changed. A value that it had
+  /// before, or that another user has set, does not count.
   func isMine(_ sent: QueuedEntity, _ received: ODataEntity, _ uncertain: UncertainRequest) -> Bool {
     if SentContent.matches(sent, received) { return true }
     guard uncertain.acceptsServiceForms, let base = uncertain.base.flatMap({ baseEntity($0, uncertain) }) else {
@@ -169,7 +169,7 @@ struct RequestResolver: Sendable {
     }
   }
 
-  /// Whether some properties of an entity have the values that they had before; nil where those are not known.
+  /// Whether some properties of an entity have their former values; nil if those are not known.
   func isAsBefore(_ names: [String], _ received: ODataEntity, _ uncertain: UncertainRequest) -> Bool? {
     guard let base = uncertain.base.flatMap({ baseEntity($0, uncertain) }) else { return nil }
     for name in names {
@@ -177,7 +177,7 @@ struct RequestResolver: Sendable {
       if let value = received[name] {
         guard SentContent.equal(before, value) else { return false }
       } else if before != .null {
-        // What the service does not show tells nothing.
+        // A property that the service does not return is inconclusive.
         return nil
       }
     }
@@ -228,14 +228,15 @@ struct RequestResolver: Sendable {
       time: Double(store.conversation.options.environment.unixSeconds))
   }
 
-  /// What became of the requests of a change set, which has one outcome: a creation whose entity is not found, where
-  /// another request has taken effect or may have, is unclear. Another client may have deleted the entity since.
+  /// The results of the requests of a change set, which has one outcome. A creation whose entity is not found is
+  /// unclear if another request has taken effect or may have: another client may have deleted the entity since.
   ///
-  /// - Parameter sent: the requests that were looked up, by their numbers.
+  /// - Parameter sent: the numbers of the requests that were looked up.
   func together(
     _ outcomes: [(entry: QueueEntry, outcome: RequestOutcome)], sent: Set<Int64>
   ) -> [(entry: QueueEntry, outcome: RequestOutcome)] {
-    // One that the service has said to have failed has no outcome of its own: what took effect all the same was looked up.
+    // A change set that the service has reported as failed has no common outcome. Requests that took effect anyway were
+    // looked up.
     let isRejected = outcomes.contains { $0.entry.attempt.flatMap(UploadAttempt.init(json:))?.isRejected == true }
     if isRejected { return outcomes }
     let outcomes = ResponseEvaluation.propagatingSuccess(outcomes)
@@ -257,13 +258,14 @@ struct RequestResolver: Sendable {
 }
 
 extension RequestResolver {
-  /// Whether the service is known to recognise a request by its name: by the metadata, else by an answer.
+  /// Whether the service is known to recognize a request by its identifier: by the metadata, otherwise by an earlier
+  /// response.
   func knowsName(of request: QueuedRequest) async throws -> Bool {
     if let isSaid = store.replica.model.declaresRepeatability(request) { return isSaid }
     return try await store.replica.setting(ResponseEvaluation.repeatableSetting) != nil
   }
 
-  /// Whether a request can be sent again as it was, under its name: the service recognises it then.
+  /// Whether a request can be sent again unchanged, with its identifier, by which the service recognizes it.
   func isRepeatable(_ entry: QueueEntry, in unit: [QueueEntry]) async throws -> Bool {
     guard journal.options.namesRequests, !store.rejectsRequestNames, try await knowsName(of: entry.request),
       let last = entry.attempt.flatMap(UploadAttempt.init(json:))

@@ -6,11 +6,11 @@ import LarderOData
   import Foundation
 #endif
 
-// Services keep what they are sent in forms of their own: in capitals, trimmed, filled up, cut off, rounded. What may be
-// the same is not the same for sure: it keeps a request from being sent twice, and is looked at by a person.
+// Services store values in forms of their own: in capitals, trimmed, padded, truncated, rounded. A similar value is not
+// certain to be the same: it prevents a request from being sent twice, and a person must decide.
 extension SentContent {
-  /// The properties of an entity that was sent whose values another one has, in forms of the service's own too; empty where
-  /// none of them can tell entities apart.
+  /// The properties whose values an entity shares with one that was sent, also in a form that the service has changed;
+  /// empty if none of them is distinctive.
   static func agreement(_ sent: QueuedEntity, _ received: ODataEntity) -> Set<String> {
     let agreeing = sent.properties.filter { property in
       guard property.key == nil, property.value.value != .null, let value = received[property.name] else {
@@ -21,8 +21,8 @@ extension SentContent {
     return agreeing.contains { canBeRare($0.value.value) } ? Set(agreeing.map(\.name)) : []
   }
 
-  /// Whether an entity may be what became of one that was sent: each value that it shows resembles the one sent, one at
-  /// least does.
+  /// Whether an entity may be the result of one that was sent: all values that it shows resemble those sent, and it
+  /// shows at least one.
   static func resembles(_ sent: QueuedEntity, _ received: ODataEntity) -> Bool {
     let shown = sent.properties.filter { property in
       property.key == nil && property.value.value != .null && received[property.name].map { $0 != .null } ?? false
@@ -30,7 +30,7 @@ extension SentContent {
     return !shown.isEmpty && shown.allSatisfy { resembles($0.value.value, received[$0.name] ?? .null) }
   }
 
-  /// Whether a value can tell one entity from others at all.
+  /// Whether a value can distinguish one entity from others at all.
   static func canBeRare(_ value: ODataValue) -> Bool {
     switch value {
     case .null, .boolean, .enumeration, .collection: false
@@ -40,7 +40,7 @@ extension SentContent {
     }
   }
 
-  /// Whether a value may be what a service has made of another.
+  /// Whether a value may be the result of a service changing another one.
   static func resembles(_ sent: ODataValue, _ received: ODataValue) -> Bool {
     if equal(sent, received) { return true }
     switch (sent, received) {
@@ -63,8 +63,8 @@ extension SentContent {
     return false
   }
 
-  /// Whether an entity is one that was sent in a form of the service's own: each value that it shows is a form of the one
-  /// sent, one at least is shown.
+  /// Whether an entity is one that was sent, in a form that the service has changed: it shows at least one value, and each
+  /// is a form of the value sent.
   static func isForm(_ received: ODataEntity, of sent: QueuedEntity) -> Bool {
     var hasAny = false
     for property in sent.properties where property.key == nil && property.value.value != .null {
@@ -75,9 +75,10 @@ extension SentContent {
     return hasAny
   }
 
-  /// Whether a value is the form in which services keep another: in capitals, trimmed, to the digits of its type. Another's
-  /// value that is only near is none, nor is one that is cut off or rounded: what does not fit a property's `MaxLength` and
-  /// `Scale` is not sent, and what a service shortens without a word another may have written.
+  /// Whether a value is the form in which services store another: in capitals, trimmed, with the digits of its type. A
+  /// value that is only close is not a form, nor is one that is truncated or rounded: values that do not fit a
+  /// property's `MaxLength` and `Scale` are not sent, and a value that a service would shorten silently may come from
+  /// another user.
   static func isForm(_ received: ODataValue, of sent: ODataValue) -> Bool {
     if equal(sent, received) { return true }
     switch (sent, received) {
@@ -89,7 +90,7 @@ extension SentContent {
     case (.collection(let sent), .collection(let received)):
       return sent.count == received.count && zip(sent, received).allSatisfy { isForm($1, of: $0) }
     case (.date, _), (_, .date): return false
-    // The digits that a text keeps of a binary number of each kind for sure: 15 and 6.
+    // The number of decimal digits that are certain to survive in a binary number of each kind: 15 and 6.
     case (.double(let number), _): return isNear(received, number, 5e-15)
     case (.single(let number), _): return isNear(received, Double(number), 5e-6)
     default: break
@@ -110,13 +111,13 @@ extension SentContent {
     return short.count >= 4 && long.hasPrefix(short)
   }
 
-  /// Without what services change: case, spaces around, zeros in front.
+  /// The text without what services change: case, surrounding spaces, leading zeros.
   static func folded(_ text: String) -> String {
     let trimmed = text.uppercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
     return String(trimmed.drop { $0 == "0" })
   }
 
-  /// The moment of a value, in seconds; nil for values of other kinds.
+  /// A timestamp or date in seconds since 1970; nil for values of other kinds.
   private static func seconds(_ value: ODataValue) -> Double? {
     switch value {
     case .dateTimeOffset(let timestamp): Double(timestamp.secondsSince1970)
@@ -127,18 +128,18 @@ extension SentContent {
   }
 }
 
-/// Filters that ask a service for what became of an entity that was sent.
+/// Filters that find at the service an entity that was sent.
 enum LookupFilter {
-  /// So many conditions go into one filter.
+  /// The maximum number of conditions in a filter.
   private static let mostTerms = 12
 
-  /// Holds for an entity that has the values that were sent; nil where none of them can be asked for.
+  /// A filter for an entity that has the values that were sent; nil if none of them can be used in a filter.
   static func text(_ sent: QueuedEntity, version: ODataVersion) -> String? {
     var terms: [String] = []
     for (path, value) in leaves(sent) {
       switch value {
       case .double, .single, .binary, .geo, .enumeration, .untypedNumber: continue
-      // Services keep fewer digits of a moment than they are sent, and have their own ways with long texts.
+      // Services store fewer digits of a timestamp than they receive, and treat long texts in their own ways.
       case .dateTimeOffset, .dateTime, .timeOfDay, .duration: continue
       case .string(let text) where text.utf8.count > 200: continue
       default: break
@@ -149,8 +150,8 @@ enum LookupFilter {
     return terms.isEmpty ? nil : terms.prefix(mostTerms).joined(separator: " and ")
   }
 
-  /// Filters that hold for an entity of which some values are those that were sent, or forms of these. Where the service
-  /// does not answer the first, or with too many, the next is asked: for fewer values, and for everything (nil).
+  /// Filters for an entity that has some of the values that were sent, or forms of these. If the service rejects the
+  /// first filter, or returns too many entities, the next is used: with fewer values, and finally no filter (nil).
   static func loose(_ sent: QueuedEntity, rare: Set<String>, version: ODataVersion) -> [String?] {
     let all = leaves(sent)
     let few = all.filter { rare.contains($0.path) }
@@ -181,7 +182,7 @@ enum LookupFilter {
     return terms.isEmpty ? nil : terms.prefix(mostTerms).joined(separator: " or ")
   }
 
-  /// The primitive values that were sent, those inside complex values by their paths.
+  /// The primitive values that were sent, with paths for those inside complex values.
   private static func leaves(_ sent: QueuedEntity) -> [(path: String, value: ODataValue)] {
     sent.properties.filter { $0.key == nil }.flatMap { leaves($0.name, $0.value.value) }
   }

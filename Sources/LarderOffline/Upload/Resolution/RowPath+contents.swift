@@ -1,8 +1,10 @@
 import LarderOData
 
-// Contents of updates as they were sent, for comparison: with the service's keys of entities that other changes have made.
+// The contents of updates as they were sent, for comparison. They contain the service's keys of entities that other
+// changes created.
 extension RowPath {
-  /// Properties that are such keys have their values, and entities that it is bound to by foreign keys stand in these.
+  /// The body as it was sent: references to keys are replaced by their values, and links by foreign keys are written as
+  /// properties.
   func asSent(_ body: QueuedBody, of row: RowReference) -> QueuedBody {
     switch body {
     case .entity(var entity):
@@ -22,7 +24,7 @@ extension RowPath {
     }
   }
 
-  /// The service's key of an entity of the store; nil where it has given none yet.
+  /// The service's key of an entity of the store; nil if the service has not assigned one yet.
   func given(_ key: QueuedKey) -> ODataValue? { (try? location(of: key.row))?.key[key.property] }
 
   private func asSent(_ property: QueuedProperty) -> QueuedProperty {
@@ -30,7 +32,7 @@ extension RowPath {
     return QueuedProperty(name: property.name, value: QueuedValue(given))
   }
 
-  /// What a link says of the entity's own properties; nil where it says nothing of them.
+  /// The entity's own properties that a link sets; nil if it sets none.
   func foreignKey(_ link: QueuedLink, of row: RowReference) -> [QueuedProperty]? {
     guard let table = plan.table(row.table), let navigation = table.navigation([link.name]), !link.isCollection,
       case .columns(let pairs) = navigation.relation, plan.isDependent(navigation, table)

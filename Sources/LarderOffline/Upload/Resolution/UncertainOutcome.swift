@@ -1,8 +1,9 @@
-/// What became of a request whose outcome is uncertain: the one table of such decisions. Pure.
+/// The outcome of an uncertain request, decided by one table. This type does no I/O.
 ///
-/// A request is *uncertain* from the moment it leaves until its outcome is known: its response was lost, or says nothing of
-/// it. A look-up of what the service has now gives an ``Evidence``, and the table gives the outcome. A look-up that cannot
-/// decide makes the request *unclear*: it goes to the error archive and is never sent again automatically.
+/// A request is *uncertain* from the time it is sent until its outcome is known: its response was lost, or is
+/// inconclusive. A look-up of the current state at the service gives an ``Evidence``, and the table gives the outcome.
+/// A look-up that cannot decide makes the request *unclear*: it goes to the error archive and is never sent again
+/// automatically.
 ///
 /// | evidence | creation | creation, service's key | change | deletion | call |
 /// | --- | --- | --- | --- | --- | --- |
@@ -21,24 +22,24 @@
 /// What cannot be detected: an entity that was created and deleted by another client before any look-up or download saw it
 /// (`absent`); a value that another client has set back to what it was before (`asBefore`); an entity that was deleted and
 /// created again with the same values; a link that was added or removed, and then removed or added again by another client;
-/// a link that another client has changed alone, where neither an ETag nor a property of its source tells and its earlier
-/// state is not in the store; a value that another client has given a property which the creation left out (it may be the
+/// a link that another client has changed alone, if neither an ETag nor a property of its source shows this and its earlier
+/// state is not in the store; a value that another client has set in a property that the creation left out (it may be the
 /// service's default).
 enum UncertainOutcome: Hashable, Sendable {
-  /// The service has done it.
+  /// The service has executed it.
   case done
-  /// The service has not done it: it is sent again.
+  /// The service has not executed it: it is sent again.
   case notDone
-  /// The entity is another version than the request was based on. It goes by the conflict policy.
+  /// The entity has another version than the request was based on. The conflict policy decides.
   case conflict(mayHaveTakenEffect: Bool)
-  /// Nobody can tell. It goes to the error archive.
+  /// The outcome cannot be determined. The request goes to the error archive.
   case unclear
 
-  /// What kind of request it is.
+  /// The kind of a request.
   enum Kind: Hashable, Sendable, CaseIterable {
-    /// Creates an entity under the caller's key.
+    /// Creates an entity with the caller's key.
     case creation
-    /// Creates an entity whose key the service gives.
+    /// Creates an entity whose key the service assigns.
     case creationWithoutKey
     /// Changes properties, links, or the bytes of a stream.
     case change
@@ -48,34 +49,35 @@ enum UncertainOutcome: Hashable, Sendable {
     case call
   }
 
-  /// What a look-up found.
+  /// The result of a look-up.
   enum Evidence: Hashable, Sendable, CaseIterable {
-    /// The service does not answer the look-up.
+    /// The service rejects the look-up.
     case unanswered
-    /// The entity is not there, and the store never saw it there.
+    /// The entity does not exist, and the store never saw it there.
     case absent
-    /// The entity was there and no longer is.
+    /// The entity existed and no longer does.
     case gone
-    /// Everything is as the request leaves it.
+    /// The entity is as the request leaves it.
     case asSent
-    /// The ETag is the one that the request was sent under.
+    /// The ETag is the one that the request was sent with.
     case sameVersion
-    /// What the request changes still has its earlier values.
+    /// The properties or links that the request changes still have their earlier values.
     case asBefore
-    /// What the request changes has neither the values that were sent nor the earlier ones.
+    /// The properties or links that the request changes have neither the values that were sent nor the earlier ones.
     case different
-    /// It may be what the request did: an entity agrees in part, several agree, or the earlier values are not known.
+    /// It may be the effect of the request: an entity agrees partially, several agree, or the earlier values are not
+    /// known.
     case ambiguous
   }
 
-  /// The table.
+  /// The decision table.
   ///
-  /// - Parameter isConditional: the request was sent under an ETag, and the service gives the entity one.
+  /// - Parameter isConditional: whether the request was sent with an ETag, and the service returns one for the entity.
   static func of(_ kind: Kind, _ evidence: Evidence, isConditional: Bool) -> UncertainOutcome {
     switch (kind, evidence) {
     case (.call, _), (_, .ambiguous): .unclear
     case (_, .asSent): .done
-    // Under its ETag a deletion that is repeated does no harm: it fails where another version is there.
+    // With its ETag, a deletion can be repeated safely: it fails if the entity has another version.
     case (.deletion, .unanswered): isConditional ? .notDone : .unclear
     case (_, .unanswered): .unclear
     case (.deletion, .absent), (.deletion, .gone): .done
@@ -92,15 +94,16 @@ enum UncertainOutcome: Hashable, Sendable {
 }
 
 extension UncertainOutcome.Evidence {
-  /// What an entity that is there shows.
+  /// The evidence from an entity that exists.
   ///
   /// - Parameters:
-  ///   - etag: the entity's ETag now.
-  ///   - condition: the ETag that the request was sent under; nil for none and for `*`.
-  ///   - isAsSent: it has everything that was sent.
-  ///   - isAsBefore: what the request changes has its earlier values; nil where these are not known.
+  ///   - etag: the entity's current ETag.
+  ///   - condition: the ETag that the request was sent with; nil for none and for `*`.
+  ///   - isAsSent: whether it has all the values that were sent.
+  ///   - isAsBefore: whether the properties or links that the request changes have their earlier values; nil if these
+  ///     are not known.
   init(etag: String?, condition: String?, isAsSent: Bool, isAsBefore: Bool?) {
-    // The values count first: the ETags of some services stay the same for a while.
+    // The values are compared first, because some services keep the same ETag for a while.
     if isAsSent {
       self = .asSent
     } else if let condition, let etag, etag == condition {

@@ -1,4 +1,4 @@
-/// Ids in their order: few are out of it when they come, the first ones leave.
+/// A sorted set of ids. It is optimized for ids that arrive nearly in order and are removed from the front.
 struct OrderedIDs: Sendable {
   private var ids: [Int64] = []
   private var start = 0
@@ -28,7 +28,7 @@ struct OrderedIDs: Sendable {
     return first
   }
 
-  /// Where an id stands, or would.
+  /// The index of an id, or the index where it would be inserted.
   private func place(of id: Int64) -> Int {
     var (low, high) = (start, ids.count)
     while low < high {

@@ -1,35 +1,37 @@
-/// The course of one upload, as a pure state machine: what is sent next, alone or in a batch, and what waits.
+/// The control flow of one upload as a pure state machine: what is sent next, alone or in a batch, and what is pending.
 ///
-/// A unit is `waiting` until all that it depends on is done, then `ready`. One that is in doubt is `resolving` first.
-/// `sending` leaves by a ``UnitOutcome`` to `done`, `archived`, `gone`, back to `ready` or `waiting`, or to `resolving`.
-/// Units behind an archived one are `held`. Batches go one after another, so that the service sees the changes in the
-/// order in which they were made; single requests go in lanes. Whoever asks ``dependents(of:)`` before it writes an outcome
-/// down writes the same as the machine thinks.
+/// A unit is `waiting` until all units that it depends on are done, then `ready`. A unit whose outcome is uncertain is
+/// `resolving` first. From `sending`, a ``UnitOutcome`` leads to `done`, `archived`, `gone`, back to `ready` or
+/// `waiting`, or to `resolving`. Units that depend on an archived one are `held`. Batches are sent one after another,
+/// so that the service sees the changes in the order in which they were made; single requests are sent in parallel
+/// lanes. A caller that archives the units of ``dependents(of:)`` before it reports the outcome writes the state that
+/// the machine assumes.
 struct UploadMachine: Sendable {
-  /// What happened.
+  /// An event that the machine processes.
   enum Input: Sendable {
     case begin
-    /// What became of units that were sent.
+    /// The outcomes of units that were sent.
     case sent([Int64: UnitOutcome])
-    /// A batch failed as a whole; units that were left out of it have their own fates.
+    /// A batch failed as a whole. `others` are the outcomes of units that were left out of it.
     case rejected([Int64], BatchRejection, others: [Int64: UnitOutcome] = [:])
-    /// What became of a unit that was looked up, or put into the archive.
+    /// The outcome of a unit that was looked up, or put into the archive.
     case resolved(Int64, UnitOutcome)
-    /// Nothing more shall begin: the caller cancels, or the service cannot be asked.
+    /// Nothing more may be started, because the caller cancels, or the service cannot be reached.
     case stop
   }
 
-  /// What to do.
+  /// What the caller must do.
   enum Action: Sendable, Hashable {
-    /// Find out what became of a unit.
+    /// Look up the outcome of a unit.
     case resolve(Int64)
-    /// Send a unit by itself.
+    /// Send a unit as single requests.
     case sendAlone(Int64)
     /// Send units as one batch.
     case sendBatch([Int64])
-    /// A unit of several requests that the service takes in no form: it goes to the archive with what depends on it.
+    /// Archive a unit of several requests that the service does not accept in any form, with the units that depend on
+    /// it.
     case archive(Int64)
-    /// The end: nothing is on its way any more.
+    /// The upload has ended: no action is running any more.
     case finish
   }
 
@@ -38,40 +40,41 @@ struct UploadMachine: Sendable {
   private struct Entry {
     var unit: UploadUnit
     var phase = Phase.waiting
-    /// Units that it waits for and that are not done.
+    /// The units that it depends on and that are not done.
     var missing: Set<Int64>
     var isAlone: Bool
-    /// On its way as a part of a batch.
+    /// Whether it is being sent as a part of a batch.
     var isInBatch = false
     var sends = 0
   }
 
-  /// How often a unit is sent in one upload: what comes back each time waits for the next one.
+  /// The maximum number of times that a unit is sent in one upload. After that it stays in the queue until the next
+  /// upload.
   private static let maximumSends = 12
 
   let rules: UploadRules
-  /// Whether batches are used; a refusal ends that.
+  /// Whether batches are used. It becomes false when the service rejects them.
   private(set) var usesBatches: Bool
   private var entries: [Int64: Entry] = [:]
   private var followers: [Int64: [Int64]] = [:]
-  /// Ready for a batch, and ready to go alone.
+  /// The units that are ready for a batch, and those that are ready to be sent alone.
   private var ready = OrderedIDs()
   private var readyAlone = OrderedIDs()
   private var doubtful = OrderedIDs()
-  /// The most units of the next batch.
+  /// The maximum number of units in the next batch.
   private var limit: Int
   private var batchTookEffect = false
   private var fruitless = 0
-  /// Batches whose answers were none.
+  /// The number of batches whose responses could not be read.
   private var unreadable = 0
-  /// Refused as a batch of one, and now sent by itself.
+  /// A unit that was rejected as a batch of one, and is now sent alone.
   private var suspect: Int64?
   private var runningBatches = 0
   private var runningSingles = 0
   private var resolving = 0
   private var isStopping = false
   private var isFinished = false
-  /// Transactions that wait because the service takes no batches.
+  /// Transactions that cannot be sent because the service does not accept batches.
   private(set) var unsendable: [Int64] = []
 
   init(_ units: [UploadUnit], rules: UploadRules) {
@@ -85,7 +88,7 @@ struct UploadMachine: Sendable {
     for unit in units { release(unit.id) }
   }
 
-  /// Takes what happened and gives what to do.
+  /// Processes an event and returns the actions to perform.
   mutating func take(_ input: Input) -> [Action] {
     guard !isFinished else { return [] }
     var actions: [Action] = []
@@ -109,7 +112,7 @@ struct UploadMachine: Sendable {
     return actions
   }
 
-  /// The units behind a unit, at any distance, that are still in the queue, in their order.
+  /// The units that depend on a unit, directly or indirectly, and are still in the queue, in their order.
   func dependents(of id: Int64) -> [Int64] {
     var dependentIDs: Set<Int64> = []
     var open = [id]
@@ -128,12 +131,12 @@ struct UploadMachine: Sendable {
     }
   }
 
-  // MARK: Fates
+  // MARK: Outcomes
 
   private mutating func handleOutcomes(_ unitOutcomes: [Int64: UnitOutcome]) {
     if let id = unitOutcomes.keys.first, entries[id]?.isInBatch != true {
       runningSingles -= 1
-      // What was refused as a batch and is taken without one: it is batches that the service does not take.
+      // The unit was rejected in a batch and accepted without one, so the service does not accept batches.
       if id == suspect, unitOutcomes[id] == .done, !batchTookEffect { usesBatches = false }
       if id == suspect { suspect = nil }
     } else {
@@ -144,7 +147,7 @@ struct UploadMachine: Sendable {
         batchTookEffect = true
         limit = min(limit * 2, max(1, rules.unitsPerBatch))
       }
-      // A service that answers batches and does nothing of them.
+      // The service responds to batches but executes nothing in them.
       if fruitless > 2 { usesBatches = false }
     }
     for (id, unitOutcome) in unitOutcomes { settle(id, unitOutcome) }
@@ -187,10 +190,10 @@ struct UploadMachine: Sendable {
     }
   }
 
-  /// Makes a unit ready that waits for nothing any more.
+  /// Makes a unit ready if it no longer depends on a pending one.
   private mutating func release(_ id: Int64) {
     guard let entry = entries[id], entry.phase == .waiting else { return }
-    // What is in doubt was sent: all that it needed had taken effect.
+    // A unit whose outcome is uncertain was sent before, so the units that it depends on had taken effect.
     guard entry.missing.isEmpty || entry.unit.isInDoubt else { return }
     guard entry.sends < Self.maximumSends else { return }
     entries[id]?.phase = .ready
@@ -203,7 +206,7 @@ struct UploadMachine: Sendable {
     }
   }
 
-  // MARK: Refused batches
+  // MARK: Rejected batches
 
   private mutating func handleRejection(_ ids: [Int64], _ rejection: BatchRejection) -> [Action] {
     runningBatches -= 1
@@ -211,12 +214,12 @@ struct UploadMachine: Sendable {
     case .unclear, .unreadable:
       if rejection == .unreadable, !batchTookEffect {
         unreadable += 1
-        // Twice is no accident: such a service answers what it knows nothing of.
+        // Two unreadable responses are no coincidence: such a service responds to requests that it does not understand.
         if unreadable > 1 { usesBatches = false }
       }
       limit = max(1, ids.count / 2)
       for id in ids { settle(id, .inDoubt) }
-      // One that fails so by itself is sent by itself, where its answer is its own.
+      // A unit whose batch of one fails in this way is sent alone, where it gets a response of its own.
       if ids.count == 1, let only = ids.first { entries[only]?.isAlone = true }
     case .unsupported:
       usesBatches = false
@@ -249,7 +252,7 @@ struct UploadMachine: Sendable {
       runningSingles += 1
       actions.append(.resolve(id))
     }
-    // Sent before the rest, it goes before the rest.
+    // Uncertain units were sent before the others, so their outcome is determined first.
     guard doubtful.isEmpty, resolving == 0 else { return actions }
     actions += nextSingles()
     if usesBatches, runningBatches == 0, let batch = nextBatch() { actions.append(batch) }

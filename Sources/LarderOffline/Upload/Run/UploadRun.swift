@@ -3,8 +3,8 @@ import LarderOData
 import LarderService
 import LarderStorage
 
-/// Carries out what an ``UploadMachine`` decides: writes down what is sent, sends it, finds out what became of it, commits
-/// that. Holds nothing of the file while it waits for the service.
+/// Performs the actions that an ``UploadMachine`` decides: records what is sent, sends it, determines the outcome and
+/// commits it. It holds no lock or transaction on the file while it waits for the service.
 struct UploadRun: Sendable {
   let journal: UploadJournal
 
@@ -13,18 +13,18 @@ struct UploadRun: Sendable {
   private var evaluation: ResponseEvaluation { ResponseEvaluation(journal: journal) }
   private var commit: UploadCommit { UploadCommit(journal: journal) }
 
-  /// What came of an action.
+  /// The result of an action.
   struct Step: Sendable {
     var inputs: [UploadMachine.Input]
     var counts = UploadCounts()
     var requests = 0
-    /// Why the upload stops.
+    /// The reason why the upload stops.
     var stop: OfflineODataError?
-    /// Why a batch of one unit was refused.
+    /// The reason why a batch of one unit was rejected.
     var batchError: ODataServiceError?
   }
 
-  /// Carries out one action; what goes wrong is in the step.
+  /// Performs one action. Errors are returned in the step.
   func perform(_ action: UploadMachine.Action, batchError: ODataServiceError?) async -> Step {
     do {
       switch action {
@@ -37,7 +37,8 @@ struct UploadRun: Sendable {
     } catch { return stopped(action, OfflineODataError(below: (error as? UploadStop)?.cause ?? error)) }
   }
 
-  /// The file failed, or the service cannot be asked: what was written down stays, and the next upload looks it up.
+  /// The result if the file failed or the service cannot be reached. The recorded sends stay, and the next upload looks
+  /// up their outcome.
   private func stopped(_ action: UploadMachine.Action, _ error: OfflineODataError) -> Step {
     var step = Step(inputs: [.stop], stop: error)
     switch action {
@@ -81,7 +82,7 @@ struct UploadRun: Sendable {
     return step
   }
 
-  /// One change set a unit. From V4 on a change that stands alone needs none.
+  /// One change set for each unit. From V4 on, a single change is sent without one.
   private func batch(_ units: [PreparedUnit]) -> ODataBatchRequest {
     let items = units.map { unit -> ODataBatchRequest.Item in
       let requests = unit.members.map(\.request)
@@ -134,7 +135,7 @@ struct UploadRun: Sendable {
   private func sendAlone(_ id: Int64) async throws -> Step {
     var step = Step(inputs: [])
     var unitOutcome: UnitOutcome?
-    // A transaction that is taken apart: each request knows the keys that those before it were given.
+    // If a transaction is split, each request needs the keys that the service assigned to the earlier ones.
     while unitOutcome == nil || unitOutcome == .done {
       try Task.checkCancellation()
       let prepared = try await journal.prepare([id], asOne: false)
@@ -167,7 +168,8 @@ struct UploadRun: Sendable {
 
   // MARK: Conflicts
 
-  /// Decides, before anything is sent, conflicts that were noticed and the service would not: no ETag goes with them.
+  /// Resolves conflicts that a download has found and the service would not detect, because the requests carry no ETag.
+  /// This is done before anything is sent.
   func resolveNoticedConflicts(_ ids: [Int64], _ counts: inout UploadCounts) async throws {
     for (id, entries) in try await journal.conflicts(in: ids) {
       try Task.checkCancellation()
@@ -193,12 +195,13 @@ struct UploadRun: Sendable {
     var resolvedOutcomes: [(entry: QueueEntry, outcome: RequestOutcome)] = []
     var createdPaths: [RowReference: String] = [:]
     for entry in entries {
-      // As it waits where nothing of it was done; in doubt for as long as the service alone can tell that.
+      // The entry is pending if it did not take effect, and uncertain while only the service can determine that.
       var resolvedEntry = entry
       resolvedEntry.state = .queued
       var outcome = RequestOutcome.queued
       if entry.state == .sent {
-        // The service knows the name, and not what another has done since; of an action it alone knows what became.
+        // The service recognizes the identifier but does not know what another user has changed since. For an action
+        // only the service knows the outcome.
         let canRepeat = !resolvedEntry.isUndetectableConflict(in: entries) || entry.request.operation == .action
         if canRepeat, try await resolver.isRepeatable(entry, in: entries) {
           resolvedEntry.state = .sent

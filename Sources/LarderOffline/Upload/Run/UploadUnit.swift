@@ -1,55 +1,56 @@
-/// Requests that are sent as one: one request, or those of a transaction. What the upload's course is decided by.
+/// Requests that are sent together: a single request, or those of a transaction. ``UploadMachine`` decides by these
+/// values.
 struct UploadUnit: Sendable, Hashable {
-  /// The id of its first request. Ids grow in the order in which changes were made.
+  /// The id of its first request. Ids increase in the order in which the changes were made.
   let id: Int64
   /// The number of its requests.
   var size = 1
-  /// It was sent, and what became of it is not known.
+  /// Whether it was sent and its outcome is not known.
   var isInDoubt = false
-  /// It cannot be a part of a batch: it carries a stream of bytes.
+  /// Whether it cannot be part of a batch, because it carries a stream of bytes.
   var isAlone = false
-  /// Ids of the units that must have taken effect before it is sent. One that is not in the queue blocks it.
+  /// The ids of the units that must have taken effect before it is sent. An id that is not in the queue blocks it.
   var after: [Int64] = []
 }
 
-/// How an upload sends, as far as its course depends on it.
+/// The options of an upload that ``UploadMachine`` decides by.
 struct UploadRules: Sendable, Hashable {
-  /// The most units of a batch; 0 sends none.
+  /// The maximum number of units in a batch; 0 uses no batches.
   var unitsPerBatch = 100
-  /// The most single requests on their way at once.
+  /// The maximum number of single requests at the same time.
   var lanes = 4
-  /// Whether the requests of a transaction are sent one after another where the service takes no batches.
+  /// Whether the requests of a transaction are sent one after another if the service does not accept batches.
   var splitsTransactions = false
 }
 
-/// What has become of a unit that was sent or looked up.
+/// The outcome of a unit that was sent or looked up.
 enum UnitOutcome: Sendable, Hashable {
   /// It took effect, once.
   case done
-  /// The service refused it for good; what depends on it is held.
+  /// The service rejected it permanently. Units that depend on it are held.
   case archived
-  /// It was changed after a conflict, and is sent anew.
+  /// It was changed after a conflict, and is sent again.
   case again
   /// It certainly did not reach the service.
   case notSent
-  /// The service took nothing of it as a change set; its requests are sent one after another.
+  /// The service executed nothing of it as a change set. Its requests are sent one after another.
   case apart
-  /// It was sent, and what became of it is not known.
+  /// It was sent, and its outcome is not known.
   case inDoubt
-  /// It is in the queue no more: it was taken back.
+  /// It is no longer in the queue, because it was undone.
   case gone
-  /// It waits for others that were made since.
+  /// It depends on units that were created since.
   case deferred(after: [Int64])
 }
 
 /// How a batch failed as a whole.
 enum BatchRejection: Sendable, Hashable {
-  /// The service takes no batches.
+  /// The service does not accept batches.
   case unsupported
-  /// The service did nothing of it: it is too large, or something in it is not accepted.
+  /// The service executed nothing of it: it is too large, or something in it is not accepted.
   case rejected
-  /// Whether anything of it was done is not known.
+  /// It is not known whether the service executed any of it.
   case unclear
-  /// The same, for its answer is none of a batch.
+  /// It is not known whether the service executed any of it, because the response is not a batch response.
   case unreadable
 }
