@@ -111,7 +111,9 @@ struct BatchMatch {
     case .single: return clear.first.map(BatchAnswer.single)
     case .changeSet(let members):
       // A change set that failed has one response: instead of the multipart, or alone inside it.
-      if isComplete || usesOrder, responses.count == 1, let only = clear.first, only.isError { return .changeSetFailed(only) }
+      if isComplete || usesOrder, responses.count == 1, let only = clear.first, only.isError {
+        return .changeSetFailed(only)
+      }
       if usesOrder, clear.count == members.count, clear.allSatisfy({ $0.id == nil }) { return .changeSet(clear) }
       var byID: [String: BatchResponse] = [:]
       for response in clear { if let id = BatchMatch.id(response.id) { byID[id] = response } }

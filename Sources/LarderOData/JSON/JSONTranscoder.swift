@@ -115,7 +115,9 @@ struct JSONTranscoder {
       }
       index = next
     }
-    if index < bytes.count { if isFinal { text.append(Self.invalidByte) } else { incompleteBytes = Array(bytes[index...]) } }
+    if index < bytes.count {
+      if isFinal { text.append(Self.invalidByte) } else { incompleteBytes = Array(bytes[index...]) }
+    }
     return text
   }
 }

@@ -85,5 +85,7 @@ extension AtomWritingError: LarderError {
   package var errorIdentity: ErrorIdentity { ErrorIdentity(1, "AtomWritingError", .invalidInput) }
 
   /// The value that cannot be written, and what to do about it.
-  package var explanation: ErrorExplanation { ErrorExplanation(description, cure: "Write it as JSON, or leave it out.") }
+  package var explanation: ErrorExplanation {
+    ErrorExplanation(description, cure: "Write it as JSON, or leave it out.")
+  }
 }

@@ -46,7 +46,8 @@ struct AwaitedRows: Sendable {
     guard !missing.isEmpty else { return nil }
     let reach = try ContainedReach(path, rows)
     let associated = AssociatedTables(preparedQuery.url, path, rows.plan)
-    return missing.filter { associated.canInclude($0.tables) || reach.mayLack($0, preparedQuery.plan) }.map(\.query).min()
+    return missing.filter { associated.canInclude($0.tables) || reach.mayLack($0, preparedQuery.plan) }.map(\.query)
+      .min()
   }
 
   /// An entity with a navigation property that contains others.

@@ -6,7 +6,9 @@ extension ReadPlan {
   func tables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> { tables(of: statements, state, plan) }
 
   /// The numbers of the tables that the plan's own statements read, without those that only nested plans read.
-  func directTables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> { tables(of: directStatements, state, plan) }
+  func directTables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> {
+    tables(of: directStatements, state, plan)
+  }
 
   private func tables(of statements: [String], _ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> {
     var numbers: Set<Int> = []
