@@ -2,6 +2,10 @@
 import PackageDescription
 
 // A separate package, so that users of Larder do not build the benchmarks.
+//
+// LanguageBenchmark calls package API of Larder. A package's identity is the name of its folder, in lower case.
+let larder = Context.packageDirectory.split(separator: "/").dropLast().last.map { $0.lowercased() } ?? ""
+
 let package = Package(
   name: "larder-benchmarks",
   platforms: [.macOS(.v15)],
@@ -31,7 +35,7 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(
       name: "LanguageBenchmark", dependencies: [.product(name: "LarderOData", package: "larder")],
-      swiftSettings: [.swiftLanguageMode(.v6)]),
+      swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-package-name", larder])]),
     .executableTarget(
       name: "OfflineBenchmark",
       dependencies: [
