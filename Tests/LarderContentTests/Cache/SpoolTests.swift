@@ -52,10 +52,10 @@ struct SpoolTests {
     let writer = try await Shelf().makeWriter()
     try await writer.append([1])
     _ = try await writer.commit(sampleMetadata(), forKey: "a")
-    #expect(await cacheError { try await writer.append([2]) } == .notSupported("a writer after its commit"))
+    #expect(await cacheError { try await writer.append([2]) } == .notSupported("using a writer after its commit"))
     #expect(
       await cacheError { _ = try await writer.commit(sampleMetadata(), forKey: "a") }
-        == .notSupported("a writer after its commit"))
+        == .notSupported("using a writer after its commit"))
   }
 
   @Test("A cache that rejects the entry throws at the commit; the content stays readable")

@@ -115,8 +115,8 @@ struct CSDLJSONTests {
     "A child of the container whose $Kind and other members disagree is read with a diagnostic that says how it was read (§13)",
     arguments: [
       ("\"$Kind\":\"EntitySet\"", true, "read as an entity set"),
-      ("\"$Kind\":\"EntitySet\",\"$Collection\":false", false, "those of Singleton: it was read as that"),
-      ("\"$Kind\":\"Singleton\",\"$Collection\":true", true, "those of EntitySet: it was read as that"),
+      ("\"$Kind\":\"EntitySet\",\"$Collection\":false", false, "those of Singleton: it was read as Singleton"),
+      ("\"$Kind\":\"Singleton\",\"$Collection\":true", true, "those of EntitySet: it was read as EntitySet"),
       ("\"$Kind\":\"Singleton\"", false, nil), ("\"$Kind\":\"EntitySet\",\"$Collection\":true", true, nil),
       ("\"$Collection\":true", true, nil), ("\"$Kind\":\"ActionImport\"", false, "those of Singleton"),
     ] as [(String, Bool, String?)])

@@ -113,12 +113,12 @@ struct AffectedEntityTests {
       ("AffectedEntity($expand=Items($filter=Txt eq 'a'))", "'Text'"),
       ("AffectedEntity($expand=Items($filter=No eq 'a'))", "Edm.String"),
       ("AffectedEntity($filter=Total gt 1)", "$filter is not allowed on Edm.EntityType: it needs a collection"),
-      ("AffectedEntity($orderby=Total)", "$orderby has no meaning"),
-      ("AffectedEntity($top=1)", "$top has no meaning"), ("AffectedEntity($levels=2)", "options of $expand"),
+      ("AffectedEntity($orderby=Total)", "$orderby is not allowed"),
+      ("AffectedEntity($top=1)", "$top is not allowed"), ("AffectedEntity($levels=2)", "options of $expand"),
       ("AffectedEntity/N.Ordr($select=Total)", "'N.Order'"),
       ("AffectedEntity/N.Order($select=Tax)", "'Tax'"), ("AffectedEntity/$count", "only collections"),
       ("AffectedEntity($expand=Items($filter=$it/RequestID eq 1))", "$it"),
-      ("AffectedEntity($select=Name),AffectedEntity", "stands twice"),
+      ("AffectedEntity($select=Name),AffectedEntity", "occurs twice"),
       ("AffectedEntity($select=Total,Mails($top=1),Mails($top=2))", "Mails"),
     ])
   func refusals(options: String, told: String) async throws {

@@ -120,7 +120,7 @@ struct CoverageReadTests {
     Example(
       queries: ["Orders?$select=ID,Status", "Customers?$select=ID,City/Zip", "Tags?$expand=Orders($select=ID)"],
       missing: [
-        ("Orders?$filter=Note eq 'n1'", "'Note' there would"), ("Orders?$filter=not (Note eq 'n1')", "q1"),
+        ("Orders?$filter=Note eq 'n1'", "add 'Note' to it"), ("Orders?$filter=not (Note eq 'n1')", "q1"),
         ("Orders?$orderby=Note", "Note"), ("Orders?$compute=length(Note) as L", "Note"), ("Orders(1)/Note", "Note"),
         ("Orders(1)/Note/$value", "Note"), ("Orders?$apply=groupby((Note))", "Note"),
         ("Orders?$filter=Note eq null", "Note"),

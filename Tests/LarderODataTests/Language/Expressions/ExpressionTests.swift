@@ -160,7 +160,7 @@ struct ExpressionTests {
       ("Items/$count()", 13, ""), ("a%zz", 2, "two hexadecimal digits"), ("a%2", 3, "two hexadecimal digits"),
       ("a%", 2, "two hexadecimal digits"), ("a eq '%FF'", 6, "not UTF-8"),
       ("", 0, "expected"),
-      (#"["a"#, 3, "a double quote that ends"), (#"["\x"]"#, 3, "an escape"), (#"["\ud800"]"#, 2, "hexadecimal digits"),
+      (#"["a"#, 3, "a double quote to end"), (#"["\x"]"#, 3, "an escape"), (#"["\ud800"]"#, 2, "hexadecimal digits"),
     ])
   func refusals(text: String, offset: Int, words: String) throws {
     let found = try #require(self.failure(text))
