@@ -125,7 +125,7 @@ struct ParseLinesTests {
     #expect(answers.count == 10)
     #expect(answers.first == #"{"ok":true,"failAt":null,"message":null}"#)
     #expect(answers[1].hasPrefix(#"{"ok":false,"failAt":23,"message":""#))
-    #expect(answers[2].hasPrefix(#"{"ok":false,"failAt":null,"message":"the line is no JSON"#))
+    #expect(answers[2].hasPrefix(#"{"ok":false,"failAt":null,"message":"the line is not JSON"#))
     #expect(answers[3].contains("no rule 'nothing'"))
     #expect(answers[4].hasPrefix(#"{"ok":false,"failAt":null"#))
     #expect(answers[5] == answers[0])

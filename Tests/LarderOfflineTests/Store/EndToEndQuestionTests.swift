@@ -89,7 +89,7 @@ struct EndToEndQuestionTests {
       ("Staff?$orderby=Bos/Name", .unfittingURL, "did you mean 'Boss'?"),
       ("Staff('x')", .unfittingURL, "Edm.Int32"),
       ("Staff(Name='x')", .missingKeyProperty, "(ID)"),
-      ("Staff(1)/$value", .unfittingURL, "no media entity"),
+      ("Staff(1)/$value", .unfittingURL, "is not a media entity"),
       ("Staff(9)", .entityNotFound, "'Staff(9)'"),
       ("Staff(9)/Name", .entityNotFound, "'Staff(9)/Name'"),
       ("Staff(9)/Name/$value", .entityNotFound, "'Staff(9)/Name/$value'"),
