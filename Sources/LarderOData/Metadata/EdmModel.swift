@@ -1,7 +1,7 @@
 /// The model of a service: its `$metadata` document as values.
 ///
-/// `EdmModel.read(_:)` in `LarderODataXML` reads CSDL XML (V1 to 4.01) and CSDL JSON; ``CSDLJSONReader`` reads only
-/// JSON. Creating a model from schemas resolves aliases, numbers enumeration members, resolves V2 associations and
+/// `EdmModel.read(_:)` in `LarderODataXML` reads CSDL XML (V1 to 4.01) and CSDL JSON.
+/// Creating a model from schemas resolves aliases, numbers enumeration members, resolves V2 associations and
 /// builds the look-up tables, once.
 public struct EdmModel: Sendable, Hashable {
   /// The version of the document: V2 for `Edmx Version="1.0"` up to 2.0, V3, V4 or 4.01.
