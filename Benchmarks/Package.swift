@@ -3,8 +3,9 @@ import PackageDescription
 
 // A separate package, so that users of Larder do not build the benchmarks.
 //
-// LanguageBenchmark calls package API of Larder. A package's identity is the name of its folder, in lower case.
-let larder = Context.packageDirectory.split(separator: "/").dropLast().last.map { $0.lowercased() } ?? ""
+// LanguageBenchmark calls package API of Larder. The compiler knows a package by the name of its folder, in lower case.
+let folder = Context.packageDirectory.split(separator: "/").dropLast().last ?? ""
+let larder = String(folder.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
 
 let package = Package(
   name: "larder-benchmarks",
@@ -35,6 +36,7 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("NonisolatedNonsendingByDefault")]),
     .executableTarget(
       name: "LanguageBenchmark", dependencies: [.product(name: "LarderOData", package: "larder")],
+      packageAccess: false,
       swiftSettings: [.swiftLanguageMode(.v6), .unsafeFlags(["-package-name", larder])]),
     .executableTarget(
       name: "OfflineBenchmark",
