@@ -1,3 +1,6 @@
+import LarderOData
+import LarderStorage
+
 /// Runs a query again in a form that names the row and the expression that fail.
 struct RowNaming: Sendable {
   let writer: QueryWriter
