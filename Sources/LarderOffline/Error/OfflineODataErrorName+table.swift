@@ -216,7 +216,7 @@ extension OfflineODataErrorName {
     ),
     (
       .transportFailed,
-      Entry(.communicationError, "The request did not reach the service.", "Check the address, proxies and firewalls.")
+      Entry(.communicationError, "The transport could not complete the request.", "Check the address, redirects, proxies and firewalls.")
     ),
   ]
 
