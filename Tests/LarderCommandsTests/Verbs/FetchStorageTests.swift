@@ -70,7 +70,7 @@ struct FetchStorageTests {
           ["fetch", "--cache", disk.path + "/" + name, site.server.text("/a")] + options)
         #expect(outcome.status == .done, "\(outcome.diagnostics)")
         #expect(outcome.diagnostics.contains("warning: "), "\(outcome.diagnostics)")
-        #expect(outcome.diagnostics.contains("The disk of "), "\(outcome.diagnostics)")
+        #expect(outcome.diagnostics.contains("The disk of \(disk.path)/\(name) is full."), "\(outcome.diagnostics)")
         let delivered = try output.map { String(decoding: try InputFile.read($0), as: UTF8.self) } ?? outcome.output
         #expect(delivered == site.content)
       }
