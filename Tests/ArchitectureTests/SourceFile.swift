@@ -5,9 +5,9 @@ import LarderTestSupport
 struct SourceFile: Sendable {
   /// Its path below the package's folder.
   let path: String
-  /// What it holds.
+  /// Its content.
   let text: String
-  /// The same with comments and strings blanked, where it is Swift.
+  /// The content with comments and strings blanked; empty if it is not Swift.
   let code: String
 
   init(path: String, text: String) {

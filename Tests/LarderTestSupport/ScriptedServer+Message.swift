@@ -112,22 +112,22 @@ extension ScriptedServer {
     /// Answers `CONNECT` with 200 and carries bytes both ways to a port of this machine.
     public static func tunnel(toPort port: Int) -> Answer { Answer(form: .tunnel(port: port)) }
 
-    /// The same, sent only when the gate lets it pass.
+    /// This response, sent when the gate opens.
     public func held(by gate: Gate) -> Answer { with { $0.held = gate } }
 
-    /// The same behind an interim response (RFC 9110 §15.2), such as 100 or 103. Call again for several.
+    /// This response after an interim response (RFC 9110 §15.2), such as 100 or 103. Call again for several.
     public func after(interim status: Int, fields: HTTPFields = [:]) -> Answer {
       with { $0.interim.append(ScriptedServer.head("HTTP/1.1", status, fields)) }
     }
 
-    /// The same response cut: `count` bytes of the content, then the connection ends.
+    /// This response truncated: `count` bytes of the content, then the connection ends.
     ///
     /// In chunked content whole chunks and the framing count as they go over the wire.
     public func truncated(to count: Int) -> Answer { withMessage { $0.truncation = count } }
 
-    /// The same response, and the connection ends after it.
+    /// This response; the connection ends after it.
     ///
-    /// - Parameter silently: true leaves out `Connection: close`, so that the client believes that it may go on.
+    /// - Parameter silently: true leaves out `Connection: close`, so that the client expects the connection to stay open.
     public func closing(silently: Bool = false) -> Answer {
       withMessage {
         $0.closesAfter = true
@@ -135,10 +135,10 @@ extension ScriptedServer {
       }
     }
 
-    /// The same response with its head byte by byte, a pause before each.
+    /// This response with its head sent byte by byte, with a pause before each byte.
     public func drippingHead(every pause: Duration) -> Answer { withMessage { $0.headDrip = pause } }
 
-    /// The same response in HTTP/1.0: no chunks; content without `Content-Length` ends with the connection.
+    /// This response in HTTP/1.0: without chunks; content without `Content-Length` ends with the connection.
     public func http10() -> Answer {
       withMessage {
         $0.version = "HTTP/1.0"

@@ -10,9 +10,9 @@ enum Compressed {
   static let deflate = bytes(
     "5dd02b0e80301045d1ad90d188fe7f1a53c30608a2a28e3ac034dd3b4d4806a6f2e5a8772bdce9b83284ad425c20b019d654fa8678e6323168f30b"
       + "9c82451014b84291540447518338144d456a14434509143b88477154b441f1548cfc8e0e09ecafc118a157d8db03")
-  /// The same in the zlib format (RFC 1950).
+  /// The text in the zlib format (RFC 1950).
   static let zlib = [0x78, 0xDA] + deflate + bytes("5b665709")
-  /// The same as one gzip member (RFC 1952).
+  /// The text as one gzip member (RFC 1952).
   static let gzip = member(deflate, of: text)
 
   /// 2 MiB of zeros less a little, in 13 bits for each 258 of them, as one gzip member.

@@ -12,7 +12,7 @@
 /// its memory and lose them when the power fails. `F_FULLFSYNC` of fcntl(2) waits for all bytes in the drive's memory,
 /// whichever file they belong to.
 package enum FileFlush {
-  /// The call that waits for the drive; nil if the system's fsync(2) already waits for it.
+  /// The call that flushes the drive's own cache, too; nil on systems whose fsync(2) does that.
   package static let full: (@Sendable (Int32) -> Int32)? = {
     #if canImport(Darwin)
       return { fcntl($0, F_FULLFSYNC) }

@@ -27,13 +27,13 @@ struct AnswersAtHandTests {
     }
 
     /// Both engines' answers in one line each.
-    func lines(_ question: Question) async throws -> (near: String, far: String) {
-      (try await Pair.line(near, question), try await Pair.line(far, question))
+    func lines(_ query: CacheQuery) async throws -> (near: String, far: String) {
+      (try await Pair.line(near, query), try await Pair.line(far, query))
     }
 
-    private static func line(_ engine: HTTPCache, _ question: Question) async throws -> String {
+    private static func line(_ engine: HTTPCache, _ query: CacheQuery) async throws -> String {
       let answer = try await engine.answer(
-        question.request, policy: question.policy, override: FreshnessOverride(ttl: question.lifetime))
+        query.request, policy: query.policy, override: FreshnessOverride(ttl: query.lifetime))
       let fields = answer.response.fields.map { "\($0.name): \($0.value)" }.joined(separator: "|")
       let length = answer.response.body.length.map(String.init) ?? "-"
       let text = String(decoding: try await answer.response.body.collect(), as: UTF8.self)
@@ -57,7 +57,7 @@ struct AnswersAtHandTests {
     }
   }
 
-  struct Question: Sendable, CustomTestStringConvertible {
+  struct CacheQuery: Sendable, CustomTestStringConvertible {
     var method = HTTPMethod.get
     var path: String
     var fields: HTTPFields = [:]
@@ -99,7 +99,7 @@ struct AnswersAtHandTests {
     return .init(200, fields, request.method == .head ? "" : "content of \(request.url.path())")
   }
 
-  private static let questions: [Question] = [
+  private static let queries: [CacheQuery] = [
     .init(path: "/plain", atHand: true), .init(method: .head, path: "/plain", atHand: true),
     .init(path: "/plain?query=1", atHand: true), .init(path: "/aged", atHand: true),
     .init(path: "/moved", atHand: true),
@@ -134,10 +134,10 @@ struct AnswersAtHandTests {
     let pair = Pair(AnswersAtHandTests.script)
     for pause in [0, 3, 0, 7, 95, 1000] as [Int64] {
       pair.clock.pass(seconds: pause)
-      for question in AnswersAtHandTests.questions {
-        let (near, far) = try await pair.lines(question)
+      for query in AnswersAtHandTests.queries {
+        let (near, far) = try await pair.lines(query)
         #expect(
-          near.replacing("disk", with: "memory") == far.replacing("disk", with: "memory"), "\(question.testDescription)"
+          near.replacing("disk", with: "memory") == far.replacing("disk", with: "memory"), "\(query.testDescription)"
         )
       }
     }
@@ -149,21 +149,21 @@ struct AnswersAtHandTests {
     #expect(sent(pair.nearNetwork) == sent(pair.farNetwork))
   }
 
-  @Test("Responses in memory are returned at once; others need the full lookup", arguments: questions)
-  func atHand(_ question: Question) async throws {
+  @Test("A response in memory is returned without suspension; nil means that the full lookup is needed", arguments: queries)
+  func atHand(_ query: CacheQuery) async throws {
     let pair = Pair(AnswersAtHandTests.script)
-    for question in AnswersAtHandTests.questions where question.path != "/unknown" && question.policy == .standard {
-      _ = try await pair.lines(question)
+    for query in AnswersAtHandTests.queries where query.path != "/unknown" && query.policy == .standard {
+      _ = try await pair.lines(query)
     }
     pair.clock.pass(seconds: 3)
     let count = pair.nearNetwork.requests.count
-    guard question.lifetime == nil else { return }
+    guard query.lifetime == nil else { return }
     let answer = pair.near.answerAtHand(
-      question.method, question.request.url.absoluteString, question.fields, policy: question.policy)
-    #expect((answer != nil) == question.atHand)
+      query.method, query.request.url.absoluteString, query.fields, policy: query.policy)
+    #expect((answer != nil) == query.atHand)
     #expect(pair.nearNetwork.requests.count == count)
     guard let answer else { return }
-    let long = try await pair.far.answer(question.request, policy: question.policy)
+    let long = try await pair.far.answer(query.request, policy: query.policy)
     #expect(answer.status == long.response.status)
     #expect(answer.fields == long.response.fields)
     #expect(try await answer.bytes == long.response.body.collect())
@@ -176,7 +176,7 @@ struct AnswersAtHandTests {
     let engine = HTTPCache(cache: memory, transport: network)
     func isAtHand(_ path: String) -> Bool { engine.answerAtHand(.get, "http://h\(path)", [:]) != nil }
     func ask(_ path: String, _ method: HTTPMethod = .get) async throws {
-      let request = Question(method: method, path: path).request
+      let request = CacheQuery(method: method, path: path).request
       _ = try await engine.answer(request, override: FreshnessOverride(ttl: .seconds(60))).response.body.collect()
       await engine.settled()
     }

@@ -8,7 +8,7 @@ import Synchronization
 /// An engine over a shelf and a hand-driven network, with a clock that the test sets.
 struct EngineRig: Sendable {
   let shelf = ShelfCache()
-  /// The same shelf, with a gate before it; in use where the rig is made so.
+  /// ``shelf`` behind a gate, for rigs that are created with one.
   let slow: SlowShelf
   let network: HandNetwork
   let engine: HTTPCache

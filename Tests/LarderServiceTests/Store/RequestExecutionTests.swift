@@ -238,7 +238,7 @@ struct RequestReaderTests {
     #expect(execution.isCancelled && execution.status == .canceled)
   }
 
-  @Test("a listener, or a task that waits for the final response, keeps the request running")
+  @Test("a request continues while it has a listener, or while a task awaits its final response")
   func kept() async throws {
     let listened = execution(CallLog())
     listened.start()

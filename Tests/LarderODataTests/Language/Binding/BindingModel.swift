@@ -98,7 +98,7 @@ enum BindingModel {
     """
 }
 
-/// The same in little, as V2 services declare it.
+/// A small model as V2 services declare it.
 enum BindingModelV2 {
   static let model: EdmModel = {
     var schema = EdmSchema(namespace: "ZS")
@@ -134,7 +134,7 @@ enum BindingModelV2 {
   }()
 
   static let binder = ODataBinder(model: model)
-  /// The same model, asked in the language of V4.
+  /// A binder for ``model`` that reads URLs in the language of V4.
   static let binderV4 = ODataBinder(model: model, options: ODataBinderOptions(version: .v401))
 
   private static var container: EdmEntityContainer {

@@ -15,10 +15,10 @@ enum FuzzChecks {
     return Double(now.tv_sec) + Double(now.tv_nsec) * 1e-9
   }
 
-  /// What reading, printing, reading and printing a text may take: a little, and so much for each byte.
+  /// The time limit for reading and printing a text twice: a constant, and a time for each byte.
   static func timeLimit(_ text: String) -> Double { 0.05 + 60e-6 * Double(text.utf8.count) }
 
-  /// The same for a text that is read as so much.
+  /// The time limit for a case, which may read its text by every rule.
   private static func timeLimit(_ item: FuzzCase) -> Double {
     timeLimit(item.text) * (item.entry == .everyRule ? Double(ODataGrammarRule.all.count) : 1)
   }
