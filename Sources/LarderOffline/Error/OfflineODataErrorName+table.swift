@@ -216,7 +216,9 @@ extension OfflineODataErrorName {
     ),
     (
       .transportFailed,
-      Entry(.communicationError, "The transport could not complete the request.", "Check the address, redirects, proxies and firewalls.")
+      Entry(
+        .communicationError, "The transport could not complete the request.",
+        "Check the address, redirects, proxies and firewalls.")
     ),
   ]
 

@@ -149,7 +149,8 @@ struct AnswersAtHandTests {
     #expect(sent(pair.nearNetwork) == sent(pair.farNetwork))
   }
 
-  @Test("A response in memory is returned without suspension; nil means that the full lookup is needed", arguments: queries)
+  @Test(
+    "A response in memory is returned without suspension; nil means that the full lookup is needed", arguments: queries)
   func atHand(_ query: CacheQuery) async throws {
     let pair = Pair(AnswersAtHandTests.script)
     for query in AnswersAtHandTests.queries where query.path != "/unknown" && query.policy == .standard {

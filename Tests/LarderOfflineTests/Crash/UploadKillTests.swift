@@ -76,7 +76,10 @@ struct UploadKillTests {
     for await line in lines { told.take([line]) }
     let other = await said
     told.take(other)
-    #expect(!other.contains { $0.hasPrefix("failed") || $0.contains("busy") || $0.contains("in use") || $0.contains("using the file") }, "\(other)")
+    #expect(
+      !other.contains {
+        $0.hasPrefix("failed") || $0.contains("busy") || $0.contains("in use") || $0.contains("using the file")
+      }, "\(other)")
     #expect(told.cuts.allSatisfy { $0.contains("is running") || $0.contains("one batch") }, "\(told.cuts)")
     try await store.close()
     told.take(await UploadKills.last("shop", folder, root.absoluteString, 7))

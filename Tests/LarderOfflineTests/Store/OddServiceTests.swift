@@ -87,7 +87,8 @@ struct OddServiceTests {
     let store = try await rig.open(["clocks": "Clocks"])
     let notes = try await store.download(whole: true).queries[0].notes
     #expect(
-      notes.contains { $0.hasPrefix("Clocks(2)/Long and 2 more values have more than 12 fractional digits") }, "\(notes)")
+      notes.contains { $0.hasPrefix("Clocks(2)/Long and 2 more values have more than 12 fractional digits") },
+      "\(notes)")
     #expect(try await store.size("Clocks") == 3)
     let answer = try await store.readJSON("Clocks?$orderby=Long&$filter=Long gt time'PT1.1234567890122S'")
     let text = String(decoding: answer.bytes, as: UTF8.self)
