@@ -109,6 +109,22 @@ struct UploadDoubtTests {
     #expect(try await rig.isClean())
   }
 
+  @Test(
+    "Creations that a download contained are not sent again after another client has deleted one", arguments: [1, 2])
+  func deletedAfterDownload(count: Int) async throws {
+    let rig = try await UploadRig()
+    for key in 1...count { try await rig.create("Orders", key: -key, ["Name": .string("same")]) }
+    try await lose(rig)
+    try await rig.store.download()
+    rig.service.change { $0.sets["Orders"]?[1000] = nil }
+    try await rig.store.download()
+    let report = try await rig.store.upload()
+    // A person decides about the creation that the other client has deleted, as about a change.
+    #expect([report.sent, report.failed, report.left] == [count - 1, 1, 0])
+    #expect(try await failures(rig) == [.unknownOutcome])
+    #expect(rig.service.log == Array(["POST Orders(1000)", "POST Orders(1001)"].prefix(count)))
+  }
+
   @Test("A service keeps what it is sent in another form: nothing is sent twice", arguments: [false, true])
   func capitals(isV2: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2, capitalizes: true))

@@ -61,6 +61,7 @@ extension LocalRows {
     }
     for (link, _) in unfolded.links { try rebase(link, to: try isPresent(link)) }
     try finish()
+    try recordArrivals()
     return conflicts
   }
 
@@ -105,6 +106,7 @@ extension LocalRows {
       try rebase(link, to: wasTold == true ? isShown : isThere)
     }
     try finish()
+    try recordArrivals()
     return conflicts
   }
 

@@ -21,6 +21,9 @@ struct UploadAttempt: Codable, Hashable, Sendable {
   /// The next unused identity of the store when the request was first sent. Entities with this identity or a higher one
   /// were added later.
   var newcomers: Int64?
+  /// For a creation whose key the service assigns: the identity of a row with its content that a download contained before
+  /// the creation was looked up (``LocalRows/recordArrivals()``).
+  var arrived: Int64?
   /// True if the service responded that the change set failed, and no look-up has determined yet whether it took effect
   /// anyway.
   var isRejected: Bool?
@@ -40,7 +43,7 @@ struct UploadAttempt: Codable, Hashable, Sendable {
     sent = now
     self.newcomers = newcomers
     if let last, last.method == method, last.url == url, last.ifMatch == ifMatch, last.digest == digest {
-      (id, firstSent, self.newcomers) = (last.id, last.firstSent, last.newcomers)
+      (id, firstSent, self.newcomers, arrived) = (last.id, last.firstSent, last.newcomers, last.arrived)
     } else {
       id = UploadAttempt.name(random(), random())
     }
