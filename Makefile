@@ -39,9 +39,9 @@ fuzz: ## fuzz the OData language for SECONDS=60, from SEED where one is given; t
 	@Fuzzing/.build/release/LanguageFuzzer $(or $(SECONDS),60) $(SEED) \
 	  || { status=$$?; [ $$status -lt 128 ] || { echo "ended by a signal while it read:"; cat Fuzzing/.build/reading.txt; }; exit $$status; }
 
-soak: ## raw HTTP responses under the address sanitizer and random histories for MINUTES=10 each; the tests on encrypted files
+soak: ## raw HTTP responses under the address sanitizer and random histories for MINUTES=20; the tests on encrypted files
 	@Scripts/setup build
-	@Scripts/soak $(or $(MINUTES),10)
+	@Scripts/soak $(or $(MINUTES),20)
 
 apple: ## compile the package for macOS and iOS, on Linux; nothing is linked or run
 	@Scripts/apple-check
