@@ -48,8 +48,9 @@ enum Budgets {
   }
 
   private static func keyword(in code: [UInt8], at place: Int) -> String? {
-    guard [UInt8(ascii: "f"), UInt8(ascii: "i"), UInt8(ascii: "d"), UInt8(ascii: "s")].contains(code[place]) else {
-      return nil
+    switch code[place] {
+    case UInt8(ascii: "f"), UInt8(ascii: "i"), UInt8(ascii: "d"), UInt8(ascii: "s"): break
+    default: return nil
     }
     if place > 0, isName(code[place - 1]) || code[place - 1] == UInt8(ascii: ".") { return nil }
     for keyword in ["func", "init", "deinit", "subscript"] where code[place...].starts(with: keyword.utf8) {

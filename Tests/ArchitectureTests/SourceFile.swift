@@ -26,6 +26,12 @@ struct SourceFile: Sendable {
     return lines
   }
 
+  /// Those of the words that occur anywhere in the text. Most files contain none, and need no look at each line: in a debug
+  /// build that takes minutes for all files.
+  func occurring(_ words: [String]) -> [String] {
+    text.withCString { text in words.filter { strstr(text, $0) != nil } }
+  }
+
   /// The target it belongs to: the folder below `Sources` or `Tests`.
   var target: String? {
     let parts = path.split(separator: "/")

@@ -2,10 +2,10 @@
 enum Traps {
   /// Ends of the process that bad input could reach.
   static func violations(in file: SourceFile) -> [String] {
+    let words = file.occurring(["try!", "as!", "fatalError(", "preconditionFailure(", "unsafelyUnwrapped"])
     var violations: [String] = []
     for (index, line) in file.codeLines.enumerated() {
-      for word in ["try!", "as!", "fatalError(", "preconditionFailure(", "unsafelyUnwrapped"] where line.contains(word)
-      {
+      for word in words where line.contains(word) {
         violations.append("\(file.path):\(index + 1): \(word)")
       }
       if unwraps(line), !line.contains("try!"), !line.contains("as!") {
@@ -22,18 +22,26 @@ enum Traps {
       "Mutex<", "Mutex(", "NSLock", "NSRecursiveLock", "NSCondition", "os_unfair_lock", "OSAllocatedUnfairLock",
       "pthread_mutex", "pthread_rwlock", "pthread_spin",
     ]
+    let occurring = file.occurring(locks)
+    guard !occurring.isEmpty else { return [] }
     return file.codeLines.enumerated().flatMap { index, line in
-      locks.filter { line.contains($0) }.map { "\(file.path):\(index + 1): \($0): use Locked of the target LarderCore" }
+      occurring.filter { line.contains($0) }.map {
+        "\(file.path):\(index + 1): \($0): use Locked of the target LarderCore"
+      }
     }
   }
 
   /// Time, random numbers and tasks that do not come from `LarderEnvironment`.
   static func ambient(in file: SourceFile) -> [String] {
     guard let target = file.target, !shells.contains(target), ambientFiles[file.path] == nil else { return [] }
+    let words = file.occurring(ambientWords)
+    let mayStart = !file.occurring(["Task", "Date()"]).isEmpty
+    guard mayStart || !words.isEmpty else { return [] }
     return file.codeLines.enumerated().flatMap { index, line in
-      ambientWords.filter { line.contains($0) && !line.contains("using:") }
+      words.filter { line.contains($0) && !line.contains("using:") }
         .map { "\(file.path):\(index + 1): \($0): take it from LarderEnvironment" }
-        + (line.contains(/(\bTask\s*[({])|(\bTask\.(detached|immediate)\b)|([=(] Task<.*>\s*[({])|(\bDate\(\))/)
+        + (mayStart
+          && line.contains(/(\bTask\s*[({])|(\bTask\.(detached|immediate)\b)|([=(] Task<.*>\s*[({])|(\bDate\(\))/)
           ? ["\(file.path):\(index + 1): a task or the date: take it from LarderEnvironment"] : [])
     }
   }
@@ -60,8 +68,10 @@ enum Traps {
   /// Waits by the clock in tests: a test waits for what it expects, never for a time.
   static func sleeps(in file: SourceFile) -> [String] {
     guard sleepingFiles[file.path] == nil else { return [] }
+    let words = file.occurring(["Task.sleep", "usleep(", "nanosleep(", "Thread.sleep"])
+    guard !words.isEmpty else { return [] }
     return file.codeLines.enumerated().flatMap { index, line in
-      ["Task.sleep", "usleep(", "nanosleep(", "Thread.sleep"].filter(line.contains).map {
+      words.filter(line.contains).map {
         "\(file.path):\(index + 1): \($0): wait for an event, not for a time"
       }
     }
@@ -96,6 +106,7 @@ enum Traps {
     func isName(_ byte: UInt8) -> Bool {
       byte == 0x5f || (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte & 0xdf) || byte >= 0x80
     }
+    guard line.utf8.contains(UInt8(ascii: "!")) else { return false }
     let bytes = Array(line.utf8)
     return bytes.indices.contains { index in
       guard bytes[index] == UInt8(ascii: "!"), index > 0 else { return false }
@@ -108,10 +119,12 @@ enum Traps {
 
   /// Claims to the compiler that lack a comment right above them (or behind, on the line).
   static func unreasoned(in file: SourceFile) -> [String] {
+    let claims = file.occurring(["@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency"])
+    guard !claims.isEmpty else { return [] }
     let lines = file.lines
     var violations: [String] = []
     for (index, code) in file.codeLines.enumerated() {
-      for claim in ["@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency"] where code.contains(claim) {
+      for claim in claims where code.contains(claim) {
         if code.contains("@preconcurrency"), !code.contains("import") { continue }
         let above = lines[..<index].last { !$0.drop { $0 == " " }.hasPrefix("@") }
         let reasoned = above.map { $0.drop { $0 == " " }.hasPrefix("//") } ?? false

@@ -6,8 +6,10 @@ enum Wording {
   ]
 
   static func violations(in file: SourceFile) -> [String] {
-    file.lines.enumerated().flatMap { index, line in
-      forbidden.filter(line.contains).map { "\(file.path):\(index + 1): '\($0)'" }
+    let words = file.occurring(forbidden)
+    guard !words.isEmpty else { return [] }
+    return file.lines.enumerated().flatMap { index, line in
+      words.filter(line.contains).map { "\(file.path):\(index + 1): '\($0)'" }
     }
   }
 }
