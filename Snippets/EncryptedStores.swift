@@ -18,9 +18,8 @@ let key = try StorageKey(passphrase: passphrase.utf8)
 let objects = try await ObjectStore(path: folder + "/social.store", key: key)
 try await objects.put(["Ada", "Grace"], forKey: "friends")
 
-// The content cache: resources of any kind, in files or in SQLite.
+// The content cache: resources of any kind, in files.
 let files = try FileCache(path: folder + "/pictures", key: key)
-let pages = try await SQLiteCache(path: folder + "/pages.sqlite", key: key)
 
 // The online store: the last responses of a service.
 let online = try OnlineODataStore(
@@ -46,7 +45,5 @@ let new = try StorageKey(bytes: (0..<StorageKey.byteCount).map { _ in UInt8.rand
 try await objects.close()
 try await ObjectStore.changeKey(path: objects.path, from: key, to: new)
 await files.close()
-try await pages.close()
-try await SQLiteCache.changeKey(path: pages.path, from: key, to: new)
 try await OfflineODataProvider.changeKey(of: parameters, to: new)
 parameters.storeEncryptionKey = new

@@ -6,7 +6,7 @@ import LarderHTTP
 enum CacheRig {
   /// Which cache.
   enum Kind: String, CaseIterable, Sendable {
-    case files, tiered, sqlite
+    case files, tiered
 
     /// Opens one that has room for a round and more.
     func open(_ folder: String, limit: Int) async throws -> any Cache {
@@ -16,7 +16,6 @@ enum CacheRig {
       case .tiered:
         TieredCache(
           memory: MemoryCache(limit: 1 << 20), disk: try FileCache(path: folder + "/files", limit: limit, key: key))
-      case .sqlite: try await SQLiteCache(path: folder + "/database", limit: limit, key: key)
       }
     }
   }

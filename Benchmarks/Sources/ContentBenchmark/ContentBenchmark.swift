@@ -28,7 +28,7 @@ struct ContentBenchmark {
     }
     let rates = try JSONDecoder().decode([String: Double].self, from: Data(argument.utf8))
     // First, to be as close to the run of the peers as possible.
-    try await sqlite(in: folder, rates, &verdicts)
+    try await againstPython(in: folder, rates, &verdicts)
     try await memory(&verdicts)
     for bytes in [1024, 16 << 10, 100_000, 1 << 20] { try await files(bytes, in: folder, &verdicts) }
     print(verdicts.summary)
@@ -73,21 +73,21 @@ struct ContentBenchmark {
     await engine.close()
   }
 
-  static func sqlite(in folder: URL, _ rates: [String: Double], _ verdicts: inout Verdicts) async throws {
+  static func againstPython(in folder: URL, _ rates: [String: Double], _ verdicts: inout Verdicts) async throws {
     let bytes = 10_240
     let times = 200
     let resources = try Resources(count: 1, bytes: bytes)
     let engine = HTTPCache(
-      cache: try await SQLiteCache(path: folder.appendingPathComponent("cache.sqlite").path),
+      cache: try FileCache(path: folder.appendingPathComponent("cache").path),
       transport: resources.origin)
     try await resources.fill(engine, expecting: .disk)
     let alone = try await Pair.measure(times: times, {}) { try await resources.hits(engine, times, expecting: .disk) }
     print(
-      "SQLite, \(bytes) bytes, engine and body: \(Int(1 / alone.ours)) hits per second, \(microseconds(alone.ours)) us")
+      "file, \(bytes) bytes, engine and body: \(Int(1 / alone.ours)) hits per second, \(microseconds(alone.ours)) us")
     for (name, rate) in rates.sorted(by: { $0.key < $1.key }) {
       let times = 1 / alone.ours / rate
       print("  \(name): \(Int(rate)) hits per second; Larder reaches \(two(times)) times that")
-      if name == "hishel" { print(verdicts.check("SQLite against hishel", times >= 20, "at least 20 times")) }
+      if name == "hishel" { print(verdicts.check("file against hishel", times >= 20, "at least 20 times")) }
     }
     await engine.close()
   }

@@ -6,16 +6,12 @@ import LarderHTTP
 /// The cost of encryption for the caches: the same requests with and without a key.
 enum EncryptedPart {
   static func run(in folder: URL, _ cost: inout KeyCost) async throws {
-    for kind in Kind.allCases {
-      try await cost.compare("\(kind)", works, rounds: 15) { round, isKeyed in
-        let place = folder.appendingPathComponent("\(kind)-\(round)-\(isKeyed)").path
-        defer { try? FileManager.default.removeItem(atPath: place) }
-        return try await measure(kind, place, isKeyed)
-      }
+    try await cost.compare("files", works, rounds: 15) { round, isKeyed in
+      let place = folder.appendingPathComponent("\(round)-\(isKeyed)").path
+      defer { try? FileManager.default.removeItem(atPath: place) }
+      return try await measure(place, isKeyed)
     }
   }
-
-  private enum Kind: CaseIterable { case files, sqlite }
 
   /// The times are those of one request. Large content has no limit: its cost is that of the cipher.
   private static let works = [
@@ -27,33 +23,24 @@ enum EncryptedPart {
 
   /// Opens a cache, works with it through an engine, and closes it.
   private static func with(
-    _ kind: Kind, _ folder: String, _ key: StorageKey?, _ body: (HTTPCache) async throws -> Void
+    _ folder: String, _ key: StorageKey?, _ body: (HTTPCache) async throws -> Void
   ) async throws {
-    switch kind {
-    case .files:
-      let cache = try FileCache(path: folder, key: key)
-      let engine = HTTPCache(cache: cache, transport: MixedWeb())
-      try await body(engine)
-      await engine.close()
-      await cache.close()
-    case .sqlite:
-      let cache = try await SQLiteCache(path: folder + "/cache.sqlite", key: key)
-      let engine = HTTPCache(cache: cache, transport: MixedWeb())
-      try await body(engine)
-      await engine.close()
-      try await cache.close()
-    }
+    let cache = try FileCache(path: folder, key: key)
+    let engine = HTTPCache(cache: cache, transport: MixedWeb())
+    try await body(engine)
+    await engine.close()
+    await cache.close()
   }
 
-  private static func measure(_ kind: Kind, _ folder: String, _ isKeyed: Bool) async throws -> [Double] {
+  private static func measure(_ folder: String, _ isKeyed: Bool) async throws -> [Double] {
     let key = isKeyed ? try StorageKey(bytes: (0..<32).map { $0 &* 7 }) : nil
     var times: [Double] = []
     times += [
       try await KeyCost.seconds(of: 600) {
-        try await with(kind, folder, key) { try await request($0, 0..<600, from: .network) }
+        try await with(folder, key) { try await request($0, 0..<600, from: .network) }
       }
     ]
-    try await with(kind, folder, key) { engine in
+    try await with(folder, key) { engine in
       times += [try await KeyCost.seconds(of: 600) { try await request(engine, 0..<600, from: .disk) }]
       let mixed = try await KeyCost.seconds(of: 3000) {
         for turn in 0..<600 {

@@ -5,7 +5,7 @@
 /// entry is complete, with its own metadata, or absent. A change that throws leaves the previous entry in place. Calls
 /// arrive concurrently from many tasks.
 ///
-/// Provided: ``MemoryCache``, ``FileCache``, ``SQLiteCache``, ``TieredCache`` and ``NoCache``.
+/// Provided: ``MemoryCache``, ``FileCache``, ``TieredCache`` and ``NoCache``.
 public protocol Cache: Sendable {
   /// The entry under a key, or nil if there is none (any more).
   ///

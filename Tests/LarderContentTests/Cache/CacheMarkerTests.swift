@@ -63,20 +63,6 @@ struct CacheMarkerTests {
     #expect(search.looks > 40)
   }
 
-  @Test("database", arguments: [true, false])
-  func database(isKeyed: Bool) async throws {
-    let folder = try TemporaryFolder()
-    var search = MarkerSearch(for: Self.markers)
-    let cache = try await SQLiteCache(path: folder.file("database"), key: isKeyed ? try RigKey.make() : nil)
-    try await Self.fill(cache, folder.path, &search, isKeyed: isKeyed)
-    try await cache.removeAll()
-    search.look(in: folder.path)
-    try await cache.close()
-    search.look(in: folder.path)
-    #expect(isKeyed ? search.found == [] : search.found.count > 5)
-    #expect(search.names.isSuperset(of: ["database", "database-wal"]))
-  }
-
   @Test("Content for a custom cache, whatever that does with it")
   func spool() async throws {
     let folder = try TemporaryFolder()
@@ -99,11 +85,11 @@ struct CacheMarkerTests {
   #if os(Linux)
     @Test(
       "what a busy process has open at any moment, and what is left where it is killed",
-      arguments: [CacheRig.Kind.files, .sqlite], [true, false])
-    func killed(kind: CacheRig.Kind, isKeyed: Bool) async throws {
+      arguments: [true, false])
+    func killed(isKeyed: Bool) async throws {
       let folder = try TemporaryFolder()
       let process = try CrashRigProcess(
-        ["content", kind.rawValue, folder.path, "\(1 << 30)", "1"],
+        ["content", CacheRig.Kind.files.rawValue, folder.path, "\(1 << 30)", "1"],
         environment: [RigKey.variable: isKeyed ? "1" : nil])
       let search = await MarkerSearch.search(
         for: [CacheRig.marker, "example.com", "X-Round", "CREATE TABLE"], in: folder.path, of: process,
@@ -111,7 +97,7 @@ struct CacheMarkerTests {
       #expect(isKeyed ? search.found == [] : search.found.count > 5)
       #expect(search.looks > 20)
       print(
-        "\(kind), \(isKeyed ? "encrypted" : "plain"): \(search.looks) files, \(search.bytes >> 20) MiB looked through")
+        "files, \(isKeyed ? "encrypted" : "plain"): \(search.looks) files, \(search.bytes >> 20) MiB looked through")
     }
   #endif
 }

@@ -11,17 +11,12 @@ import Testing
 @Suite("A suspended cache", .timeLimit(.minutes(5)))
 struct CacheSuspensionTests {
   enum Kind: String, CaseIterable, Sendable {
-    case files, database, tieredFiles, tieredDatabase
+    case files, tieredFiles
 
-    var isTiered: Bool { self == .tieredFiles || self == .tieredDatabase }
+    var isTiered: Bool { self == .tieredFiles }
 
     func open(_ folder: TemporaryFolder, _ key: StorageKey? = nil) async throws -> any Cache {
-      let path = folder.file("cache")
-      let disk: any Cache =
-        switch self {
-        case .files, .tieredFiles: try FileCache(path: path, key: key)
-        case .database, .tieredDatabase: try await SQLiteCache(path: path, key: key)
-        }
+      let disk = try FileCache(path: folder.file("cache"), key: key)
       return isTiered ? TieredCache(memory: MemoryCache(), disk: disk) : disk
     }
   }
@@ -73,12 +68,8 @@ struct CacheSuspensionTests {
     try await cache.resume()
     #expect(try await Self.text(cache) == "one")
     #expect(try await cache.entry(forKey: "late") == nil)
-    // One from before reads on, or says that it is gone; a new one reads.
-    switch kind {
-    case .files, .tieredFiles: #expect(try await held.read(0..<Self.large.count) == Self.large)
-    case .database, .tieredDatabase:
-      await #expect(throws: CacheError.gone) { _ = try await held.read(0..<Self.large.count) }
-    }
+    // An entry from before reads on; a new one reads.
+    #expect(try await held.read(0..<Self.large.count) == Self.large)
     #expect(try await cache.entry(forKey: "large")?.read(0..<Self.large.count) == Self.large)
     // A session of its own: what another cache clears up at its opening is not this one's.
     let second = try await cache.makeWriter()
@@ -115,17 +106,13 @@ struct CacheSuspensionTests {
     #expect(try await Self.text(mine) == "three")
   }
 
-  @Test("stays suspended where it has another key by now", arguments: [Kind.files, .database])
-  func otherKey(kind: Kind) async throws {
+  @Test("stays suspended where it has another key by now")
+  func otherKey() async throws {
     let folder = try TemporaryFolder()
-    let cache = try await kind.open(folder)
+    let cache = try FileCache(path: folder.file("cache"))
     try await cache.suspend()
-    if kind == .files {
-      try FileCache.clear(path: folder.file("cache"))
-      try await FileCache(path: folder.file("cache"), key: try RigKey.make()).close()
-    } else {
-      try await SQLiteCache.changeKey(path: folder.file("cache"), from: nil, to: try RigKey.make())
-    }
+    try FileCache.clear(path: folder.file("cache"))
+    try await FileCache(path: folder.file("cache"), key: try RigKey.make()).close()
     await #expect(throws: CacheError.encrypted(path: folder.file("cache"))) { try await cache.resume() }
     await #expect(throws: CacheError.suspended) { try await cache.removeAll() }
   }
@@ -133,23 +120,14 @@ struct CacheSuspensionTests {
   @Test("is closed while it is suspended, and stays closed")
   func closed() async throws {
     let folder = try TemporaryFolder()
-    let files = try FileCache(path: folder.file("files"))
-    let database = try await SQLiteCache(path: folder.file("database"))
-    for _ in 0..<2 {
-      try await files.suspend()
-      try await database.suspend()
-    }
-    for _ in 0..<2 {
-      await files.close()
-      try await database.close()
-    }
-    for cache in [files, database] as [any Cache] {
-      try await cache.suspend()
-      try await cache.resume()
-      await #expect(throws: CacheError.closed) { _ = try await cache.entry(forKey: "k") }
-      await #expect(throws: CacheError.closed) { try await cache.removeAll() }
-      await #expect(throws: CacheError.closed) { _ = try await cache.makeWriter() }
-    }
+    let cache = try FileCache(path: folder.file("files"))
+    for _ in 0..<2 { try await cache.suspend() }
+    for _ in 0..<2 { await cache.close() }
+    try await cache.suspend()
+    try await cache.resume()
+    await #expect(throws: CacheError.closed) { _ = try await cache.entry(forKey: "k") }
+    await #expect(throws: CacheError.closed) { try await cache.removeAll() }
+    await #expect(throws: CacheError.closed) { _ = try await cache.makeWriter() }
   }
 
   /// A cache that notes whether it is suspended, and fails to suspend and to resume where it is told to.

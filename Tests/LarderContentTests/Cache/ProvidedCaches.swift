@@ -11,8 +11,6 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
   case memory
   case tiered
   case own
-  case sqlite
-  case tieredSQLite
   case files
   case tieredFiles
 
@@ -24,8 +22,6 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
     case .memory: Rig(cache: MemoryCache())
     case .tiered: Rig(cache: TieredCache(memory: MemoryCache(limit: 2 << 20), disk: MemoryCache()))
     case .own: Rig(cache: DictionaryCache())
-    case .sqlite: try await sqlite { $0 }
-    case .tieredSQLite: try await sqlite { TieredCache(memory: MemoryCache(limit: 1 << 20), disk: $0) }
     case .files: try files { $0 }
     case .tieredFiles: try files { TieredCache(memory: MemoryCache(limit: 1 << 20), disk: $0) }
     }
@@ -35,12 +31,6 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
     let folder = try TemporaryFolder()
     return Rig(
       cache: wrap(try FileCache(path: folder.file("cache"), key: try RigKey.fromEnvironment())), folder: folder)
-  }
-
-  private func sqlite(_ wrap: (SQLiteCache) -> any Cache) async throws -> Rig {
-    let folder = try TemporaryFolder()
-    return Rig(
-      cache: wrap(try await SQLiteCache(path: folder.file("cache"), key: try RigKey.fromEnvironment())), folder: folder)
   }
 
   struct Rig: Sendable {

@@ -7,13 +7,12 @@ import Testing
 @Suite("Changes by another process during transfers (RFC 9111 §4.4)", .timeLimit(.minutes(5)))
 struct ChangeElsewhereTests {
   enum Place: CaseIterable {
-    case files, database, memoryOverFiles
+    case files, memoryOverFiles
   }
 
   private static func cache(_ place: Place, _ folder: TemporaryFolder) async throws -> any Cache {
     switch place {
     case .files: try FileCache(path: folder.file("files"))
-    case .database: try await SQLiteCache(path: folder.file("cache.db"))
     case .memoryOverFiles: TieredCache(memory: MemoryCache(), disk: try FileCache(path: folder.file("files")))
     }
   }

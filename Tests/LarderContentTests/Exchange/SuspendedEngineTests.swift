@@ -81,7 +81,7 @@ struct SuspendedEngineTests {
     let folder = try TemporaryFolder()
     let rig = EngineRig(
       { request, _ in request.method == .get ? HandNetwork.Scripted(200, Self.fresh, "one") : nil },
-      over: try await SQLiteCache(path: folder.file("cache")))
+      over: try FileCache(path: folder.file("cache")))
     #expect(try await rig.line() == "200 one network")
     await rig.engine.settled()
     _ = try await rig.line()

@@ -114,7 +114,6 @@ struct CacheCrashTests {
       }
       #expect(whole >= said.count)
       if kind == .files, let files = cache as? FileCache { try await CacheCrashTests.check(files, folder) }
-      if let database = cache as? SQLiteCache { try await database.close() }
     }
     print("\(kind): \(CacheCrashTests.kills) kills, \(heard) entries acknowledged before them")
     #expect(heard > 500)

@@ -6,7 +6,7 @@ import Synchronization
 /// A lookup uses the first cache's entry if there is one, otherwise the second's. The second's entry is also stored in
 /// the first if its content is in memory anyway. Changes are applied to the second, then to the first, one at a time
 /// for each key: the first never holds an entry that this object has replaced or removed in the second. Over a
-/// ``FileCache`` or an ``SQLiteCache`` this also holds for changes by other users of its files, in this process and in
+/// ``FileCache`` this also holds for changes by other users of its files, in this process and in
 /// others. An entry in memory is current as long as its part of the files, one of about five hundred, is unchanged;
 /// after a change it is compared with the files once. A deleted folder is detected within a second. A second cache of
 /// another type must be changed through this object only.
