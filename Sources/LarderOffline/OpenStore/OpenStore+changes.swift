@@ -134,33 +134,9 @@ extension OpenStore {
     default: return nil
     }
     do {
-      let generation = try await replica.write { (connection, _, _) throws(StorageError) in
-        try StoredStreams.begin(connection)
-      }
-      var (count, number) = (Int64(0), Int64(0))
-      var buffered: [UInt8] = []
-      for try await piece in source {
-        buffered += piece
-        // A piece may be the whole content, so the rest is moved only once.
-        var written = 0
-        while buffered.count - written >= StoredStreams.chunk {
-          let end = written + StoredStreams.chunk
-          try await put(Array(buffered[written..<end]), number, generation)
-          count += Int64(StoredStreams.chunk)
-          number += 1
-          written = end
-        }
-        buffered.removeFirst(written)
-      }
-      if !buffered.isEmpty { try await put(buffered, number, generation) }
-      return StoredBytes(generation: generation, byteCount: count + Int64(buffered.count), contentType: contentType)
+      let (generation, byteCount) = try await StoredStreams.store(source, in: replica.database)
+      return StoredBytes(generation: generation, byteCount: byteCount, contentType: contentType)
     } catch { throw OfflineODataError(below: error) }
-  }
-
-  private func put(_ bytes: [UInt8], _ number: Int64, _ generation: Int64) async throws(StorageError) {
-    try await replica.write { (connection, _, _) throws(StorageError) in
-      try StoredStreams.put(bytes, chunk: number, generation: generation, connection)
-    }
   }
 
   // MARK: Responses
