@@ -1,3 +1,5 @@
+import LarderCore
+
 /// The bytes of a result that have not been passed to their sink yet.
 ///
 /// Values and members each end with a comma; a closing bracket replaces the last one. Space is reserved before bytes
@@ -193,31 +195,10 @@
 
   /// Appends Base64, or the URL-safe alphabet without padding on request (RFC 4648 §4 and §5).
   mutating func base64(_ bytes: UnsafeBufferPointer<UInt8>, isURLSafe: Bool) {
-    reserve((bytes.count + 2) / 3 * 4)
-    var buffered: UInt32 = 0
-    var bits: UInt32 = 0
-    for index in bytes.indices {
-      buffered = unsafe buffered << 8 | UInt32(bytes[index])
-      bits += 8
-      while bits >= 6 {
-        bits -= 6
-        put(ResultBytes.base64Digit(buffered >> bits & 0x3F, isURLSafe))
-      }
-      buffered &= (1 << bits) - 1
-    }
-    if bits > 0 { put(ResultBytes.base64Digit(buffered << (6 - bits) & 0x3F, isURLSafe)) }
-    if !isURLSafe { for _ in 0..<(3 - bytes.count % 3) % 3 { append(UInt8(ascii: "=")) } }
-  }
-
-  @inline(__always)
-  private static func base64Digit(_ value: UInt32, _ isURLSafe: Bool) -> UInt8 {
-    switch value {
-    case 0..<26: UInt8(truncatingIfNeeded: 0x41 + value)
-    case 26..<52: UInt8(truncatingIfNeeded: 0x61 + value - 26)
-    case 52..<62: UInt8(truncatingIfNeeded: 0x30 + value - 52)
-    case 62: UInt8(ascii: isURLSafe ? "-" : "+")
-    default: UInt8(ascii: isURLSafe ? "_" : "/")
-    }
+    let length = Base64.maximumLength(bytes.count)
+    reserve(length)
+    count += unsafe Base64.write(
+      bytes, isURLSafe: isURLSafe, to: UnsafeMutableBufferPointer(start: start + count, count: length))
   }
 
   // MARK: Taking bytes

@@ -1,3 +1,4 @@
+import LarderCore
 import LarderStorage
 
 /// The user of a store. Files contain a digest of the user's name, never the name.
@@ -8,7 +9,7 @@ struct StoreUser: Sendable, Hashable {
   /// The user with a name. Names are compared by their bytes: two spellings are two users.
   init(_ name: String) {
     let bytes = Digest.sha256(Array("larder user\0".utf8) + Array(name.utf8))
-    digest = Digest.hexadecimal(bytes.prefix(16))
+    digest = Hexadecimal.text(bytes.prefix(16))
   }
 
   /// The user with a stored digest; nil if the bytes are not a digest.

@@ -1,3 +1,5 @@
+import LarderHTTP
+
 /// Writes a text of the OData language: the counterpart of ``SyntaxReader``. Every construct is a mutating method in an
 /// extension, one file for each topic.
 ///
@@ -110,13 +112,7 @@ extension SyntaxWriter {
   /// Writes a character of the grammar that URLs cannot contain unencoded: `"`, `[`, `{`, `#`.
   mutating func escaped(_ byte: UInt8) {
     guard printer.isPercentEncoded else { return bytes.append(byte) }
-    percent(byte)
-  }
-
-  private mutating func percent(_ byte: UInt8) {
-    bytes.append(UInt8(ascii: "%"))
-    bytes.append(Hexadecimal.upper(byte >> 4))
-    bytes.append(Hexadecimal.upper(byte & 0x0F))
+    PercentEncoding.append(byte, to: &bytes)
   }
 }
 
@@ -137,7 +133,7 @@ extension SyntaxWriter {
         if SyntaxWriter.isPlain(byte), !isStrict || SyntaxWriter.isUnreserved(byte) {
           bytes.append(byte)
         } else {
-          percent(byte)
+          PercentEncoding.append(byte, to: &bytes)
         }
       } else {
         guard !separates(byte) else { throw error(.needsPercentEncoding(text)) }
