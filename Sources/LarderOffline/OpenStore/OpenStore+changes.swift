@@ -154,10 +154,10 @@ extension OpenStore {
     }
     fields[.etag] = change.etag
     var status = change.status
-    let url = try address(path)
+    let url = try root.absolute(path)
     var bytes: [UInt8] = []
     if let path = change.path, request.operation == .create || request.operation == .createMedia {
-      let location = try address(path)
+      let location = try root.absolute(path)
       fields[.location] = location
       if status == 204 { fields["OData-EntityId"] = location }
     }
@@ -176,12 +176,6 @@ extension OpenStore {
       httpStatus: status, fields: fields, payloadBytes: bytes, url: url, serviceVersion: version,
       contentID: request.contentID
     ).of(replica.model)
-  }
-
-  private func address(_ path: String) throws(OfflineODataError) -> String {
-    do throws(ODataServiceError) { return try root.absoluteText(path) } catch {
-      throw OfflineODataError(.malformedURL, cause: error)
-    }
   }
 
   // MARK: Transactions
