@@ -20,10 +20,10 @@ import LarderHTTP
 final class CurlEngine: Sendable {
   /// The commands to the thread.
   enum Command {
-    case start(Exchange)
-    case cancel(Exchange)
-    case resumeReceiving(Exchange)
-    case resumeSending(Exchange)
+    case start(CurlExchange)
+    case cancel(CurlExchange)
+    case resumeReceiving(CurlExchange)
+    case resumeSending(CurlExchange)
     case stop
   }
 

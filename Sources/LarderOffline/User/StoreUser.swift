@@ -27,7 +27,7 @@ struct StoreUser: Sendable, Hashable {
 }
 
 /// The number of changes of a store's user that the service has not applied.
-struct PendingChanges: Sendable, Hashable {
+struct PendingChangeCounts: Sendable, Hashable {
   /// Changes that are queued, or were sent and have no response.
   var queued = 0
   /// Requests in the error archive, with those that depend on them.
@@ -61,14 +61,14 @@ extension Replica {
   }
 
   /// The number of changes that the service has not applied yet.
-  func pendingChanges() async throws(StorageError) -> PendingChanges {
+  func pendingChanges() async throws(StorageError) -> PendingChangeCounts {
     let counts = """
       SELECT count(*) FILTER (WHERE state IN (0, 1)), count(*) FILTER (WHERE state IN (2, 3)) FROM larder_request
       """
     return try await database.read { (connection) throws(StorageError) in
       try connection.first(counts) { (row) throws(StorageError) in
-        PendingChanges(queued: Int(try row.int64(0)), archived: Int(try row.int64(1)))
-      } ?? PendingChanges()
+        PendingChangeCounts(queued: Int(try row.int64(0)), archived: Int(try row.int64(1)))
+      } ?? PendingChangeCounts()
     }
   }
 }

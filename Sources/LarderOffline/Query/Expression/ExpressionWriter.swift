@@ -7,7 +7,7 @@ import LarderStorage
 /// §5.1.1.1). If only truth matters, a comparison keeps the plain form that an index can serve, because NULL is not
 /// true; otherwise it is guarded against NULL.
 struct ExpressionWriter {
-  let statement: Statement
+  let statement: SelectStatement
   let environment: Environment
 
   /// What the caller needs to know of a condition.

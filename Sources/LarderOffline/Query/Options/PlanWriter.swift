@@ -4,7 +4,7 @@ import LarderStorage
 /// Writes the plan of rows with query options, in the order in which the standard evaluates the options (Protocol 4.01
 /// §11.2.1): `$apply`, `$compute`, `$search`, `$filter`, `$count`, `$orderby`, `$skip`, `$top`, `$expand`, `$select`.
 struct PlanWriter {
-  let statement: Statement
+  let statement: SelectStatement
   /// `$it` of the enclosing options; nil at the top level.
   let it: Scope?
 

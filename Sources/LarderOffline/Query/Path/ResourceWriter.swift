@@ -3,9 +3,9 @@ import LarderStorage
 
 /// Writes the plan of the resource that a URL's path identifies (URL Conventions 4.01 §4).
 struct ResourceWriter {
-  let statement: Statement
+  let statement: SelectStatement
 
-  init(_ context: QueryContext) throws { statement = try Statement(context) }
+  init(_ context: QueryContext) throws { statement = try SelectStatement(context) }
 
   private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
 
@@ -256,7 +256,7 @@ extension ODataBoundSegment {
   fileprivate var isCast: Bool { if case .cast = kind { true } else { false } }
 }
 
-extension Statement {
+extension SelectStatement {
   /// Relaxes the checks from index `first` on: they fail only if the entity with the key is not in the copy. If it is,
   /// how the path leads to it does not matter.
   fileprivate func need(_ foundRows: RelatedRows, insteadOf first: Int) {
