@@ -149,8 +149,6 @@ extension HTTPFieldName {
   package static let contentID: HTTPFieldName = "Content-ID"
   /// The length of the content in bytes (RFC 9110 §8.6).
   public static let contentLength: HTTPFieldName = "Content-Length"
-  /// The encoding of a part (MIME); OData uses it in `$batch`.
-  package static let contentTransferEncoding: HTTPFieldName = "Content-Transfer-Encoding"
   /// The media type of the content (RFC 9110 §8.3).
   public static let contentType: HTTPFieldName = "Content-Type"
   /// The cookies that the client returns (RFC 6265).
