@@ -36,6 +36,7 @@ public struct HTTPFieldName: Hashable, Sendable, CustomStringConvertible, Expres
     return String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 
+  /// Whether a byte may be in a token (RFC 9110 §5.6.2).
   package static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -3,9 +3,10 @@ import LarderCore
 /// Percent-encoding of URLs (RFC 3986 §2.1).
 package enum PercentEncoding {
   /// A part of a URL, by the bytes that it contains unencoded.
-  package enum Part {
-    /// A form field or header value: only letters, digits and `- . _ ~` (RFC 6749 appendix B accepts `%20` too).
-    case formField
+  package enum Part: Sendable {
+    /// Any text, such as a form field: only letters, digits and `- . _ ~` (RFC 3986 §2.3; RFC 6749 appendix B accepts
+    /// `%20` too).
+    case unreserved
     /// The content of a path segment or query option, of which no byte may end or change the part. Also
     /// `! $ ' ( ) * , : @`. The plus sign is encoded, as many servers read it as a space.
     case content
@@ -57,13 +58,15 @@ package enum PercentEncoding {
     return String(validating: bytes, as: UTF8.self)
   }
 
-  private static func isPlain(_ byte: UInt8, in part: Part) -> Bool {
+  /// Whether a part can contain a byte unencoded.
+  @inlinable
+  package static func isPlain(_ byte: UInt8, in part: Part) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
     case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
     case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"),
       UInt8(ascii: "*"), UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "@"):
-      part != .formField
+      part != .unreserved
     case UInt8(ascii: "&"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: ";"), UInt8(ascii: "="):
       part == .path || part == .query
     case UInt8(ascii: "?"): part == .query

@@ -1,3 +1,4 @@
+internal import LarderHTTP
 internal import LarderOData
 
 /// A ``JSONWriter`` that streams its output: written text is removed from memory in portions.
@@ -27,6 +28,8 @@ struct JSONOutput {
   mutating func raw(_ text: String) { json.raw(text) }
   /// Writes the characters of a value unchanged.
   mutating func raw(_ text: UnsafeBufferPointer<UInt8>) { json.raw(text) }
+  /// Writes a tree.
+  mutating func node(_ node: JSONNode) { json.node(node) }
   /// Writes a member's name whose characters come from between the quotes of other JSON.
   mutating func rawName(_ text: UnsafeBufferPointer<UInt8>) { json.rawName(text) }
   /// Writes a string whose characters come from between the quotes of other JSON.
@@ -63,6 +66,17 @@ extension JSONOutput {
     guard let number else { return }
     self.name(name)
     integer(number)
+  }
+
+  /// Writes header fields as an object: each name once, with its values joined.
+  mutating func member(_ name: String, _ fields: HTTPFields) {
+    self.name(name)
+    beginObject()
+    var writtenNames: Set<HTTPFieldName> = []
+    for field in fields where writtenNames.insert(field.name).inserted {
+      member(field.name.rawName, fields.values(of: field.name).joined(separator: ", "))
+    }
+    endObject()
   }
 
   /// Writes an array member, which is left out if it is empty, unless `always` is true.

@@ -145,13 +145,8 @@ extension OpenStore {
   private func response(
     to request: ODataSingleRequest, at path: String, _ change: AppliedChange
   ) throws(OfflineODataError) -> ODataSingleResponse {
-    var fields: HTTPFields = [:]
     let version = replica.model.version
-    if version >= .v4 {
-      fields[.odataVersion] = version == .v401 ? "4.01" : "4.0"
-    } else {
-      fields[.dataServiceVersion] = version == .v3 ? "3.0" : "2.0"
-    }
+    var fields: HTTPFields = [version.field: version.text]
     fields[.etag] = change.etag
     var status = change.status
     let url = try root.absolute(path)

@@ -139,13 +139,8 @@ extension OpenStore {
     let path = request.path
     if path.prefix(while: { $0 != "?" }).hasSuffix("$metadata") { return try await metadata(path) }
     let (bytes, end) = try await json(path, OfflineODataResultOptions(request))
-    var fields: HTTPFields = [:]
     let version = replica.model.version
-    if version >= .v4 {
-      fields[.odataVersion] = version == .v401 ? "4.01" : "4.0"
-    } else {
-      fields[.dataServiceVersion] = version == .v3 ? "3.0" : "2.0"
-    }
+    var fields: HTTPFields = [version.field: version.text]
     if let etag = end.etag { fields[.etag] = etag }
     let status: Int
     switch end.outcome {

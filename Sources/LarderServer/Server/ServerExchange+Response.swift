@@ -147,7 +147,7 @@ extension ServerExchange {
 
   /// Adds a value of visible ASCII and spaces, if the name is a token.
   private static func add(_ name: HTTPFieldName, _ value: String, to response: OpaquePointer) {
-    guard !name.rawName.isEmpty, name.rawName.utf8.allSatisfy(isTokenByte) else { return }
+    guard !name.rawName.isEmpty, name.rawName.utf8.allSatisfy(HTTPFieldName.isTokenByte) else { return }
     // libmicrohttpd copies both. Passing the texts as arguments would copy them once more.
     unsafe name.rawName.withCString { name in
       unsafe value.withCString { unsafe _ = MHD_add_response_header(response, name, $0) }

@@ -150,7 +150,7 @@ struct ExpressionWriter {
     switch place.scope {
     case .value(let value): operand = value
     case .json(let json):
-      let isScalar = !json.type.isCollection && !json.type.item.hasMembers
+      let isScalar = !json.type.isCollection && !json.type.item.isStructured
       operand = SQLOperand(text: isScalar ? json.scalar : json.json, storage: isScalar ? nil : .json, type: json.type)
     case .entity(let entity) where !place.isCollection:
       // An entity is compared by its identity.

@@ -98,7 +98,7 @@ struct PlanWriter {
       let environment = inGroups ? environment(set.scope) : environment(set)
       let writer = ExpressionWriter(statement: statement, environment: environment)
       let computedScope: Scope
-      if item.expression.type.isCollection || item.expression.type.item.hasMembers {
+      if item.expression.type.isCollection || item.expression.type.item.isStructured {
         computedScope = .json(JSONPlace(base: try writer.json(item.expression), type: item.expression.type))
       } else {
         let value = try writer.operand(item.expression)

@@ -189,7 +189,7 @@ struct ResourceWriter {
       return try self.rows(place, path, options, as: .media, nil)
     case .value(let value) where value.storage == .stream: return try stream(path)
     case .value(let value): return try self.value(ResourceWriter.name(path), value, rows, isRaw: true)
-    case .json(let json) where !json.type.isCollection && !json.type.item.hasMembers:
+    case .json(let json) where !json.type.isCollection && !json.type.item.isStructured:
       let value = SQLOperand(text: json.scalar, storage: .string, type: json.type)
       return try self.value(ResourceWriter.name(path), value, rows, isRaw: true)
     default: throw OfflineODataError.unsupported("$value of a complex value or collection")

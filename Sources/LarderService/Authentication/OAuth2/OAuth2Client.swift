@@ -77,7 +77,7 @@ public struct OAuth2Client: Sendable {
     return request
   }
 
-  private func encoded(_ text: String) -> String { PercentEncoding.encode(text, in: .formField) }
+  private func encoded(_ text: String) -> String { PercentEncoding.encode(text, in: .unreserved) }
 }
 
 /// The grant with which a token is requested.
