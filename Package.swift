@@ -161,7 +161,8 @@ let package = Package(
       name: "TransportTests",
       dependencies: ["LarderCurl", "LarderURLSession", "LarderHTTP", "LarderTestSupport"], swiftSettings: common),
     .testTarget(
-      name: "LarderStorageTests", dependencies: ["LarderStorage", "LarderTestSupport", "LarderStorageRig"],
+      name: "LarderStorageTests",
+      dependencies: ["LarderStorage", "LarderCore", "LarderTestSupport", "LarderStorageRig"],
       swiftSettings: common),
     .executableTarget(
       name: "LarderStorageRig", dependencies: ["LarderStorage"], path: "Tests/LarderStorageRig", swiftSettings: common),

@@ -4,8 +4,8 @@ import CLarderCurl
 // inferred to belong to an actor. Each finds its transfer through the pointer that was set with it; the loop retains
 // the transfer meanwhile.
 
-private func transfer(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
-  unsafe pointer.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+private func transfer(_ pointer: UnsafeMutableRawPointer?) -> CurlTransfer? {
+  unsafe pointer.map { unsafe Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
 }
 
 /// Returned to libcurl to abort a transfer: any number other than the count of bytes does that.

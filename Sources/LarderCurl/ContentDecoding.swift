@@ -35,10 +35,10 @@ struct ContentDecoder {
 /// Decoding happens in the reader's task and at its pace. The exchange buffers the content still compressed, so a small
 /// response that expands to a huge one takes no more memory than any other.
 final class ContentDecoding: Sendable {
-  private let exchange: Exchange
+  private let exchange: CurlExchange
   private let decoder: Locked<ContentDecoder>
 
-  init(_ exchange: Exchange, _ codings: [ContentCoding]) {
+  init(_ exchange: CurlExchange, _ codings: [ContentCoding]) {
     self.exchange = exchange
     decoder = Locked(ContentDecoder(codings))
   }

@@ -2,12 +2,6 @@ import CLarderCurl
 import LarderCore
 import LarderHTTP
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// libcurl's multi handle.
 ///
 /// Unchecked: only the engine's thread uses it. The exception is `curl_multi_wakeup`, which libcurl allows on every
@@ -20,10 +14,10 @@ import LarderHTTP
 final class CurlEngine: Sendable {
   /// The commands to the thread.
   enum Command {
-    case start(Exchange)
-    case cancel(Exchange)
-    case resumeReceiving(Exchange)
-    case resumeSending(Exchange)
+    case start(CurlExchange)
+    case cancel(CurlExchange)
+    case resumeReceiving(CurlExchange)
+    case resumeSending(CurlExchange)
     case stop
   }
 
@@ -47,8 +41,7 @@ final class CurlEngine: Sendable {
     }
     let multi = unsafe MultiHandle(pointer: pointer)
     inbox.withLock { $0.multi = multi }
-    guard unsafe startThread(Unmanaged.passRetained(self).toOpaque()) else {
-      unsafe Unmanaged.passUnretained(self).release()
+    guard DetachedThread.start({ self.run() }) else {
       inbox.withLock { $0.multi = nil }
       unsafe curl_multi_cleanup(multi.pointer)
       throw .other("no thread can be started")
@@ -87,7 +80,7 @@ final class CurlEngine: Sendable {
   }
 
   /// The body of the thread.
-  fileprivate func run() {
+  private func run() {
     guard let multi = inbox.withLock({ $0.multi }) else { return }
     let loop = CurlLoop(multi, settings)
     while loop.execute(takeCommands()) { loop.runOnce() }
@@ -109,29 +102,3 @@ final class CurlEngine: Sendable {
     }
   }
 }
-
-/// Starts a detached thread that owns the engine passed to it.
-private func startThread(_ engine: UnsafeMutableRawPointer) -> Bool {
-  var attributes = pthread_attr_t()
-  guard unsafe pthread_attr_init(&attributes) == 0 else { return false }
-  defer { unsafe pthread_attr_destroy(&attributes) }
-  guard unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED)) == 0 else { return false }
-  #if canImport(Glibc)
-    var thread = pthread_t()
-  #else
-    var thread: pthread_t?
-  #endif
-  return unsafe pthread_create(&thread, &attributes, runEngine, engine) == 0
-}
-
-#if canImport(Glibc)
-  private func runEngine(_ engine: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let engine = unsafe engine { unsafe Unmanaged<CurlEngine>.fromOpaque(engine).takeRetainedValue().run() }
-    return nil
-  }
-#else
-  private func runEngine(_ engine: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    unsafe Unmanaged<CurlEngine>.fromOpaque(engine).takeRetainedValue().run()
-    return nil
-  }
-#endif

@@ -17,8 +17,8 @@ final class CurlLoop {
 
   private let multi: MultiHandle
   private let setup: TransferSetup
-  private var transfers: [ObjectIdentifier: Transfer] = [:]
-  private var byHandle: [UInt: Transfer] = [:]
+  private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
+  private var byHandle: [UInt: CurlTransfer] = [:]
   private var spares: [EasyHandle] = []
   /// When the idle time of the transfers must be checked next.
   private var idleCheck: ContinuousClock.Instant?
@@ -63,15 +63,15 @@ final class CurlLoop {
     spares = []
   }
 
-  private func transfer(of exchange: Exchange) -> Transfer? { transfers[ObjectIdentifier(exchange)] }
+  private func transfer(of exchange: CurlExchange) -> CurlTransfer? { transfers[ObjectIdentifier(exchange)] }
 
-  private func start(_ exchange: Exchange) {
+  private func start(_ exchange: CurlExchange) {
     guard exchange.isOpen else { return }
     guard let handle = spareHandle() else {
       exchange.finish(.other("libcurl cannot create a handle"))
       return
     }
-    let transfer = Transfer(exchange, handle)
+    let transfer = CurlTransfer(exchange, handle)
     if let error = setup.apply(to: transfer) {
       exchange.finish(error)
       return retire(handle, transfer)
@@ -105,7 +105,7 @@ final class CurlLoop {
   }
 
   /// Removes a transfer. Its connection is closed if it is in the middle of an exchange.
-  private func end(_ transfer: Transfer, _ error: HTTPTransportError?) {
+  private func end(_ transfer: CurlTransfer, _ error: HTTPTransportError?) {
     let handle = transfer.handle
     unsafe curl_multi_remove_handle(multi.pointer, handle.pointer)
     transfers[ObjectIdentifier(transfer.exchange)] = nil
@@ -116,7 +116,7 @@ final class CurlLoop {
     retire(handle, transfer)
   }
 
-  private func retire(_ handle: EasyHandle, _ transfer: Transfer) {
+  private func retire(_ handle: EasyHandle, _ transfer: CurlTransfer) {
     unsafe curl_easy_reset(handle.pointer)
     transfer.free()
     if spares.count < CurlLoop.spareLimit {

@@ -2,10 +2,10 @@
 //
 // The steps of one request:
 // 1. `CurlTransport.send` validates it, follows redirects (by `HTTPRedirection`), and for each hop creates
-// 2. an `Exchange`: the state shared by the calling task and the engine's thread (response head, buffered content,
+// 2. a `CurlExchange`: the state shared by the calling task and the engine's thread (response head, buffered content,
 //    upload);
 // 3. `CurlEngine` passes it from its inbox to its thread, where `CurlLoop` drives libcurl;
-// 4. a `Transfer` is the thread's side of the exchange: an easy handle, set up from a `PreparedRequest`, and the
+// 4. a `CurlTransfer` is the thread's side of the exchange: an easy handle, set up from a `CurlRequest`, and the
 //    implementations of the functions in `Callbacks.swift`: `ResponseHead` parses field lines, content is added to the
 //    exchange, and a full exchange pauses the transfer until its reader has caught up; `ContentDecoding` decompresses
 //    content on the reader's side;
@@ -86,7 +86,7 @@ public final class CurlTransport: HTTPTransport {
   deinit { engine.requestStop() }
 
   private func sendOnce(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
-    let exchange = Exchange(try PreparedRequest(request, settings), content: request.body, engine: engine, owner: self)
+    let exchange = CurlExchange(try CurlRequest(request, settings), content: request.body, engine: engine, owner: self)
     let head = try await exchange.start()
     let decoding = head.codings.isEmpty ? nil : ContentDecoding(exchange, head.codings)
     let body = HTTPBodyStream(

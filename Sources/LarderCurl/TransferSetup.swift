@@ -23,7 +23,7 @@ final class TransferSetup {
   }
 
   /// Configures the transfer's handle; returns the error if libcurl rejects a value.
-  func apply(to transfer: Transfer) -> HTTPTransportError? {
+  func apply(to transfer: CurlTransfer) -> HTTPTransportError? {
     let options = EasyOptions(transfer.handle)
     options.connect(transfer)
     common(options)
@@ -79,7 +79,7 @@ final class TransferSetup {
     options.set(CURLOPT_KEYPASSWD, settings.options.clientCertificate?.passphrase ?? "")
   }
 
-  private func request(_ options: EasyOptions, _ request: PreparedRequest) {
+  private func request(_ options: EasyOptions, _ request: CurlRequest) {
     options.set(CURLOPT_URL, request.url)
     // Prefers one connection with many streams to many connections. Without TLS there is no HTTP/2 to wait for.
     if request.isSecure && settings.options.highestVersion == .http2 { options.set(CURLOPT_PIPEWAIT, 1) }
@@ -99,7 +99,7 @@ final class TransferSetup {
     if let total = request.timeouts.total { options.set(CURLOPT_TIMEOUT_MS, max(1, total.wholeMilliseconds)) }
   }
 
-  private func fields(_ options: EasyOptions, _ transfer: Transfer) {
+  private func fields(_ options: EasyOptions, _ transfer: CurlTransfer) {
     for line in transfer.exchange.prepared.fieldLines {
       // libcurl copies the text during the call.
       let text = HTTPField.bytes(of: line).map { CChar(bitPattern: $0) } + [0]
@@ -166,7 +166,7 @@ final class TransferSetup {
   }
 
   /// Sets the callbacks, each with the transfer, which outlives the handle's use of it.
-  func connect(_ transfer: Transfer) {
+  func connect(_ transfer: CurlTransfer) {
     let pointer = unsafe Unmanaged.passUnretained(transfer).toOpaque()
     recordError(unsafe larder_curl_setopt_pointer(handle, CURLOPT_ERRORBUFFER, transfer.errorText))
     for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_PREREQDATA] {

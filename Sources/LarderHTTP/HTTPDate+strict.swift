@@ -1,3 +1,5 @@
+import LarderCore
+
 extension HTTPDate {
   /// Parses a date in one of the three forms of RFC 9110 §5.6.7 into seconds since 1970; nil for anything else.
   ///
@@ -45,15 +47,15 @@ extension HTTPDate {
       endsInGMT(bytes, at: start + 18), let day = twoDigits(bytes, start), let month = month(bytes, at: start + 3),
       let short = twoDigits(bytes, start + 7), let time = timeOfDay(bytes, at: start + 10)
     else { return nil }
-    let thisYear = civil(days: floorDivide(now, 86_400)).year
+    let thisYear = GregorianCalendar.date(daysSince1970: floorDivide(now, 86_400)).year
     var year = thisYear - thisYear % 100 + short
     if year > thisYear + 50 { year -= 100 }
     return seconds(year: year, month: month, day: day, time: time)
   }
 
   private static func seconds(year: Int, month: Int, day: Int, time: Int) -> Int64? {
-    guard day >= 1, day <= days(inMonth: month, year: year) else { return nil }
-    return Int64(daysSince1970(year: year, month: month, day: day)) * 86_400 + Int64(time)
+    guard day >= 1, day <= GregorianCalendar.days(inMonth: month, year: year) else { return nil }
+    return GregorianCalendar.daysSince1970(year: year, month: month, day: day) * 86_400 + Int64(time)
   }
 
   private static func digit(_ byte: UInt8) -> Int? {

@@ -1,3 +1,5 @@
+import LarderCore
+
 extension HTTPDate {
   /// Formats a date as fields contain it, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
   ///
@@ -6,7 +8,7 @@ extension HTTPDate {
     let seconds = min(max(unixTime, -62_167_219_200), 253_402_300_799)
     let days = floorDivide(seconds, 86_400)
     let time = Int(seconds - days * 86_400)
-    let date = civil(days: days)
+    let date = GregorianCalendar.date(daysSince1970: days)
     // 1970-01-01 was a Thursday.
     let weekday = Int(((days + 4) % 7 + 7) % 7)
     return String(unsafeUninitializedCapacity: 29) { bytes in
@@ -33,18 +35,5 @@ extension HTTPDate {
   static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
     let quotient = value / divisor
     return value % divisor < 0 ? quotient - 1 : quotient
-  }
-
-  /// The date of a day counted from 1970-01-01, the inverse of ``daysSince1970(year:month:day:)``.
-  static func civil(days: Int64) -> (year: Int, month: Int, day: Int) {
-    let shifted = Int(days) + 719_468
-    let era = Int(floorDivide(Int64(shifted), 146_097))
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let march = (5 * dayOfYear + 2) / 153
-    let month = march < 10 ? march + 3 : march - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    return (year, month, dayOfYear - (153 * march + 2) / 5 + 1)
   }
 }

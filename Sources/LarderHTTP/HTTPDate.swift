@@ -1,3 +1,5 @@
+import LarderCore
+
 /// Dates of header fields: parsed strictly (RFC 9110 §5.6.7) or leniently like those of cookies (RFC 6265 §5.1.1), and
 /// formatted.
 package enum HTTPDate {
@@ -30,10 +32,10 @@ package enum HTTPDate {
     var unixTime: Int64? {
       guard let time, let day, let month, var year else { return nil }
       if (70...99).contains(year) { year += 1900 } else if (0...69).contains(year) { year += 2000 }
-      guard year >= 1601, day >= 1, day <= HTTPDate.days(inMonth: month, year: year) else { return nil }
+      guard year >= 1601, day >= 1, day <= GregorianCalendar.days(inMonth: month, year: year) else { return nil }
       guard time.hour <= 23, time.minute <= 59, time.second <= 60 else { return nil }
       let seconds = time.hour * 3600 + time.minute * 60 + min(time.second, 59)
-      return Int64(HTTPDate.daysSince1970(year: year, month: month, day: day)) * 86_400 + Int64(seconds)
+      return GregorianCalendar.daysSince1970(year: year, month: month, day: day) * 86_400 + Int64(seconds)
     }
   }
 
@@ -65,23 +67,5 @@ package enum HTTPDate {
     let name = String(decoding: token.prefix(3), as: UTF8.self).lowercased()
     let names = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     return names.firstIndex(of: name).map { $0 + 1 }
-  }
-
-  static func days(inMonth month: Int, year: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
-  /// Days since 1970-01-01 in the Gregorian calendar; years start in March so that the leap day is the last.
-  static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
-    let year = month <= 2 ? year - 1 : year
-    let era = year / 400
-    let yearOfEra = year - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
   }
 }

@@ -36,6 +36,7 @@ public struct HTTPFieldName: Hashable, Sendable, CustomStringConvertible, Expres
     return String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 
+  /// Whether a byte may be in a token (RFC 9110 §5.6.2).
   package static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -149,8 +150,6 @@ extension HTTPFieldName {
   package static let contentID: HTTPFieldName = "Content-ID"
   /// The length of the content in bytes (RFC 9110 §8.6).
   public static let contentLength: HTTPFieldName = "Content-Length"
-  /// The encoding of a part (MIME); OData uses it in `$batch`.
-  package static let contentTransferEncoding: HTTPFieldName = "Content-Transfer-Encoding"
   /// The media type of the content (RFC 9110 §8.3).
   public static let contentType: HTTPFieldName = "Content-Type"
   /// The cookies that the client returns (RFC 6265).

@@ -1,3 +1,5 @@
+import LarderCore
+
 extension StructuredField {
   /// Prints a list (RFC 9651 §4.1.1); nil if a value cannot be printed (§4.1.6, §4.1.7: not ASCII, no token).
   package static func text(of list: [Member]) -> String? {
@@ -50,7 +52,7 @@ extension StructuredField {
     case .token(let token):
       guard isToken(token) else { return false }
       text += token
-    case .bytes(let bytes): append(base64: bytes, to: &text)
+    case .bytes(let bytes): text += ":" + Base64.text(bytes, isURLSafe: false) + ":"
     case .boolean(let value): text += value ? "?1" : "?0"
     case .date(let seconds):
       guard isPrintable(seconds) else { return false }
@@ -104,36 +106,14 @@ extension StructuredField {
   }
 
   private static func append(display string: String, to text: inout String) {
-    let digits = Array("0123456789abcdef".unicodeScalars)
     text += "%\""
     for byte in string.utf8 {
       switch byte {
       case 0x22, 0x25, 0x00...0x1F, 0x7F...0xFF:
-        text += "%"
-        text.unicodeScalars.append(digits[Int(byte >> 4)])
-        text.unicodeScalars.append(digits[Int(byte & 15)])
+        text += "%" + Hexadecimal.text(CollectionOfOne(byte))
       default: text.unicodeScalars.append(Unicode.Scalar(byte))
       }
     }
     text += "\""
-  }
-
-  private static func append(base64 bytes: [UInt8], to text: inout String) {
-    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".unicodeScalars)
-    text += ":"
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      var bits: UInt32 = 0
-      for byte in group { bits = bits << 8 | UInt32(byte) }
-      bits <<= UInt32(8 * (3 - group.count))
-      for place in 0..<4 {
-        if place > group.count {
-          text += "="
-        } else {
-          text.unicodeScalars.append(digits[Int(bits >> UInt32(18 - 6 * place)) & 63])
-        }
-      }
-    }
-    text += ":"
   }
 }

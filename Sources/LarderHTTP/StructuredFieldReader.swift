@@ -1,3 +1,5 @@
+import LarderCore
+
 /// The parsing algorithm of RFC 9651 §4.2 over the bytes of one field value.
 struct StructuredFieldReader {
   private let bytes: [UInt8]
@@ -239,10 +241,6 @@ struct StructuredFieldReader {
   private mutating func hexDigit() -> UInt8? {
     guard let next = byte else { return nil }
     offset += 1
-    switch next {
-    case 0x30...0x39: return next - 0x30
-    case 0x61...0x66: return next - 0x61 + 10
-    default: return nil
-    }
+    return (0x41...0x46).contains(next) ? nil : Hexadecimal.value(next)
   }
 }

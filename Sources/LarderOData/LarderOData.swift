@@ -26,6 +26,16 @@ public enum ODataVersion: Int, Comparable, Sendable, CaseIterable {
   /// Ordered by version number.
   public static func < (left: ODataVersion, right: ODataVersion) -> Bool { left.rawValue < right.rawValue }
 
+  /// The version as in header fields: `2.0`, `3.0`, `4.0` or `4.01`.
+  package var text: String {
+    switch self {
+    case .v2: "2.0"
+    case .v3: "3.0"
+    case .v4: "4.0"
+    case .v401: "4.01"
+    }
+  }
+
   /// The dialect that the version uses for literals and JSON.
   public var dialect: ODataDialect { self >= .v4 ? .v4 : .v2 }
 }

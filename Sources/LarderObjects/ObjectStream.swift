@@ -41,7 +41,7 @@ public struct ObjectStream<Value: Codable & Sendable>: AsyncSequence, Sendable {
 
   let store: ObjectStore
   let key: String
-  let fetch: @Sendable (ObjectKey, @escaping @Sendable () -> Bool) async -> SharedFetch<Value>.Outcome
+  let fetch: @Sendable (ObjectKey, @escaping @Sendable () -> Bool) async -> ObjectFetch<Value>.Outcome
 
   /// Creates an iterator. Nothing happens before the first step.
   public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
@@ -104,7 +104,7 @@ public struct ObjectStream<Value: Codable & Sendable>: AsyncSequence, Sendable {
     }
 
     private mutating func end(
-      _ outcome: SharedFetch<Value>.Outcome, hasValue: Bool, _ readError: ObjectStoreError?
+      _ outcome: ObjectFetch<Value>.Outcome, hasValue: Bool, _ readError: ObjectStoreError?
     ) throws(ObjectStoreError) -> StreamedObject<Value>? {
       switch outcome {
       case .value(let value, let error):

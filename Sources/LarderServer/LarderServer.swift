@@ -2,7 +2,7 @@
 //
 // How an exchange is processed:
 // 1. Server/  `Listener` accepts a connection and passes it to one of libmicrohttpd's threads (`ServerEngine`).
-// 2.          libmicrohttpd calls `ServerCallbacks`: `HeadReader` reads and checks the head. `Exchange` calls the
+// 2.          libmicrohttpd calls `ServerCallbacks`: `HeadReader` reads and checks the head. `ServerExchange` calls the
 //             immediate responder; if that returns nil, it starts the responder in a task. It passes content in both
 //             directions, each at the pace of its reader.
 // 3. Proxy/   `CachingProxy` provides both responders. The immediate one returns fresh responses from memory on

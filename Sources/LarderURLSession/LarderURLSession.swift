@@ -4,7 +4,7 @@
 // 1. `URLSessionTransport.send` validates it, follows redirects (by `HTTPRedirection`, the session follows none), and
 //    for each hop creates
 // 2. a session task and a `SessionExchange`, which the delegate fills and the caller's task empties; streamed content
-//    of a request is written to a `Spool` first;
+//    of a request is written to an `UploadFile` first;
 // 3. `SessionDelegate` finds the exchange of each task and passes head, content and end to it;
 // 4. `HTTPFields+URLResponse.swift` converts the fields, `SessionFailure.swift` the errors.
 
@@ -129,7 +129,7 @@ public final class URLSessionTransport: HTTPTransport {
 
   private func sendOnce(_ request: HTTPRequest) async throws(HTTPTransportError) -> HTTPResponse {
     var native = nativeRequest(request)
-    var spool: Spool?
+    var uploadFile: UploadFile?
     let task: URLSessionTask
     switch request.body {
     case .none: task = try self.task { [native] in $0.dataTask(with: native) }
@@ -137,11 +137,11 @@ public final class URLSessionTransport: HTTPTransport {
       native.httpBody = Data(bytes)
       task = try self.task { [native] in $0.dataTask(with: native) }
     case .stream(let length, let open):
-      let file = try await Spool(open(), length: length)
-      spool = file
+      let file = try await UploadFile(open(), length: length)
+      uploadFile = file
       task = try self.task { [native] in $0.uploadTask(with: native, fromFile: file.url) }
     }
-    let exchange = SessionExchange(request, task: task, spool: spool, owner: self)
+    let exchange = SessionExchange(request, task: task, uploadFile: uploadFile, owner: self)
     guard delegate.add(exchange, for: task) else { throw .other("the transport has been shut down") }
     let head = try await exchange.start()
     let body = HTTPBodyStream(

@@ -53,16 +53,16 @@ final class SessionExchange: Sendable {
 
   private let request: HTTPRequest
   private let task: URLSessionTask
-  private let spool: Spool?
+  private let uploadFile: UploadFile?
   /// Keeps the transport alive until the content has been read or dropped: the session ends with the transport.
   private let owner: URLSessionTransport
   private let started = ContinuousClock.now
   private let state = Locked(State())
 
-  init(_ request: HTTPRequest, task: URLSessionTask, spool: Spool?, owner: URLSessionTransport) {
+  init(_ request: HTTPRequest, task: URLSessionTask, uploadFile: UploadFile?, owner: URLSessionTransport) {
     self.request = request
     self.task = task
-    self.spool = spool
+    self.uploadFile = uploadFile
     self.owner = owner
   }
 
@@ -200,7 +200,7 @@ final class SessionExchange: Sendable {
     }
     guard let ended else { return false }
     ended.watchdog?.cancel()
-    spool?.remove()
+    uploadFile?.remove()
     if let head = ended.pendingHead, error == nil {
       ended.headWaiter?.resume(returning: .success(head))
     } else {

@@ -125,7 +125,7 @@ struct LateResponseTests {
     var order = SendOrder()
     func key(_ url: String, _ variant: UInt8 = 0) -> CacheKey { CacheKey(url: url, scope: [1], variant: [variant]) }
     func store(_ url: String, _ variant: UInt8 = 0) -> CacheChange {
-      .store(key(url, variant), CacheEntry(status: 200, fields: [:], payload: []))
+      .store(key(url, variant), TechnicalCacheEntry(status: 200, fields: [:], payload: []))
     }
     let (first, second, third) = (order.begin(), order.begin(), order.begin())
     order.note(store("A"), sentAs: third)

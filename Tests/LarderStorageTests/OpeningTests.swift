@@ -1,4 +1,5 @@
 import Foundation
+import LarderCore
 import LarderStorage
 import LarderTestSupport
 import Testing
@@ -165,18 +166,18 @@ struct DigestTests {
       ),
     ])
   func sha256(_ text: String, _ digest: String) {
-    #expect(Digest.hexadecimal(Digest.sha256(Array(text.utf8))) == digest)
+    #expect(Hexadecimal.text(Digest.sha256(Array(text.utf8))) == digest)
   }
 
   @Test("HMAC: RFC 4231, cases 1, 2 and 6")
   func hmac() {
     let first = Digest.hmac(Array("Hi There".utf8), key: [UInt8](repeating: 0x0b, count: 20))
-    #expect(Digest.hexadecimal(first) == "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7")
+    #expect(Hexadecimal.text(first) == "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7")
     let second = Digest.hmac(Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
-    #expect(Digest.hexadecimal(second) == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
+    #expect(Hexadecimal.text(second) == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
     let sixth = Digest.hmac(
       Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8), key: [UInt8](repeating: 0xaa, count: 131))
-    #expect(Digest.hexadecimal(sixth) == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
+    #expect(Hexadecimal.text(sixth) == "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54")
   }
 
   @Test("A changed bit, length or order changes the checksum")

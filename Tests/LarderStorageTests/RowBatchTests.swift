@@ -172,20 +172,6 @@ struct RowBatchTests {
     try await database.close()
   }
 
-  @Test("An unfinished row and its bytes can be discarded")
-  func openRow() {
-    var batch = RowBatch(width: 3)
-    for _ in 0..<3 { batch.append(text: "abc") }
-    let size = batch.byteCount
-    batch.appendNull()
-    batch.append(text: "lost")
-    #expect(batch.openCells == 2)
-    batch.removeOpenRow()
-    #expect(batch.openCells == 0)
-    #expect(batch.rowCount == 1)
-    #expect(batch.byteCount == size)
-  }
-
   @Test("A cursor continues where it stopped")
   func cursor() async throws {
     let database = try await open()

@@ -1,3 +1,4 @@
+internal import LarderCore
 internal import LarderStorage
 
 /// The key of an encrypted file: from `--key-file` or the environment, never from an argument.
@@ -45,16 +46,7 @@ enum KeyAccess {
 
   private static func hexadecimalKey(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     guard text.count == 2 * StorageKey.byteCount else { return nil }
-    let values = text.compactMap { digit -> UInt8? in
-      switch digit {
-      case 0x30...0x39: digit - 0x30
-      case 0x41...0x46: digit - 0x41 + 10
-      case 0x61...0x66: digit - 0x61 + 10
-      default: nil
-      }
-    }
-    guard values.count == text.count else { return nil }
-    return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+    return Hexadecimal.bytes(text)
   }
 }
 

@@ -78,13 +78,7 @@ struct BatchPrinter {
 
   private static func write(_ response: BatchResponse, to json: inout JSONOutput) {
     json.member("contentID", response.id)
-    json.name("headers")
-    json.beginObject()
-    var writtenNames: Set<HTTPFieldName> = []
-    for field in response.fields where writtenNames.insert(field.name).inserted {
-      json.member(field.name.rawName, response.fields.values(of: field.name).joined(separator: ", "))
-    }
-    json.endObject()
+    json.member("headers", response.fields)
     guard !response.body.isEmpty else { return }
     if let node = try? JSONNode(response.body) {
       var writer = JSONWriter()

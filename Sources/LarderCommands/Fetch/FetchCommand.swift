@@ -172,7 +172,7 @@ enum FetchQuery {
 
   static func limit(_ arguments: ParsedArguments) throws(UsageError) -> Int {
     guard let text = arguments[.maximumSize] else { return 512 << 20 }
-    guard let limit = ByteCount.parse(text) else {
+    guard let limit = ByteCountArgument.parse(text) else {
       throw arguments.usage("--max-size must be a number of bytes such as 512M, not '\(text)'")
     }
     return limit

@@ -53,13 +53,7 @@ struct FetchReport: Sendable {
     json.name("milliseconds")
     json.raw(Milliseconds.text(elapsed))
     json.member("cacheStatus", response.fields[.cacheStatus])
-    json.name("headers")
-    json.beginObject()
-    var writtenNames: Set<HTTPFieldName> = []
-    for field in response.fields where writtenNames.insert(field.name).inserted {
-      json.member(field.name.rawName, response.fields.values(of: field.name).joined(separator: ", "))
-    }
-    json.endObject()
+    json.member("headers", response.fields)
     json.endObject()
     try json.endLine()
   }

@@ -99,18 +99,6 @@ extension JSONOutput {
   }
 }
 
-extension ODataVersion {
-  /// The version as text: `2.0`, `3.0`, `4.0` or `4.01`.
-  var text: String {
-    switch self {
-    case .v2: "2.0"
-    case .v3: "3.0"
-    case .v4: "4.0"
-    case .v401: "4.01"
-    }
-  }
-}
-
 extension EdmForeignAttribute {
   /// The name with the prefix that is usual for the namespace, else the document's prefix.
   var shortName: String {

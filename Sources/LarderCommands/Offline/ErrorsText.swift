@@ -1,3 +1,4 @@
+internal import LarderHTTP
 internal import LarderOData
 
 /// Formats rows of the error archive for people.
@@ -81,17 +82,7 @@ enum ErrorsText {
 
   /// A text without percent-encoding (RFC 3986 §2.1).
   private static func decoded(_ text: Substring) -> String {
-    var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
-        bytes.append(value)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    PercentEncoding.decode(String(text)) ?? String(text)
   }
 
   private static func shows(_ value: JSONNode) -> Bool { value != .null && value != .boolean(false) }

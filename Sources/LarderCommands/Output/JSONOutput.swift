@@ -1,126 +1,50 @@
+internal import LarderHTTP
 internal import LarderOData
 
-/// A JSON writer that streams its output: written text is removed from memory in portions.
-///
-/// The output is indented by two spaces for people, or on one line. The caller must nest properly: every begin has its
-/// end, and a member's name comes before its value.
+/// A ``JSONWriter`` that streams its output: written text is removed from memory in portions.
 struct JSONOutput {
   /// The model that gives payload values their declared types; nil shows only what the values contain.
   var model: EdmModel?
   private let port: OutputPort
-  private let isIndented: Bool
-  private var bytes: [UInt8] = []
-  private var depth = 0
-  private var isFirst = true
-  private var isAfterName = false
+  private var json: JSONWriter
 
   /// Creates a writer for a port. The output is indented on a terminal, unless `isIndented` says otherwise.
   init(_ port: OutputPort, isIndented: Bool? = nil) {
     self.port = port
-    self.isIndented = isIndented ?? port.isTerminal
+    json = JSONWriter(isIndented: isIndented ?? port.isTerminal)
   }
 
-  mutating func beginObject() { open(UInt8(ascii: "{")) }
-  mutating func endObject() { close(UInt8(ascii: "}")) }
-  mutating func beginArray() { open(UInt8(ascii: "[")) }
-  mutating func endArray() { close(UInt8(ascii: "]")) }
-
+  mutating func beginObject() { json.beginObject() }
+  mutating func endObject() { json.endObject() }
+  mutating func beginArray() { json.beginArray() }
+  mutating func endArray() { json.endArray() }
   /// Writes a member's name.
-  mutating func name(_ name: String) {
-    separate()
-    appendString(name)
-    bytes.append(UInt8(ascii: ":"))
-    if isIndented { bytes.append(0x20) }
-    isAfterName = true
-  }
-
-  mutating func string(_ text: String) {
-    separate()
-    appendString(text)
-  }
-
-  mutating func boolean(_ flag: Bool) { raw(flag ? "true" : "false") }
-  mutating func null() { raw("null") }
-  mutating func integer(_ number: some BinaryInteger) { raw(String(number)) }
-
+  mutating func name(_ name: String) { json.name(name) }
+  mutating func string(_ text: String) { json.string(text) }
+  mutating func boolean(_ flag: Bool) { json.boolean(flag) }
+  mutating func null() { json.null() }
+  mutating func integer(_ number: some BinaryInteger) { json.integer(number) }
   /// Writes the characters of a number or word unchanged.
-  mutating func raw(_ text: String) {
-    separate()
-    bytes.append(contentsOf: text.utf8)
-  }
-
+  mutating func raw(_ text: String) { json.raw(text) }
   /// Writes the characters of a value unchanged.
-  mutating func raw(_ text: UnsafeBufferPointer<UInt8>) {
-    separate()
-    bytes.append(contentsOf: text)
-  }
-
+  mutating func raw(_ text: UnsafeBufferPointer<UInt8>) { json.raw(text) }
+  /// Writes a tree.
+  mutating func node(_ node: JSONNode) { json.node(node) }
   /// Writes a member's name whose characters come from between the quotes of other JSON.
-  mutating func rawName(_ text: UnsafeBufferPointer<UInt8>) {
-    separate()
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(contentsOf: text)
-    bytes.append(contentsOf: isIndented ? "\": ".utf8 : "\":".utf8)
-    isAfterName = true
-  }
-
+  mutating func rawName(_ text: UnsafeBufferPointer<UInt8>) { json.rawName(text) }
   /// Writes a string whose characters come from between the quotes of other JSON.
-  mutating func rawString(_ text: UnsafeBufferPointer<UInt8>) {
-    separate()
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(contentsOf: text)
-    bytes.append(UInt8(ascii: "\""))
-  }
+  mutating func rawString(_ text: UnsafeBufferPointer<UInt8>) { json.rawString(text) }
 
   /// Writes the buffered text to the port, if there is enough of it.
-  mutating func drain() throws(OutputError) { if bytes.count >= 1 << 16 { try flush() } }
+  mutating func drain() throws(OutputError) { if json.bytes.count >= 1 << 16 { try flush() } }
 
   /// Writes all buffered text to the port.
-  mutating func flush() throws(OutputError) {
-    try port.write(bytes)
-    bytes.removeAll(keepingCapacity: true)
-  }
+  mutating func flush() throws(OutputError) { try port.write(json.takeBytes()) }
 
   /// Writes a line feed, then all buffered text to the port.
   mutating func endLine() throws(OutputError) {
-    bytes.append(0x0A)
-    isFirst = true
+    json.endLine()
     try flush()
-  }
-
-  private mutating func open(_ bracket: UInt8) {
-    separate()
-    bytes.append(bracket)
-    depth += 1
-    isFirst = true
-  }
-
-  private mutating func close(_ bracket: UInt8) {
-    depth = max(depth - 1, 0)
-    if isIndented, !isFirst { newLine() }
-    bytes.append(bracket)
-    isFirst = false
-  }
-
-  private mutating func separate() {
-    if isAfterName {
-      isAfterName = false
-      return
-    }
-    if !isFirst { bytes.append(UInt8(ascii: ",")) }
-    if isIndented, depth > 0 { newLine() }
-    isFirst = false
-  }
-
-  private mutating func newLine() {
-    bytes.append(0x0A)
-    for _ in 0..<depth { bytes.append(contentsOf: [0x20, 0x20]) }
-  }
-
-  private mutating func appendString(_ text: String) {
-    var writer = JSONWriter()
-    writer.string(text)
-    bytes.append(contentsOf: writer.bytes)
   }
 }
 
@@ -142,6 +66,17 @@ extension JSONOutput {
     guard let number else { return }
     self.name(name)
     integer(number)
+  }
+
+  /// Writes header fields as an object: each name once, with its values joined.
+  mutating func member(_ name: String, _ fields: HTTPFields) {
+    self.name(name)
+    beginObject()
+    var writtenNames: Set<HTTPFieldName> = []
+    for field in fields where writtenNames.insert(field.name).inserted {
+      member(field.name.rawName, fields.values(of: field.name).joined(separator: ", "))
+    }
+    endObject()
   }
 
   /// Writes an array member, which is left out if it is empty, unless `always` is true.

@@ -110,7 +110,7 @@ struct ProxyCommand {
 
   private static func bytes(_ option: OptionSyntax, _ arguments: ParsedArguments) throws -> Int? {
     guard let text = arguments[option] else { return nil }
-    guard let count = ByteCount.parse(text) else {
+    guard let count = ByteCountArgument.parse(text) else {
       throw arguments.usage("\(option.name) must be a number of bytes such as 512M, not '\(text)'")
     }
     return count

@@ -44,29 +44,6 @@ extension CommandSyntax {
   }
 }
 
-extension JSONOutput {
-  /// Writes a tree.
-  mutating func node(_ node: JSONNode) {
-    switch node {
-    case .null: null()
-    case .boolean(let flag): boolean(flag)
-    case .number(let text): raw(text)
-    case .string(let text): string(text)
-    case .array(let items):
-      beginArray()
-      for item in items { self.node(item) }
-      endArray()
-    case .object(let members):
-      beginObject()
-      for member in members {
-        name(member.name)
-        self.node(member.value)
-      }
-      endObject()
-    }
-  }
-}
-
 extension OptionSyntax {
   static let rule = OptionSyntax(
     "--rule", valueName: "NAME", .text, "parse a text of this rule of the standard's grammar")

@@ -68,7 +68,7 @@ final class CallerDigest: Sendable {
       bytes += Array(text.utf8)
     }
     let key = await self.salt(salt).bytes
-    let suffix = " #" + Digest.hexadecimal(Digest.hmac(bytes, key: key))
+    let suffix = " #" + Hexadecimal.text(Digest.hmac(bytes, key: key))
     state.withLock { state in
       if state.suffixes.count >= CallerDigest.memoryLimit { state.suffixes.removeAll() }
       state.suffixes[identification] = suffix

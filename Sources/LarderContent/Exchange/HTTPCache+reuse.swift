@@ -1,3 +1,4 @@
+import LarderCore
 import LarderHTTP
 import LarderStorage
 
@@ -129,7 +130,7 @@ extension HTTPCache {
   }
 
   /// A separator of the parts of a multipart: random text that content does not contain by chance.
-  static func boundary() -> String { Digest.hexadecimal(Digest.randomBytes(16)) }
+  static func boundary() -> String { Hexadecimal.text(Digest.randomBytes(16)) }
 
   func remove(_ key: String, _ resource: String) async {
     do throws(CacheError) { try await cache.removeEntry(forKey: key) } catch { report(.remove, resource, error) }

@@ -1,3 +1,4 @@
+import LarderCore
 import LarderHTTP
 import LarderStorage
 
@@ -271,7 +272,7 @@ extension HTTPCache {
 
   /// Gives a group a new generation, so that responses stored before no longer belong to it.
   func renew(group name: String, _ key: String) async throws(CacheError) -> String {
-    let generation = Digest.hexadecimal(Digest.randomBytes(8))
+    let generation = Hexadecimal.text(Digest.randomBytes(8))
     let now = options.now()
     let metadata = CacheMetadata(
       url: "", status: 0, requestTime: now, responseTime: now,

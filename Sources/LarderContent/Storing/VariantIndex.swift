@@ -1,3 +1,4 @@
+import LarderCore
 package import LarderHTTP
 import LarderStorage
 
@@ -21,7 +22,7 @@ package enum VariantIndex {
       }
       text.append(0x0A)
     }
-    return key + " ~" + Digest.hexadecimal(Digest.sha256(text).prefix(16))
+    return key + " ~" + Hexadecimal.text(Digest.sha256(text).prefix(16))
   }
 
   /// Describes a response as a variant; nil if its `Vary` is absent, empty or `*`.

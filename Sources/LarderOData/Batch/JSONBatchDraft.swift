@@ -1,3 +1,4 @@
+import LarderCore
 import LarderHTTP
 
 /// Collects the members of one item, in whatever order they come.

@@ -1,3 +1,4 @@
+import LarderCore
 import LarderHTTP
 
 /// Writes a `$batch` request in the JSON format (OData JSON Format 4.01 §19.1).
@@ -121,9 +122,7 @@ package enum JSONBatchWriter {
       }
       writer.string(text)
     } else {
-      var text: [UInt8] = []
-      Base64.encode(body, isURLSafe: true, into: &text)
-      writer.string(String(decoding: text, as: UTF8.self))
+      writer.string(Base64.text(body, isURLSafe: true))
     }
   }
 }

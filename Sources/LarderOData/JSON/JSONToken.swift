@@ -1,3 +1,5 @@
+import LarderCore
+
 /// One token of a JSON text and the position of its bytes, which it does not copy.
 package struct JSONToken: Sendable {
   /// The kinds of tokens.
@@ -85,13 +87,7 @@ enum JSONText {
     guard index >= 0, index + 4 <= bytes.count else { return nil }
     var code: UInt16 = 0
     for offset in 0..<4 {
-      let digit: UInt8
-      switch bytes[index + offset] {
-      case let byte where byte >= 0x30 && byte <= 0x39: digit = byte - 0x30
-      case let byte where byte >= 0x41 && byte <= 0x46: digit = byte - 0x37
-      case let byte where byte >= 0x61 && byte <= 0x66: digit = byte - 0x57
-      default: return nil
-      }
+      guard let digit = Hexadecimal.value(bytes[index + offset]) else { return nil }
       code = code << 4 | UInt16(digit)
     }
     return code

@@ -1,4 +1,5 @@
-/// Writes compact JSON into bytes, in the order of the calls, and adds commas and colons.
+/// Writes JSON into bytes, in the order of the calls, and adds commas and colons. The text is compact, or indented by two
+/// spaces.
 ///
 /// The writer does not check that the calls nest properly: the caller must match every begin with an end, and write a
 /// member's name before its value.
@@ -6,9 +7,24 @@ package struct JSONWriter {
   /// The bytes written so far.
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
+  private var isAfterName = false
+  /// The number of open brackets; nil if the text is compact.
+  private var depth: Int?
 
   /// Creates an empty writer.
-  package init() {}
+  package init(isIndented: Bool = false) { depth = isIndented ? 0 : nil }
+
+  /// Removes the bytes written so far, and returns them. The text continues after them.
+  package mutating func takeBytes() -> [UInt8] {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return bytes
+  }
+
+  /// Ends a text with a line feed; the next value begins a new text.
+  package mutating func endLine() {
+    bytes.append(0x0A)
+    needsComma = false
+  }
 
   /// `{`
   package mutating func beginObject() { open(UInt8(ascii: "{")) }
@@ -23,15 +39,33 @@ package struct JSONWriter {
   package mutating func name(_ name: String) {
     separate()
     quote(name)
+    endName()
+  }
+
+  /// A member's name, with characters that come from between the quotes of other JSON.
+  package mutating func rawName(_ text: UnsafeBufferPointer<UInt8>) {
+    rawString(text)
+    endName()
+  }
+
+  private mutating func endName() {
     bytes.append(UInt8(ascii: ":"))
-    needsComma = false
+    if depth != nil { bytes.append(0x20) }
+    isAfterName = true
   }
 
   /// A string.
   package mutating func string(_ text: String) {
     separate()
     quote(text)
-    needsComma = true
+  }
+
+  /// A string, with characters that come from between the quotes of other JSON.
+  package mutating func rawString(_ text: UnsafeBufferPointer<UInt8>) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: text)
+    bytes.append(UInt8(ascii: "\""))
   }
 
   /// `true` or `false`.
@@ -46,14 +80,18 @@ package struct JSONWriter {
   package mutating func raw(_ text: String) {
     separate()
     bytes.append(contentsOf: text.utf8)
-    needsComma = true
   }
 
   /// Writes the bytes of any JSON value, unchanged.
   package mutating func raw(_ value: some Sequence<UInt8>) {
     separate()
     bytes.append(contentsOf: value)
-    needsComma = true
+  }
+
+  /// Writes the bytes of any JSON value, unchanged.
+  package mutating func raw(_ value: UnsafeBufferPointer<UInt8>) {
+    separate()
+    bytes.append(contentsOf: value)
   }
 
   /// A tree.
@@ -81,29 +119,40 @@ package struct JSONWriter {
     separate()
     bytes.append(bracket)
     needsComma = false
+    depth? += 1
   }
 
   private mutating func close(_ bracket: UInt8) {
+    if let open = depth {
+      depth = max(open - 1, 0)
+      if needsComma { newLine() }
+    }
     bytes.append(bracket)
     needsComma = true
   }
 
-  private mutating func separate() { if needsComma { bytes.append(UInt8(ascii: ",")) } }
+  private mutating func separate() {
+    if isAfterName {
+      isAfterName = false
+    } else {
+      if needsComma { bytes.append(UInt8(ascii: ",")) }
+      if let depth, depth > 0 { newLine() }
+    }
+    needsComma = true
+  }
 
-  /// Quotes a text. Escapes what RFC 8259 §7 demands; U+2028 and U+2029 are written unescaped.
+  private mutating func newLine() {
+    bytes.append(0x0A)
+    for _ in 0..<(depth ?? 0) { bytes.append(contentsOf: [0x20, 0x20]) }
+  }
+
   private mutating func quote(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-      case 0x0D: bytes.append(contentsOf: "\\r".utf8)
-      case 0x09: bytes.append(contentsOf: "\\t".utf8)
-      case 0x00..<0x20:
-        bytes.append(contentsOf: byte < 0x10 ? "\\u000".utf8 : "\\u00".utf8)
-        bytes.append(contentsOf: String(byte, radix: 16).utf8)
-      default: bytes.append(byte)
-      }
+    var text = text
+    text.withUTF8 { text in
+      let plain = JSONEscaping.plainPrefix(text)
+      bytes.append(contentsOf: text[..<plain])
+      if plain < text.count { JSONEscaping.escape(UnsafeBufferPointer(rebasing: text[plain...])) { bytes.append($0) } }
     }
     bytes.append(UInt8(ascii: "\""))
   }

@@ -1,3 +1,5 @@
+import LarderCore
+
 /// The parts of a literal: a word, and the text in single quotes after it, if any.
 struct LiteralForm {
   /// The whole literal.
@@ -76,16 +78,8 @@ struct LiteralForm {
 
   /// Reads V2's `X'00FF'` and `binary'00FF'`.
   func hexadecimal() throws(ODataValueError.Problem) -> [UInt8] {
-    guard let quoted, hasPrefix("X") || hasPrefix("binary"), quoted.count.isMultiple(of: 2) else { throw .malformed }
-    var binary: [UInt8] = []
-    binary.reserveCapacity(quoted.count / 2)
-    var index = 0
-    while index < quoted.count {
-      guard let high = Hexadecimal.value(quoted[index]), let low = Hexadecimal.value(quoted[index + 1]) else {
-        throw .malformed
-      }
-      binary.append(high << 4 | low)
-      index += 2
+    guard let quoted, hasPrefix("X") || hasPrefix("binary"), let binary = Hexadecimal.bytes(quoted) else {
+      throw .malformed
     }
     return binary
   }

@@ -1,3 +1,5 @@
+import LarderCore
+
 /// `Edm.Date`: a date in the proleptic Gregorian calendar, without a time zone.
 ///
 /// Years range from -999,999,999 to 999,999,999; year 0 exists and is a leap year (ISO 8601, XML Schema 1.1 §3.3.9).
@@ -19,7 +21,7 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
   /// Creates a date; nil if there is no such day.
   public init?(year: Int, month: Int, day: Int) {
     guard year.magnitude <= UInt(ODataDate.maximumYear), (1...12).contains(month), day >= 1,
-      day <= ODataDate.days(inMonth: month, year: year)
+      day <= GregorianCalendar.days(inMonth: month, year: year)
     else { return nil }
     storedYear = Int32(year)
     storedMonth = UInt8(month)
@@ -64,41 +66,18 @@ public struct ODataDate: Sendable, Hashable, Comparable, CustomStringConvertible
   public static func < (left: ODataDate, right: ODataDate) -> Bool {
     (left.storedYear, left.storedMonth, left.storedDay) < (right.storedYear, right.storedMonth, right.storedDay)
   }
-
-  static func days(inMonth month: Int, year: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
 }
 
-// Days are counted in eras of 400 years (146,097 days). The year is assumed to begin in March, so that the leap day is
-// its last.
 extension ODataDate {
   /// Days since 1970-01-01, negative before.
   public var daysSince1970: Int64 {
-    let year = Int64(storedYear) - (storedMonth <= 2 ? 1 : 0)
-    let era = (year >= 0 ? year : year - 399) / 400
-    let yearOfEra = year - era * 400
-    let monthFromMarch = (Int64(storedMonth) + 9) % 12
-    let dayOfYear = (153 * monthFromMarch + 2) / 5 + Int64(storedDay) - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    GregorianCalendar.daysSince1970(year: Int(storedYear), month: Int(storedMonth), day: Int(storedDay))
   }
 
   /// The date that is the given number of days after 1970-01-01; nil beyond the range of years.
   public init?(daysSince1970 days: Int64) {
     guard days.magnitude < 366_000_000_000 else { return nil }
-    let shifted = days + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let monthFromMarch = (5 * dayOfYear + 2) / 153
-    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    guard let year = Int32(exactly: year) else { return nil }
-    self.init(year: Int(year), month: Int(month), day: Int(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1))
+    let date = GregorianCalendar.date(daysSince1970: days)
+    self.init(year: date.year, month: date.month, day: date.day)
   }
 }

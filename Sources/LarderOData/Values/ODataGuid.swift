@@ -1,3 +1,5 @@
+import LarderCore
+
 /// `Edm.Guid`: 128 bits, printed in lower case with hyphens.
 public struct ODataGuid: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The first 16 hexadecimal digits.
@@ -54,20 +56,4 @@ public struct ODataGuid: Sendable, Hashable, Comparable, CustomStringConvertible
   public static func < (left: ODataGuid, right: ODataGuid) -> Bool {
     left.high != right.high ? left.high < right.high : left.low < right.low
   }
-}
-
-/// Reads and writes hexadecimal digits.
-enum Hexadecimal {
-  static func value(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46: byte - 0x37
-    case 0x61...0x66: byte - 0x57
-    default: nil
-    }
-  }
-
-  static func lower(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
-
-  static func upper(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 }

@@ -1,3 +1,6 @@
+import LarderCore
+import LarderHTTP
+
 // Values as written in URLs: keys, parameters, operands (V4 ABNF `primitiveLiteral`; V2 primitive types, "Literal
 // Form").
 extension ODataValue {
@@ -65,13 +68,7 @@ extension ODataValue {
     case .dateTimeOffset(let dateTime): return "datetimeoffset'\(dateTime)'"
     case .duration(let duration): return "time'\(duration)'"
     case .guid(let guid): return "guid'\(guid)'"
-    case .binary(let binary):
-      var digits: [UInt8] = []
-      for byte in binary {
-        digits.append(Hexadecimal.upper(byte >> 4))
-        digits.append(Hexadecimal.upper(byte & 0x0F))
-      }
-      return "X'\(String(decoding: digits, as: UTF8.self))'"
+    case .binary(let binary): return "X'\(Hexadecimal.text(binary).uppercased())'"
     case .date, .timeOfDay, .complex, .collection: break
     default: return try text()
     }

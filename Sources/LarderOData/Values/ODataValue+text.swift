@@ -1,3 +1,5 @@
+import LarderCore
+
 // The lexical form: the text of a `$value` response, an XML element or a default value, and inside JSON strings.
 extension ODataValue {
   /// Reads the lexical form of a value (ABNF `primitiveValue`): the text of an XML element, of `$value`, or of a
@@ -91,7 +93,7 @@ extension ODataValue {
     case .decimal(let number), .untypedNumber(let number): number.write(into: &bytes)
     case .string(let text), .enumeration(let text): bytes.append(contentsOf: text.utf8)
     case .guid(let guid): guid.write(into: &bytes)
-    case .binary(let binary): Base64.encode(binary, isURLSafe: isBase64URL, into: &bytes)
+    case .binary(let binary): Base64.append(binary, isURLSafe: isBase64URL, to: &bytes)
     case .date(let date): date.write(into: &bytes)
     case .timeOfDay(let time): time.write(into: &bytes)
     case .dateTimeOffset(let dateTime): dateTime.write(into: &bytes)

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import LarderCore
 
 /// A value of a selection, with its key.
 public struct ObjectEntry<Value: Sendable>: Sendable {
@@ -42,18 +38,13 @@ public struct ObjectCursor: Sendable, Hashable, Codable, LosslessStringConvertib
   public var description: String {
     let label = label.map { Array($0.text.utf8) } ?? []
     let bytes = [UInt8(label.count >> 8 & 0xFF), UInt8(label.count & 0xFF)] + label + Array(key.text.utf8)
-    return Data(bytes).base64EncodedString().compactMap {
-      $0 == "=" ? nil : $0 == "+" ? "-" : $0 == "/" ? "_" : "\($0)"
-    }
-    .joined()
+    return Base64.text(bytes, isURLSafe: true)
   }
 
   /// Reads a cursor from the text of ``description``; nil for any other text.
   public init?(_ description: String) {
     guard description.utf8.count <= 4 * ObjectKey.byteLimit else { return nil }
-    var text = String(description.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
-    text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-    guard let bytes = Data(base64Encoded: text).map({ [UInt8]($0) }), bytes.count > 2 else { return nil }
+    guard let bytes = Base64.decode(description), bytes.count > 2 else { return nil }
     let count = Int(bytes[0]) << 8 | Int(bytes[1])
     let rest = bytes.dropFirst(2)
     guard rest.count > count, let label = String(validating: rest.prefix(count), as: UTF8.self),

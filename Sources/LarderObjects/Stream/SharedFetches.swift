@@ -16,11 +16,11 @@ final class SharedFetches: Sendable {
   /// result.
   func join<Value: Sendable>(
     _ key: ObjectKey, _ type: Value.Type,
-    _ work: @escaping @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> SharedFetch<Value>.Outcome
+    _ work: @escaping @Sendable (_ isWanted: @escaping @Sendable () -> Bool) async -> ObjectFetch<Value>.Outcome
   ) -> FetchCaller<Value> {
     let id = FetchID(key: key, type: ObjectIdentifier(type))
     // The first caller keeps the fetch running; the last caller to leave cancels it.
-    let new = SharedFetch<Value>(environment)
+    let new = ObjectFetch<Value>(environment)
     let first = FetchCaller(new, number: new.join() ?? 0)
     while true {
       let running = fetches.withLock { fetches -> (any CancellableFetch)? in
@@ -29,7 +29,7 @@ final class SharedFetches: Sendable {
         return nil
       }
       guard let running else { break }
-      if let fetch = running as? SharedFetch<Value>, let number = fetch.join() {
+      if let fetch = running as? ObjectFetch<Value>, let number = fetch.join() {
         return FetchCaller(fetch, number: number)
       }
       // The fetch has ended, or all its callers have left.
@@ -66,7 +66,7 @@ protocol CancellableFetch: AnyObject, Sendable {
 ///
 /// The fetch owns its task. The task ends with its work, and is cancelled when all callers have left and when the store
 /// is closed.
-final class SharedFetch<Value: Sendable>: CancellableFetch {
+final class ObjectFetch<Value: Sendable>: CancellableFetch {
   /// How a fetch ended.
   enum Outcome: Sendable {
     /// The server's value, and the error if the store could not write it.
@@ -156,15 +156,15 @@ final class SharedFetch<Value: Sendable>: CancellableFetch {
 
 /// A caller's share in a fetch. The caller leaves the fetch when this object is released.
 final class FetchCaller<Value: Sendable>: Sendable {
-  private let fetch: SharedFetch<Value>
+  private let fetch: ObjectFetch<Value>
   private let number: Int
 
-  init(_ fetch: SharedFetch<Value>, number: Int) {
+  init(_ fetch: ObjectFetch<Value>, number: Int) {
     self.fetch = fetch
     self.number = number
   }
 
   deinit { fetch.leave() }
 
-  func outcome() async -> SharedFetch<Value>.Outcome? { await fetch.outcome(number) }
+  func outcome() async -> ObjectFetch<Value>.Outcome? { await fetch.outcome(number) }
 }

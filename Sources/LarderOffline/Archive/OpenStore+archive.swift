@@ -109,12 +109,8 @@ extension OpenStore {
     }
     _ = try await takeBack(id, of: set)
     let version = replica.model.version
-    let url: String
-    do throws(ODataServiceError) { url = try root.absoluteText(request.path) } catch {
-      throw OfflineODataError(.malformedURL, cause: error)
-    }
     return ODataSingleResponse(
-      httpStatus: 204, fields: [:], payloadBytes: [], url: url, serviceVersion: version,
+      httpStatus: 204, fields: [:], payloadBytes: [], url: try root.absolute(request.path), serviceVersion: version,
       contentID: request.contentID)
   }
 }

@@ -134,33 +134,9 @@ extension OpenStore {
     default: return nil
     }
     do {
-      let generation = try await replica.write { (connection, _, _) throws(StorageError) in
-        try StoredStreams.begin(connection)
-      }
-      var (count, number) = (Int64(0), Int64(0))
-      var buffered: [UInt8] = []
-      for try await piece in source {
-        buffered += piece
-        // A piece may be the whole content, so the rest is moved only once.
-        var written = 0
-        while buffered.count - written >= StoredStreams.chunk {
-          let end = written + StoredStreams.chunk
-          try await put(Array(buffered[written..<end]), number, generation)
-          count += Int64(StoredStreams.chunk)
-          number += 1
-          written = end
-        }
-        buffered.removeFirst(written)
-      }
-      if !buffered.isEmpty { try await put(buffered, number, generation) }
-      return StoredBytes(generation: generation, byteCount: count + Int64(buffered.count), contentType: contentType)
+      let (generation, byteCount) = try await StoredStreams.store(source, in: replica.database)
+      return StoredBytes(generation: generation, byteCount: byteCount, contentType: contentType)
     } catch { throw OfflineODataError(below: error) }
-  }
-
-  private func put(_ bytes: [UInt8], _ number: Int64, _ generation: Int64) async throws(StorageError) {
-    try await replica.write { (connection, _, _) throws(StorageError) in
-      try StoredStreams.put(bytes, chunk: number, generation: generation, connection)
-    }
   }
 
   // MARK: Responses
@@ -169,19 +145,14 @@ extension OpenStore {
   private func response(
     to request: ODataSingleRequest, at path: String, _ change: AppliedChange
   ) throws(OfflineODataError) -> ODataSingleResponse {
-    var fields: HTTPFields = [:]
     let version = replica.model.version
-    if version >= .v4 {
-      fields[.odataVersion] = version == .v401 ? "4.01" : "4.0"
-    } else {
-      fields[.dataServiceVersion] = version == .v3 ? "3.0" : "2.0"
-    }
+    var fields: HTTPFields = [version.field: version.text]
     fields[.etag] = change.etag
     var status = change.status
-    let url = try address(path)
+    let url = try root.absolute(path)
     var bytes: [UInt8] = []
     if let path = change.path, request.operation == .create || request.operation == .createMedia {
-      let location = try address(path)
+      let location = try root.absolute(path)
       fields[.location] = location
       if status == 204 { fields["OData-EntityId"] = location }
     }
@@ -200,12 +171,6 @@ extension OpenStore {
       httpStatus: status, fields: fields, payloadBytes: bytes, url: url, serviceVersion: version,
       contentID: request.contentID
     ).of(replica.model)
-  }
-
-  private func address(_ path: String) throws(OfflineODataError) -> String {
-    do throws(ODataServiceError) { return try root.absoluteText(path) } catch {
-      throw OfflineODataError(.malformedURL, cause: error)
-    }
   }
 
   // MARK: Transactions

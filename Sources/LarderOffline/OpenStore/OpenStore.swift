@@ -113,11 +113,7 @@ final class OpenStore: Sendable {
   ///
   /// Throws `invalidInput` for an invalid URL, and for one of another service.
   func relative(_ path: String) throws(OfflineODataError) -> String {
-    let absolute: String
-    do throws(ODataServiceError) { absolute = try root.absoluteText(path) } catch {
-      throw OfflineODataError(.malformedURL, cause: error)
-    }
-    guard let text = root.relative(absolute) else {
+    guard let text = root.relative(try root.absolute(path)) else {
       throw OfflineODataError(.malformedURL, "'\(path.prefix { $0 != "?" })' is not a resource of the service")
     }
     return text

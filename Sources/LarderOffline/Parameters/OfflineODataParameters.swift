@@ -118,7 +118,7 @@ public struct OfflineODataParameters: Sendable {
     guard storePath == nil else { return self }
     var parameters = self
     let host = root.origin.host.isEmpty ? "service" : root.origin.host
-    let digest = Digest.hexadecimal(Digest.sha256(Array(root.url.absoluteString.utf8)).prefix(8))
+    let digest = Hexadecimal.text(Digest.sha256(Array(root.url.absoluteString.utf8)).prefix(8))
     parameters.storePath = "\(PlatformFolder.data)/\(FileName.distinct(host))-\(digest)"
     return parameters
   }

@@ -192,7 +192,7 @@ extension OfflineODataExplanation {
     case .real(let number): String(number)
     case .text(let text):
       "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
-    case .blob(let bytes): "x'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
+    case .blob(let bytes): "x'" + Hexadecimal.text(bytes) + "'"
     }
   }
 }

@@ -104,7 +104,7 @@ extension OpenStore {
       do throws(OfflineODataError) { slots.append(try await answer(item)) } catch {
         // An error that ends the store or the task also ends the batch.
         guard !error.isCancelled, error.name != .storeNotOpen, error.name != .storeSuspended else { throw error }
-        slots.append(.failure(error.asPart(first, url: try? absolute(first.path))))
+        slots.append(.failure(error.asPart(first, url: try? root.absolute(first.path))))
       }
     }
     return ODataBatchResponse(httpStatus: 200, slots: slots)
@@ -139,13 +139,8 @@ extension OpenStore {
     let path = request.path
     if path.prefix(while: { $0 != "?" }).hasSuffix("$metadata") { return try await metadata(path) }
     let (bytes, end) = try await json(path, OfflineODataResultOptions(request))
-    var fields: HTTPFields = [:]
     let version = replica.model.version
-    if version >= .v4 {
-      fields[.odataVersion] = version == .v401 ? "4.01" : "4.0"
-    } else {
-      fields[.dataServiceVersion] = version == .v3 ? "3.0" : "2.0"
-    }
+    var fields: HTTPFields = [version.field: version.text]
     if let etag = end.etag { fields[.etag] = etag }
     let status: Int
     switch end.outcome {
@@ -156,7 +151,7 @@ extension OpenStore {
     case .nothing: throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'")
     }
     var response = ODataSingleResponse(
-      httpStatus: status, fields: fields, payloadBytes: bytes, url: try absolute(path), serviceVersion: version)
+      httpStatus: status, fields: fields, payloadBytes: bytes, url: try root.absolute(path), serviceVersion: version)
     if storeSet(of: path) != nil { response.model = combinedModel(replica.plan) }
     return response.of(replica.model)
   }
@@ -168,7 +163,7 @@ extension OpenStore {
     let isJSON = bytes.first { $0 > 0x20 } == UInt8(ascii: "{")
     return ODataSingleResponse(
       httpStatus: 200, fields: [.contentType: isJSON ? "application/json" : "application/xml"], payloadBytes: bytes,
-      url: try absolute(path), serviceVersion: replica.model.version)
+      url: try root.absolute(path), serviceVersion: replica.model.version)
   }
 
   private func answerMedia(_ request: ODataSingleRequest) async throws(OfflineODataError) -> ODataSingleResponse {
@@ -176,14 +171,8 @@ extension OpenStore {
     let bytes: [UInt8]
     do { bytes = try await media.body.collect() } catch { throw OfflineODataError(below: error) }
     return ODataSingleResponse(
-      httpStatus: 200, fields: media.fields, payloadBytes: bytes, url: try absolute(request.path),
+      httpStatus: 200, fields: media.fields, payloadBytes: bytes, url: try root.absolute(request.path),
       serviceVersion: replica.model.version)
-  }
-
-  private func absolute(_ path: String) throws(OfflineODataError) -> String {
-    do throws(ODataServiceError) { return try root.absoluteText(path) } catch {
-      throw OfflineODataError(.malformedURL, cause: error)
-    }
   }
 }
 

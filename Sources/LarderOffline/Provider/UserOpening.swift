@@ -150,7 +150,9 @@ package struct UserOpening: Sendable {
     throw otherUserError(ownership?.pendingChanges)
   }
 
-  private func changeUser(from owner: StoreUser, _ pendingChanges: PendingChanges?, _ mark: UserMark) async throws {
+  private func changeUser(
+    from owner: StoreUser, _ pendingChanges: PendingChangeCounts?, _ mark: UserMark
+  ) async throws {
     switch parameters.onUserSwitch {
     case .refuse: return
     case .setAside(let key): try await setAside(owner, key)
@@ -173,7 +175,7 @@ package struct UserOpening: Sendable {
     throw OfflineODataError(.storeInUse, path)
   }
 
-  private func otherUserError(_ pendingChanges: PendingChanges?) -> OfflineODataError {
+  private func otherUserError(_ pendingChanges: PendingChangeCounts?) -> OfflineODataError {
     OfflineODataError(
       .otherUser, pendingChanges?.text ?? "its number of pending changes cannot be read without its key")
   }
@@ -181,7 +183,7 @@ package struct UserOpening: Sendable {
   /// What a store contains about its user.
   struct StoredOwnership: Sendable {
     let user: StoreUser?
-    let pendingChanges: PendingChanges
+    let pendingChanges: PendingChangeCounts
   }
 
   /// Reads the user and the pending changes of the store in place, with the key that opens it. Nil if no key does.

@@ -52,7 +52,7 @@ struct AffectedEntities: Sendable {
   ///
   /// If there are several items, an entity uses the first one that names its type or names no type.
   func expands(
-    _ path: [String], _ items: [ODataBoundExpandItem], of owner: EntityScope, in statement: Statement
+    _ path: [String], _ items: [ODataBoundExpandItem], of owner: EntityScope, in statement: SelectStatement
   ) throws -> [ReadExpand] {
     let writer = ExpressionWriter(statement: statement, environment: Environment())
     let kind = statement.column(try writer.reference("@kind", of: owner))
@@ -92,7 +92,7 @@ struct AffectedEntities: Sendable {
     _ options: QueryWriter.Options
   ) throws -> ReadPlan {
     let context = QueryContext(plan: plan, state: state, options: options, coverage: coverage)
-    let statement = try Statement(context)
+    let statement = try SelectStatement(context)
     let alias = context.alias("e")
     let scope = EntityScope(statement: statement, alias: alias, table: kind.table, type: kind.type)
     let rows = RelatedRows(

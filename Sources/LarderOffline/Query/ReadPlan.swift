@@ -61,7 +61,7 @@ final class ReadPlan: Sendable {
   }
 
   /// Returns a copy of the plan with the checks that its statement needs.
-  func addingChecks(_ statement: Statement) -> ReadPlan {
+  func addingChecks(_ statement: SelectStatement) -> ReadPlan {
     guard !statement.checks.isEmpty else { return self }
     return ReadPlan(
       sql: sql, parameters: parameters, content: content, isSingle: isSingle, count: count, page: page, owner: owner,

@@ -1,10 +1,5 @@
+import LarderCore
 import LarderStorage
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// The position where a page ended: the `$skiptoken` of this store's own next links.
 ///
@@ -49,7 +44,7 @@ struct SkipToken: Sendable, Hashable {
       case .blob(let blob): SkipToken.append(blob, tag: 4, to: &bytes)
       }
     }
-    return SkipToken.base64(bytes)
+    return Base64.text(bytes, isURLSafe: true)
   }
 
   private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
@@ -62,21 +57,12 @@ struct SkipToken: Sendable, Hashable {
     bytes += content
   }
 
-  private static func base64(_ bytes: [UInt8]) -> String {
-    var text = Data(bytes).base64EncodedString()
-    while text.hasSuffix("=") { text.removeLast() }
-    return String(text.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
-  }
-
   // MARK: Reading
 
   /// Reads a token; nil if the text is not a token of this version.
   init?(_ text: String) {
     guard text.utf8.count <= SkipToken.longest else { return nil }
-    var padded = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
-    while padded.utf8.count % 4 != 0 { padded.append("=") }
-    guard let data = Data(base64Encoded: padded) else { return nil }
-    var rest = Array(data)[...]
+    guard var rest = Base64.decode(text)?[...] else { return nil }
     guard rest.popFirst() == SkipToken.version, let order = SkipToken.number(&rest),
       let delivered = SkipToken.number(&rest).flatMap({ Int(exactly: $0) })
     else { return nil }

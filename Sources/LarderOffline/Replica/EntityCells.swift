@@ -1,3 +1,4 @@
+import LarderCore
 import LarderOData
 import LarderStorage
 
@@ -65,24 +66,8 @@ extension EntityCells {
     case .boolean, .array: return nil
     case .object(let members):
       guard members.count == 1, case .string(let text) = members[0].value else { return nil }
-      return members[0].name == "r" ? Double(text).map { .real($0) } : bytes(text).map { .blob($0) }
+      return members[0].name == "r" ? Double(text).map { .real($0) } : Hexadecimal.bytes(text.utf8).map { .blob($0) }
     }
-  }
-
-  private static func bytes(_ text: String) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count / 2)
-    var high: UInt8?
-    for digit in text.unicodeScalars {
-      guard let value = Character(digit).hexDigitValue.map({ UInt8($0) }) else { return nil }
-      if let first = high {
-        bytes.append(first << 4 | value)
-        high = nil
-      } else {
-        high = value
-      }
-    }
-    return high == nil ? bytes : nil
   }
 }
 
@@ -115,9 +100,7 @@ extension JSONWriter {
     case .blob(let bytes):
       beginObject()
       name("b")
-      let digits = Array("0123456789abcdef".utf8)
-      string(
-        String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self))
+      string(Hexadecimal.text(bytes))
       endObject()
     }
   }

@@ -96,10 +96,10 @@ struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
     mutating func appendInterpolation(operand text: SQLText) { appendInterpolation(text.operand) }
 
     /// Inserts a quoted name.
-    mutating func appendInterpolation(name: String) { sql += SQLText.quoted(name) }
+    mutating func appendInterpolation(name: String) { sql += TableDDL.quoted(name) }
 
     /// Inserts a column of a table's alias.
-    mutating func appendInterpolation(column: String, of alias: String) { sql += alias + "." + SQLText.quoted(column) }
+    mutating func appendInterpolation(column: String, of alias: String) { sql += alias + "." + TableDDL.quoted(column) }
 
     /// Inserts an alias that this library created.
     mutating func appendInterpolation(alias: String) { sql += alias }
@@ -112,10 +112,6 @@ struct SQLText: Sendable, Hashable, ExpressibleByStringInterpolation {
       sql += "?"
       parameters.append(.value(value))
     }
-  }
-
-  static func quoted(_ name: String) -> String {
-    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 }
 

@@ -61,15 +61,37 @@ enum StoredStreams {
     }
   }
 
-  /// Returns a new generation number, under which the chunks of a stream are stored.
-  static func begin(_ connection: Connection) throws(StorageError) -> Int64 { try connection.takeIdentities(1) }
-
-  static func put(
-    _ bytes: [UInt8], chunk number: Int64, generation: Int64, _ connection: Connection
-  ) throws(StorageError) {
-    try connection.run(
-      "INSERT OR REPLACE INTO larder_stream_chunk(generation, number, bytes) VALUES(?1, ?2, ?3)",
-      .integer(generation), .integer(number), .blob(bytes))
+  /// Stores bytes as they arrive, one chunk in each transaction, under a new generation. If the content fails, its chunks
+  /// are removed at the next opening.
+  static func store(
+    _ body: HTTPBodyStream, in database: Database
+  ) async throws -> (generation: Int64, byteCount: Int64) {
+    let generation = try await database.write { (connection) throws(StorageError) in
+      try connection.takeIdentities(1)
+    }
+    func put(_ bytes: [UInt8], chunk number: Int64) async throws(StorageError) {
+      try await database.write { (connection) throws(StorageError) in
+        try connection.run(
+          "INSERT OR REPLACE INTO larder_stream_chunk(generation, number, bytes) VALUES(?1, ?2, ?3)",
+          .integer(generation), .integer(number), .blob(bytes))
+      }
+    }
+    var (byteCount, number) = (Int64(0), Int64(0))
+    var buffered: [UInt8] = []
+    for try await piece in body {
+      buffered += piece
+      byteCount += Int64(piece.count)
+      // A piece may be the whole content, so the rest is moved only once.
+      var written = 0
+      while buffered.count - written >= chunk {
+        try await put(Array(buffered[written..<written + chunk]), chunk: number)
+        written += chunk
+        number += 1
+      }
+      buffered.removeFirst(written)
+    }
+    if !buffered.isEmpty { try await put(buffered, chunk: number) }
+    return (generation, byteCount)
   }
 
   /// Replaces a stream by the chunks of a generation. Returns false if another process has removed some of the chunks

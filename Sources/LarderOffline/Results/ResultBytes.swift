@@ -1,3 +1,6 @@
+import LarderCore
+import LarderOData
+
 /// The bytes of a result that have not been passed to their sink yet.
 ///
 /// Values and members each end with a comma; a closing bracket replaces the last one. Space is reserved before bytes
@@ -97,7 +100,7 @@
   mutating func string(_ bytes: UnsafeBufferPointer<UInt8>) {
     reserve(bytes.count + 2)
     put(UInt8(ascii: "\""))
-    let plain = unsafe ResultBytes.plainPrefix(bytes)
+    let plain = unsafe JSONEscaping.plainPrefix(bytes)
     if let source = bytes.baseAddress {
       unsafe (start + count).update(from: source, count: plain)
       count += plain
@@ -112,59 +115,10 @@
     text.withUTF8 { unsafe string($0) }
   }
 
-  /// The number of bytes at the beginning that need no escape.
-  @inline(__always)
-  static func plainPrefix(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-    let count = bytes.count
-    var index = 0
-    if let start = unsafe UnsafeRawPointer(bytes.baseAddress) {
-      while index &+ 8 <= count {
-        // Eight bytes at once, within the buffer.
-        let word = unsafe start.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        if hasSpecial(word) { break }
-        index &+= 8
-      }
-    }
-    while index < count {
-      let byte = unsafe bytes[index]
-      if byte < 0x20 || byte == 0x22 || byte == 0x5C { return index }
-      index &+= 1
-    }
-    return count
-  }
-
-  /// Whether one of eight bytes is a control character, a quote or a backslash. The result may be true without such a
-  /// byte.
-  @inline(__always)
-  private static func hasSpecial(_ word: UInt64) -> Bool {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let high: UInt64 = 0x8080_8080_8080_8080
-    let quote = word ^ 0x2222_2222_2222_2222
-    let backslash = word ^ 0x5C5C_5C5C_5C5C_5C5C
-    let control = (word &- (ones &* 0x20)) & ~word
-    return (control | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)) & high != 0
-  }
-
   @inline(never)
   private mutating func escape(_ bytes: UnsafeBufferPointer<UInt8>) {
     reserve(bytes.count * 6 + 1)
-    for index in bytes.indices {
-      let byte = unsafe bytes[index]
-      switch byte {
-      case 0x22, 0x5C:
-        put(0x5C)
-        put(byte)
-      case 0x0A: append(literal: "\\n")
-      case 0x0D: append(literal: "\\r")
-      case 0x09: append(literal: "\\t")
-      case 0x00..<0x20:
-        append(literal: "\\u00")
-        put(byte < 0x10 ? 0x30 : 0x31)
-        let low = byte & 0x0F
-        put(low < 10 ? 0x30 + low : 0x57 + low)
-      default: put(byte)
-      }
-    }
+    unsafe JSONEscaping.escape(bytes) { put($0) }
   }
 
   /// Appends the digits of an integer.
@@ -193,31 +147,10 @@
 
   /// Appends Base64, or the URL-safe alphabet without padding on request (RFC 4648 §4 and §5).
   mutating func base64(_ bytes: UnsafeBufferPointer<UInt8>, isURLSafe: Bool) {
-    reserve((bytes.count + 2) / 3 * 4)
-    var buffered: UInt32 = 0
-    var bits: UInt32 = 0
-    for index in bytes.indices {
-      buffered = unsafe buffered << 8 | UInt32(bytes[index])
-      bits += 8
-      while bits >= 6 {
-        bits -= 6
-        put(ResultBytes.base64Digit(buffered >> bits & 0x3F, isURLSafe))
-      }
-      buffered &= (1 << bits) - 1
-    }
-    if bits > 0 { put(ResultBytes.base64Digit(buffered << (6 - bits) & 0x3F, isURLSafe)) }
-    if !isURLSafe { for _ in 0..<(3 - bytes.count % 3) % 3 { append(UInt8(ascii: "=")) } }
-  }
-
-  @inline(__always)
-  private static func base64Digit(_ value: UInt32, _ isURLSafe: Bool) -> UInt8 {
-    switch value {
-    case 0..<26: UInt8(truncatingIfNeeded: 0x41 + value)
-    case 26..<52: UInt8(truncatingIfNeeded: 0x61 + value - 26)
-    case 52..<62: UInt8(truncatingIfNeeded: 0x30 + value - 52)
-    case 62: UInt8(ascii: isURLSafe ? "-" : "+")
-    default: UInt8(ascii: isURLSafe ? "_" : "/")
-    }
+    let length = Base64.maximumLength(bytes.count)
+    reserve(length)
+    count += unsafe Base64.write(
+      bytes, isURLSafe: isURLSafe, to: UnsafeMutableBufferPointer(start: start + count, count: length))
   }
 
   // MARK: Taking bytes

@@ -1,3 +1,4 @@
+import LarderHTTP
 import LarderOData
 
 /// The context URL of a result: what its payload holds, and of which type (Protocol 4.01 §10).

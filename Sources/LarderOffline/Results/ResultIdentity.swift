@@ -1,3 +1,4 @@
+import LarderHTTP
 import LarderOData
 import LarderStorage
 

@@ -143,18 +143,14 @@ struct StreamDownload: Sendable {
       throw OfflineODataError(
         .malformedAnswer, "'\(missingStream.path)': expected \(expectedType), found a web page (\(type))")
     }
-    let generation = try await store.replica.database.write { (connection) throws(StorageError) in
-      try StoredStreams.begin(connection)
-    }
-    var head = StoredStreams.Head(
-      contentType: response.contentType, etag: response.etag ?? missingStream.etag, byteCount: 0, generation: generation
-    )
-    head.byteCount = try await keep(response.body, generation)
-    let whole = head
+    let (generation, byteCount) = try await StoredStreams.store(response.body, in: store.replica.database)
+    let head = StoredStreams.Head(
+      contentType: response.contentType, etag: response.etag ?? missingStream.etag, byteCount: byteCount,
+      generation: generation)
     let isWhole = try await store.replica.database.write { (connection) throws(StorageError) in
-      try StoredStreams.finish(missingStream.name, source: missingStream.source, whole, connection)
+      try StoredStreams.finish(missingStream.name, source: missingStream.source, head, connection)
     }
-    return isWhole ? whole.byteCount : nil
+    return isWhole ? byteCount : nil
   }
 
   private func remove(_ missingStream: MissingStream) async throws -> Int64 {
@@ -166,28 +162,5 @@ struct StreamDownload: Sendable {
         .text(missingStream.name.property))
     }
     return 0
-  }
-
-  /// Writes the bytes as they arrive, one chunk in each transaction. Returns the number of bytes.
-  private func keep(_ body: HTTPBodyStream, _ generation: Int64) async throws -> Int64 {
-    var held: [UInt8] = []
-    var number: Int64 = 0
-    var count: Int64 = 0
-    func put(_ bytes: [UInt8], _ number: Int64) async throws {
-      try await store.replica.database.write { (connection) throws(StorageError) in
-        try StoredStreams.put(bytes, chunk: number, generation: generation, connection)
-      }
-    }
-    for try await piece in body {
-      held += piece
-      count += Int64(piece.count)
-      while held.count >= StoredStreams.chunk {
-        try await put(Array(held.prefix(StoredStreams.chunk)), number)
-        held.removeFirst(StoredStreams.chunk)
-        number += 1
-      }
-    }
-    if !held.isEmpty { try await put(held, number) }
-    return count
   }
 }

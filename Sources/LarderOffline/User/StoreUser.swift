@@ -1,3 +1,4 @@
+import LarderCore
 import LarderStorage
 
 /// The user of a store. Files contain a digest of the user's name, never the name.
@@ -8,7 +9,7 @@ struct StoreUser: Sendable, Hashable {
   /// The user with a name. Names are compared by their bytes: two spellings are two users.
   init(_ name: String) {
     let bytes = Digest.sha256(Array("larder user\0".utf8) + Array(name.utf8))
-    digest = Digest.hexadecimal(bytes.prefix(16))
+    digest = Hexadecimal.text(bytes.prefix(16))
   }
 
   /// The user with a stored digest; nil if the bytes are not a digest.
@@ -26,7 +27,7 @@ struct StoreUser: Sendable, Hashable {
 }
 
 /// The number of changes of a store's user that the service has not applied.
-struct PendingChanges: Sendable, Hashable {
+struct PendingChangeCounts: Sendable, Hashable {
   /// Changes that are queued, or were sent and have no response.
   var queued = 0
   /// Requests in the error archive, with those that depend on them.
@@ -60,14 +61,14 @@ extension Replica {
   }
 
   /// The number of changes that the service has not applied yet.
-  func pendingChanges() async throws(StorageError) -> PendingChanges {
+  func pendingChanges() async throws(StorageError) -> PendingChangeCounts {
     let counts = """
       SELECT count(*) FILTER (WHERE state IN (0, 1)), count(*) FILTER (WHERE state IN (2, 3)) FROM larder_request
       """
     return try await database.read { (connection) throws(StorageError) in
       try connection.first(counts) { (row) throws(StorageError) in
-        PendingChanges(queued: Int(try row.int64(0)), archived: Int(try row.int64(1)))
-      } ?? PendingChanges()
+        PendingChangeCounts(queued: Int(try row.int64(0)), archived: Int(try row.int64(1)))
+      } ?? PendingChangeCounts()
     }
   }
 }

@@ -1,3 +1,4 @@
+import LarderCore
 import LarderService
 import LarderStorage
 
@@ -28,7 +29,7 @@ struct CachePlace: Sendable, Hashable {
     while folder.count > 1, folder.hasSuffix("/") { folder.removeLast() }
     self.folder = folder
     self.root = root.url.absoluteString + (root.query.map { "?" + $0 } ?? "")
-    let digest = Digest.hexadecimal(Digest.sha256(Array(self.root.utf8)).prefix(8))
+    let digest = Hexadecimal.text(Digest.sha256(Array(self.root.utf8)).prefix(8))
     self.storeName = FileName.distinct(storeName)
     file = "\(folder)/\(self.storeName)-\(digest).\(CachePlace.fileExtension)"
   }

@@ -62,7 +62,7 @@ extension TechnicalCache {
     }
   }
 
-  private func store(_ entry: CacheEntry, _ key: CacheKey, _ connection: Connection) throws(StorageError) {
+  private func store(_ entry: TechnicalCacheEntry, _ key: CacheKey, _ connection: Connection) throws(StorageError) {
     let keyValues: [SQLValue] = [.text(key.url), .blob(key.scope), .blob(key.variant)]
     try remove("url = ? AND scope = ? AND variant = ?", keyValues, connection)
     let cost = entry.cost(url: key.url)
@@ -84,7 +84,7 @@ extension TechnicalCache {
   }
 
   /// Updates an entry and leaves its content as it is. If the row has been deleted meanwhile, it stays deleted.
-  private func refresh(_ entry: CacheEntry, _ key: CacheKey, _ connection: Connection) throws(StorageError) {
+  private func refresh(_ entry: TechnicalCacheEntry, _ key: CacheKey, _ connection: Connection) throws(StorageError) {
     let old = try connection.first("SELECT cost FROM entry WHERE id = ?", .integer(entry.row)) {
       (row) throws(StorageError) in try row.int64(0)
     }

@@ -89,7 +89,7 @@ final class TechnicalCache: Sendable {
 
   /// The checked entry of a key; nil for a miss. A damaged entry counts as a miss and is removed.
   @available(*, noasync)
-  func entry(_ key: CacheKey) throws(StorageError) -> CacheEntry? {
+  func entry(_ key: CacheKey) throws(StorageError) -> TechnicalCacheEntry? {
     let storedEntry = try database.readNow { (connection) throws(StorageError) in
       try connection.first(
         """
@@ -97,7 +97,7 @@ final class TechnicalCache: Sendable {
         WHERE url = ? AND scope = ? AND variant = ?
         """, .text(key.url), .blob(key.scope), .blob(key.variant)
       ) { (row) throws(StorageError) in
-        let entry = CacheEntry(
+        let entry = TechnicalCacheEntry(
           status: Int(clamping: try row.int64(1)), fields: CacheFields.fields(try row.text(2)),
           payload: try row.bytes(5), deltaLink: try row.textOrNil(3), row: try row.int64(0))
         return (entry, try row.int64(4))

@@ -56,7 +56,7 @@ struct RequestMachine: Sendable {
   enum Input: Sendable {
     case start
     /// What the cache holds, one element for each key.
-    case entries([CacheEntry?])
+    case entries([TechnicalCacheEntry?])
     /// The cache was closed before the lookup.
     case cacheUnavailable
     case cacheFailed(StorageError)
@@ -85,7 +85,7 @@ struct RequestMachine: Sendable {
   var version: ODataVersion?
 
   private var state = State.new
-  private var cached: [CacheEntry?] = []
+  private var cached: [TechnicalCacheEntry?] = []
 
   init(
     _ request: ODataRequest, root: ODataServiceRoot, conditions: RequestConditions, keys: [CacheKey?],
@@ -137,7 +137,7 @@ struct RequestMachine: Sendable {
     return fail(ODataServiceError(.passive, operation: operation))
   }
 
-  private mutating func lookedUp(_ entries: [CacheEntry?]) -> [Action] {
+  private mutating func lookedUp(_ entries: [TechnicalCacheEntry?]) -> [Action] {
     cached = entries
     let response = Action.report(.cacheResponse(cacheResponse(entries)))
     if conditions.isPassive {
@@ -157,7 +157,7 @@ struct RequestMachine: Sendable {
     return [notice, .report(.cacheResponse(cacheResponse(cached)))] + send(.plain)
   }
 
-  private func cacheResponse(_ entries: [CacheEntry?]) -> ODataResponse? {
+  private func cacheResponse(_ entries: [TechnicalCacheEntry?]) -> ODataResponse? {
     func single(_ index: Int) -> ODataSingleResponse? {
       guard index < keys.count, let key = keys[index], index < entries.count else { return nil }
       return entries[index]?.response(url: key.url, version: version)

@@ -53,7 +53,7 @@ struct RequestRun: Sendable {
   private func lookUp(_ keys: [CacheKey?]) -> RequestMachine.Input {
     guard let cache = session.cache else { return .cacheUnavailable }
     do throws(StorageError) {
-      var entries: [CacheEntry?] = []
+      var entries: [TechnicalCacheEntry?] = []
       entries.reserveCapacity(keys.count)
       for key in keys {
         if let key { entries.append(try cache.entry(key)) } else { entries.append(nil) }

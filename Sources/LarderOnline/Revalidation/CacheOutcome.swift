@@ -15,7 +15,7 @@ struct CacheOutcome: Sendable {
   ///   - keys: one key for each part; nil if the part does not use the cache.
   ///   - cached: what the cache held when the request was sent, one element for each part.
   init(
-    _ serverResponse: ODataResponse, keys: [CacheKey?], cached: [CacheEntry?], version: ODataVersion?
+    _ serverResponse: ODataResponse, keys: [CacheKey?], cached: [TechnicalCacheEntry?], version: ODataVersion?
   ) throws(ODataServiceError) {
     response = serverResponse
     switch serverResponse {
@@ -38,7 +38,7 @@ struct CacheOutcome: Sendable {
   }
 
   /// The outcome of an empty delta, which confirms the cached response as a 304 does.
-  init(unchanged cached: CacheEntry, key: CacheKey, deltaLink: String?, version: ODataVersion?) {
+  init(unchanged cached: TechnicalCacheEntry, key: CacheKey, deltaLink: String?, version: ODataVersion?) {
     var entry = cached
     if let deltaLink { entry.deltaLink = deltaLink }
     response = .single(CacheOutcome.notModified(entry, key: key, version: version))
@@ -46,7 +46,7 @@ struct CacheOutcome: Sendable {
   }
 
   private mutating func settle(
-    _ slot: ODataBatchResponse.Slot?, key: CacheKey?, cached: CacheEntry?, version: ODataVersion?
+    _ slot: ODataBatchResponse.Slot?, key: CacheKey?, cached: TechnicalCacheEntry?, version: ODataVersion?
   ) -> ODataBatchResponse.Slot? {
     guard let key else { return slot }
     switch slot {
@@ -63,7 +63,7 @@ struct CacheOutcome: Sendable {
   }
 
   private mutating func settle(
-    _ single: ODataSingleResponse, key: CacheKey?, cached: CacheEntry?, version: ODataVersion?
+    _ single: ODataSingleResponse, key: CacheKey?, cached: TechnicalCacheEntry?, version: ODataVersion?
   ) -> ODataSingleResponse {
     guard let key else { return single }
     if single.httpStatus == 304 || single.isNotModified {
@@ -75,7 +75,7 @@ struct CacheOutcome: Sendable {
   }
 
   private mutating func confirm(
-    _ cached: CacheEntry, by fields: HTTPFields, key: CacheKey, version: ODataVersion?
+    _ cached: TechnicalCacheEntry, by fields: HTTPFields, key: CacheKey, version: ODataVersion?
   ) -> ODataSingleResponse {
     var entry = cached
     entry.fields = CacheFields.updated(cached.fields, by: fields)
@@ -84,7 +84,7 @@ struct CacheOutcome: Sendable {
   }
 
   private static func notModified(
-    _ entry: CacheEntry, key: CacheKey, version: ODataVersion?
+    _ entry: TechnicalCacheEntry, key: CacheKey, version: ODataVersion?
   ) -> ODataSingleResponse {
     var response = entry.response(url: key.url, version: version)
     response.httpStatus = 304
@@ -100,11 +100,11 @@ struct CacheOutcome: Sendable {
   /// Responses with the status 200, 203 and 204 are stored. A page in HTML comes from a portal or a log-in page, not
   /// from the service. `Cache-Control` is ignored: the technical cache is the application's own memory of what it read,
   /// and services mark all their data `no-store`.
-  static func entry(of response: ODataSingleResponse) -> CacheEntry? {
+  static func entry(of response: ODataSingleResponse) -> TechnicalCacheEntry? {
     guard let status = response.httpStatus, status == 200 || status == 203 || status == 204 else { return nil }
     let type = response.fields[.contentType]?.lowercased() ?? ""
     if type.hasPrefix("text/html") || type.hasPrefix("application/xhtml") { return nil }
-    var entry = CacheEntry(
+    var entry = TechnicalCacheEntry(
       status: status, fields: CacheFields.storable(response.fields), payload: response.payloadBytes, deltaLink: nil)
     guard !response.payloadBytes.isEmpty else { return entry }
     let survey = PayloadSurvey(response.payloadBytes, contentType: response.fields[.contentType])

@@ -13,7 +13,7 @@ enum RevalidationRequest: Sendable {
   case changes(since: String)
 
   /// Uses validators if the cached response has them, else its delta link, else neither.
-  init(cached: [CacheEntry?], isBatch: Bool, root: ODataServiceRoot, batchesSupportConditions: Bool) {
+  init(cached: [TechnicalCacheEntry?], isBatch: Bool, root: ODataServiceRoot, batchesSupportConditions: Bool) {
     let validators = cached.map { $0.flatMap { Validators($0.fields) } }
     if validators.contains(where: { $0 != nil }), !isBatch || batchesSupportConditions {
       self = .conditional(validators)

@@ -1,4 +1,5 @@
 public import LarderCore
+import LarderHTTP
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -47,49 +48,8 @@ public struct Upstream: Sendable {
   func address(target: String) -> String? {
     guard target.utf8.first == UInt8(ascii: "/"), !target.utf8.contains(UInt8(ascii: "#")) else { return nil }
     if !basePath.isEmpty && Upstream.leavesBasePath(target) { return nil }
-    return base + Upstream.encoded(target)
-  }
-
-  /// The target with characters that a URI must not contain percent-encoded (RFC 3986 §2), and all else unchanged. If
-  /// such a character were left to the URL parser, the parser would encode existing escapes again.
-  private static func encoded(_ target: String) -> String {
-    if target.utf8.allSatisfy(isPlain) { return target }
-    let bytes = Array(target.utf8)
-    func isDigit(_ index: Int) -> Bool {
-      guard index < bytes.count else { return false }
-      switch bytes[index] {
-      case 0x30...0x39, 0x41...0x46, 0x61...0x66: return true
-      default: return false
-      }
-    }
-    func isKept(_ index: Int) -> Bool {
-      switch bytes[index] {
-      case 0x25: isDigit(index + 1) && isDigit(index + 2)
-      // Quotation mark, less-than, greater-than, brackets, backslash, circumflex, grave accent, braces and bar.
-      case 0x22, 0x3C, 0x3E, 0x5B...0x5E, 0x60, 0x7B...0x7D: false
-      default: true
-      }
-    }
-    if bytes.indices.allSatisfy(isKept) { return target }
-    var encoded: [UInt8] = []
-    let digits = Array("0123456789ABCDEF".utf8)
-    for index in bytes.indices {
-      if isKept(index) {
-        encoded.append(bytes[index])
-      } else {
-        encoded += [0x25, digits[Int(bytes[index] >> 4)], digits[Int(bytes[index] & 15)]]
-      }
-    }
-    return String(decoding: encoded, as: UTF8.self)
-  }
-
-  /// True for bytes that need no look at their neighbours: neither the percent sign nor bytes that a URI must not
-  /// contain.
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x22, 0x25, 0x3C, 0x3E, 0x5B...0x5E, 0x60, 0x7B...0x7D: false
-    default: true
-    }
+    // If a character that a URI must not contain were left to the URL parser, it would encode existing escapes again.
+    return base + PercentEncoding.encode(target, in: .query)
   }
 
   /// The path under which clients of the proxy find a reference to this server, with what follows the path. Nil if the

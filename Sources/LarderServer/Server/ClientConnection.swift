@@ -30,7 +30,7 @@ final class ClientConnection: Sendable {
   private let hasShutReceiving = Atomic(false)
   /// True if the client ended its side, rather than the server.
   private let hasDisconnected = Atomic(false)
-  private let current = Locked<Exchange?>(nil)
+  private let current = Locked<ServerExchange?>(nil)
 
   init(descriptor: Int32, client: String, thread: Int, now: Int64) {
     self.descriptor = descriptor
@@ -40,10 +40,10 @@ final class ClientConnection: Sendable {
   }
 
   /// The running exchange.
-  var exchange: Exchange? { current.withLock { $0 } }
+  var exchange: ServerExchange? { current.withLock { $0 } }
 
   /// Called when the first line of a request was received.
-  func begin(_ exchange: Exchange) { _ = current.withLock { Swift.exchange(&$0, with: exchange) } }
+  func begin(_ exchange: ServerExchange) { _ = current.withLock { Swift.exchange(&$0, with: exchange) } }
 
   /// Called when the whole head of a request was received.
   func headIsWhole() { awaitingSince.store(0, ordering: .relaxed) }

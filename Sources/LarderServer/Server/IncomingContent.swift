@@ -85,7 +85,7 @@ struct IncomingContent {
   }
 }
 
-extension Exchange {
+extension ServerExchange {
   /// The stream that the responder reads.
   func makeContentStream(length: Int?) -> HTTPBodyStream {
     HTTPBodyStream(length: length, next: { try await self.nextContent() }, abandon: { self.abandonContent() })

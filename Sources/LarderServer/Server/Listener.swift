@@ -93,14 +93,10 @@ final class Listener: Sendable {
 
   /// Starts the thread, which holds the engine until everything has ended.
   func start(_ engine: ServerEngine, _ socket: ListeningSocket) throws(HTTPServerError) {
-    let start = unsafe Unmanaged.passRetained(ThreadStart(engine, socket))
-    guard unsafe startThread(start.toOpaque()) else {
-      unsafe start.release()
-      throw .failed("no thread can be started")
-    }
+    guard DetachedThread.start({ [self] in run(engine, socket) }) else { throw .failed("no thread can be started") }
   }
 
-  fileprivate func run(_ engine: ServerEngine, _ socket: ListeningSocket) {
+  private func run(_ engine: ServerEngine, _ socket: ListeningSocket) {
     var isListening = listen(socket, true)
     var isStopping = false
     var lastSweep = CoarseClock.now
@@ -199,37 +195,4 @@ final class Listener: Sendable {
     change(listens ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, socket.descriptor, EPOLLIN.rawValue, mark: Mark.listening)
     return listens
   }
-}
-
-/// The argument of the thread.
-private final class ThreadStart {
-  let engine: ServerEngine
-  let socket: ListeningSocket
-
-  init(_ engine: ServerEngine, _ socket: ListeningSocket) {
-    self.engine = engine
-    self.socket = socket
-  }
-}
-
-/// Starts a detached thread that owns its argument.
-private func startThread(_ start: UnsafeMutableRawPointer) -> Bool {
-  var attributes = pthread_attr_t()
-  // Pointers to local values, for the calls alone.
-  guard unsafe pthread_attr_init(&attributes) == 0 else { return false }
-  defer { unsafe pthread_attr_destroy(&attributes) }
-  guard unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED)) == 0 else { return false }
-  #if canImport(Glibc)
-    var thread = pthread_t()
-  #else
-    var thread: pthread_t?
-  #endif
-  return unsafe pthread_create(&thread, &attributes, runListener, start) == 0
-}
-
-private func runListener(_ start: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let pointer = unsafe start else { return nil }
-  let start = unsafe Unmanaged<ThreadStart>.fromOpaque(pointer).takeRetainedValue()
-  start.engine.listener.run(start.engine, start.socket)
-  return nil
 }

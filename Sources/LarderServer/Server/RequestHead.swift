@@ -93,7 +93,7 @@ struct HeadReader {
       rejection = .targetTooLong
     } else if target.isEmpty || !target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
       rejection = .malformed("the target contains characters that are not allowed in a URI")
-    } else if !self.method.rawValue.utf8.allSatisfy(isTokenByte) {
+    } else if !self.method.rawValue.utf8.allSatisfy(HTTPFieldName.isTokenByte) {
       rejection = .malformed("the method is not a token")
     }
   }
@@ -212,15 +212,6 @@ struct HeadReader {
   }
 }
 
-/// Whether a byte may be in a token (RFC 9110 §5.6.2).
-func isTokenByte(_ byte: UInt8) -> Bool {
-  switch byte {
-  case 0x61...0x7A, 0x41...0x5A, 0x2D, 0x30...0x39: true
-  case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
-  default: false
-  }
-}
-
 /// Whether a byte may be in a host with a port (RFC 3986 §3.2.2 and §3.2.3).
 private func isHostByte(_ byte: UInt8) -> Bool {
   switch byte {
@@ -237,7 +228,7 @@ enum FieldNames {
   static func name(_ bytes: UnsafeRawBufferPointer) -> HTTPFieldName? {
     guard unsafe !bytes.isEmpty else { return nil }
     if let known = unsafe known[slot(bytes)], unsafe known.rawName.utf8.elementsEqual(bytes) { return known }
-    guard unsafe bytes.allSatisfy(isTokenByte) else { return nil }
+    guard unsafe bytes.allSatisfy(HTTPFieldName.isTokenByte) else { return nil }
     return unsafe HTTPFieldName(String(decoding: bytes, as: UTF8.self))
   }
 

@@ -41,7 +41,7 @@ func serverReadsTarget(
     let retained = unsafe larder_mhd_socket_context(connection)
   else { return nil }
   let client = unsafe Unmanaged<ClientConnection>.fromOpaque(retained).takeUnretainedValue()
-  let exchange = unsafe Exchange(
+  let exchange = unsafe ServerExchange(
     target: String(cString: text), connection: client, engine: engine, handle: ConnectionHandle(connection))
   client.begin(exchange)
   unsafe hideQuery(text)
@@ -77,8 +77,8 @@ func serverHandles(
   guard let connection = unsafe connection, let method = unsafe method, let version = unsafe version,
     let count = unsafe count, let retained = unsafe slot?.pointee
   else { return .NO }
-  let exchange = unsafe Unmanaged<Exchange>.fromOpaque(retained).takeUnretainedValue()
-  let step: Exchange.Step
+  let exchange = unsafe Unmanaged<ServerExchange>.fromOpaque(retained).takeUnretainedValue()
+  let step: ServerExchange.Step
   if let content = unsafe content, unsafe count.pointee > 0 {
     let (next, isConsumed) = unsafe exchange.handleContent(UnsafeRawBufferPointer(start: content, count: count.pointee))
     if isConsumed { unsafe count.pointee = 0 }
@@ -98,7 +98,8 @@ func serverHandles(
 }
 
 private func readHead(
-  _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>, _ exchange: Exchange
+  _ connection: OpaquePointer, _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>,
+  _ exchange: ServerExchange
 ) -> Result<RequestHead, HeadRejection> {
   let options = exchange.engine.options
   var reader = unsafe HeadReader(
@@ -135,7 +136,7 @@ func serverCompletes(
 ) {
   guard let connection = unsafe connection, let retained = unsafe slot?.pointee else { return }
   unsafe slot?.pointee = nil
-  let exchange = unsafe Unmanaged<Exchange>.fromOpaque(retained).takeRetainedValue()
+  let exchange = unsafe Unmanaged<ServerExchange>.fromOpaque(retained).takeRetainedValue()
   exchange.connection.end(now: CoarseClock.now)
   unsafe exchange.end(
     isComplete: larder_mhd_is_complete(code) != 0, status: Int(larder_mhd_status(connection)))
@@ -148,10 +149,10 @@ func serverReadsContent(
   guard let context = unsafe context, let buffer = unsafe buffer else {
     return Int(larder_mhd_end_with_error)
   }
-  return unsafe Unmanaged<Exchange>.fromOpaque(context).takeUnretainedValue()
+  return unsafe Unmanaged<ServerExchange>.fromOpaque(context).takeUnretainedValue()
     .readContent(into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
 }
 
 func serverReleasesContent(_ context: UnsafeMutableRawPointer?) {
-  if let context = unsafe context { unsafe Unmanaged<Exchange>.fromOpaque(context).release() }
+  if let context = unsafe context { unsafe Unmanaged<ServerExchange>.fromOpaque(context).release() }
 }

@@ -141,6 +141,9 @@ public struct ODataBatchResponse: Sendable {
 }
 
 extension ODataVersion {
+  /// The header field that names the version of a message.
+  package var field: HTTPFieldName { self >= .v4 ? .odataVersion : .dataServiceVersion }
+
   /// Parses a version field, such as `4.01` or `2.0;NetFx`; nil for other texts (OData Protocol 4.01 §8.1.5).
   package init?(header: String) {
     let number = header.prefix { $0 != ";" && $0 != " " }

@@ -1,3 +1,5 @@
+import LarderHTTP
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
@@ -32,12 +34,12 @@ package struct ODataServiceRoot: Sendable, Hashable {
     }
     var path = parts.path.isEmpty ? "/" : parts.path
     if !path.hasSuffix("/") { path += "/" }
-    text = parts.prefix + PercentEncoding.encoded(path, in: .path)
+    text = parts.prefix + PercentEncoding.encode(path, in: .path)
     guard let root = URL(string: text) else {
       throw ODataServiceError(.invalidRequest("this is not a URL"), operation: "root", url: givenText)
     }
     self.url = root
-    query = parts.query.flatMap { $0.isEmpty ? nil : PercentEncoding.encoded($0, in: .query) }
+    query = parts.query.flatMap { $0.isEmpty ? nil : PercentEncoding.encode($0, in: .query) }
     self.origin = origin
   }
 
@@ -94,9 +96,9 @@ package struct ODataServiceRoot: Sendable, Hashable {
   }
 
   private func encoded(_ path: String, _ query: String?) -> String {
-    let path = PercentEncoding.encoded(path, in: .path)
+    let path = PercentEncoding.encode(path, in: .path)
     guard let query else { return path }
-    return path + "?" + PercentEncoding.encoded(query, in: .query)
+    return path + "?" + PercentEncoding.encode(query, in: .query)
   }
 }
 

@@ -38,15 +38,7 @@ enum RequestFields {
     var fields: HTTPFields = [.accept: accept(kind, version: version, isAtom: isAtom)]
     if version.map({ $0 < .v4 }) ?? true { fields[.maxDataServiceVersion] = "3.0" }
     if version.map({ $0 >= .v4 }) ?? true { fields[.odataMaxVersion] = "4.01" }
-    if hasBody {
-      switch version {
-      case .v2: fields[.dataServiceVersion] = "2.0"
-      case .v3: fields[.dataServiceVersion] = "3.0"
-      case .v4: fields[.odataVersion] = "4.0"
-      case .v401: fields[.odataVersion] = "4.01"
-      case nil: break
-      }
-    }
+    if hasBody, let version { fields[version.field] = version.text }
     return fields
   }
 

@@ -61,15 +61,4 @@ package enum Digest {
     bytes.removeLast(bytes.count - max(0, count))
     return bytes
   }
-
-  /// Lower-case hexadecimal digits.
-  package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in bytes {
-      text.append(digits[Int(byte >> 4)])
-      text.append(digits[Int(byte & 0x0F)])
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
 }

@@ -1,3 +1,5 @@
+import LarderCore
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -67,6 +69,6 @@ package enum FileName {
     }
     // Swift compares characters with normalization, so the bytes are compared.
     if !name.isEmpty, name.utf8.elementsEqual(text.utf8), !name.hasSuffix(".") { return name }
-    return name + "-" + Digest.hexadecimal(Digest.sha256(Array(text.utf8)).prefix(8))
+    return name + "-" + Hexadecimal.text(Digest.sha256(Array(text.utf8)).prefix(8))
   }
 }

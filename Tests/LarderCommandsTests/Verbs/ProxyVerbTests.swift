@@ -260,7 +260,7 @@ struct ProxyVerbTests {
       ("-1", nil), ("1.5M", nil), ("1T", nil), ("9223372036854775807", Int.max), ("9223372036854775808", nil),
       ("9007199254740993k", nil),
     ] as [(String, Int?)])
-  func byteCounts(_ text: String, _ count: Int?) { #expect(ByteCount.parse(text) == count) }
+  func byteCounts(_ text: String, _ count: Int?) { #expect(ByteCountArgument.parse(text) == count) }
 
   @Test(
     "Times of the log",

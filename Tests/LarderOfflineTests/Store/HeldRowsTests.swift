@@ -100,7 +100,9 @@ struct HeldRowsTests {
       if Int.random(in: 0...9, using: &random) == 0, let one = queries.randomElement(using: &random),
         let row = try await store.store?.replica.query(one.name)
       {
-        try await store.store?.replica.forgetDownload(of: row.id)
+        try await store.store?.replica.database.write { (connection) throws(StorageError) in
+          try connection.readWhole(row.id)
+        }
       }
       try await store.download()
       // What one query's delta leaves in doubt for another, that one's next download settles.

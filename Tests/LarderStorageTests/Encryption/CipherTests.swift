@@ -1,4 +1,5 @@
 import Foundation
+import LarderCore
 import LarderTestSupport
 import Testing
 
@@ -17,7 +18,7 @@ private func secret(_ bytes: [UInt8]) throws -> SecretBytes {
 private func filled(_ count: Int, _ make: (UnsafeMutableRawBufferPointer) throws -> Void) rethrows -> String {
   var output = [UInt8](repeating: 0, count: count)
   try output.withUnsafeMutableBytes { try make($0) }
-  return Digest.hexadecimal(output)
+  return Hexadecimal.text(output)
 }
 
 @Suite("Encryption: ciphers and keys against the examples of the standards", .timeLimit(.minutes(1)))
@@ -125,7 +126,7 @@ struct CipherTests {
     var room = (0..<count).map { UInt8($0) }
     let plain = room
     #expect(room.withUnsafeMutableBytes { cipher.encrypt($0, at: offset) })
-    #expect(Digest.hexadecimal(room) == sealed)
+    #expect(Hexadecimal.text(room) == sealed)
     #expect(room.withUnsafeMutableBytes { cipher.decrypt($0, at: offset) })
     #expect(room == plain)
     var short = [UInt8](repeating: 0, count: 15)
@@ -140,7 +141,7 @@ struct CipherTests {
         "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf34007208d5b887185865"
       ),
       (
-        Digest.hexadecimal(0x00...0x4f), Digest.hexadecimal(0x60...0xaf), Digest.hexadecimal(0xb0...0xff),
+        Hexadecimal.text(0x00...0x4f), Hexadecimal.text(0x60...0xaf), Hexadecimal.text(0xb0...0xff),
         "b11e398dc80327a1c8e7f78c596a49344f012eda2d4efad8a050cc4c19afa97c59045a99cac7827271cb41c65e590e09"
           + "da3275600c2f09b8367793a9aca3db71cc30c58179ec3e87c14c01d5c1f3434f1d87"
       ),

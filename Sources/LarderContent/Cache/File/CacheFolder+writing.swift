@@ -235,7 +235,7 @@ extension CacheFolder {
     try changing(nil) { () throws(CacheError) in
       do throws(Errno) {
         try disk.makeFolder(root.number, FolderNames.removed)
-        let target = FolderNames.removed + "/" + HexadecimalText.text(environment.random(), digits: 16)
+        let target = FolderNames.removed + "/" + Hexadecimal.text(environment.random(), digits: 16)
         do throws(Errno) {
           try disk.rename(root.number, FolderNames.entries, to: root.number, target)
         } catch {

@@ -376,7 +376,7 @@ final class CacheFolder: Sendable {
   static func discard(_ name: String, _ root: Descriptor, _ disk: Disk, _ environment: LarderEnvironment) {
     // A link would lead out of the cache.
     guard (try? disk.status(root.number, FolderNames.removed))?.kind == .folder else { return }
-    let target = FolderNames.removed + "/" + HexadecimalText.text(environment.random(), digits: 16)
+    let target = FolderNames.removed + "/" + Hexadecimal.text(environment.random(), digits: 16)
     try? disk.rename(root.number, name, to: root.number, target)
   }
 

@@ -53,9 +53,9 @@ struct EntryName: Hashable, Sendable {
       }
       unsafe buffer[place] = UInt8(ascii: "/")
       unsafe buffer[place &+ 3] = UInt8(ascii: "/")
-      unsafe HexadecimalText.write(high &>> 56, digits: 2, to: buffer, at: place &+ 1)
-      unsafe HexadecimalText.write(high, digits: 14, to: buffer, at: place &+ 4)
-      unsafe HexadecimalText.write(low, digits: 16, to: buffer, at: place &+ 18)
+      unsafe Hexadecimal.write(high &>> 56, digits: 2, to: buffer, at: place &+ 1)
+      unsafe Hexadecimal.write(high, digits: 14, to: buffer, at: place &+ 4)
+      unsafe Hexadecimal.write(low, digits: 16, to: buffer, at: place &+ 18)
       return prefix &+ 33
     }
   }
@@ -84,7 +84,7 @@ struct BlobID: Hashable, Sendable {
 
   /// The file's path below the cache's folder: on the entry's shelf, with its name and the number.
   func path(of name: EntryName) -> String {
-    name.path + "." + HexadecimalText.text(high, digits: 16) + HexadecimalText.text(low, digits: 16)
+    name.path + "." + Hexadecimal.text(high, digits: 16) + Hexadecimal.text(low, digits: 16)
   }
 }
 
@@ -95,8 +95,8 @@ enum ShelfItem: Hashable, Sendable {
 
   /// Nil for a name that the cache does not use.
   init?(shelf: Int, name: some Collection<UInt8>) {
-    guard name.count == 30 || name.count == 63, let upper = HexadecimalText.number(name.prefix(14)),
-      let low = HexadecimalText.number(name.dropFirst(14).prefix(16))
+    guard name.count == 30 || name.count == 63, let upper = Hexadecimal.number(name.prefix(14)),
+      let low = Hexadecimal.number(name.dropFirst(14).prefix(16))
     else { return nil }
     let entry = EntryName(high: UInt64(shelf) &<< 56 | upper, low: low)
     if name.count == 30 {
@@ -104,8 +104,8 @@ enum ShelfItem: Hashable, Sendable {
       return
     }
     let rest = name.dropFirst(30)
-    guard rest.first == UInt8(ascii: "."), let idHigh = HexadecimalText.number(rest.dropFirst().prefix(16)),
-      let idLow = HexadecimalText.number(rest.dropFirst(17))
+    guard rest.first == UInt8(ascii: "."), let idHigh = Hexadecimal.number(rest.dropFirst().prefix(16)),
+      let idLow = Hexadecimal.number(rest.dropFirst(17))
     else { return nil }
     self = .blob(BlobID(high: idHigh, low: idLow), of: entry)
   }
@@ -127,45 +127,6 @@ enum FolderNames {
 
   /// The path of a shelf below the cache's folder.
   static func shelf(_ number: Int) -> String {
-    entries + "/" + HexadecimalText.text(UInt64(number), digits: 2)
-  }
-}
-
-/// Converts numbers to lower-case hexadecimal digits of fixed width, and back.
-enum HexadecimalText {
-  /// The lowest digits of a number.
-  static func text(_ value: UInt64, digits: Int) -> String {
-    unsafe String(unsafeUninitializedCapacity: digits) { buffer in
-      unsafe write(value, digits: digits, to: buffer, at: 0)
-      return digits
-    }
-  }
-
-  /// Writes the lowest digits of a number; the buffer has room for them.
-  @inline(__always)
-  static func write(_ value: UInt64, digits: Int, to buffer: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
-    var rest = value
-    var place = start &+ digits
-    while place > start {
-      place &-= 1
-      let nibble = UInt8(truncatingIfNeeded: rest) & 0xF
-      // `place` is within the digits that the caller has room for.
-      unsafe buffer[place] = nibble < 10 ? 0x30 &+ nibble : 0x57 &+ nibble
-      rest &>>= 4
-    }
-  }
-
-  /// Parses at most 16 digits. Nil if there are other characters or no digits.
-  static func number(_ digits: some Collection<UInt8>) -> UInt64? {
-    guard !digits.isEmpty, digits.count <= 16 else { return nil }
-    var value: UInt64 = 0
-    for digit in digits {
-      switch digit {
-      case 0x30...0x39: value = value &<< 4 | UInt64(digit &- 0x30)
-      case 0x61...0x66: value = value &<< 4 | UInt64(digit &- 0x57)
-      default: return nil
-      }
-    }
-    return value
+    entries + "/" + Hexadecimal.text(UInt64(number), digits: 2)
   }
 }

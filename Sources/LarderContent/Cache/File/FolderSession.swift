@@ -29,7 +29,7 @@ final class FolderSession: Sendable {
     self.disk = disk
     try disk.makeFolder(root.number, FolderNames.temporary)
     while true {
-      let identifier = HexadecimalText.text(environment.random(), digits: 16)
+      let identifier = Hexadecimal.text(environment.random(), digits: 16)
       let path = FolderNames.temporary + "/" + identifier
       let lock = Descriptor(try disk.create(root.number, path + ".lock", isLock: true))
       // Another process that clears up may have seen the file before it was locked, and removed it.
@@ -59,7 +59,7 @@ final class FolderSession: Sendable {
   /// Creates a file.
   func makeFile() throws(Errno) -> File {
     let number = counter.wrappingAdd(1, ordering: .relaxed).newValue
-    let name = HexadecimalText.text(number, digits: 16)
+    let name = Hexadecimal.text(number, digits: 16)
     return File(descriptor: Descriptor(try disk.create(folder.number, name)), name: name)
   }
 

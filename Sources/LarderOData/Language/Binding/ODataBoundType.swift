@@ -94,7 +94,7 @@ extension ODataBoundType.Item {
   }
 
   /// Whether the type has members.
-  var isStructured: Bool {
+  package var isStructured: Bool {
     switch self {
     case .structure, .shape: true
     case .abstract(let type): type == .complexType || type == .entityType

@@ -34,8 +34,6 @@ struct PathFollowers: OptionSet, Sendable {
   static let afterFilter: PathFollowers = [.name, .qualified, .text, .key, .count, .ref, .each, .filter, .query]
   /// After `$each`: an operation.
   static let afterEach: PathFollowers = [.name, .qualified]
-  /// After an operation that is called without parentheses.
-  static let afterBareOperation: PathFollowers = [.query]
   /// After `$links`: a navigation property.
   static let afterLinks: PathFollowers = [.name]
   /// After the navigation property of `$links`.

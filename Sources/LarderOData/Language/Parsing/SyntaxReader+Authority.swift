@@ -1,3 +1,5 @@
+import LarderCore
+
 // Scheme, host and port (RFC 3986 §3.2; ABNF section A).
 extension SyntaxReader {
   /// Reads `http://host:port` or `https://…`, before the first `/`.

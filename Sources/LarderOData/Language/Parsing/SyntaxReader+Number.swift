@@ -1,3 +1,5 @@
+import LarderCore
+
 // Numbers, timestamps and GUIDs, which are written without quotes (ABNF `primitiveLiteral`).
 extension SyntaxReader {
   /// Converts a part of the text to a value, as a literal of a type.

@@ -1,3 +1,5 @@
+import LarderHTTP
+
 // Values of system query options (ABNF section 2, `systemQueryOption`).
 extension SyntaxReader {
   /// Reads the value of an option and stores it.
@@ -136,18 +138,8 @@ extension SyntaxReader {
   private mutating func schemaVersion() throws(ODataSyntaxError) -> String {
     if take(UInt8(ascii: "*")) { return "*" }
     let start = index
-    while !isAtEnd, isUnreserved(bytes[index]) { index += 1 }
+    while !isAtEnd, PercentEncoding.isPlain(bytes[index], in: .unreserved) { index += 1 }
     guard index > start else { throw unexpected("a version", "'*'") }
     return string(start..<index)
-  }
-
-  /// Whether a byte is `unreserved` (RFC 3986).
-  func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-      UInt8(ascii: "~"):
-      true
-    default: false
-    }
   }
 }

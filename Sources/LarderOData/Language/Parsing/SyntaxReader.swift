@@ -1,3 +1,5 @@
+import LarderCore
+
 /// Reads a text of the OData language, left to right. Percent-encoding is decoded before anything is read. Each byte
 /// keeps its original position and whether it was encoded: the separators of a URL (`/ ? & = #`) separate only if they
 /// are not encoded.

@@ -53,7 +53,7 @@ extension ODataPrintingError.Problem: CustomStringConvertible {
   public var description: String {
     switch self {
     case .notInDialect(let what, let version, let cure):
-      "\(what) does not exist in OData \(version.number)" + (cure.map { "; \($0)" } ?? "")
+      "\(what) does not exist in OData \(version.text)" + (cure.map { "; \($0)" } ?? "")
     case .invalidName(let name, let expected): "'\(Self.short(name))' is not a valid \(expected)"
     case .ambiguousName(let name, let other, let cure): "'\(Self.short(name))' is read as \(other) here; \(cure)"
     case .tooFew(let what, let least, let found): "\(what) needs at least \(least), not \(found)"
@@ -78,18 +78,6 @@ extension ODataPrintingError.Problem: CustomStringConvertible {
     if range.lowerBound == range.upperBound { return "\(range.lowerBound) arguments" }
     if range.upperBound == .max { return "at least \(range.lowerBound) arguments" }
     return "\(range.lowerBound) to \(range.upperBound) arguments"
-  }
-}
-
-extension ODataVersion {
-  /// The version as in headers: `2.0`, `4.01`.
-  fileprivate var number: String {
-    switch self {
-    case .v2: "2.0"
-    case .v3: "3.0"
-    case .v4: "4.0"
-    case .v401: "4.01"
-    }
   }
 }
 

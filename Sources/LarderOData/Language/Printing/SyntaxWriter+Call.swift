@@ -1,3 +1,5 @@
+import LarderCore
+
 // Functions, and operators that are spelt as functions.
 extension SyntaxWriter {
   mutating func call(_ expression: ODataExpression) throws(ODataPrintingError) {

@@ -1,3 +1,5 @@
+import LarderHTTP
+
 // Paths inside expressions, and the parts that all paths share.
 extension SyntaxWriter {
   /// Writes a path as an operand (ABNF `firstMemberExpr`, `rootExpr`).
@@ -233,7 +235,9 @@ extension SyntaxWriter {
   /// Writes a key as a segment that is not a name. In an expression it can begin only with a digit, and must not need
   /// encoding.
   private mutating func ordinal(_ text: String) throws(ODataPrintingError) {
-    guard let first = text.utf8.first, first &- 0x30 < 10, text.utf8.allSatisfy(SyntaxWriter.isUnreserved) else {
+    guard let first = text.utf8.first, first &- 0x30 < 10,
+      text.utf8.allSatisfy({ PercentEncoding.isPlain($0, in: .unreserved) })
+    else {
       throw error(.misplaced("the key '\(text)' as a segment of an expression", expected: "the key in parentheses"))
     }
     try encoded(text)

@@ -1,3 +1,5 @@
+import LarderHTTP
+
 // URLs, the paths of resources, and context fragments.
 extension SyntaxWriter {
   mutating func url(_ url: ODataURL) throws(ODataPrintingError) {

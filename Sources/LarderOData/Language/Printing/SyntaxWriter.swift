@@ -1,3 +1,5 @@
+import LarderHTTP
+
 /// Writes a text of the OData language: the counterpart of ``SyntaxReader``. Every construct is a mutating method in an
 /// extension, one file for each topic.
 ///
@@ -110,13 +112,7 @@ extension SyntaxWriter {
   /// Writes a character of the grammar that URLs cannot contain unencoded: `"`, `[`, `{`, `#`.
   mutating func escaped(_ byte: UInt8) {
     guard printer.isPercentEncoded else { return bytes.append(byte) }
-    percent(byte)
-  }
-
-  private mutating func percent(_ byte: UInt8) {
-    bytes.append(UInt8(ascii: "%"))
-    bytes.append(Hexadecimal.upper(byte >> 4))
-    bytes.append(Hexadecimal.upper(byte & 0x0F))
+    PercentEncoding.append(byte, to: &bytes)
   }
 }
 
@@ -134,10 +130,10 @@ extension SyntaxWriter {
     for byte in text.utf8 {
       if byte == UInt8(ascii: "'"), quotesDoubled { bytes.append(byte) }
       if printer.isPercentEncoded {
-        if SyntaxWriter.isPlain(byte), !isStrict || SyntaxWriter.isUnreserved(byte) {
+        if PercentEncoding.isPlain(byte, in: isStrict ? .unreserved : .content) {
           bytes.append(byte)
         } else {
-          percent(byte)
+          PercentEncoding.append(byte, to: &bytes)
         }
       } else {
         guard !separates(byte) else { throw error(.needsPercentEncoding(text)) }
@@ -160,28 +156,6 @@ extension SyntaxWriter {
     case .query: byte == UInt8(ascii: "&") || byte == UInt8(ascii: "#")
     case .path: byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     case .fragment: byte == UInt8(ascii: "/") || byte == UInt8(ascii: "#")
-    }
-  }
-
-  /// Whether a byte is unreserved: letters, digits and four marks (RFC 3986 §2.3).
-  static func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-      UInt8(ascii: "~"):
-      true
-    default: false
-    }
-  }
-
-  /// Whether a byte can be written in URLs unencoded and separates nothing in any place (RFC 3986 §2.3 and a few of
-  /// §2.2). The plus sign is not among these bytes, because many servers read it as a space.
-  static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-      UInt8(ascii: "~"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "'"), UInt8(ascii: "("),
-      UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "@"):
-      true
-    default: false
     }
   }
 

@@ -1,3 +1,4 @@
+import LarderHTTP
 import LarderOData
 import LarderService
 import LarderStorage

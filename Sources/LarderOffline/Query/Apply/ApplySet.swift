@@ -18,7 +18,7 @@ struct ApplySet {
   /// Whether a group may have lost all its rows since the grouping.
   var isThinned = false
   /// The statement that the rows belong to, if they are kept for a statement inside it; nil otherwise.
-  var statement: Statement?
+  var statement: SelectStatement?
 
   init(_ set: RowSet, core: String) {
     self.set = set
@@ -41,7 +41,7 @@ struct ApplySet {
 
 /// The values of rows as the columns of a subquery, and the same values as read from the subquery.
 struct Projection {
-  let statement: Statement
+  let statement: SelectStatement
   /// The alias of the subquery.
   let alias: String
   /// The columns, `c0` first.
@@ -49,7 +49,7 @@ struct Projection {
   /// The joins of entities that columns refer to by their identity.
   private(set) var joins: SQLText = ""
 
-  init(_ statement: Statement) {
+  init(_ statement: SelectStatement) {
     self.statement = statement
     alias = statement.context.alias("a")
   }
@@ -141,9 +141,9 @@ struct Projection {
 
 /// Converts entities and complex values to rows of their properties, if they cannot be kept as they are.
 struct RowParts {
-  private let statement: Statement
+  private let statement: SelectStatement
 
-  init(_ statement: Statement) { self.statement = statement }
+  init(_ statement: SelectStatement) { self.statement = statement }
 
   private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
 

@@ -38,7 +38,7 @@ extension ApplyWriter {
 
 /// Combines rows of several sets in the columns of one subquery.
 struct RowUnion {
-  private let statement: Statement
+  private let statement: SelectStatement
   let alias: String
   private(set) var joins: SQLText = ""
   /// The text of each column, in each set.
@@ -48,7 +48,7 @@ struct RowUnion {
   /// Whether some rows lack members that others have.
   private var isMixed = false
 
-  init(_ statement: Statement, scopes: [Scope]) {
+  init(_ statement: SelectStatement, scopes: [Scope]) {
     self.statement = statement
     alias = statement.context.alias("a")
     var start = 0

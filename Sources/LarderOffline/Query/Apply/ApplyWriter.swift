@@ -13,7 +13,7 @@ import LarderStorage
 /// the transformations work on all groups at once: the keys are carried along, and they partition windows and
 /// aggregates.
 struct ApplyWriter {
-  let statement: Statement
+  let statement: SelectStatement
   /// `$it` of the enclosing options; nil at the top level.
   let it: Scope?
 

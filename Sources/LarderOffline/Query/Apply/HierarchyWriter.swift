@@ -13,7 +13,7 @@ struct HierarchyWriter {
 
   private static let term = "Org.OData.Aggregation.V1.RecursiveHierarchy"
 
-  private var statement: Statement { apply.statement }
+  private var statement: SelectStatement { apply.statement }
   private var context: QueryContext { statement.context }
   private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
   private var bounds: Bounds { context.options.hierarchy }

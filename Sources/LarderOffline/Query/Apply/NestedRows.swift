@@ -17,7 +17,7 @@ struct NestedRows {
     /// The input rows of `nest`, of the group with these keys (§3.5.2).
     case rows(ApplySet, keys: [SQLOperand])
     /// One item, of a row of a statement (§6.2.2: it represents the instances on the path to a node).
-    case item(Scope, Statement)
+    case item(Scope, SelectStatement)
   }
 
   /// Whether its rows can be joined to the row that contains the collection: no step limits or creates rows.
@@ -35,7 +35,7 @@ struct NestedRows {
 /// Writes the rows of ``NestedRows`` in the statement that reads them: a statement inside the one of the enclosing
 /// rows, or that statement itself.
 struct NestedWriter {
-  let statement: Statement
+  let statement: SelectStatement
   /// `$it` of the enclosing options.
   let it: Scope?
 
@@ -64,7 +64,7 @@ struct NestedWriter {
     }
   }
 
-  private func item(_ scope: Scope, _ source: Statement) throws -> RowSet {
+  private func item(_ scope: Scope, _ source: SelectStatement) throws -> RowSet {
     let context = statement.context
     let writer = ExpressionWriter(statement: statement, environment: Environment())
     switch scope {
@@ -103,7 +103,7 @@ struct NestedWriter {
   }
 
   /// A computed value of an enclosing row's entity, as this statement can use it.
-  private func imported(_ scope: Scope, from source: Statement) throws -> Scope {
+  private func imported(_ scope: Scope, from source: SelectStatement) throws -> Scope {
     if source === statement { return scope }
     switch scope {
     case .value(var value):
@@ -127,10 +127,10 @@ struct NestedWriter {
 /// Moves rows with all their tables from one statement into a statement inside it. Only values from enclosing rows must
 /// be passed in another way.
 struct Moving {
-  private let statement: Statement
-  private let source: Statement
+  private let statement: SelectStatement
+  private let source: SelectStatement
 
-  init(_ statement: Statement, from source: Statement) {
+  init(_ statement: SelectStatement, from source: SelectStatement) {
     self.statement = statement
     self.source = source
   }
@@ -144,7 +144,7 @@ struct Moving {
   }
 
   /// A value of a row: a parameter if the row belongs to an enclosing statement.
-  static func text(_ text: SQLText, into statement: Statement, from source: Statement?) throws -> SQLText {
+  static func text(_ text: SQLText, into statement: SelectStatement, from source: SelectStatement?) throws -> SQLText {
     guard let source, source !== statement else { return text }
     return try statement.imported(text, from: source)
   }

@@ -57,7 +57,7 @@ extension ExpressionWriter {
     if type.item.primitive != nil || type.storage == .enumeration {
       return .value(JSONPlace.operand(value, type: type))
     }
-    if type.item.hasMembers { return .json(JSONPlace(base: value, type: type)) }
+    if type.item.isStructured { return .json(JSONPlace(base: value, type: type)) }
     // If the item has no type, the row's value is JSON only if the item has members.
     return .json(JSONPlace(base: json.base, key: .atom("\(alias: alias).fullkey"), type: type))
   }

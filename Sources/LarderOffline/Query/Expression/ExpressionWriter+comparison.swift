@@ -34,7 +34,7 @@ extension ExpressionWriter {
   }
 
   private func isStructured(_ expression: ODataBoundExpression) -> Bool {
-    expression.type.isCollection || expression.type.item.hasMembers && !expression.type.item.isEntity
+    expression.type.isCollection || expression.type.item.isStructured && !expression.type.item.isEntity
   }
 
   private func structures(

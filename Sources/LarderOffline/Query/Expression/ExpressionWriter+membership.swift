@@ -35,7 +35,7 @@ extension ExpressionWriter {
 
   /// `x IN (?, …)`; nil unless all items are literals in the form of the left side's values.
   private func plain(_ left: ODataBoundExpression, _ items: [ODataBoundExpression]) throws -> SQLText? {
-    guard !left.type.isCollection, !left.type.item.hasMembers else { return nil }
+    guard !left.type.isCollection, !left.type.item.isStructured else { return nil }
     let value = try operand(left)
     guard let storage = value.storage, !value.canBeNaN else { return nil }
     var parts: [SQLText] = []
@@ -71,7 +71,7 @@ extension ExpressionWriter {
     let match: SQLText
     if left.isNull {
       match = "\(item.text) IS NULL"
-    } else if left.type.isCollection || left.type.item.hasMembers {
+    } else if left.type.isCollection || left.type.item.isStructured {
       match = .atom("larder_json_equal(\(item.text), \(try json(left)))")
     } else {
       match = try compare(.equal, item, try operand(left), wants: .truth).text

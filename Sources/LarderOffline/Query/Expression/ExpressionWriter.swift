@@ -7,7 +7,7 @@ import LarderStorage
 /// §5.1.1.1). If only truth matters, a comparison keeps the plain form that an index can serve, because NULL is not
 /// true; otherwise it is guarded against NULL.
 struct ExpressionWriter {
-  let statement: Statement
+  let statement: SelectStatement
   let environment: Environment
 
   /// What the caller needs to know of a condition.
@@ -150,7 +150,7 @@ struct ExpressionWriter {
     switch place.scope {
     case .value(let value): operand = value
     case .json(let json):
-      let isScalar = !json.type.isCollection && !json.type.item.hasMembers
+      let isScalar = !json.type.isCollection && !json.type.item.isStructured
       operand = SQLOperand(text: isScalar ? json.scalar : json.json, storage: isScalar ? nil : .json, type: json.type)
     case .entity(let entity) where !place.isCollection:
       // An entity is compared by its identity.

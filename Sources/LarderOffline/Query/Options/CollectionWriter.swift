@@ -3,7 +3,7 @@ import LarderStorage
 
 /// Writes a collection of primitive or complex values as one JSON text, with the query options that apply to it.
 struct CollectionWriter {
-  let statement: Statement
+  let statement: SelectStatement
   let environment: Environment
 
   /// The JSON of a value. `$filter`, `$orderby`, `$skip` and `$top` apply to the items of a collection, and complex

@@ -4,7 +4,7 @@ import LarderStorage
 /// Writes `$expand` (URL Conventions 4.01 §5.1.3): a plan for each navigation property, which runs once for each row of
 /// the enclosing statement.
 struct ExpandWriter {
-  let statement: Statement
+  let statement: SelectStatement
   /// `$it`
   let it: Scope
 
@@ -101,7 +101,7 @@ struct ExpandWriter {
         "'\(expand.path.joined(separator: "/"))', which does not lead to a table, in $expand")
     }
     guard let types = types(of: navigation, owner) else { return nil }
-    let child = try Statement(statement.context, outer: statement)
+    let child = try SelectStatement(statement.context, outer: statement)
     let writer = ExpressionWriter(statement: child, environment: Environment())
     var rows = RelatedRows()
     var plain = owner
@@ -146,7 +146,7 @@ struct ExpandWriter {
 
   /// The options for an item's entities. If `$levels` allows another level, their `$expand` contains the item again.
   private func next(
-    _ item: ODataBoundExpandItem, of entity: EntityScope, in child: Statement
+    _ item: ODataBoundExpandItem, of entity: EntityScope, in child: SelectStatement
   ) throws -> (options: ODataBoundOptions?, isMax: Bool) {
     guard var options = item.options, let levels = options.levels else { return (item.options, false) }
     var again = item
@@ -275,7 +275,7 @@ struct ExpandWriter {
     _ path: [String], _ computed: Scope, _ options: ODataBoundOptions?, _ content: ODataBoundExpandItem.Content,
     from source: ODataBoundSource?
   ) throws -> ReadExpand {
-    let child = try Statement(statement.context, outer: statement)
+    let child = try SelectStatement(statement.context, outer: statement)
     let writer = NestedWriter(statement: child, it: it)
     switch computed {
     case .nested(let nested):

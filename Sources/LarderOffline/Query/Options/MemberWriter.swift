@@ -6,7 +6,7 @@ struct MemberWriter {
   let shapes: ShapeWriter
   let entity: EntityScope
 
-  private var statement: Statement { shapes.statement }
+  private var statement: SelectStatement { shapes.statement }
   private var table: EntityTable { entity.table }
 
   /// The properties at a path, for all types that the entity may have.

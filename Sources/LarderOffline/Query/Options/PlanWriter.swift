@@ -4,7 +4,7 @@ import LarderStorage
 /// Writes the plan of rows with query options, in the order in which the standard evaluates the options (Protocol 4.01
 /// §11.2.1): `$apply`, `$compute`, `$search`, `$filter`, `$count`, `$orderby`, `$skip`, `$top`, `$expand`, `$select`.
 struct PlanWriter {
-  let statement: Statement
+  let statement: SelectStatement
   /// `$it` of the enclosing options; nil at the top level.
   let it: Scope?
 
@@ -98,7 +98,7 @@ struct PlanWriter {
       let environment = inGroups ? environment(set.scope) : environment(set)
       let writer = ExpressionWriter(statement: statement, environment: environment)
       let computedScope: Scope
-      if item.expression.type.isCollection || item.expression.type.item.hasMembers {
+      if item.expression.type.isCollection || item.expression.type.item.isStructured {
         computedScope = .json(JSONPlace(base: try writer.json(item.expression), type: item.expression.type))
       } else {
         let value = try writer.operand(item.expression)

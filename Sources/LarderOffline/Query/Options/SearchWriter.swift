@@ -34,8 +34,8 @@ struct SearchWriter {
   /// The search as an FTS5 query; nil if it contains NOT. Each word is quoted, so that no part of it is FTS5 syntax.
   static func query(_ search: ODataSearchExpression) -> String? {
     switch search {
-    case .word(let text), .phrase(let text): return quoted(text)
-    case .incomplete(let text): return quoted(text) + " *"
+    case .word(let text), .phrase(let text): return TableDDL.quoted(text)
+    case .incomplete(let text): return TableDDL.quoted(text) + " *"
     case .not: return nil
     case .and(let parts): return chain(parts, " AND ")
     case .or(let parts): return chain(parts, " OR ")
@@ -49,10 +49,6 @@ struct SearchWriter {
       texts.append(text)
     }
     return "(" + texts.joined(separator: separator) + ")"
-  }
-
-  private static func quoted(_ text: String) -> String {
-    "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 
   private func combined(

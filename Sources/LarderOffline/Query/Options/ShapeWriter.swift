@@ -4,7 +4,7 @@ import LarderStorage
 /// Writes what a statement selects: system columns, the properties that `$select` chooses, and those that `$expand`
 /// needs.
 struct ShapeWriter {
-  let statement: Statement
+  let statement: SelectStatement
   /// `$it` of the enclosing options; nil at the top level.
   let it: Scope?
 

@@ -3,9 +3,9 @@ import LarderStorage
 
 /// Writes the plan of the resource that a URL's path identifies (URL Conventions 4.01 §4).
 struct ResourceWriter {
-  let statement: Statement
+  let statement: SelectStatement
 
-  init(_ context: QueryContext) throws { statement = try Statement(context) }
+  init(_ context: QueryContext) throws { statement = try SelectStatement(context) }
 
   private var writer: ExpressionWriter { ExpressionWriter(statement: statement, environment: Environment()) }
 
@@ -189,7 +189,7 @@ struct ResourceWriter {
       return try self.rows(place, path, options, as: .media, nil)
     case .value(let value) where value.storage == .stream: return try stream(path)
     case .value(let value): return try self.value(ResourceWriter.name(path), value, rows, isRaw: true)
-    case .json(let json) where !json.type.isCollection && !json.type.item.hasMembers:
+    case .json(let json) where !json.type.isCollection && !json.type.item.isStructured:
       let value = SQLOperand(text: json.scalar, storage: .string, type: json.type)
       return try self.value(ResourceWriter.name(path), value, rows, isRaw: true)
     default: throw OfflineODataError.unsupported("$value of a complex value or collection")
@@ -256,7 +256,7 @@ extension ODataBoundSegment {
   fileprivate var isCast: Bool { if case .cast = kind { true } else { false } }
 }
 
-extension Statement {
+extension SelectStatement {
   /// Relaxes the checks from index `first` on: they fail only if the entity with the key is not in the copy. If it is,
   /// how the path leads to it does not matter.
   fileprivate func need(_ foundRows: RelatedRows, insteadOf first: Int) {

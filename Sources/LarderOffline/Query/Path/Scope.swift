@@ -20,7 +20,7 @@ indirect enum Scope {
 /// A row of an entity table in a statement.
 struct EntityScope {
   /// The statement whose text has the alias.
-  let statement: Statement
+  let statement: SelectStatement
   let alias: String
   let table: EntityTable
   /// The type that the row is known to have at this place.

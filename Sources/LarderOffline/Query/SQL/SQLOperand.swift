@@ -55,15 +55,6 @@ extension ODataBoundType.Item {
     default: false
     }
   }
-
-  /// Whether it has members.
-  var hasMembers: Bool {
-    switch self {
-    case .structure, .shape: true
-    case .abstract(let type): type == .complexType || type == .entityType
-    default: false
-    }
-  }
 }
 
 extension EdmPrimitiveType {

@@ -78,11 +78,6 @@ extension Replica {
     }
   }
 
-  /// Makes the next download of a query read everything.
-  func forgetDownload(of query: Int64) async throws(StorageError) {
-    try await database.write { (connection) throws(StorageError) in try connection.readWhole(query) }
-  }
-
   /// The numbers of the tables that a query has brought rows of.
   func tables(of query: Int64) async throws(StorageError) -> Set<Int> {
     try await read { (connection, _, plan) throws(StorageError) in

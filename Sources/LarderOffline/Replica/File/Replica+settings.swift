@@ -34,13 +34,6 @@ extension Replica {
     }
   }
 
-  /// Replaces the text of an entry in the event log, if the entry still exists.
-  func setEvent(_ id: Int64, _ text: String) async throws(StorageError) {
-    try await database.write { (connection) throws(StorageError) in
-      try connection.run("UPDATE larder_event SET text = ?1 WHERE id = ?2", .text(text), .integer(id))
-    }
-  }
-
   /// The event log, oldest first.
   func events() async throws(StorageError) -> [ReplicaEvent] {
     try await database.read { (connection) throws(StorageError) in

@@ -3,7 +3,7 @@ import LarderStorage
 
 /// The SQL that creates and drops physical tables.
 enum TableDDL {
-  /// A name in quotes.
+  /// A name in quotes. Strings in queries of FTS5 are written alike.
   static func quoted(_ name: String) -> String {
     "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }

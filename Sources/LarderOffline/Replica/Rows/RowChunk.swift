@@ -84,8 +84,6 @@ struct RowSlot: Sendable {
     static let deleted = Flags(rawValue: 2)
     /// The entity no longer belongs to the query.
     static let left = Flags(rawValue: 4)
-    /// The row is not an entity.
-    static let void = Flags(rawValue: 8)
   }
 
   let table: EntityTable

@@ -1,3 +1,4 @@
+import LarderCore
 import LarderStorage
 
 extension SQLCollation {
@@ -131,7 +132,7 @@ struct DateTimeText {
     return isNegative ? -offset : offset
   }
 
-  /// Moves the clock forward by some minutes. Days are counted in eras of 400 years whose years begin in March.
+  /// Moves the clock forward by some minutes.
   private mutating func move(minutes: Int64) {
     let month = Int64(rest >> 32 & 0xFF)
     let day = Int64(rest >> 24 & 0xFF)
@@ -143,19 +144,10 @@ struct DateTimeText {
   }
 
   private mutating func move(days: Int64, month: Int64, day: Int64) {
-    let fromMarch = year - (month <= 2 ? 1 : 0)
-    let era = DateTimeText.floor(fromMarch, 400)
-    let yearOfEra = fromMarch - era * 400
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    let shifted = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear + days
-    let newEra = DateTimeText.floor(shifted, 146_097)
-    let dayOfEra = shifted - newEra * 146_097
-    let newYear = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let newDay = dayOfEra - (365 * newYear + newYear / 4 - newYear / 100)
-    let monthFromMarch = (5 * newDay + 2) / 153
-    let newMonth = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-    year = newYear + newEra * 400 + (newMonth <= 2 ? 1 : 0)
-    rest = UInt64(newMonth) << 32 | UInt64(newDay - (153 * monthFromMarch + 2) / 5 + 1) << 24 | rest & 0xFF_FFFF
+    let former = GregorianCalendar.daysSince1970(year: Int(year), month: Int(month), day: Int(day))
+    let date = GregorianCalendar.date(daysSince1970: former + days)
+    year = Int64(date.year)
+    rest = UInt64(date.month) << 32 | UInt64(date.day) << 24 | rest & 0xFF_FFFF
   }
 
   private static func floor(_ number: Int64, _ divisor: Int64) -> Int64 {

@@ -1,3 +1,4 @@
+import LarderCore
 import LarderOData
 
 #if canImport(FoundationEssentials)
@@ -44,11 +45,7 @@ enum ScalarText {
       let month = unsafe digits(bytes, 5), let day = unsafe digits(bytes, 8), unsafe bytes[4] == 0x2D,
       unsafe bytes[7] == 0x2D, (1...12).contains(month), (1...31).contains(day)
     else { return nil }
-    let year = century * 100 + ofCentury - (month <= 2 ? 1 : 0)
-    let era = (year >= 0 ? year : year - 399) / 400
-    let yearOfEra = year - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    return Int(GregorianCalendar.daysSince1970(year: century * 100 + ofCentury, month: month, day: day))
   }
 
   @inline(__always)

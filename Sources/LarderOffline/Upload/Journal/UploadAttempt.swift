@@ -1,3 +1,4 @@
+import LarderCore
 import LarderHTTP
 import LarderOData
 import LarderService
@@ -60,28 +61,19 @@ struct UploadAttempt: Codable, Hashable, Sendable {
   private static func name(_ high: UInt64, _ low: UInt64) -> String {
     let versioned = high & ~0xF000 | 0x4000
     let variant = low & ~(3 << 62) | 1 << 63
-    return digits(versioned) + digits(variant)
-  }
-
-  private static func digits(_ number: UInt64) -> String {
-    let text = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - text.count) + text
+    return Hexadecimal.text(versioned, digits: 16) + Hexadecimal.text(variant, digits: 16)
   }
 
   private static func digest(_ body: ODataRequestBody) -> String {
     let text: String
     switch body {
     case .none, .stream: return ""
-    case .bytes(let bytes, _): return hexadecimal(bytes)
+    case .bytes(let bytes, _): return Hexadecimal.text(Digest.sha256(bytes))
     case .reference(let url): text = url
     case .entity(let entity): text = String(describing: entity)
     case .properties(let properties): text = String(describing: properties)
     }
-    return hexadecimal(Array(text.utf8))
-  }
-
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    Digest.sha256(bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return Hexadecimal.text(Digest.sha256(Array(text.utf8)))
   }
 
   /// The header fields by which a service recognizes a repetition: those of OASIS (Repeatable Requests 1.0 §3), before

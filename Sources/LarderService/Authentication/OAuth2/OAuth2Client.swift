@@ -64,19 +64,20 @@ public struct OAuth2Client: Sendable {
     var fields: HTTPFields = [.accept: "application/json", .contentType: "application/x-www-form-urlencoded"]
     switch proof {
     case .basic(let secret):
-      let pair = PercentEncoding.encodedStrictly(id) + ":" + PercentEncoding.encodedStrictly(secret)
+      let pair = encoded(id) + ":" + encoded(secret)
       fields[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()
     case .body(let secret): form += [("client_id", id), ("client_secret", secret)]
     case .none: form.append(("client_id", id))
     }
-    let body = form.map { PercentEncoding.encodedStrictly($0.name) + "=" + PercentEncoding.encodedStrictly($0.value) }
-      .joined(separator: "&")
+    let body = form.map { encoded($0.name) + "=" + encoded($0.value) }.joined(separator: "&")
     var request = HTTPRequest(
       method: .post, url: endpoint, fields: fields, body: .text(body),
       timeouts: HTTPTimeouts(connect: .seconds(30), idle: .seconds(30), total: .seconds(60)), followsRedirects: false)
     request.certificateAudience = certificateAudience
     return request
   }
+
+  private func encoded(_ text: String) -> String { PercentEncoding.encode(text, in: .unreserved) }
 }
 
 /// The grant with which a token is requested.

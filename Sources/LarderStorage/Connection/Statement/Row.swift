@@ -113,12 +113,6 @@ import CLarderSQLite
     return unsafe UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count)
   }
 
-  /// Passes the bytes of a column as a text to a closure; numbers are converted by SQLite, and NULL has none.
-  @inlinable
-  package func withText<Value, Failure: Error>(
-    _ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Value
-  ) throws(Failure) -> Value { try unsafe body(utf8(column)) }
-
   /// Passes the bytes of a blob or text to a closure; none for NULL.
   @inlinable
   package func withBytes<Value, Failure: Error>(

@@ -44,18 +44,6 @@ package struct RowBatch: Sendable {
     arena.removeAll(keepingCapacity: true)
   }
 
-  /// Removes the cells of the row that is not complete.
-  package mutating func removeOpenRow() {
-    let count = openCells
-    guard count > 0 else { return }
-    for cell in cells.suffix(count) where cell.storageClass == .text || cell.storageClass == .blob {
-      // The row's first bytes begin where the arena ended before it.
-      arena.removeSubrange(Int(cell.payload)...)
-      break
-    }
-    cells.removeLast(count)
-  }
-
   /// Appends a cell. If it has bytes, they are copied from `bytes`.
   @inline(__always)
   mutating func append(_ cell: Cell, of bytes: UnsafeRawBufferPointer) {
@@ -141,11 +129,6 @@ extension RowBatch {
   @inline(__always)
   package mutating func set(_ row: Int, _ column: Int, integer number: Int64) {
     cells[row * width + column] = Cell(payload: number, count: 0, storageClass: .integer)
-  }
-
-  /// Sets a cell to NULL.
-  package mutating func setNull(_ row: Int, _ column: Int) {
-    cells[row * width + column] = Cell(payload: 0, count: 0, storageClass: .null)
   }
 
   /// Sets a cell to a value.

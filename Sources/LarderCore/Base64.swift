@@ -1,9 +1,9 @@
 /// Base64 in both alphabets (RFC 4648 §4 and §5): decodes either, padded or not; encodes in the requested one.
-enum Base64 {
+package enum Base64 {
   /// The bytes; nil if a character is invalid, the length is impossible, or bits after the last byte are set.
   ///
   /// - Parameter skipsSpace: whether white space is ignored, as in XML (XML Schema 1.1 part 2 §3.3.16).
-  static func decode(_ text: UnsafeBufferPointer<UInt8>, skipsSpace: Bool = false) -> [UInt8]? {
+  package static func decode(_ text: UnsafeBufferPointer<UInt8>, skipsSpace: Bool = false) -> [UInt8]? {
     if skipsSpace, text.contains(where: isSpace) {
       return text.filter { !isSpace($0) }.withUnsafeBufferPointer { decode($0) }
     }
@@ -32,9 +32,41 @@ enum Base64 {
     return accumulator & (1 << UInt32(bits) - 1) == 0 ? bytes : nil
   }
 
+  /// The bytes of a text; nil if it is not Base64.
+  package static func decode(_ text: String) -> [UInt8]? {
+    var text = text
+    return text.withUTF8 { decode($0) }
+  }
+
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-  static func encode(_ bytes: [UInt8], isURLSafe: Bool, into text: inout [UInt8]) {
+  /// The digits of bytes; padded unless the alphabet is the URL-safe one.
+  package static func text(_ bytes: [UInt8], isURLSafe: Bool) -> String {
+    String(unsafeUninitializedCapacity: maximumLength(bytes.count)) { buffer in
+      bytes.withUnsafeBufferPointer { write($0, isURLSafe: isURLSafe, to: buffer) }
+    }
+  }
+
+  /// Appends the digits of bytes; padded unless the alphabet is the URL-safe one.
+  package static func append(_ bytes: [UInt8], isURLSafe: Bool, to text: inout [UInt8]) {
+    text += [UInt8](unsafeUninitializedCapacity: maximumLength(bytes.count)) { buffer, count in
+      count = bytes.withUnsafeBufferPointer { write($0, isURLSafe: isURLSafe, to: buffer) }
+    }
+  }
+
+  /// The number of digits for a number of bytes, with padding.
+  package static func maximumLength(_ byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
+
+  /// Writes the digits of bytes, padded unless the alphabet is the URL-safe one. Returns their number; the buffer has
+  /// room for ``maximumLength(_:)``.
+  package static func write(
+    _ bytes: UnsafeBufferPointer<UInt8>, isURLSafe: Bool, to text: UnsafeMutableBufferPointer<UInt8>
+  ) -> Int {
+    var count = 0
+    func put(_ digit: UInt8) {
+      text[count] = digit
+      count += 1
+    }
     var accumulator: UInt32 = 0
     var bits: UInt32 = 0
     for byte in bytes {
@@ -42,12 +74,13 @@ enum Base64 {
       bits += 8
       while bits >= 6 {
         bits -= 6
-        text.append(digit(accumulator >> bits & 0x3F, isURLSafe))
+        put(digit(accumulator >> bits & 0x3F, isURLSafe))
       }
       accumulator &= (1 << bits) - 1
     }
-    if bits > 0 { text.append(digit(accumulator << (6 - bits) & 0x3F, isURLSafe)) }
-    if !isURLSafe { for _ in 0..<(3 - bytes.count % 3) % 3 { text.append(UInt8(ascii: "=")) } }
+    if bits > 0 { put(digit(accumulator << (6 - bits) & 0x3F, isURLSafe)) }
+    if !isURLSafe { while count % 4 != 0 { put(UInt8(ascii: "=")) } }
+    return count
   }
 
   private static func digit(_ value: UInt32, _ isURLSafe: Bool) -> UInt8 {

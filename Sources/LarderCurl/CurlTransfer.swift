@@ -10,8 +10,8 @@ import LarderHTTP
 
 /// The engine's side of an exchange: an easy handle and the implementations of its callbacks. Used only on the engine's
 /// thread.
-@safe final class Transfer {
-  let exchange: Exchange
+@safe final class CurlTransfer {
+  let exchange: CurlExchange
   let handle: EasyHandle
   /// The list behind `CURLOPT_HTTPHEADER`; freed with the transfer.
   var fieldList: UnsafeMutablePointer<curl_slist>?
@@ -32,7 +32,7 @@ import LarderHTTP
   private var lastActivity = ContinuousClock.now
   private var lastCount = 0
 
-  init(_ exchange: Exchange, _ handle: EasyHandle) {
+  init(_ exchange: CurlExchange, _ handle: EasyHandle) {
     self.exchange = exchange
     self.handle = handle
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))

@@ -7,7 +7,7 @@ import LarderHTTP
 #endif
 
 /// A validated request in libcurl's terms: plain texts and numbers.
-struct PreparedRequest: Sendable {
+struct CurlRequest: Sendable {
   let method: HTTPMethod
   let url: String
   let host: String
@@ -45,8 +45,8 @@ struct PreparedRequest: Sendable {
     if proxy.utf8.contains(0) { throw .invalidRequest("the proxy's URL contains NUL") }
     let declaredLength = request.fields[.contentLength].flatMap { Int($0) }
     contentLength = request.body.length ?? declaredLength
-    hasContent = contentLength != 0 || PreparedRequest.announcesEmptyContent(request.method)
-    fieldLines = PreparedRequest.lines(request.fields, settings.options)
+    hasContent = contentLength != 0 || CurlRequest.announcesEmptyContent(request.method)
+    fieldLines = CurlRequest.lines(request.fields, settings.options)
   }
 
   /// Whether a request without content sends `Content-Length: 0`: methods that anticipate content do (RFC 9110 §8.6).

@@ -2,7 +2,7 @@ import Foundation
 import LarderHTTP
 
 /// The content of a request in a temporary file, from which the session sends it: bounded memory, and a known length.
-final class Spool: Sendable {
+final class UploadFile: Sendable {
   let url: URL
 
   /// Writes the stream to the file.
@@ -11,9 +11,9 @@ final class Spool: Sendable {
   init(_ stream: HTTPBodyStream, length: Int?) async throws(HTTPTransportError) {
     url = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
     do {
-      try await Spool.write(stream, length, to: url)
+      try await UploadFile.write(stream, length, to: url)
     } catch {
-      Spool.remove(url)
+      UploadFile.remove(url)
       if Task.isCancelled { throw .cancelled }
       throw error as? HTTPTransportError ?? .invalidRequest("its content failed: \(error)")
     }
@@ -22,7 +22,7 @@ final class Spool: Sendable {
   deinit { remove() }
 
   /// Removes the file.
-  func remove() { Spool.remove(url) }
+  func remove() { UploadFile.remove(url) }
 
   private static func remove(_ url: URL) {
     // An error is ignored: the file is already gone, or cannot be removed, and the request does not depend on it.

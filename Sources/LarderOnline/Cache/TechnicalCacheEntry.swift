@@ -3,7 +3,7 @@ import LarderOData
 import LarderService
 
 /// One complete response as the cache stores it.
-struct CacheEntry: Sendable {
+struct TechnicalCacheEntry: Sendable {
   /// The status code, 2xx.
   var status: Int
   /// The fields that may be stored; see ``CacheFields``.
@@ -32,9 +32,9 @@ struct CacheEntry: Sendable {
 /// A change of the cache's content. Several changes are applied together or not at all.
 enum CacheChange: Sendable {
   /// Stores the last successful response in place of an earlier one.
-  case store(CacheKey, CacheEntry)
+  case store(CacheKey, TechnicalCacheEntry)
   /// The server confirmed the response: updates its fields and the link for the next request.
-  case refresh(CacheKey, CacheEntry)
+  case refresh(CacheKey, TechnicalCacheEntry)
   /// The resource no longer exists (404, 410): removes every representation of it.
   case remove(CacheKey)
 

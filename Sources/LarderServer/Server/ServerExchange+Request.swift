@@ -8,7 +8,7 @@ import LarderHTTP
 #endif
 
 // Handles libmicrohttpd's calls for a request, on the connection's thread.
-extension Exchange {
+extension ServerExchange {
   /// Handles a complete head. It is called again after the connection was suspended.
   func handleHead(_ head: () -> Result<RequestHead, HeadRejection>) -> Step {
     let (isStarted, isAborted) = state.withLock { ($0.isStarted, $0.isAborted) }
@@ -86,7 +86,7 @@ extension Exchange {
   /// (`MHD_queue_response` rejects a second one). Between the head of a request and the response, libmicrohttpd sends
   /// nothing on its own except 100 (Continue), if the client waits for that.
   private func sendInterim(_ response: HTTPInterimResponse) {
-    let head = Exchange.interimHead(response)
+    let head = ServerExchange.interimHead(response)
     let isWhole = state.withLock { state in
       guard state.stage != .over, !state.isAborted, !state.hasResponse, !state.expectsContinue else { return true }
       let sent = connection.send(head)

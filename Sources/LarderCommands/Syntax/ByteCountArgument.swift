@@ -1,5 +1,5 @@
 /// Parses a number of bytes on the command line: `65536`, `64k`, `512M`, `2G`, in powers of 1024.
-enum ByteCount {
+enum ByteCountArgument {
   /// The number; nil for any other text, and for a number that is too large.
   static func parse(_ text: String) -> Int? {
     var digits = Substring(text)

@@ -94,10 +94,10 @@ final class QueryContext {
 }
 
 /// One statement while it is written: what it selects, and the enclosing statement whose rows it runs for.
-final class Statement {
+final class SelectStatement {
   let context: QueryContext
   /// The enclosing statement. This statement runs once for each of its rows.
-  let outer: Statement?
+  let outer: SelectStatement?
   private(set) var columns: [SQLText] = []
   /// The number of levels of `$levels=max` that are left for an item of `$expand`.
   var levels: [ODataBoundPath: Int] = [:]
@@ -107,7 +107,7 @@ final class Statement {
   var checks: [(text: SQLText, failure: OfflineODataError)] = []
   private var places: [SQLText: Int32] = [:]
 
-  init(_ context: QueryContext, outer: Statement? = nil) throws {
+  init(_ context: QueryContext, outer: SelectStatement? = nil) throws {
     self.context = context
     self.outer = outer
     try context.begin()
@@ -123,7 +123,7 @@ final class Statement {
   }
 
   /// Returns a text of an enclosing statement as it can be used in this one: the value becomes a parameter.
-  func imported(_ text: SQLText, from source: Statement) throws -> SQLText {
+  func imported(_ text: SQLText, from source: SelectStatement) throws -> SQLText {
     if source === self { return text }
     guard let outer else { throw OfflineODataError.unsupported("$it or $this outside the rows that it names") }
     return SQLText(.outer(outer.column(try outer.imported(text, from: source))))

@@ -2,8 +2,8 @@ internal import LarderCurl
 internal import LarderHTTP
 
 /// Creates the platform's transport with the settings of the command line.
-enum Connection {
-  static func transport(_ settings: ConnectionSettings) throws -> any HTTPTransport {
+enum PlatformTransport {
+  static func make(_ settings: ConnectionSettings) throws -> any HTTPTransport {
     var options = CurlTransport.Options()
     options.userAgent = settings.passesContent ? nil : "larder/\(CommandLineTool.version)"
     options.decodesContent = !settings.passesContent

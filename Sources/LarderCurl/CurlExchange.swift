@@ -5,7 +5,7 @@ import LarderHTTP
 ///
 /// The engine adds content, the task removes it. An exchange ends once: complete, failed or cancelled. Content that
 /// arrived before a failure is still read first; content that arrived before a cancellation is dropped.
-final class Exchange: Sendable {
+final class CurlExchange: Sendable {
   /// The number of bytes of unread content that pauses the transfer. One write of libcurl may exceed it.
   private static let highWater = 256 << 10
 
@@ -25,14 +25,14 @@ final class Exchange: Sendable {
     var reader: CheckedContinuation<Result<[UInt8]?, HTTPTransportError>, Never>?
   }
 
-  let prepared: PreparedRequest
+  let prepared: CurlRequest
   let upload: Upload
   private let engine: CurlEngine
   /// Keeps the transport alive until the content has been read or dropped: the engine ends with the transport.
   private let owner: CurlTransport
   private let state = Locked(State())
 
-  init(_ prepared: PreparedRequest, content: HTTPBody, engine: CurlEngine, owner: CurlTransport) {
+  init(_ prepared: CurlRequest, content: HTTPBody, engine: CurlEngine, owner: CurlTransport) {
     self.prepared = prepared
     self.engine = engine
     self.owner = owner
@@ -62,7 +62,7 @@ final class Exchange: Sendable {
   func nextChunk() async throws(HTTPTransportError) -> [UInt8]? {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let (ready, resumes) = state.withLock { Exchange.take(&$0, or: continuation) }
+        let (ready, resumes) = state.withLock { CurlExchange.take(&$0, or: continuation) }
         if resumes { engine.post(.resumeReceiving(self)) }
         if let ready { continuation.resume(returning: ready) }
       }
@@ -119,7 +119,7 @@ final class Exchange: Sendable {
   func deliver(_ bytes: [UInt8]) -> Bool {
     let (accepted, reader) = state.withLock { state in
       if let reader = state.reader.take() { return (true, Optional(reader)) }
-      if state.content.count >= Exchange.highWater {
+      if state.content.count >= CurlExchange.highWater {
         state.isPaused = true
         return (false, nil)
       }

@@ -9,7 +9,7 @@ import LarderHTTP
 #endif
 
 // Sends a response, on the connection's thread.
-extension Exchange {
+extension ServerExchange {
   /// Content up to this size is copied to libmicrohttpd and sent with the head in one call; larger content is sent in
   /// pieces.
   private static let copyLimit = 64 << 10
@@ -33,7 +33,7 @@ extension Exchange {
       addRejectionFields(to: &response)
     }
     // libmicrohttpd would close the connection without a response.
-    if Exchange.headSize(response.fields) > engine.options.maximumHead - Exchange.reservedHeadSize {
+    if ServerExchange.headSize(response.fields) > engine.options.maximumHead - ServerExchange.reservedHeadSize {
       response.replace(status: 502, "The head of the response is larger than this server forwards.\n")
       addRejectionFields(to: &response)
     }
@@ -52,8 +52,8 @@ extension Exchange {
     switch response.body {
     case .none:
       begin(OutgoingContent(), response.onEnd)
-      return unsafe Exchange.empty()
-    case .bytes(let bytes) where bytes.count <= Exchange.copyLimit:
+      return unsafe ServerExchange.empty()
+    case .bytes(let bytes) where bytes.count <= ServerExchange.copyLimit:
       begin(OutgoingContent(bufferedByMHD: bytes.count), response.onEnd)
       // The bytes are copied during the call; libmicrohttpd does not write to them.
       return unsafe bytes.withUnsafeBytes { bytes in
@@ -65,7 +65,7 @@ extension Exchange {
       if stream.length == 0 {
         stream.cancel()
         begin(OutgoingContent(), response.onEnd)
-        return unsafe Exchange.empty()
+        return unsafe ServerExchange.empty()
       }
       return unsafe createReadingResponse(
         OutgoingContent(stream, length: stream.length), length: stream.length, response.onEnd)
@@ -97,7 +97,7 @@ extension Exchange {
     }
     if response.status == 204 {
       begin(OutgoingContent(), response.onEnd)
-      return unsafe Exchange.empty()
+      return unsafe ServerExchange.empty()
     }
     let mhdResponse = unsafe createReadingResponse(OutgoingContent(), length: length, response.onEnd)
     if let mhdResponse = unsafe mhdResponse, length == nil { unsafe larder_mhd_ends_connection(mhdResponse) }
@@ -109,13 +109,13 @@ extension Exchange {
   ) -> OpaquePointer? {
     begin(content, onEnd)
     // Content without a length is read into libmicrohttpd's own buffer.
-    let size = length.map { min(max($0, 1), Exchange.pieceSize) } ?? 4096
+    let size = length.map { min(max($0, 1), ServerExchange.pieceSize) } ?? 4096
     let total = length.flatMap { UInt64(exactly: $0) } ?? UInt64.max
     // The response retains the exchange until it calls serverReleasesContent.
     let context = unsafe Unmanaged.passRetained(self).toOpaque()
     let mhdResponse = unsafe MHD_create_response_from_callback(
       total, size, serverReadsContent, context, serverReleasesContent)
-    if unsafe mhdResponse == nil { unsafe Unmanaged<Exchange>.fromOpaque(context).release() }
+    if unsafe mhdResponse == nil { unsafe Unmanaged<ServerExchange>.fromOpaque(context).release() }
     return unsafe mhdResponse
   }
 
@@ -125,7 +125,7 @@ extension Exchange {
       switch FramingField(field.name) {
       case .connection: if field.value.lowercased().contains("close") { closes = true }
       case .dropped: continue
-      case nil: unsafe Exchange.add(field, to: response)
+      case nil: unsafe ServerExchange.add(field, to: response)
       }
     }
     if closes { unsafe _ = MHD_add_response_header(response, "Connection", "close") }
@@ -147,7 +147,7 @@ extension Exchange {
 
   /// Adds a value of visible ASCII and spaces, if the name is a token.
   private static func add(_ name: HTTPFieldName, _ value: String, to response: OpaquePointer) {
-    guard !name.rawName.isEmpty, name.rawName.utf8.allSatisfy(isTokenByte) else { return }
+    guard !name.rawName.isEmpty, name.rawName.utf8.allSatisfy(HTTPFieldName.isTokenByte) else { return }
     // libmicrohttpd copies both. Passing the texts as arguments would copy them once more.
     unsafe name.rawName.withCString { name in
       unsafe value.withCString { unsafe _ = MHD_add_response_header(response, name, $0) }

@@ -3,7 +3,7 @@ import LarderCore
 import LarderHTTP
 
 // Requests that libmicrohttpd rejects on its own.
-extension Exchange {
+extension ServerExchange {
   /// Responds to a request that libmicrohttpd rejects before it calls the server: a head with an unreadable
   /// Content-Length, for which it sends the head of its response twice. libmicrohttpd first writes to its log, and this
   /// function then sends a response instead. libmicrohttpd's own response finds the connection ended.

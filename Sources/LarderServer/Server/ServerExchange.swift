@@ -10,7 +10,7 @@ import LarderHTTP
 /// the meantime.
 ///
 /// libmicrohttpd's functions are called under the lock: suspending and resuming do not call back.
-final class Exchange: Sendable {
+final class ServerExchange: Sendable {
   /// The progress of the request.
   enum Stage {
     /// The head was received; content, if there is any, has not been requested.
@@ -176,7 +176,7 @@ struct ReleasedResources {
   private let reader: IncomingContent.Reader?
   private let error: HTTPTransportError
 
-  init(_ state: inout Exchange.State, error: HTTPTransportError) {
+  init(_ state: inout ServerExchange.State, error: HTTPTransportError) {
     self.error = error
     task = state.task.take()
     response = state.response.take()
