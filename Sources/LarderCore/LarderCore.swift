@@ -6,3 +6,5 @@
 //    (LarderError.swift). It passes both on to Foundation: `localizedDescription`, `recoverySuggestion`, domain and code.
 // 3. `LarderEnvironment` is time, random numbers and tasks (LarderEnvironment.swift). Stores take all three from it, so that a
 //    test controls them and a run can be repeated.
+// 4. `LarderDiagnostic` is what stores report besides errors, all through a hook `onDiagnostic` (LarderDiagnostic.swift). Each
+//    store's module declares its names in an enum, a `DiagnosticName`.
