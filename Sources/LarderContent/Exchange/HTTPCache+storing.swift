@@ -99,7 +99,7 @@ extension HTTPCache {
       await renewSalt(afterStoring: entry)
       return entry
     } catch {
-      report(.store, cacheRequest.resource, error)
+      report(.cacheWriteFailed, cacheRequest.resource, error)
       return nil
     }
   }
@@ -109,7 +109,7 @@ extension HTTPCache {
     do throws(CacheError) {
       try await CallerDigest.store(salt, in: cache, now: options.now())
     } catch {
-      report(.store, "", error)
+      report(.cacheWriteFailed, nil, error)
     }
   }
 
@@ -202,7 +202,7 @@ extension HTTPCache {
       if entry.rules.isSuccess { await show(originRequest.hiddenKeys, cacheRequest.resource) }
       return entry
     } catch {
-      report(.update, cacheRequest.resource, error)
+      report(.cacheUpdateFailed, cacheRequest.resource, error)
       return nil
     }
   }
@@ -214,7 +214,7 @@ extension HTTPCache {
       try await cache.update(entry, to: metadata, forKey: key)
       return true
     } catch {
-      report(.update, resource, error)
+      report(.cacheUpdateFailed, resource, error)
       return false
     }
   }
@@ -261,7 +261,7 @@ extension HTTPCache {
         }
         groups.append(CacheGroup(name: name, generation: generation))
       } catch {
-        report(.store, cacheRequest.resource, error)
+        report(.cacheWriteFailed, cacheRequest.resource, error)
         // Without a record the entry counts as outdated, which is safe.
         groups.append(CacheGroup(name: name, generation: ""))
       }

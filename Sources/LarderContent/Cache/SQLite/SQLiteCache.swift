@@ -1,4 +1,4 @@
-import LarderCore
+public import LarderCore
 public import LarderStorage
 import Synchronization
 
@@ -42,7 +42,7 @@ public final class SQLiteCache: Cache, SharedCache {
   private let state: Locked<State>
   private let calls = SerialCalls()
   private let opening: SQLiteOpening
-  private let onDiagnostic: (@Sendable (CacheError) -> Void)?
+  private let onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
 
   /// The open file.
   var store: SQLiteStore { state.withLock { $0.store } }
@@ -65,14 +65,15 @@ public final class SQLiteCache: Cache, SharedCache {
   ///     large content in the file itself, and SQLite's temporary files are encrypted too: no plain text reaches the
   ///     disk.
   ///   - fileProtection: when the file can be read and written, on Apple's devices.
-  ///   - onDiagnostic: called with errors that no call can throw, from background work.
+  ///   - onDiagnostic: called with errors that no call can throw, from background work, and when a damaged file was
+  ///     replaced. Called on any thread, and never under a lock.
   /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain file, each at once and
   ///   without a change; `foreign` for another program's file or one of a later version, which is not changed;
   ///   `corrupt` for a damaged file that another cache has open; `readOnly`, `full`, `failed`.
   public convenience init(
     path: String, limit: Int = 512 << 20, entryLimit: Int? = nil, synchronizes: Bool = false, key: StorageKey? = nil,
     fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
-    onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+    onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) async throws(CacheError) {
     try await self.init(
       path: path, limit: limit, entryLimit: entryLimit, maximumPageCount: nil, synchronizes: synchronizes, key: key,
@@ -83,7 +84,7 @@ public final class SQLiteCache: Cache, SharedCache {
   package init(
     path: String, limit: Int, entryLimit: Int? = nil, maximumPageCount: Int?, synchronizes: Bool = false,
     key: StorageKey? = nil, protection: FileProtection = .completeUntilFirstUserAuthentication,
-    onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+    onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) async throws(CacheError) {
     self.path = path
     self.limit = max(0, limit)
@@ -99,7 +100,7 @@ public final class SQLiteCache: Cache, SharedCache {
   }
 
   private static func open(
-    _ opening: SQLiteOpening, limit: Int, _ onDiagnostic: (@Sendable (CacheError) -> Void)?
+    _ opening: SQLiteOpening, limit: Int, _ onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
   ) async throws(CacheError) -> (store: SQLiteStore, replacedDamage: String?) {
     let opened = try await opening.open()
     let store: SQLiteStore
@@ -118,7 +119,10 @@ public final class SQLiteCache: Cache, SharedCache {
     }
     do throws(CacheError) { try await store.clearUp() } catch {
       // The file is full, or another process writes for a long time: the next opening clears up.
-      onDiagnostic?(error)
+      store.report(.cleanUpFailed, error)
+    }
+    if let reason = opened.replaced {
+      LarderDiagnostic.cacheReplaced(path: opening.path, reason: reason).report(to: onDiagnostic)
     }
     return (store, opened.replaced)
   }
@@ -265,20 +269,19 @@ public final class SQLiteCache: Cache, SharedCache {
   }
 
   /// Opens the file of a suspended cache again, with all checks of the first opening. A damaged file is replaced if no
-  /// other cache has it open, and `onDiagnostic` gets the reason. Entries from before the suspension throw `gone` when
+  /// other cache has it open, and `onDiagnostic` receives the reason. Entries from before the suspension throw `gone` when
   /// their content is read. A cache that is not suspended stays as it is.
   ///
   /// Throws the errors of opening; the cache stays suspended then.
   public func resume() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       guard state.withLock({ $0.use }) == .suspended else { return }
-      let (store, replaced) = try await SQLiteCache.open(opening, limit: limit, onDiagnostic)
+      let store = try await SQLiteCache.open(opening, limit: limit, onDiagnostic).store
       let formers = state.withLock { state in
         state.use = .open
         return state.formers.compactMap(\.store) + [exchange(&state.store, with: store)]
       }
       for former in formers { former.isReplaced.store(true, ordering: .releasing) }
-      if let replaced { onDiagnostic?(.corrupt(path: path, reason: replaced)) }
     }
   }
 }

@@ -62,32 +62,34 @@ extension SQLiteStore {
 
   /// Abandons a staged body.
   func abandon(_ body: Int64) {
-    if holds.doom([body]) { database.whereWriting { [self] turn in deleteChunks(turn) } }
+    if holds.doom([body]) { deleteChunksInTurn() }
   }
 
   /// Ends the use of a body.
   func release(_ body: Int64) {
-    if holds.release(body) { database.whereWriting { [self] turn in deleteChunks(turn) } }
+    if holds.release(body) { deleteChunksInTurn() }
   }
 
   /// Removes a damaged entry in the background.
   func discard(_ condition: String, _ value: Int64) {
-    database.whereWriting { [self] turn in
-      do throws(StorageError) {
-        let doomed = try turn.write { (connection) throws(StorageError) in
-          var doomed: [Int64] = []
-          try remove(condition, .integer(value), connection, &doomed)
-          return doomed
-        }
-        if holds.doom(doomed) { deleteChunks(turn) }
-      } catch { diagnose(error) }
+    inTurn(.cleanUpFailed) { [self] turn throws(StorageError) in
+      let doomed = try turn.write { (connection) throws(StorageError) in
+        var doomed: [Int64] = []
+        try remove(condition, .integer(value), connection, &doomed)
+        return doomed
+      }
+      if holds.doom(doomed) { try deleteChunks(turn) }
     }
   }
 
+  /// Deletes the chunks of bodies that nothing needs any more, in turns of the writer.
+  func deleteChunksInTurn() { inTurn(.cleanUpFailed) { [self] turn throws(StorageError) in try deleteChunks(turn) } }
+
   /// Deletes some chunks; the others are deleted in later turns of the writer, so that changes can run in between.
-  func deleteChunks(_ turn: Database.WriterTurn) {
+  func deleteChunks(_ turn: Database.WriterTurn) throws(StorageError) {
     let bodies = holds.deletable(SQLiteStore.deletionSlice)
     guard !bodies.isEmpty else { return }
+    defer { deleteChunksInTurn() }
     do throws(StorageError) {
       let done = try turn.write { (connection) throws(StorageError) in
         var remaining = SQLiteStore.deletionSlice
@@ -101,10 +103,9 @@ extension SQLiteStore {
       }
       holds.finish(done)
     } catch {
-      diagnose(error)
       holds.finish(bodies)
+      throw error
     }
-    database.whereWriting { [self] turn in deleteChunks(turn) }
   }
 
   /// Deletes chunks of a body, and the body itself if fewer chunks than the maximum are left. Returns how many there
@@ -150,12 +151,10 @@ extension SQLiteStore {
 
   /// Writes some of the recorded uses in the background.
   func flushSomeUses() {
-    database.whereWriting { [self] turn in
+    inTurn(.usesNotWritten) { [self] turn throws(StorageError) in
       let slice = uses.removeSlice()
-      do throws(StorageError) {
-        try turn.write { (connection) throws(StorageError) in try SQLiteStore.write(slice, connection) }
-      } catch { diagnose(error) }
-      if uses.continuesFlushing() { flushSomeUses() }
+      defer { if uses.continuesFlushing() { flushSomeUses() } }
+      try turn.write { (connection) throws(StorageError) in try SQLiteStore.write(slice, connection) }
     }
   }
 }

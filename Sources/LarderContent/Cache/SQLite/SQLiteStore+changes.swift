@@ -35,12 +35,14 @@ extension SQLiteStore {
         return pendingChanges.count == 1
       }
       // Changes that arrive while the writer is busy are included in its next transaction.
-      if isFirst { database.whereWriting { [self] turn in writeWaiting(turn) } }
+      if isFirst { inTurn(.cleanUpFailed) { [self] turn throws(StorageError) in try writeWaiting(turn) } }
     }
     if let error { throw failure(error) }
   }
 
-  private func writeWaiting(_ turn: Database.WriterTurn) {
+  /// Applies the pending changes. Throws only if the content of removed entries could not be deleted.
+  private func writeWaiting(_ turn: Database.WriterTurn) throws(StorageError) {
+    var cleanUpError: StorageError?
     var (rest, all) = pendingChanges.withLock { pendingChanges in
       defer { pendingChanges = [] }
       return (pendingChanges[...], pendingChanges.count)
@@ -53,17 +55,20 @@ extension SQLiteStore {
       }
       rest = rest.dropFirst(share.count)
       all -= share.count
-      let error = write(share, turn)
+      let error = write(share, turn, &cleanUpError)
       if error != nil, share.count > 1 {
         // One of the changes may have failed: retry each in a transaction of its own.
-        for change in share { change.done.resume(returning: write([change], turn)) }
+        for change in share { change.done.resume(returning: write([change], turn, &cleanUpError)) }
       } else {
         for change in share { change.done.resume(returning: error) }
       }
     }
+    if let cleanUpError { throw cleanUpError }
   }
 
-  private func write(_ changes: ArraySlice<PendingChange>, _ turn: Database.WriterTurn) -> StorageError? {
+  private func write(
+    _ changes: ArraySlice<PendingChange>, _ turn: Database.WriterTurn, _ cleanUpError: inout StorageError?
+  ) -> StorageError? {
     do throws(StorageError) {
       // Check before taking the lock beside the file.
       try turn.checkOpen()
@@ -74,7 +79,8 @@ extension SQLiteStore {
           return doomed
         }
       }
-      if holds.doom(doomed) { deleteChunks(turn) }
+      guard holds.doom(doomed) else { return nil }
+      do throws(StorageError) { try deleteChunks(turn) } catch { cleanUpError = error }
       return nil
     } catch { return error }
   }

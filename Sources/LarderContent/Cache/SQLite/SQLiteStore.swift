@@ -25,11 +25,11 @@ final class SQLiteStore: Sendable {
   /// True if the cache was resumed with another store: the content of entries of this store is gone.
   let isReplaced = Atomic(false)
   private let isEncrypted: Bool
-  private let onDiagnostic: (@Sendable (CacheError) -> Void)?
+  private let onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
 
   init(
     _ opened: SQLiteOpening.Opened, path: String, limit: Int, lastUse: Int64, changes: SharedChanges?,
-    isEncrypted: Bool, onDiagnostic: (@Sendable (CacheError) -> Void)?
+    isEncrypted: Bool, onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
   ) {
     self.path = path
     self.limit = limit
@@ -173,10 +173,25 @@ final class SQLiteStore: Sendable {
 
   private func damage(_ reason: String) -> CacheError { .corrupt(path: path, reason: reason) }
 
-  /// Reports an error that no call can throw.
-  func diagnose(_ error: StorageError) {
-    let error = failure(error)
-    if error != .closed, error != .suspended { onDiagnostic?(error) }
+  /// Reports an error that no call can throw. Call it without a turn of the writer.
+  func report(_ name: ContentDiagnostic, _ error: CacheError) {
+    if error != .closed, error != .suspended {
+      LarderDiagnostic.failed(name, path: path, error).report(to: onDiagnostic)
+    }
+  }
+
+  /// Runs work in a turn of the writer, and reports its error after the turn.
+  func inTurn(
+    _ name: ContentDiagnostic, _ work: @escaping @Sendable (Database.WriterTurn) throws(StorageError) -> Void
+  ) {
+    database.whereWriting { turn -> StorageError? in
+      do throws(StorageError) {
+        try work(turn)
+        return nil
+      } catch { return error }
+    } afterwards: { [self] error in
+      if let error { report(name, failure(error)) }
+    }
   }
 
   // MARK: Ending
@@ -197,27 +212,19 @@ final class SQLiteStore: Sendable {
     var uses = uses.removeSlice()
     while !uses.isEmpty {
       let slice = uses
-      let isWritten = await failing { () throws(StorageError) in
-        try await self.database.write { (connection) throws(StorageError) in try SQLiteStore.write(slice, connection) }
+      do throws(StorageError) {
+        try await database.write { (connection) throws(StorageError) in try SQLiteStore.write(slice, connection) }
+        uses = self.uses.removeSlice()
+      } catch {
+        report(.usesNotWritten, failure(error))
+        uses = []
       }
-      uses = isWritten ? self.uses.removeSlice() : []
     }
     defer { claim.release() }
     do throws(CacheError) { try await finishDeletion() } catch {
       // The file is already closed, or the next opening deletes the rest.
     }
     do throws(StorageError) { try await endUse(database) } catch { throw failure(error) }
-  }
-
-  /// Runs work and reports its error. Returns false if it failed.
-  private func failing(_ work: () async throws(StorageError) -> Void) async -> Bool {
-    do throws(StorageError) {
-      try await work()
-      return true
-    } catch {
-      diagnose(error)
-      return false
-    }
   }
 
   static func write(_ uses: [(row: Int64, useNumber: Int64)], _ connection: Connection) throws(StorageError) {
