@@ -132,7 +132,9 @@ extension HTTPCache {
   static func boundary() -> String { Digest.hexadecimal(Digest.randomBytes(16)) }
 
   func remove(_ key: String, _ resource: String) async {
-    do throws(CacheError) { try await cache.removeEntry(forKey: key) } catch { report(.cacheRemovalFailed, resource, error) }
+    do throws(CacheError) { try await cache.removeEntry(forKey: key) } catch {
+      report(.cacheRemovalFailed, resource, error)
+    }
   }
 }
 

@@ -17,7 +17,9 @@ extension TechnicalCache {
       }
       // Changes that arrive while the writer is busy are written together in its next transaction.
       guard isFirst else { return }
-      database.whereWriting { [self] turn in writePending(turn) } afterwards: { [report] written in
+      database.whereWriting { [self] turn in
+        writePending(turn)
+      } afterwards: { [report] written in
         for diagnostic in written.diagnostics { report(diagnostic) }
         for (pendingWrite, error) in written.results { pendingWrite.done.resume(returning: error) }
       }
