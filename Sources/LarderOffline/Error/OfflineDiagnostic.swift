@@ -16,7 +16,7 @@ package enum OfflineDiagnostic: String, DiagnosticName {
   case batchesRejected
   /// The service rejects the identifiers of repeatable requests; they are left out until the store is closed.
   case requestIDsRejected
-  /// An entity could not be read from the service after an upload; the store continues without its new version.
+  /// The version of an entity at the service could not be read during an upload; the store continues without it.
   case lookUpFailed
   /// A download continues where it was interrupted.
   case downloadResumed
@@ -65,16 +65,16 @@ package enum OfflineDiagnostic: String, DiagnosticName {
     case .batchesRejected: (.warning, ["status"])
     case .requestIDsRejected: (.warning, [])
     case .lookUpFailed: (.warning, ["url"])
-    case .downloadResumed: (.info, ["query", "pages"])
-    case .stagingTooOld, .rowsMoved, .containerDeleted: (.info, ["query"])
-    case .deltaExpired, .pageExpired: (.info, ["query", "status"])
-    case .deltaUnusable, .deltaIncomplete, .pageUnusable, .pagingIgnored: (.warning, ["query"])
-    case .countsDiffer: (.warning, ["query", "serviceRows", "storeRows"])
-    case .optionsRejected: (.warning, ["query", "status", "options"])
-    case .pageRejected, .preferencesRejected: (.warning, ["query", "status"])
-    case .countUnreliable: (.warning, ["query", "count", "rows"])
-    case .pagesRequested: (.info, ["query", "size"])
-    case .valuesTooPrecise, .pendingRowsChanged: (.info, ["query", "count"])
+    case .downloadResumed: (.info, ["definingQuery", "pages"])
+    case .stagingTooOld, .rowsMoved, .containerDeleted: (.info, ["definingQuery"])
+    case .deltaExpired, .pageExpired: (.info, ["definingQuery", "status"])
+    case .deltaUnusable, .deltaIncomplete, .pageUnusable, .pagingIgnored: (.warning, ["definingQuery"])
+    case .countsDiffer: (.warning, ["definingQuery", "serviceRows", "storeRows"])
+    case .optionsRejected: (.warning, ["definingQuery", "status", "options"])
+    case .pageRejected, .preferencesRejected: (.warning, ["definingQuery", "status"])
+    case .countUnreliable: (.warning, ["definingQuery", "count", "rows"])
+    case .pagesRequested: (.info, ["definingQuery", "size"])
+    case .valuesTooPrecise, .pendingRowsChanged: (.info, ["definingQuery", "count"])
     }
   }
 }

@@ -6,7 +6,7 @@ extension DownloadNote {
   func diagnostic(of query: String) -> LarderDiagnostic {
     let (name, fields, error) = parts
     return LarderDiagnostic(
-      name, "Defining query '\(query)': \(description)", fields.merging(["query": query]) { _, new in new },
+      name, "Defining query '\(query)': \(description)", fields.merging(["definingQuery": query]) { _, new in new },
       error: error)
   }
 
