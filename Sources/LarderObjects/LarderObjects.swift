@@ -80,15 +80,15 @@ public final class ObjectStore: Sendable {
   ///   - key: encrypts the file. ``changeKey(path:from:to:)`` encrypts an existing file.
   ///   - options: the limits in memory and on disk.
   ///   - environment: the clock for expiry and metadata, and the tasks.
-  ///   - onDiagnostic: called with errors that no call can throw: counts that could not be written, or a file system
-  ///     without shared memory, on which nothing is held in memory.
+  ///   - onDiagnostic: called with what no call can throw: counts that could not be written, or a file system without
+  ///     shared memory, on which nothing is held in memory. Called on any thread, and never under a lock.
   /// - Throws: `storage`, with the category `foreignFile` for another program's file, `newerSchema` for a file of a
   ///   later version, `corrupt` for a damaged one, `wrongKey`, `encrypted` without a key, `notEncrypted` with one,
   ///   `cannotOpen`, `readOnly`, `busy`, `full`, and `notSupported` for `:memory:`.
   public convenience init(
     path: String, key: StorageKey? = nil, options: ObjectStoreOptions = ObjectStoreOptions(),
     environment: LarderEnvironment = .system,
-    onDiagnostic: (@Sendable (ObjectStoreError) -> Void)? = nil
+    onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) async throws(ObjectStoreError) {
     try await self.init(
       path: path, key: key, options: options, environment: environment,
@@ -104,7 +104,7 @@ public final class ObjectStore: Sendable {
   package init(
     path: String, key: StorageKey? = nil, options: ObjectStoreOptions, environment: LarderEnvironment,
     countsDelay: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
-    onDiagnostic: (@Sendable (ObjectStoreError) -> Void)?
+    onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
   ) async throws(ObjectStoreError) {
     self.path = path
     self.options = options
@@ -112,7 +112,7 @@ public final class ObjectStore: Sendable {
     calls = SerialCalls(environment)
     opening = ObjectOpening(
       path: path, key: key, options: options, environment: environment, observers: observers,
-      countsDelay: countsDelay, diagnose: onDiagnostic ?? { _ in })
+      countsDelay: countsDelay, onDiagnostic: onDiagnostic)
     state = Locked(State(opened: try await opening.open()))
   }
 

@@ -10,7 +10,7 @@ struct ObjectOpening: Sendable {
   let observers: Observers
   /// Runs work a few seconds later.
   let countsDelay: @Sendable (@escaping @Sendable () -> Void) -> Void
-  let diagnose: @Sendable (ObjectStoreError) -> Void
+  let onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
 
   func open() async throws(ObjectStoreError) -> OpenObjects {
     let (database, memory): (Database, Memory)
@@ -61,13 +61,19 @@ struct ObjectOpening: Sendable {
           try row.int64(0)
         }
       }
-      let memory = try await onWriterThread(of: database) { () throws(StorageError) in
+      let (memory, whyNotShared) = try await onWriterThread(of: database) { () throws(StorageError) in
+        let (counter, whyNotShared) = try counter()
         let memory = Memory(
-          limit: options.memory, evicts: options.disk != nil, counter: try counter(), lastRequest: last ?? 0,
+          limit: options.memory, evicts: options.disk != nil, counter: counter, lastRequest: last ?? 0,
           environment: environment)
         try memory.repair()
-        return memory
+        return (memory, whyNotShared)
       }
+      if let whyNotShared {
+        LarderDiagnostic.store(.memoryNotUsed, path: path, ObjectStoreError(.open, whyNotShared)).report(
+          to: onDiagnostic)
+      }
+      if database.isFull { LarderDiagnostic.store(.storeReadOnly, path: path, nil).report(to: onDiagnostic) }
       return (database, memory)
     } catch {
       try? await database.close()
@@ -75,15 +81,14 @@ struct ObjectOpening: Sendable {
     }
   }
 
-  /// The counter of changes that processes share. Nil if the file system has no shared memory, which is then so for
-  /// every process.
+  /// The counter of changes that processes share. Nil, with the reason, if the file system has no shared memory, which
+  /// is then so for every process.
   ///
   /// Every other failure is a failure to open: otherwise, other processes would not notice the changes of this one.
-  private func counter() throws(StorageError) -> SharedCounter? {
-    do throws(StorageError) { return try SharedCounter(path + "-changes", like: path) } catch {
+  private func counter() throws(StorageError) -> (SharedCounter?, whyNotShared: StorageError?) {
+    do throws(StorageError) { return (try SharedCounter(path + "-changes", like: path), nil) } catch {
       guard error.category == .notSupported else { throw error }
-      diagnose(ObjectStoreError(.open, error))
-      return nil
+      return (nil, error)
     }
   }
 

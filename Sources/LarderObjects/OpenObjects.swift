@@ -13,7 +13,7 @@ final class OpenObjects: Sendable {
     let observers = opening.observers
     pressure = MemoryPressure { [memory] in memory.trim() }
     writer = ObjectWriter(
-      database, memory: memory, observers: observers, limits: opening.options, diagnose: opening.diagnose)
+      database, memory: memory, observers: observers, limits: opening.options, onDiagnostic: opening.onDiagnostic)
     // Neither closure holds the store, so that it is released when its owner releases it.
     memory.setMaintenanceHandler { [weak writer, observers, countsDelay = opening.countsDelay] maintenanceTasks in
       if maintenanceTasks.contains(.reportMissed) { observers.report([.missed]) }

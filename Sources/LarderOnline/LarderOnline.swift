@@ -158,5 +158,5 @@ public final class OnlineODataStore: ODataStore {
     }
   }
 
-  func report(_ diagnostic: OnlineStoreDiagnostic) { options.onDiagnostic?(diagnostic) }
+  func report(_ diagnostic: LarderDiagnostic) { diagnostic.report(to: options.onDiagnostic) }
 }

@@ -141,7 +141,7 @@ extension OnlineODataStore {
   func openCacheFile(
     _ place: CachePlace, _ options: OnlineStoreOptions
   ) async throws(StorageError) -> TechnicalCache {
-    let report: @Sendable (OnlineStoreDiagnostic) -> Void = { [weak self] in self?.report($0) }
+    let report: @Sendable (LarderDiagnostic) -> Void = { [weak self] in self?.report($0) }
     return try await TechnicalCache.open(
       place, key: options.givenKey.key, limits: options.limits, common: options.conversation.fields,
       environment: options.conversation.environment, credentials: options.credentialFields,

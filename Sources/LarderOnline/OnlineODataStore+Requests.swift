@@ -54,7 +54,7 @@ extension OnlineODataStore {
         !state.options.useCache ? .disabled : state.cache == nil ? .closed : .open
       let session = OpenSession(
         conversation: state.conversation, cache: state.cache, tracksChanges: state.options.tracksChanges,
-        memory: state.memory, report: state.options.onDiagnostic ?? { _ in })
+        memory: state.memory, report: { [hook = state.options.onDiagnostic] in $0.report(to: hook) })
       return (
         .init(
           isOpen: state.isOpen, isPassive: state.isPassive, cache: cache, isSuspended: state.suspension != nil), session

@@ -1,3 +1,4 @@
+public import LarderCore
 public import LarderHTTP
 public import LarderService
 public import LarderStorage
@@ -36,8 +37,9 @@ public struct OnlineStoreOptions: Sendable {
   public var tracksChanges: Bool
   /// How the store communicates with the service.
   public var conversation: ConversationOptions
-  /// Called with problems that did not prevent a request from getting its response. Called on any thread.
-  public var onDiagnostic: (@Sendable (OnlineStoreDiagnostic) -> Void)?
+  /// Called with what no call can throw: a problem of the cache, or a feature that the service rejects. Called on any
+  /// thread, and never under a lock.
+  public var onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
 
   package var givenKey: GivenKey
 
@@ -52,7 +54,7 @@ public struct OnlineStoreOptions: Sendable {
     useCache: Bool = false, cachePath: String? = nil, storeName: String = "store", maximumCacheSize: Int = 16_384,
     cacheCleanupThreshold: Int = 60, cacheEncryptionKey: StorageKey? = nil, tracksChanges: Bool = false,
     conversation: ConversationOptions = ConversationOptions(),
-    onDiagnostic: (@Sendable (OnlineStoreDiagnostic) -> Void)? = nil
+    onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) {
     self.useCache = useCache
     self.cachePath = cachePath

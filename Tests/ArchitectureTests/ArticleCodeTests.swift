@@ -7,7 +7,7 @@ enum ArticleCode {
   /// The articles whose code is compiled: each line of it occurs in one of the snippets.
   static let articles = [
     "GettingStarted", "TheOnlineStore", "SwiftUIAndObservation", "TestingYourApplication", "BackgroundWork",
-    "Performance", "Troubleshooting", "ComingFromDatasync", "ComingFromOkHttpOrNuke",
+    "Performance", "Troubleshooting", "Diagnostics", "ComingFromDatasync", "ComingFromOkHttpOrNuke",
   ]
 
   /// The lines of each block of Swift, without manifests of packages.

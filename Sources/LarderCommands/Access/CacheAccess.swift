@@ -32,7 +32,8 @@ struct CacheAccess: Sendable {
     var options = OnlineStoreOptions(
       useCache: true, cachePath: folder, cacheEncryptionKey: key, conversation: access.options
     ) {
-      if $0.isReported { context.warn($0.description) }
+      // Clean-ups are routine.
+      if $0.level > .debug { context.warn($0.message) }
     }
     options.loadsMetadata = false
     options.credentialFields = access.credentialFields
@@ -55,9 +56,4 @@ struct CacheAccess: Sendable {
       }
     }
   }
-}
-
-extension OnlineStoreDiagnostic {
-  /// Whether a diagnostic is shown. Clean-ups are routine and are not.
-  fileprivate var isReported: Bool { if case .cacheCleanedUp = self { false } else { true } }
 }

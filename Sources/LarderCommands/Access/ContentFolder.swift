@@ -43,7 +43,7 @@ struct ContentFolder: Sendable {
   /// are errors.
   func open(limit: Int, isNeeded: Bool, _ context: CommandContext) throws(CacheError) -> any Cache {
     do throws(CacheError) {
-      return try FileCache(path: path, limit: limit, key: key) { context.warn($0.description) }
+      return try FileCache(path: path, limit: limit, key: key) { context.warn($0.message) }
     } catch {
       if isNeeded || error.isKeyError || (isGiven && !error.isDiskFull) { throw error }
       context.warn("responses are not cached: \(error)")

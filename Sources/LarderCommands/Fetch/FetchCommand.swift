@@ -238,8 +238,12 @@ private final class StoreDiagnostics: Sendable {
     options.checkedFirst = .max
     options.credentialFields = credentialFields
     options.onDiagnostic = { diagnostic in
-      if diagnostic.operation == .read { self.firstUnreadable.withLock { $0 = $0 ?? diagnostic.error } }
-      self.context.warn(diagnostic.description)
+      switch (ContentDiagnostic(rawValue: diagnostic.name), diagnostic.error) {
+      case (.cacheReadFailed, let error as CacheError), (.entryDamaged, let error as CacheError):
+        self.firstUnreadable.withLock { $0 = $0 ?? error }
+      default: break
+      }
+      self.context.warn(diagnostic.message)
     }
     return options
   }

@@ -204,7 +204,7 @@ struct ProxyCommand {
   private func openCache(_ warn: @escaping @Sendable (String) -> Void) throws -> any Cache {
     let memory = MemoryCache(limit: memoryLimit)
     guard let cacheFolder else { return memory }
-    let disk = try FileCache(path: cacheFolder, limit: diskLimit, key: key) { warn($0.description) }
+    let disk = try FileCache(path: cacheFolder, limit: diskLimit, key: key) { warn($0.message) }
     return memoryLimit == 0 ? disk : TieredCache(memory: memory, disk: disk)
   }
 
@@ -212,7 +212,7 @@ struct ProxyCommand {
     var options = HTTPCacheOptions()
     options.isShared = isShared
     options.credentialFields = credentialFields
-    options.onDiagnostic = { warn($0.description) }
+    options.onDiagnostic = { warn($0.message) }
     return options
   }
 }

@@ -77,7 +77,7 @@ extension ContentManager {
     do throws(CacheError) {
       try await engine.removeContent(of: request)
     } catch {
-      engine.report(.remove, request.url.absoluteString, error)
+      engine.report(.cacheRemovalFailed, request.url.absoluteString, error)
     }
   }
 

@@ -68,7 +68,7 @@ extension HTTPCache {
       try await EntryContent(completion.entry, pieces, length: length).start(checking: options.checkedFirst)
       return true
     } catch {
-      report(.read, originRequest.cacheRequest.resource, error)
+      report(.cacheReadFailed, originRequest.cacheRequest.resource, error)
       await remove(originRequest.storedKey, originRequest.cacheRequest.resource)
       return false
     }
@@ -91,7 +91,7 @@ extension HTTPCache {
       }
       return try await writer.commit(metadata, forKey: originRequest.storedKey)
     } catch {
-      report(.store, originRequest.cacheRequest.resource, error)
+      report(.cacheWriteFailed, originRequest.cacheRequest.resource, error)
       return nil
     }
   }
@@ -103,7 +103,7 @@ extension HTTPCache {
     do throws(CacheError) {
       return try await writer.commit(metadata, forKey: originRequest.storedKey)
     } catch {
-      report(.store, originRequest.cacheRequest.resource, error)
+      report(.cacheWriteFailed, originRequest.cacheRequest.resource, error)
       return nil
     }
   }

@@ -98,7 +98,7 @@ extension HTTPCache {
     do throws(CacheError) {
       return try await cache.entry(forKey: key)
     } catch {
-      report(.read, resource, error)
+      report(.cacheReadFailed, resource, error)
       return nil
     }
   }

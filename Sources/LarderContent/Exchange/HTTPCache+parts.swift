@@ -66,7 +66,7 @@ extension HTTPCache {
       while let bytes = try await content.next() { try await writer.append(bytes) }
       return try await writer.commit(metadata, forKey: key)
     } catch {
-      if let error = error as? CacheError { report(.store, resource, error) }
+      if let error = error as? CacheError { report(.cacheWriteFailed, resource, error) }
       return nil
     }
   }

@@ -132,7 +132,7 @@ extension HTTPCache {
       do throws(CacheError) {
         _ = try await records.run(key) { () async throws(CacheError) in try await renew(group: name, key) }
       } catch {
-        report(.update, cacheRequest.resource, error)
+        report(.cacheUpdateFailed, cacheRequest.resource, error)
         await remove(key, cacheRequest.resource)
       }
     }
@@ -148,7 +148,7 @@ extension HTTPCache {
     do throws(CacheError) {
       for other in try await knownCallers.all(in: cache) where other != caller { keys.append(resource + other) }
     } catch {
-      report(.read, resource, error)
+      report(.cacheReadFailed, resource, error)
     }
     for key in keys { await invalidate(key, resource) }
   }
@@ -158,7 +158,7 @@ extension HTTPCache {
       // This waits for responses that are being stored now.
       try await records.run(key) { () async throws(CacheError) in try await invalidate(key) }
     } catch {
-      report(.update, resource, error)
+      report(.cacheUpdateFailed, resource, error)
       await remove(key, resource)
     }
   }

@@ -100,7 +100,7 @@ extension HTTPCache {
     do throws(CacheError) {
       try await content.start(checking: options.checkedFirst)
     } catch {
-      report(.read, resource, error)
+      report(.cacheReadFailed, resource, error)
       await remove(key, resource)
       return nil
     }
@@ -125,7 +125,7 @@ extension HTTPCache {
 
   /// The error if content could not be read to its end.
   private func broken(_ resource: String, _ error: CacheError) -> HTTPTransportError {
-    report(.read, resource, error)
+    report(.cacheReadFailed, resource, error)
     return .other("the rest of the cached content could not be read: \(error)")
   }
 
@@ -133,7 +133,9 @@ extension HTTPCache {
   static func boundary() -> String { Hexadecimal.text(Digest.randomBytes(16)) }
 
   func remove(_ key: String, _ resource: String) async {
-    do throws(CacheError) { try await cache.removeEntry(forKey: key) } catch { report(.remove, resource, error) }
+    do throws(CacheError) { try await cache.removeEntry(forKey: key) } catch {
+      report(.cacheRemovalFailed, resource, error)
+    }
   }
 }
 

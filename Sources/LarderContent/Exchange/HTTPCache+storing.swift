@@ -100,7 +100,7 @@ extension HTTPCache {
       await renewSalt(afterStoring: entry)
       return entry
     } catch {
-      report(.store, cacheRequest.resource, error)
+      report(.cacheWriteFailed, cacheRequest.resource, error)
       return nil
     }
   }
@@ -110,7 +110,7 @@ extension HTTPCache {
     do throws(CacheError) {
       try await CallerDigest.store(salt, in: cache, now: options.now())
     } catch {
-      report(.store, "", error)
+      report(.cacheWriteFailed, nil, error)
     }
   }
 
@@ -203,7 +203,7 @@ extension HTTPCache {
       if entry.rules.isSuccess { await show(originRequest.hiddenKeys, cacheRequest.resource) }
       return entry
     } catch {
-      report(.update, cacheRequest.resource, error)
+      report(.cacheUpdateFailed, cacheRequest.resource, error)
       return nil
     }
   }
@@ -215,7 +215,7 @@ extension HTTPCache {
       try await cache.update(entry, to: metadata, forKey: key)
       return true
     } catch {
-      report(.update, resource, error)
+      report(.cacheUpdateFailed, resource, error)
       return false
     }
   }
@@ -262,7 +262,7 @@ extension HTTPCache {
         }
         groups.append(CacheGroup(name: name, generation: generation))
       } catch {
-        report(.store, cacheRequest.resource, error)
+        report(.cacheWriteFailed, cacheRequest.resource, error)
         // Without a record the entry counts as outdated, which is safe.
         groups.append(CacheGroup(name: name, generation: ""))
       }

@@ -43,7 +43,7 @@ public final class HTTPCache: Sendable {
       window: options.window, patience: options.patience, finishing: options.finishesAbandoned,
       environment: options.environment
     ) {
-      options.onDiagnostic(CacheDiagnostic(operation: .read, url: "", error: $0))
+      LarderDiagnostic.failed(.cacheReadFailed, url: nil, $0).report(to: options.onDiagnostic)
     }
     hitStatus = String(CacheStatus.hit(options.name, timeToLive: 0).dropLast())
     callers = CallerDigest(options.credentialFields, isShared: options.isShared)
@@ -165,7 +165,7 @@ public final class HTTPCache: Sendable {
     do throws(CacheError) {
       return try await CallerDigest.salt(in: cache, now: options.now())
     } catch {
-      report(.read, "", error)
+      report(.cacheReadFailed, nil, error)
       return CallerDigest.temporarySalt()
     }
   }
@@ -225,7 +225,8 @@ public final class HTTPCache: Sendable {
       response: HTTPResponse(status: 504, fields: fields, url: cacheRequest.request.url), origin: .generated)
   }
 
-  func report(_ operation: CacheDiagnostic.Operation, _ url: String, _ error: CacheError) {
-    options.onDiagnostic(CacheDiagnostic(operation: operation, url: url, error: error))
+  /// Reports a failure of the cache; `url` is nil if no single resource is concerned.
+  func report(_ name: ContentDiagnostic, _ url: String?, _ error: CacheError) {
+    LarderDiagnostic.failed(name, url: url, error).report(to: options.onDiagnostic)
   }
 }

@@ -32,8 +32,8 @@ public struct HTTPCacheOptions: Sendable {
   public var patience: Duration = .seconds(1)
   /// The clock for ages and lifetimes, and the tasks.
   public var environment = LarderEnvironment.system
-  /// Called with failures of the cache, which fail no request.
-  public var onDiagnostic: @Sendable (CacheDiagnostic) -> Void = { _ in }
+  /// Called with failures of the cache, which fail no request. Called on any thread, and never under a lock.
+  public var onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
 
   /// Creates the default options.
   public init() {}

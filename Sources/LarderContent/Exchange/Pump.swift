@@ -56,7 +56,7 @@ struct Pump {
       self.writer = writer
       head.isSpooled = true
     } catch {
-      engine.report(.store, originRequest.cacheRequest.resource, error)
+      engine.report(.cacheWriteFailed, originRequest.cacheRequest.resource, error)
       transfer.stopSpooling()
     }
   }
@@ -74,7 +74,10 @@ struct Pump {
         try await writer.append(bytes)
       } catch {
         // A cache that does not accept content of this size has not failed.
-        if case .tooLarge = error {} else { engine.report(.store, originRequest.cacheRequest.resource, error) }
+        if case .tooLarge = error {
+        } else {
+          engine.report(.cacheWriteFailed, originRequest.cacheRequest.resource, error)
+        }
         transfer.stopSpooling()
         self.writer = nil
       }

@@ -21,7 +21,9 @@ final class ObjectWriter: Sendable {
   let observers: Observers
   let limits: ObjectStoreOptions
   private let pending = Locked(PendingWrites())
-  private let diagnose: @Sendable (ObjectStoreError) -> Void
+  private let onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
+  /// What a turn of the writer has to report when it has ended.
+  private let unreported = Locked<[LarderDiagnostic]>([])
 
   /// How many bytes one shared transaction writes. The limit keeps the time short for which the lock is held.
   private static let transactionBytes = 4 << 20
@@ -40,13 +42,13 @@ final class ObjectWriter: Sendable {
 
   init(
     _ database: Database, memory: Memory, observers: Observers, limits: ObjectStoreOptions,
-    diagnose: @escaping @Sendable (ObjectStoreError) -> Void
+    onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
   ) {
     self.database = database
     self.memory = memory
     self.observers = observers
     self.limits = limits
-    self.diagnose = diagnose
+    self.onDiagnostic = onDiagnostic
   }
 
   /// Applies a change after all changes requested before, and returns when it is durable.
@@ -94,13 +96,19 @@ final class ObjectWriter: Sendable {
         return pending.changes.count == 1
       }
       // Changes that arrive while the writer is busy are included in its next transaction.
-      if isFirst { database.whereWriting { [self] turn in writePending(turn) } }
+      guard isFirst else { return }
+      database.whereWriting { [self] turn in
+        writePending(turn)
+      } afterwards: { [self] in
+        report()
+      }
     }
   }
 
   /// Applies a change on the caller's thread if that is fast and no other change is running. Otherwise returns nil.
   private func changeHere<Result>(_ work: (ObjectTable) throws -> Result) -> Swift.Result<Result, any Error>? {
-    BlockedThread.take {
+    defer { report() }
+    return BlockedThread.take {
       database.writeHere { turn in
         // Changes that are already pending are applied first.
         guard pending.withLock({ $0.changes.isEmpty }) else { return nil }
@@ -183,7 +191,7 @@ final class ObjectWriter: Sendable {
     try transaction(turn) { table in
       let result: Result
       do { result = try work(table) } catch { throw ChangeFailure(cause: error) }
-      table.purgeAsMaintenance(ObjectWriter.purgeLimit, report)
+      table.purgeAsMaintenance(ObjectWriter.purgeLimit) { note(.expiredNotDeleted, .delete, $0) }
       return result
     }
   }
@@ -275,8 +283,10 @@ final class ObjectWriter: Sendable {
         memory.endWritingCounts(succeeded: false, triesAgain: true)
       } catch {
         memory.endWritingCounts(succeeded: false)
-        report(error)
+        note(.countsNotWritten, .close, error)
       }
+    } afterwards: { [self] in
+      report()
     }
   }
 
@@ -308,12 +318,18 @@ final class ObjectWriter: Sendable {
     }
   }
 
-  private func report(_ error: any Error) {
-    switch error {
-    case let error as StorageError where error.category == .closed || error.category == .suspended: break
-    case let error as StorageError: diagnose(ObjectStoreError(.close, error))
-    case let error as ObjectStoreError: diagnose(error)
-    default: break
+  /// Keeps a failure until the turn has ended: a hook is never called in a turn.
+  private func note(_ name: ObjectDiagnostic, _ operation: ObjectStoreError.Operation, _ error: any Error) {
+    let error = ObjectStore.failure(error, operation)
+    switch error.reason {
+    case .closed, .suspended: return
+    default: unreported.withLock { $0.append(.store(name, path: database.path, error)) }
     }
+  }
+
+  /// Reports what was kept.
+  private func report() {
+    let diagnostics = unreported.withLock { exchange(&$0, with: []) }
+    for diagnostic in diagnostics { diagnostic.report(to: onDiagnostic) }
   }
 }

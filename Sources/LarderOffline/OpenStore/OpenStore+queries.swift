@@ -151,10 +151,16 @@ extension OpenStore {
   }
 
   /// Adds an operation to the event log. If `once` is set and the newest entry has the same content, only that entry's
-  /// time is updated. If the log cannot be written, the operation does not fail.
+  /// time is updated. If the log cannot be written, that is reported, and the operation does not fail.
   func log(_ record: EventLog.Record, once: Bool = false) async {
-    _ = try? await replica.addEvent(
-      JSONSettings.encode(record), at: environment.now().timeIntervalSince1970, limit: EventLog.limit, once: once)
+    guard !replica.isReadOnly else { return }
+    do throws(StorageError) {
+      try await replica.addEvent(
+        JSONSettings.encode(record), at: environment.now().timeIntervalSince1970, limit: EventLog.limit, once: once)
+    } catch {
+      guard ![.closed, .suspended].contains(error.category) else { return }
+      report(.eventNotLogged(record.type, path: replica.database.path, OfflineODataError(error)))
+    }
   }
 
   /// Creates the indexes that the application requests. If there are no metadata yet, it records them for when the

@@ -58,6 +58,9 @@ final class OpenStore: Sendable {
     rootText = root.url.absoluteString
   }
 
+  /// Calls the hook for diagnostics.
+  func report(_ diagnostic: LarderDiagnostic) { diagnostic.report(to: parameters.onDiagnostic) }
+
   /// The binder for a plan's model. It is created once for each model.
   func binder(_ plan: ReplicaPlan) -> ODataBinder {
     if let kept = binding.withLock({ $0 }), kept.first === plan.tables.first { return kept.binder }

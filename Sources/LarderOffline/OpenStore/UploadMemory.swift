@@ -36,9 +36,15 @@ extension OpenStore {
   }
 
   func forgetClaims() { upload.withLock { $0.claimed = [:] } }
-  func recordNameRejection() { upload.withLock { $0.rejectsRequestNames = true } }
+  func recordNameRejection() {
+    if !upload.withLock({ exchange(&$0.rejectsRequestNames, with: true) }) { report(.requestIDsRejected()) }
+  }
   func recordRepeatability() { upload.withLock { $0.supportsRepeatability = true } }
-  func recordBatchRejection() { upload.withLock { $0.rejectsBatches = true } }
+  func recordBatchRejection(_ error: (any LarderError)?) {
+    let isKnown = rejectsBatches
+    upload.withLock { $0.rejectsBatches = true }
+    if !isKnown { report(.batchesRejected(error)) }
+  }
 }
 
 extension EdmModel {

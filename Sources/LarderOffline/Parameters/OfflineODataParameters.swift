@@ -1,4 +1,4 @@
-import LarderCore
+public import LarderCore
 public import LarderHTTP
 public import LarderService
 public import LarderStorage
@@ -64,6 +64,9 @@ public struct OfflineODataParameters: Sendable {
   /// Whether pending changes of one entity are merged: an update is merged into the unsent create or update, and a
   /// create and its delete cancel each other.
   public var combinesChanges: Bool
+  /// Called with what no call can throw: a feature that the service rejects, or work that the store left out. Called on
+  /// any thread, and never under a lock. ``OfflineODataProvider/events`` report the progress of the store's work.
+  public var onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
 
   package var givenKey: GivenKey
 
@@ -76,7 +79,8 @@ public struct OfflineODataParameters: Sendable {
     currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .refuse,
     conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
     parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), answerPageSize: Int? = nil,
-    combinesChanges: Bool = false, fileProtection: FileProtection = .completeUntilFirstUserAuthentication
+    combinesChanges: Bool = false, fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
+    onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) {
     self.storeName = storeName
     self.storePath = storePath
@@ -95,6 +99,7 @@ public struct OfflineODataParameters: Sendable {
     self.maximumStagingAge = maximumStagingAge
     self.answerPageSize = answerPageSize
     self.combinesChanges = combinesChanges
+    self.onDiagnostic = onDiagnostic
   }
 
   /// The path of the store's file. If ``storePath`` is nil, the service's name is missing from the path until a

@@ -81,6 +81,7 @@ extension OfflineODataProvider {
       let opened = try await openFile()
       replica = opened
       let store = try makeStore(opened)
+      reportLimits(of: store)
       var taken = try await prepare(store, fills: former == nil)
       while let late = try finishOpening(opening, store, resumable, after: taken) {
         let removed = try await removeNamed(store)
@@ -155,6 +156,15 @@ extension OfflineODataProvider {
     return OpenStore(replica: replica, conversation: conversation, root: root, parameters: given.shown)
   }
 
+  /// Reports what the file's disk or file system does not allow.
+  private func reportLimits(of store: OpenStore) {
+    if store.replica.isReadOnly {
+      store.report(.storeReadOnly(path: given.file))
+    } else if !store.replica.changes.isShared {
+      store.report(.changesNotShared(path: given.file))
+    }
+  }
+
   /// Removes the defining queries that were removed while the store was closed or opening. Returns their names.
   @discardableResult
   private func removeNamed(_ store: OpenStore) async throws -> Set<String> {
@@ -173,7 +183,7 @@ extension OfflineODataProvider {
     if !replica.isReadOnly {
       try await store.prepareStreams()
       // If there is no disk space to remove the leftovers, the store opens anyway.
-      try? await store.removeLeftovers()
+      await store.reportingLeftovers { try await store.removeLeftovers() }
       try await store.requestIndexes()
     }
     try await removeNamed(store)
@@ -201,6 +211,7 @@ extension OfflineODataProvider {
       let openingError = OfflineODataError(below: error)
       let isPassing = openingError.category == .communicationError || openingError.name == .downloadRunning
       guard isOpenable, isPassing, !Task.isCancelled else { throw error }
+      store.report(.openedWithoutDownload(path: given.file, openingError))
       try await store.useModel()
     }
   }

@@ -86,7 +86,7 @@ extension DownloadNote: CustomStringConvertible {
     }
   }
 
-  private static func list(_ tracking: Bool, _ count: Bool, _ pageSize: Bool) -> String {
+  static func list(_ tracking: Bool, _ count: Bool, _ pageSize: Bool) -> String {
     [tracking ? "change tracking" : nil, count ? "$count" : nil, pageSize ? "odata.maxpagesize" : nil]
       .compactMap(\.self).joined(separator: " and ")
   }

@@ -55,7 +55,7 @@ struct DownloadRun: Sendable {
       if let links { run.machine.memory.links = links }
       defer { run.learnedLinks = run.machine.memory.links == links ? nil : run.machine.memory.links }
       if let container = bound.container, try await store.isDeletedHere(container) {
-        run.outcome.notes.append(DownloadNote.containerDeleted.description)
+        note(.containerDeleted, &run)
         run.result = DownloadResult(strategy: .condition, isUnchanged: true)
       } else {
         let resumed = isWhole ? nil : try await ReplicaStaging.resume(query, bound, places, store.replica)
@@ -78,12 +78,18 @@ struct DownloadRun: Sendable {
     } catch { run.failure = run.failure ?? OfflineODataError(error) }
     run.outcome.error = run.failure
     if let first = run.fineValues.first {
-      run.outcome.notes.append(DownloadNote.fineValues(first: first, count: run.fineValues.count).description)
+      note(.fineValues(first: first, count: run.fineValues.count), &run)
     }
     if let result = run.result { run.outcome.way = OfflineODataDownloadStrategy(result) }
     run.progress.step = .done
     reportProgress(run.progress)
     return run.outcome
+  }
+
+  /// Adds a remark to the outcome, and reports it.
+  private func note(_ note: DownloadNote, _ run: inout Run) {
+    run.outcome.notes.append(note.description)
+    store.report(note.diagnostic(of: query.name))
   }
 
   private func machine() -> DownloadMachine {
@@ -120,7 +126,7 @@ struct DownloadRun: Sendable {
       run.outcome.rows = run.finished
       reportProgress(run.progress)
     case .wait(let pause): try await store.conversation.options.environment.sleep(pause)
-    case .note(let note): run.outcome.notes.append(note.description)
+    case .note(let note): self.note(note, &run)
     case .discard:
       try await run.staging?.discard()
       run.staging = nil
@@ -292,7 +298,7 @@ struct DownloadRun: Sendable {
       let now = Double(store.conversation.options.environment.unixSeconds)
       let outcome = try await staging.finish(ending, at: now, marks: marks)
       if !outcome.conflicts.isEmpty {
-        run.outcome.notes.append(DownloadNote.pendingRowsChanged(outcome.conflicts.count).description)
+        note(.pendingRowsChanged(outcome.conflicts.count), &run)
       }
       run.outcome.conflicts += outcome.noticed
       run.staging = nil

@@ -20,6 +20,15 @@ extension OpenStore {
     }
   }
 
+  /// Runs the removal of leftovers. A failure is reported: the next removal includes what is left.
+  func reportingLeftovers(_ remove: () async throws -> Void) async {
+    do { try await remove() } catch {
+      let error = OfflineODataError(below: error)
+      if error.isCancelled || Task.isCancelled || replica.changes.isEnded { return }
+      report(.leftoversNotRemoved(path: replica.database.path, error))
+    }
+  }
+
   /// Discards the staged rows of downloads that cannot be resumed, because they were interrupted in their first page or
   /// too long ago. Call this only while no download is running.
   func dropLeftovers() async throws(StorageError) {
@@ -53,10 +62,8 @@ extension OpenStore {
 
   /// Starts a background task that empties the tables that are no longer read.
   func beginSweeping() {
-    let task = environment.task(priority: .utility) { [replica] in
-      do { try await replica.sweep() } catch {
-        // The next sweep removes what is left.
-      }
+    let task = environment.task(priority: .utility) { [self] in
+      await reportingLeftovers { try await replica.sweep() }
     }
     _ = sweeping.withLock { exchange(&$0, with: task) }
   }

@@ -44,8 +44,10 @@ struct StoreDownload: Sendable {
       let report = try await queries()
       if names == nil, report.queries.allSatisfy({ $0.error == nil }) { try await store.replica.settle(uploaded) }
       try await store.storeStrategies(report)
-      try? await store.dropLeftovers()
-      try? await store.replica.sweep()
+      await store.reportingLeftovers {
+        try await store.dropLeftovers()
+        try await store.replica.sweep()
+      }
       try await store.noteFilled()
       try store.checkInPlace()
       if let error = report.queries.compactMap(\.error).first { throw error }

@@ -86,7 +86,7 @@ struct StoreUpload: Sendable {
             OfflineODataUploadProgress(sent: run.counts.sent, failed: run.counts.failed, total: run.total)))
       }
     }
-    if !machine.usesBatches, options.changesPerBatch > 0 { store.recordBatchRejection() }
+    if !machine.usesBatches, options.changesPerBatch > 0 { store.recordBatchRejection(run.batchError) }
     if run.stop == nil, let first = machine.unsendable.first {
       let reason = options.changesPerBatch > 0 ? "which the service does not support" : "but changesPerBatch is 0"
       run.stop = OfflineODataError(

@@ -1,3 +1,4 @@
+import LarderCore
 import LarderStorage
 
 /// Checks the cache's file before it is used, opens it, and replaces a damaged one with a new one.
@@ -5,7 +6,7 @@ struct CacheOpening: Sendable {
   let place: CachePlace
   let key: StorageKey?
   let options: DatabaseOptions
-  let report: @Sendable (OnlineStoreDiagnostic) -> Void
+  let report: @Sendable (LarderDiagnostic) -> Void
 
   /// Files up to this size are checked for damage at each opening. Damage in a larger file is found when it is read.
   private static let checkedBytes = 64 << 20
@@ -52,7 +53,7 @@ struct CacheOpening: Sendable {
     // Another program's file is not replaced while that program uses it: it does not know this cache's lock.
     if !isOurs { try DatabaseFile(place.file).checkUnused() }
     let aside = try DatabaseFile(place.file).setAside()
-    report(.cacheReplaced(path: place.file, setAside: aside, reason: reason))
+    report(.cacheReplaced(path: place.file, movedTo: aside, reason: reason))
     // A service's responses belong to one user: nobody else can read the file, nor therefore its log.
     try DatabaseFile(place.file).make()
     return try await opened()

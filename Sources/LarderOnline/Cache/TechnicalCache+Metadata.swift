@@ -17,7 +17,11 @@ extension TechnicalCache {
         (try row.int64(0), StoredMetadata(fields: CacheFields.fields(try row.text(1)), payload: try row.bytes(2)))
       }
     }
-    guard let (checksum, metadata) = stored, Checksum.of(metadata.payload) == checksum else { return nil }
+    guard let (checksum, metadata) = stored else { return nil }
+    guard Checksum.of(metadata.payload) == checksum else {
+      report(.metadataUnreadable(reason: "the checksum is wrong"))
+      return nil
+    }
     return metadata
   }
 

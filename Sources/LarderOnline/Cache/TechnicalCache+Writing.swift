@@ -16,24 +16,40 @@ extension TechnicalCache {
         return pendingWrites.count == 1
       }
       // Changes that arrive while the writer is busy are written together in its next transaction.
-      if isFirst { database.whereWriting { [self] turn in writePending(turn) } }
+      guard isFirst else { return }
+      database.whereWriting { [self] turn in
+        writePending(turn)
+      } afterwards: { [report] written in
+        for diagnostic in written.diagnostics { report(diagnostic) }
+        for (pendingWrite, error) in written.results { pendingWrite.done.resume(returning: error) }
+      }
     }
   }
 
-  private func writePending(_ turn: Database.WriterTurn) {
+  /// What a turn of the writer has done.
+  private struct Written: Sendable {
+    var results: [(PendingWrite, StorageError?)] = []
+    var diagnostics: [LarderDiagnostic] = []
+  }
+
+  private func writePending(_ turn: Database.WriterTurn) -> Written {
     let writes = pendingWrites.withLock { pendingWrites in
       defer { pendingWrites = [] }
       return pendingWrites
     }
-    if write(writes.flatMap(\.changes), turn) == nil {
-      for pendingWrite in writes { pendingWrite.done.resume(returning: nil) }
+    var written = Written()
+    if write(writes.flatMap(\.changes), turn, &written.diagnostics) == nil {
+      written.results = writes.map { ($0, nil) }
     } else {
       // One of the changes may be at fault: each request gets a transaction of its own.
-      for pendingWrite in writes { pendingWrite.done.resume(returning: write(pendingWrite.changes, turn)) }
+      written.results = writes.map { ($0, write($0.changes, turn, &written.diagnostics)) }
     }
+    return written
   }
 
-  private func write(_ changes: [SentChange], _ turn: Database.WriterTurn) -> StorageError? {
+  private func write(
+    _ changes: [SentChange], _ turn: Database.WriterTurn, _ diagnostics: inout [LarderDiagnostic]
+  ) -> StorageError? {
     // There is no other writer meanwhile, and changes that fail do not affect the order.
     var order = order.withLock { $0 }
     let newest = changes.filter { sent in
@@ -41,11 +57,13 @@ extension TechnicalCache {
       order.note(sent.change, sentAs: sent.number)
       return true
     }
+    var committed: [LarderDiagnostic] = []
     do throws(StorageError) {
       try turn.write { (connection) throws(StorageError) in
         try writeUses(connection)
-        for sent in newest { try apply(sent.change, connection) }
+        for sent in newest { try apply(sent.change, connection, &committed) }
       }
+      diagnostics += committed
       self.order.withLock { order in
         for sent in newest { order.note(sent.change, sentAs: sent.number) }
       }
@@ -53,21 +71,25 @@ extension TechnicalCache {
     } catch { return error }
   }
 
-  private func apply(_ change: CacheChange, _ connection: Connection) throws(StorageError) {
+  private func apply(
+    _ change: CacheChange, _ connection: Connection, _ diagnostics: inout [LarderDiagnostic]
+  ) throws(StorageError) {
     switch change {
-    case .store(let key, let entry): try store(entry, key, connection)
+    case .store(let key, let entry): try store(entry, key, connection, &diagnostics)
     case .refresh(let key, let entry): try refresh(entry, key, connection)
     case .remove(let key):
       try remove("url = ? AND scope = ?", [.text(key.url), .blob(key.scope)], connection)
     }
   }
 
-  private func store(_ entry: TechnicalCacheEntry, _ key: CacheKey, _ connection: Connection) throws(StorageError) {
+  private func store(
+    _ entry: TechnicalCacheEntry, _ key: CacheKey, _ connection: Connection, _ diagnostics: inout [LarderDiagnostic]
+  ) throws(StorageError) {
     let keyValues: [SQLValue] = [.text(key.url), .blob(key.scope), .blob(key.variant)]
     try remove("url = ? AND scope = ? AND variant = ?", keyValues, connection)
     let cost = entry.cost(url: key.url)
     guard cost <= limits.maximumBytes else {
-      report(.entryTooLarge(url: key.url, bytes: entry.payload.count))
+      diagnostics.append(.entryTooLarge(url: key.url, bytes: entry.payload.count))
       return
     }
     let now = timestamps.next()
@@ -80,7 +102,7 @@ extension TechnicalCache {
       .text(CacheFields.text(entry.fields)), .blob(entry.payload))
     let row = connection.lastInsertedRow
     try connection.run("UPDATE usage SET total = total + ?", .integer(cost))
-    try freeSpace(keeping: row, connection)
+    if let cleanUp = try freeSpace(keeping: row, connection) { diagnostics.append(cleanUp) }
   }
 
   /// Updates an entry and leaves its content as it is. If the row has been deleted meanwhile, it stays deleted.
@@ -108,11 +130,13 @@ extension TechnicalCache {
   }
 
   /// If the cache exceeds its limit, removes the least recently used entries until the threshold is reached. `row`
-  /// stays.
-  private func freeSpace(keeping row: Int64, _ connection: Connection) throws(StorageError) {
+  /// stays. Returns the diagnostic of the clean-up.
+  private func freeSpace(
+    keeping row: Int64, _ connection: Connection
+  ) throws(StorageError) -> LarderDiagnostic? {
     var total =
       try connection.first("SELECT total FROM usage") { (row) throws(StorageError) in try row.int64(0) } ?? 0
-    guard total > limits.maximumBytes else { return }
+    guard total > limits.maximumBytes else { return nil }
     var removedRows: [Int64] = []
     var freed: Int64 = 0
     try connection.forEachRow("SELECT id, cost FROM entry WHERE id <> ? ORDER BY used", [.integer(row)]) {
@@ -126,6 +150,6 @@ extension TechnicalCache {
     }
     for id in removedRows { try connection.run("DELETE FROM entry WHERE id = ?", .integer(id)) }
     try connection.run("UPDATE usage SET total = total - ?", .integer(freed))
-    report(.cacheCleanedUp(entries: removedRows.count, bytes: Int(clamping: freed)))
+    return .cacheCleanedUp(entries: removedRows.count, bytes: Int(clamping: freed))
   }
 }

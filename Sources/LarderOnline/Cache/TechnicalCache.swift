@@ -24,7 +24,7 @@ final class TechnicalCache: Sendable {
   let uses = Locked<[Int64: Int64]>([:])
   let pendingWrites = Locked<[PendingWrite]>([])
   let order = Locked(SendOrder())
-  let report: @Sendable (OnlineStoreDiagnostic) -> Void
+  let report: @Sendable (LarderDiagnostic) -> Void
 
   /// Changes that are pending until the writer takes them.
   struct PendingWrite {
@@ -40,7 +40,7 @@ final class TechnicalCache: Sendable {
 
   private init(
     _ database: Database, keys: CacheKeyMaker, limits: CacheLimits,
-    report: @escaping @Sendable (OnlineStoreDiagnostic) -> Void
+    report: @escaping @Sendable (LarderDiagnostic) -> Void
   ) {
     path = database.path
     self.database = database
@@ -58,7 +58,7 @@ final class TechnicalCache: Sendable {
     _ place: CachePlace, key: StorageKey?, limits: CacheLimits, common: HTTPFields,
     environment: LarderEnvironment = .system,
     credentials: CredentialFields,
-    protection: FileProtection, pages: Int? = nil, report: @escaping @Sendable (OnlineStoreDiagnostic) -> Void
+    protection: FileProtection, pages: Int? = nil, report: @escaping @Sendable (LarderDiagnostic) -> Void
   ) async throws(StorageError) -> TechnicalCache {
     let options = DatabaseOptions(
       synchronous: .full, readers: 3, maximumPageCount: pages, protection: protection, environment: environment)
@@ -106,7 +106,7 @@ final class TechnicalCache: Sendable {
     guard let (entry, checksum) = storedEntry else { return nil }
     guard Checksum.of(entry.payload) == checksum else {
       report(.entryDamaged(url: key.url))
-      database.whereWriting { [self] turn in discard(entry.row, turn) }
+      inTurn { [self] connection throws(StorageError) in try remove("id = ?", [.integer(entry.row)], connection) }
       return nil
     }
     noteUse(entry.row)
@@ -120,19 +120,18 @@ final class TechnicalCache: Sendable {
       return uses.count == 256
     }
     // Otherwise a process that only reads would lose the order of use, or fill its memory with it.
-    if isMany { database.whereWriting { [self] turn in flush(turn) } }
+    if isMany { inTurn { [self] connection throws(StorageError) in try writeUses(connection) } }
   }
 
-  private func discard(_ row: Int64, _ turn: Database.WriterTurn) {
-    do throws(StorageError) {
-      try turn.write { (connection) throws(StorageError) in try remove("id = ?", [.integer(row)], connection) }
-    } catch { report(.cacheWriteFailed(urls: [], error)) }
-  }
-
-  private func flush(_ turn: Database.WriterTurn) {
-    do throws(StorageError) { try turn.write { (connection) throws(StorageError) in try writeUses(connection) } } catch
-    {
-      report(.cacheWriteFailed(urls: [], error))
+  /// Runs a transaction in the background, and reports its error.
+  private func inTurn(_ body: @escaping @Sendable (Connection) throws(StorageError) -> Void) {
+    database.whereWriting { turn -> StorageError? in
+      do throws(StorageError) {
+        try turn.write(body)
+        return nil
+      } catch { return error }
+    } afterwards: { [report] error in
+      if let error { report(.cacheWriteFailed(urls: [], error)) }
     }
   }
 

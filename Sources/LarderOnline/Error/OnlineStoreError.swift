@@ -27,45 +27,6 @@ public enum OnlineStoreError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// A problem that did not prevent a request from getting its response.
-public enum OnlineStoreDiagnostic: Sendable, CustomStringConvertible {
-  /// The cache's file was damaged: it was moved aside and a new one created.
-  case cacheReplaced(path: String, setAside: String, reason: String)
-  /// The cache could not be read; the request continued as after a miss.
-  case cacheReadFailed(urls: [String], StorageError)
-  /// A response could not be cached; the caller received it nevertheless.
-  case cacheWriteFailed(urls: [String], StorageError)
-  /// A cached response was damaged on disk and removed.
-  case entryDamaged(url: String)
-  /// A response is larger than the cache's size limit and was not cached.
-  case entryTooLarge(url: String, bytes: Int)
-  /// The cache exceeded its size; the least recently used responses were removed.
-  case cacheCleanedUp(entries: Int, bytes: Int)
-  /// The cached metadata could not be read; it is downloaded again.
-  case metadataUnreadable(reason: String)
-  /// The service rejects conditions inside batches; they are left out from now on.
-  case batchConditionsRefused(status: Int)
-  /// The service rejects requests for change tracking; they are sent without it until the store is closed.
-  case trackingRefused(status: Int)
-
-  /// What happened, without any URL's query.
-  public var description: String {
-    switch self {
-    case .cacheReplaced(let path, let aside, let reason):
-      "The cache \(path) was damaged (\(reason)); it was moved to \(aside), and a new cache was created."
-    case .cacheReadFailed(_, let error): "The cache could not be read: \(error)"
-    case .cacheWriteFailed(_, let error): "A response could not be stored: \(error)"
-    case .entryDamaged(let url): "A stored response was damaged and removed: \(url.prefix { $0 != "?" })"
-    case .entryTooLarge(let url, let bytes):
-      "A response of \(bytes) bytes is larger than the cache and was not stored: \(url.prefix { $0 != "?" })"
-    case .cacheCleanedUp(let entries, let bytes): "\(entries) responses (\(bytes) bytes) were removed to free space."
-    case .metadataUnreadable(let reason): "The cached metadata could not be read: \(reason)"
-    case .batchConditionsRefused(let status): "The service rejects conditions in batches (HTTP \(status))."
-    case .trackingRefused(let status): "The service rejects change tracking (HTTP \(status))."
-    }
-  }
-}
-
 extension OnlineStoreError: LarderError {
   /// The stable number, from 1 in the order of the cases.
   public var errorIdentity: ErrorIdentity {

@@ -9,12 +9,12 @@ final class OpenSession: Sendable {
   let conversation: ODataConversation
   let cache: TechnicalCache?
   let tracksChanges: Bool
-  let report: @Sendable (OnlineStoreDiagnostic) -> Void
+  let report: @Sendable (LarderDiagnostic) -> Void
   private let memory: SessionMemory
 
   init(
     conversation: ODataConversation, cache: TechnicalCache?, tracksChanges: Bool, memory: SessionMemory,
-    report: @escaping @Sendable (OnlineStoreDiagnostic) -> Void
+    report: @escaping @Sendable (LarderDiagnostic) -> Void
   ) {
     self.conversation = conversation
     self.cache = cache
@@ -56,7 +56,7 @@ final class OpenSession: Sendable {
       // The service may reject the preference, which the store added.
       let response = try await conversation.send(request)
       memory.recordTrackingRejection()
-      report(.trackingRefused(status: status))
+      report(.trackingRejected(status: status))
       return response
     }
   }
@@ -87,7 +87,7 @@ final class OpenSession: Sendable {
     for (slot, validators) in zip(batchResponse.slots, validators) where validators != nil {
       guard let status = slot?.failure?.httpStatus, [400, 412, 428, 501].contains(status) else { continue }
       memory.recordConditionsRejection()
-      report(.batchConditionsRefused(status: status))
+      report(.batchConditionsRejected(status: status))
       return try await conversation.send(batch)
     }
     return batchResponse
@@ -96,12 +96,16 @@ final class OpenSession: Sendable {
   /// Checks once, during the first request, whether the cached metadata is still the service's.
   func refreshMetadata() {
     guard let cache, memory.claimRefresh() else { return }
-    let conversation = conversation
+    let (conversation, report) = (conversation, report)
     memory.refreshing(
       conversation.options.environment.task {
         // After a failure the known model stays; the next opening tries again.
         guard let document = try? await conversation.metadataDocument(), !Task.isCancelled else { return }
-        try? await ServiceMetadata.take(document, into: conversation, cache: cache)
+        do throws(StorageError) { try await ServiceMetadata.take(document, into: conversation, cache: cache) } catch {
+          if ![.closed, .suspended].contains(error.category) {
+            report(.cacheWriteFailed(urls: [document.url], error))
+          }
+        }
       })
   }
 }

@@ -37,8 +37,8 @@ struct RequestMachine: Sendable {
     case serverResponse(ODataResponse)
     case finished
     case failed(any Error, ODataResponse?)
-    /// Reported to the store's own log, not to the listener.
-    case diagnostic(OnlineStoreDiagnostic)
+    /// Reported to the store's hook for diagnostics, not to the listener.
+    case diagnostic(LarderDiagnostic)
   }
 
   /// Asynchronous work, whose result comes back as an ``Input``.

@@ -9,7 +9,7 @@ enum ServiceMetadata {
   /// Gives a conversation its model. Returns true if it came from the cache.
   static func load(
     into conversation: ODataConversation, cache: TechnicalCache?, isPassive: Bool,
-    report: @Sendable (OnlineStoreDiagnostic) -> Void
+    report: @Sendable (LarderDiagnostic) -> Void
   ) async throws -> Bool {
     guard let cache else {
       _ = try await conversation.metadata()

@@ -202,7 +202,19 @@ package final class Database: Sendable {
   ///
   /// - Parameter waits: whether a transaction waits for another process's lock; otherwise it throws `busy` at once.
   package func whereWriting(waits: Bool = true, _ work: @escaping @Sendable (WriterTurn) -> Void) {
-    writing.async { [self] in inTurn.run { _ in work(WriterTurn(database: self, waits: waits)) } }
+    whereWriting(waits: waits, work) { _ in }
+  }
+
+  /// Schedules `work` as ``whereWriting(waits:_:)`` does. When its turn has ended, its result is passed to `afterwards`,
+  /// which has no lock: it may call a user's code.
+  package func whereWriting<Value: Sendable>(
+    waits: Bool = true, _ work: @escaping @Sendable (WriterTurn) -> Value,
+    afterwards: @escaping @Sendable (Value) -> Void
+  ) {
+    writing.async { [self] in
+      let value = inTurn.run { _ in work(WriterTurn(database: self, waits: waits)) }
+      afterwards(value)
+    }
   }
 
   /// Runs `work` on the caller's thread, blocking, if no other caller of this process is writing; returns nil

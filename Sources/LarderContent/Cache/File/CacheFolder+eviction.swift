@@ -34,7 +34,7 @@ extension CacheFolder {
       guard let now = try? self.usage(), now.bytes > limit else { return false }
       return try removeOldest(now.shelves, besides: name) > 0
     } catch {
-      diagnose(error)
+      report(.evictionFailed, error)
       return false
     }
   }

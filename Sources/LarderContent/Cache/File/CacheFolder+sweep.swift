@@ -57,7 +57,7 @@ extension CacheFolder {
     for shelf in 0..<EntryName.shelves {
       if isStopped { throw Errno(ECANCELED) }
       do throws(CacheError) { try recount(shelf) } catch {
-        diagnose(error)
+        report(.cleanUpFailed, error)
         throw Errno(EIO)
       }
     }

@@ -44,7 +44,10 @@ extension CacheFolder {
     try checkState()
     let file = try write(bytes, session)
     do throws(CacheError) {
-      try changing(name) { () throws(CacheError) in try replace(name, by: file, bytes.count, blob, session) }
+      let leftover = try changing(name) { () throws(CacheError) in
+        try replace(name, by: file, bytes.count, blob, session)
+      }
+      if let leftover { report(.cleanUpFailed, leftover) }
       if synchronizes { try syncShelf(name) }
     } catch {
       session.remove(file.name)
@@ -68,10 +71,11 @@ extension CacheFolder {
     }
   }
 
-  /// Moves a file to the name of an entry; called with the lock held.
+  /// Moves a file to the name of an entry; called with the lock held. Returns why the content of the previous entry could
+  /// not be removed; nil if it was removed, or there was none.
   private func replace(
     _ name: EntryName, by file: FolderSession.File, _ length: Int, _ blob: PendingContentFile?, _ session: FolderSession
-  ) throws(CacheError) {
+  ) throws(CacheError) -> CacheError? {
     let old: ExistingEntry?
     do throws(Errno) { old = try existingEntry(name) } catch { throw error.cacheError(path) }
     let added = length + (blob?.length ?? 0)
@@ -91,13 +95,14 @@ extension CacheFolder {
     } catch {
       throw error.cacheError(path)
     }
-    guard let old else { return }
+    guard let old else { return nil }
     do throws(Errno) {
       if let blob = old.blob, old.blobLength > 0 { try disk.unlink(root.number, blob.path(of: name)) }
       try change(name.shelf, bytes: -old.bytes, entries: 0)
+      return nil
     } catch {
       // The new entry is stored; the old one's bytes stay counted until the folder is counted again.
-      diagnose(error.cacheError(path))
+      return error.cacheError(path)
     }
   }
 

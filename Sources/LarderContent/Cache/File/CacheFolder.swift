@@ -36,7 +36,7 @@ final class CacheFolder: Sendable {
   let nextShelf: Atomic<Int>
   /// Nil if the folder cannot be written.
   let session: FolderSession?
-  let onDiagnostic: (@Sendable (CacheError) -> Void)?
+  let onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
   /// Changed when the cache is closed or suspended: background work ends at its next step.
   let use = Atomic(StoreUse.open)
   /// True while a thread evicts entries, so that others do not.
@@ -53,7 +53,7 @@ final class CacheFolder: Sendable {
     var faults: DiskFaults?
     /// The clock of uses, and random numbers for the seed of names, the first shelf to scan and the names of files.
     var environment = LarderEnvironment.system
-    var onDiagnostic: (@Sendable (CacheError) -> Void)?
+    var onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
   }
 
   /// Opens a folder, and creates it if it does not exist.
@@ -364,7 +364,10 @@ final class CacheFolder: Sendable {
   /// The full path of a file in the folder, for messages.
   func fullPath(_ below: String) -> String { path + "/" + below }
 
-  func diagnose(_ error: CacheError) { onDiagnostic?(error) }
+  /// Reports an error that no call can throw. Call it without the folder's lock.
+  func report(_ name: ContentDiagnostic, _ error: CacheError) {
+    LarderDiagnostic.failed(name, path: path, error).report(to: onDiagnostic)
+  }
 
   /// The age at which a recorded use is renewed: a sixteenth of the time that entries stay.
   func granularity(_ now: Int64) -> Int64 {

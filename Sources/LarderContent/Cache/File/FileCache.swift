@@ -1,5 +1,5 @@
 import Dispatch
-package import LarderCore
+public import LarderCore
 public import LarderStorage
 import Synchronization
 
@@ -50,7 +50,8 @@ public final class FileCache: Cache, SharedCache {
   ///     of work on the caller's thread. The key of a folder cannot be changed: ``clear(path:)`` empties the folder, so
   ///     that it can be opened with another key or without one.
   ///   - fileProtection: when entries can be read and stored, on Apple's devices.
-  ///   - onDiagnostic: called with errors that no call can throw: during eviction, or in the background.
+  ///   - onDiagnostic: called with errors that no call can throw: during eviction, or in the background. Called on any
+  ///     thread, and never under a lock.
   /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain folder, each at once and
   ///   without a change; `readOnly` if the folder is neither writable nor already a cache's, `full`, `failed`,
   ///   `notSupported` for the folder of a later version. A cache's folder that cannot be written opens and returns its
@@ -58,7 +59,7 @@ public final class FileCache: Cache, SharedCache {
   public convenience init(
     path: String, limit: Int = 512 << 20, synchronizes: Bool = false, key: StorageKey? = nil,
     fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
-    onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+    onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) throws(CacheError) {
     try self.init(
       path,
@@ -70,7 +71,7 @@ public final class FileCache: Cache, SharedCache {
   /// Opens a folder with the environment and the failures of a test.
   package convenience init(
     path: String, limit: Int, synchronizes: Bool = false, environment: LarderEnvironment = .system, faults: DiskFaults?,
-    key: StorageKey? = nil, onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
+    key: StorageKey? = nil, onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) throws(CacheError) {
     try self.init(
       path,
@@ -95,7 +96,7 @@ public final class FileCache: Cache, SharedCache {
     background.async {
       do throws(CacheError) { try folder.sweep() } catch {
         // If the folder was deleted in the meantime, nothing is left to clear up.
-        if !folder.isStopped, !folder.isRemoved { folder.diagnose(error) }
+        if !folder.isStopped, !folder.isRemoved { folder.report(.cleanUpFailed, error) }
       }
     }
   }

@@ -35,6 +35,9 @@ final class ChangeFeed: Sendable {
     }
   }
 
+  /// Whether other processes are notified of changes.
+  var isShared: Bool { counter != nil }
+
   /// The mark to pass to ``wait(after:)``.
   var mark: UInt64 { counter?.number ?? UInt64(clamping: state.withLock { $0.last }) }
 

@@ -102,7 +102,9 @@ struct ConflictResolution: Sendable {
 
   /// The server's version; unknown if it cannot be read now, which is not an error.
   private func fetched(_ path: String?) async -> RequestOutcome.ServerVersion {
-    guard let path, let lookupResult = try? await EntityLookup(store: store).entity(path) else { return .unknown }
+    guard let path,
+      let lookupResult = await store.lookUp(path, { try await EntityLookup(store: store).entity(path) })
+    else { return .unknown }
     switch lookupResult {
     case .existing(let serverResponse): return .existing(serverResponse)
     case .gone: return .gone

@@ -53,13 +53,15 @@ struct DeepInsertReading: Sendable {
   }
 
   private func entity(_ path: String, _ expand: String = "") async -> ServerResponse? {
-    guard case .existing(let serverResponse)? = try? await lookup.entity(path, expand: expand) else { return nil }
-    return serverResponse
+    let result = await store.lookUp(path) { try await lookup.entity(path, expand: expand) }
+    if case .existing(let serverResponse)? = result { return serverResponse }
+    return nil
   }
 
   private func related(_ path: String, _ link: QueuedLink) async -> [ODataEntity] {
     guard link.isCollection else { return await entity(path)?.entity.map { [$0] } ?? [] }
-    return (try? await lookup.entities(path, filter: nil, limit: Self.most)) ?? []
+    let entities = await store.lookUp(path) { try await lookup.entities(path, filter: nil, limit: Self.most) }
+    return (entities ?? nil) ?? []
   }
 
   /// The path of an entity of a navigation property.

@@ -250,7 +250,7 @@ struct ResponseEvaluation: Sendable {
     var failure = try await failure(of: member, error)
     guard let status = error.httpStatus, [404, 409, 410].contains(status),
       let path = try await entityPath(member.entry.request),
-      let lookupResult = try? await EntityLookup(store: store).entity(path)
+      let lookupResult = await store.lookUp(path, { try await EntityLookup(store: store).entity(path) })
     else { return .archived(failure) }
     switch lookupResult {
     case .existing(let serverResponse):
@@ -390,7 +390,7 @@ struct ResponseEvaluation: Sendable {
     }
     guard let path = try? await path(serverResponse, request) else {
       guard request.makesEntity, !hasKey(serverResponse, request),
-        case .done(let lookedUpResponse)? = try? await lookedUp(member)
+        case .done(let lookedUpResponse)? = await store.lookUp(member.request.path, { try await lookedUp(member) })
       else {
         return serverResponse
       }

@@ -109,3 +109,14 @@ struct UploadStop: Error {
     return error.httpStatus == 403 ? OfflineODataError(.authenticationFailed, cause: error) : OfflineODataError(error)
   }
 }
+
+extension OpenStore {
+  /// Runs a look-up at the service without which the store can continue. Nil if it fails, which is reported.
+  func lookUp<Value>(_ path: String, _ body: () async throws -> Value) async -> Value? {
+    do { return try await body() } catch {
+      let error = OfflineODataError(below: (error as? UploadStop)?.cause ?? error)
+      if !error.isCancelled { report(.lookUpFailed(url: (try? root.absoluteText(path)) ?? path, error)) }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import LarderCore
+
+// Remarks as diagnostics.
+extension DownloadNote {
+  /// The remark about the download of a defining query.
+  func diagnostic(of query: String) -> LarderDiagnostic {
+    let (name, fields, error) = parts
+    return LarderDiagnostic(
+      name, "Defining query '\(query)': \(description)", fields.merging(["definingQuery": query]) { _, new in new },
+      error: error)
+  }
+
+  private var parts: (OfflineDiagnostic, [String: String?], OfflineODataError?) {
+    switch self {
+    case .resumed(_, let pages, _): (.downloadResumed, ["pages": String(pages)], nil)
+    case .stagingTooOld: (.stagingTooOld, [:], nil)
+    case .deltaExpired(let status): (.deltaExpired, ["status": String(status)], nil)
+    case .deltaUnusable(let error): (.deltaUnusable, [:], error)
+    case .deltaIncomplete: (.deltaIncomplete, [:], nil)
+    case .countsDiffer(let service, let store):
+      (.countsDiffer, ["serviceRows": String(service), "storeRows": String(store)], nil)
+    case .optionsRejected(let status, let tracking, let count, let pageSize):
+      (.optionsRejected, ["status": String(status), "options": Self.list(tracking, count, pageSize)], nil)
+    case .pageRejected(let status): (.pageRejected, ["status": String(status)], nil)
+    case .preferencesRejected(let status): (.preferencesRejected, ["status": String(status)], nil)
+    case .pagesExpired(let status): (.pageExpired, ["status": String(status)], nil)
+    case .pageUnusable(let error): (.pageUnusable, [:], error)
+    case .rowsMoved: (.rowsMoved, [:], nil)
+    case .unstable(let count, let rows): (.countUnreliable, ["count": String(count), "rows": String(rows)], nil)
+    case .windows(let size): (.pagesRequested, ["size": String(size)], nil)
+    case .windowsIgnored: (.pagingIgnored, [:], nil)
+    case .containerDeleted: (.containerDeleted, [:], nil)
+    case .fineValues(_, let count): (.valuesTooPrecise, ["count": String(count)], nil)
+    case .pendingRowsChanged(let count): (.pendingRowsChanged, ["count": String(count)], nil)
+    }
+  }
+}
