@@ -6,3 +6,4 @@
 //    (LarderError.swift). It passes both on to Foundation: `localizedDescription`, `recoverySuggestion`, domain and code.
 // 3. `LarderEnvironment` is time, random numbers and tasks (LarderEnvironment.swift). Stores take all three from it, so that a
 //    test controls them and a run can be repeated.
+//    `ApplicationFolders`, which is part of it, says where stores without a path keep their files.

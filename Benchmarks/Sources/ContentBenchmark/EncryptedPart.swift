@@ -31,13 +31,13 @@ enum EncryptedPart {
   ) async throws {
     switch kind {
     case .files:
-      let cache = try FileCache(path: folder, key: key)
+      let cache = try FileCache(path: folder, encryptionKey: key)
       let engine = HTTPCache(cache: cache, transport: MixedWeb())
       try await body(engine)
       await engine.close()
       await cache.close()
     case .sqlite:
-      let cache = try await SQLiteCache(path: folder + "/cache.sqlite", key: key)
+      let cache = try await SQLiteCache(path: folder + "/cache.sqlite", encryptionKey: key)
       let engine = HTTPCache(cache: cache, transport: MixedWeb())
       try await body(engine)
       await engine.close()

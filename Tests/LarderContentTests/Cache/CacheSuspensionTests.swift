@@ -19,8 +19,8 @@ struct CacheSuspensionTests {
       let path = folder.file("cache")
       let disk: any Cache =
         switch self {
-        case .files, .tieredFiles: try FileCache(path: path, key: key)
-        case .database, .tieredDatabase: try await SQLiteCache(path: path, key: key)
+        case .files, .tieredFiles: try FileCache(path: path, encryptionKey: key)
+        case .database, .tieredDatabase: try await SQLiteCache(path: path, encryptionKey: key)
         }
       return isTiered ? TieredCache(memory: MemoryCache(), disk: disk) : disk
     }
@@ -122,9 +122,9 @@ struct CacheSuspensionTests {
     try await cache.suspend()
     if kind == .files {
       try FileCache.clear(path: folder.file("cache"))
-      try await FileCache(path: folder.file("cache"), key: try RigKey.make()).close()
+      try await FileCache(path: folder.file("cache"), encryptionKey: try RigKey.make()).close()
     } else {
-      try await SQLiteCache.changeKey(path: folder.file("cache"), from: nil, to: try RigKey.make())
+      try await SQLiteCache.changeEncryptionKey(path: folder.file("cache"), from: nil, to: try RigKey.make())
     }
     await #expect(throws: CacheError.encrypted(path: folder.file("cache"))) { try await cache.resume() }
     await #expect(throws: CacheError.suspended) { try await cache.removeAll() }

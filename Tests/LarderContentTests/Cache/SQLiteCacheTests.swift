@@ -16,7 +16,7 @@ struct SQLiteCacheTests {
 
   private func open(limit: Int = 64 << 20, entryLimit: Int? = nil, pages: Int? = nil) async throws -> SQLiteCache {
     try await SQLiteCache(
-      path: path, limit: limit, entryLimit: entryLimit, maximumPageCount: pages, key: try RigKey.fromEnvironment())
+      path: path, byteLimit: limit, entryByteLimit: entryLimit, maximumPageCount: pages, encryptionKey: try RigKey.fromEnvironment())
   }
 
   /// A dictionary with an order of use, written down as simply as can be.
@@ -78,8 +78,8 @@ struct SQLiteCacheTests {
         try await cache.removeAll()
         model.entries = []
       }
-      try #require(try cache.usedBytes() == model.total, "after \(number) steps")
-      try #require(try cache.count() == model.entries.count)
+      try #require(try cache.usedBytes == model.total, "after \(number) steps")
+      try #require(try cache.count == model.entries.count)
     }
     try await checkIntegrity(cache)
     try await cache.close()
@@ -89,7 +89,7 @@ struct SQLiteCacheTests {
   private func checkIntegrity(_ cache: SQLiteCache) async throws {
     try await settle(cache)
     try await cache.store.database.checkIntegrity()
-    #expect(try cache.store.number("SELECT coalesce(sum(cost), 0) FROM entry") == cache.usedBytes())
+    #expect(try cache.store.number("SELECT coalesce(sum(cost), 0) FROM entry") == cache.usedBytes)
     #expect(
       try cache.store.number("SELECT count(*) FROM body")
         == cache.store.number("SELECT count(*) FROM entry WHERE body <> 0"))
@@ -341,7 +341,7 @@ struct SQLiteCacheTests {
     arguments: [true, false])
   func removedFile(withFolder: Bool) async throws {
     let path = folder.file("own/cache")
-    let cache = try await SQLiteCache(path: path, limit: 64 << 20, key: try RigKey.fromEnvironment())
+    let cache = try await SQLiteCache(path: path, byteLimit: 64 << 20, encryptionKey: try RigKey.fromEnvironment())
     try await cache.store(sampleEntry(1, count: 200_000), forKey: "old")
     let held = try #require(try await cache.entry(forKey: "old"))
     let files = FileManager.default
@@ -360,14 +360,14 @@ struct SQLiteCacheTests {
     #expect(try await held.allBytes() == sampleBytes(200_000, seed: 1))
     #expect(try await cache.entry(forKey: "old") == nil)
     // Another process finds what was stored afterwards, also while this one has it open.
-    let other = try await SQLiteCache(path: path, limit: 64 << 20, key: try RigKey.fromEnvironment())
+    let other = try await SQLiteCache(path: path, byteLimit: 64 << 20, encryptionKey: try RigKey.fromEnvironment())
     #expect(try await other.entry(forKey: "small")?.allBytes() == sampleBytes(100, seed: 2))
     #expect(try await other.entry(forKey: "written")?.allBytes() == sampleBytes(300_000, seed: 4))
     try await other.close()
     try await cache.close()
     #expect(await cacheError { try await cache.store(sampleEntry(5), forKey: "small") } == .closed)
-    let again = try await SQLiteCache(path: path, limit: 64 << 20, key: try RigKey.fromEnvironment())
-    #expect(try again.count() == 3)
+    let again = try await SQLiteCache(path: path, byteLimit: 64 << 20, encryptionKey: try RigKey.fromEnvironment())
+    #expect(try again.count == 3)
     try await again.close()
   }
 }

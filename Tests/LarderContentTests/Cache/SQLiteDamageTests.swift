@@ -14,7 +14,7 @@ struct SQLiteDamageTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func open() async throws -> SQLiteCache {
-    try await SQLiteCache(path: path, limit: 64 << 20, key: try RigKey.fromEnvironment())
+    try await SQLiteCache(path: path, byteLimit: 64 << 20, encryptionKey: try RigKey.fromEnvironment())
   }
 
   /// A file with a small and a large entry.
@@ -207,7 +207,7 @@ struct SQLiteDamageTests {
 
   @Test("A missing folder is created; a path that cannot be a file is rejected")
   func places() async throws {
-    let cache = try await SQLiteCache(path: folder.file("a/b/c"), key: try RigKey.fromEnvironment())
+    let cache = try await SQLiteCache(path: folder.file("a/b/c"), encryptionKey: try RigKey.fromEnvironment())
     try await cache.store(sampleEntry(1), forKey: "a")
     try await cache.close()
     let attributes = try FileManager.default.attributesOfItem(atPath: folder.file("a/b/c"))

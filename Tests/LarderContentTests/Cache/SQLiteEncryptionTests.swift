@@ -18,18 +18,18 @@ struct SQLiteEncryptionTests {
 
   /// What opening says; nil where it opens.
   private func refusal(_ key: StorageKey?) async -> CacheError? {
-    await cacheError { try await SQLiteCache(path: path, key: key).close() }
+    await cacheError { try await SQLiteCache(path: path, encryptionKey: key).close() }
   }
 
   private func fill(_ key: StorageKey?) async throws {
-    let cache = try await SQLiteCache(path: path, key: key)
+    let cache = try await SQLiteCache(path: path, encryptionKey: key)
     try await cache.store(sampleEntry(1), forKey: "small")
     try await cache.store(sampleEntry(2, count: 200_000), forKey: "large")
     try await cache.close()
   }
 
   private func isWhole(_ key: StorageKey?) async throws -> Bool {
-    let cache = try await SQLiteCache(path: path, key: key)
+    let cache = try await SQLiteCache(path: path, encryptionKey: key)
     let small = try await cache.entry(forKey: "small")?.allBytes()
     let large = try await cache.entry(forKey: "large")?.allBytes()
     #expect(cache.replacedDamage == nil)
@@ -65,30 +65,30 @@ struct SQLiteEncryptionTests {
   }
 
   @Test("its key is changed, taken away and given, and the entries stay")
-  func changeKey() async throws {
+  func changeEncryptionKey() async throws {
     let other = try StorageKey(passphrase: "another".utf8)
     try await fill(nil)
     for (old, new) in [(nil, key), (key, other), (other, nil)] as [(StorageKey?, StorageKey?)] {
-      try await SQLiteCache.changeKey(path: path, from: old, to: new)
+      try await SQLiteCache.changeEncryptionKey(path: path, from: old, to: new)
       #expect(try await isWhole(new))
       #expect(await refusal(old) != nil)
     }
     #expect(
-      await cacheError { try await SQLiteCache.changeKey(path: path, from: key, to: other) }
+      await cacheError { try await SQLiteCache.changeEncryptionKey(path: path, from: key, to: other) }
         == .notEncrypted(path: path))
-    try await SQLiteCache.changeKey(path: path, from: nil, to: key)
+    try await SQLiteCache.changeEncryptionKey(path: path, from: nil, to: key)
     #expect(
-      await cacheError { try await SQLiteCache.changeKey(path: path, from: other, to: nil) } == .wrongKey(path: path))
+      await cacheError { try await SQLiteCache.changeEncryptionKey(path: path, from: other, to: nil) } == .wrongKey(path: path))
     #expect(
-      await cacheError { try await SQLiteCache.changeKey(path: path, from: nil, to: other) } == .encrypted(path: path))
+      await cacheError { try await SQLiteCache.changeEncryptionKey(path: path, from: nil, to: other) } == .encrypted(path: path))
     #expect(try await isWhole(key))
   }
 
   @Test("the key of an open cache is not changed")
   func refusedChange() async throws {
     try await fill(key)
-    let cache = try await SQLiteCache(path: path, key: key)
-    guard case .failed? = await cacheError({ try await SQLiteCache.changeKey(path: path, from: key, to: nil) }) else {
+    let cache = try await SQLiteCache(path: path, encryptionKey: key)
+    guard case .failed? = await cacheError({ try await SQLiteCache.changeEncryptionKey(path: path, from: key, to: nil) }) else {
       Issue.record("the key of an open cache was changed")
       return
     }
@@ -119,7 +119,7 @@ struct SQLiteEncryptionTests {
     let before = try Data(contentsOf: URL(filePath: path))
     for new in [try StorageKey(bytes: [UInt8](repeating: 1, count: 32)), nil] where new != nil || isEncrypted {
       #expect(
-        await cacheError { try await SQLiteCache.changeKey(path: path, from: old, to: new) } == .foreign(path: path))
+        await cacheError { try await SQLiteCache.changeEncryptionKey(path: path, from: old, to: new) } == .foreign(path: path))
       #expect(try Data(contentsOf: URL(filePath: path)) == before)
     }
   }
@@ -130,7 +130,7 @@ struct SQLiteEncryptionTests {
     var bytes = try Data(contentsOf: URL(filePath: path))
     bytes[4096 + 50] ^= 1
     try bytes.write(to: URL(filePath: path))
-    let again = try await SQLiteCache(path: path, key: key)
+    let again = try await SQLiteCache(path: path, encryptionKey: key)
     #expect(again.replacedDamage != nil)
     #expect(try await again.entry(forKey: "small") == nil)
     try await again.store(sampleEntry(1), forKey: "small")
@@ -154,7 +154,7 @@ struct SQLiteEncryptionTests {
       bytes.replaceSubrange(100..<108, with: [UInt8](repeating: 0xFF, count: 8))
     }
     try bytes.write(to: URL(filePath: path))
-    let cache = try await SQLiteCache(path: path, key: key)
+    let cache = try await SQLiteCache(path: path, encryptionKey: key)
     #expect(cache.replacedDamage != nil)
     try await cache.close()
     #expect(try Data(contentsOf: URL(filePath: path + ".damaged")) == bytes)

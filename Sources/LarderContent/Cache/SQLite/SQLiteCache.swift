@@ -22,9 +22,9 @@ public final class SQLiteCache: Cache, SharedCache {
   /// The file's path.
   public let path: String
   /// The maximum number of bytes of all entries.
-  public let limit: Int
+  public let byteLimit: Int
   /// The maximum number of bytes of one entry's content.
-  public let entryLimit: Int
+  public let entryByteLimit: Int
   /// Why opening replaced a damaged file by a new one; nil if it did not.
   public let replacedDamage: String?
 
@@ -55,45 +55,48 @@ public final class SQLiteCache: Cache, SharedCache {
   ///
   /// - Parameters:
   ///   - path: the file. The cache also uses the files with `-wal`, `-shm`, `-changes` and `.lock` appended to this
-  ///     name.
-  ///   - limit: the limit in bytes. An entry counts with its content, metadata and key, in whole pages of 4 KiB if they
+  ///     name. Nil means `APPLICATION/content-database/cache.larder-content` in the platform's folder for caches:
+  ///     `Library/Caches` on Apple platforms, elsewhere `$XDG_CACHE_HOME` or `~/.cache`.
+  ///   - byteLimit: the limit in bytes. An entry counts with its content, metadata and key, in whole pages of 4 KiB if they
   ///     are larger than most of one.
-  ///   - entryLimit: the maximum number of bytes of one entry's content; by default `limit`.
+  ///   - entryByteLimit: the maximum number of bytes of one entry's content; by default `byteLimit`.
   ///   - synchronizes: if true, each change waits until the disk itself has it. If false, the last changes may be lost
   ///     if the power fails; the file stays intact all the same.
-  ///   - key: encrypts the file and its log; ``changeKey(path:from:to:)`` encrypts an existing file. Writers stage
-  ///     large content in the file itself, and SQLite's temporary files are encrypted too: no plain text reaches the
-  ///     disk.
+  ///   - encryptionKey: encrypts the file and its log; ``changeEncryptionKey(path:from:to:)`` encrypts an existing file.
+  ///     Writers stage large content in the file itself, and SQLite's temporary files are encrypted too: no plain text
+  ///     reaches the disk.
   ///   - fileProtection: when the file can be read and written, on Apple's devices.
   ///   - onDiagnostic: called with errors that no call can throw, from background work.
   /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain file, each at once and
   ///   without a change; `foreign` for another program's file or one of a later version, which is not changed;
-  ///   `corrupt` for a damaged file that another cache has open; `readOnly`, `full`, `failed`.
+  ///   `corrupt` for a damaged file that another cache has open; `readOnly`, `full`, `failed`; `noDefaultLocation`.
   public convenience init(
-    path: String, limit: Int = 512 << 20, entryLimit: Int? = nil, synchronizes: Bool = false, key: StorageKey? = nil,
-    fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
+    path: String? = nil, byteLimit: Int = 512 << 20, entryByteLimit: Int? = nil, synchronizes: Bool = false,
+    encryptionKey: StorageKey? = nil, fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
     onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
   ) async throws(CacheError) {
     try await self.init(
-      path: path, limit: limit, entryLimit: entryLimit, maximumPageCount: nil, synchronizes: synchronizes, key: key,
-      protection: fileProtection, onDiagnostic: onDiagnostic)
+      path: path, byteLimit: byteLimit, entryByteLimit: entryByteLimit, maximumPageCount: nil,
+      synchronizes: synchronizes, encryptionKey: encryptionKey, protection: fileProtection, onDiagnostic: onDiagnostic)
   }
 
   /// - Parameter maximumPageCount: the maximum number of pages of 4 KiB in the file, to simulate a full disk.
   package init(
-    path: String, limit: Int, entryLimit: Int? = nil, maximumPageCount: Int?, synchronizes: Bool = false,
-    key: StorageKey? = nil, protection: FileProtection = .completeUntilFirstUserAuthentication,
+    path: String?, byteLimit: Int = 512 << 20, entryByteLimit: Int? = nil, maximumPageCount: Int? = nil,
+    synchronizes: Bool = false, encryptionKey: StorageKey? = nil,
+    protection: FileProtection = .completeUntilFirstUserAuthentication, folders: ApplicationFolders = .current,
     onDiagnostic: (@Sendable (CacheError) -> Void)? = nil
   ) async throws(CacheError) {
+    let path = try CacheError.path(path, or: .sqliteCache, in: folders)
     self.path = path
-    self.limit = max(0, limit)
-    self.entryLimit = min(max(0, entryLimit ?? limit), max(0, limit), SQLiteCacheSchema.bodyLimit)
+    self.byteLimit = max(0, byteLimit)
+    self.entryByteLimit = min(max(0, entryByteLimit ?? byteLimit), max(0, byteLimit), SQLiteCacheSchema.bodyLimit)
     let options = DatabaseOptions(
       synchronous: synchronizes ? .full : .normal, readers: 3, maximumPageCount: maximumPageCount,
       protection: protection)
-    opening = SQLiteOpening(path: path, key: key, options: options)
+    opening = SQLiteOpening(path: path, key: encryptionKey, options: options)
     self.onDiagnostic = onDiagnostic
-    let (store, replaced) = try await SQLiteCache.open(opening, limit: max(0, limit), onDiagnostic)
+    let (store, replaced) = try await SQLiteCache.open(opening, limit: max(0, byteLimit), onDiagnostic)
     replacedDamage = replaced
     state = Locked(State(store: store))
   }
@@ -131,7 +134,7 @@ public final class SQLiteCache: Cache, SharedCache {
     try await calls.run { [self] () throws(CacheError) in
       let (former, use) = state.withLock { ($0.store, $0.use) }
       guard use == .open, !former.database.isInPlace else { return }
-      let newStore = try await SQLiteCache.open(opening, limit: limit, onDiagnostic).store
+      let newStore = try await SQLiteCache.open(opening, limit: byteLimit, onDiagnostic).store
       let formers = state.withLock { $0.formers }.filter { $0.store != nil } + [Former(store: former)]
       _ = state.withLock { state in (exchange(&state.formers, with: formers), exchange(&state.store, with: newStore)) }
     }
@@ -145,9 +148,15 @@ public final class SQLiteCache: Cache, SharedCache {
   /// the file open, and for errors of the disk: the reason states whether the new key opens the file all the same.
   /// Throws `foreign` for another program's file or one of a later version, which is not changed; `wrongKey`,
   /// `encrypted`, `notEncrypted`, `corrupt`, `full`.
-  public static func changeKey(
-    path: String, from old: StorageKey?, to new: StorageKey?
+  ///
+  /// - Parameters:
+  ///   - path: the file; nil means the one of a cache without a path.
+  ///   - old: the current key; nil for a plain file.
+  ///   - new: the new key; nil decrypts the file.
+  public static func changeEncryptionKey(
+    path: String? = nil, from old: StorageKey?, to new: StorageKey?
   ) async throws(CacheError) {
+    let path = try CacheError.path(path, or: .sqliteCache)
     let claim = try await FileClaim.make(path + ".lock")
     defer { claim.release() }
     do throws(StorageError) {
@@ -166,10 +175,10 @@ public final class SQLiteCache: Cache, SharedCache {
   ///
   /// Throws `tooLarge`, `full`, `readOnly`, `closed`, `failed`; the previous entry is still there then.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
-    guard entry.length <= entryLimit else { throw .tooLarge(limit: entryLimit) }
+    guard entry.length <= entryByteLimit else { throw .tooLarge(limit: entryByteLimit) }
     let store = try await presentStore()
     if entry.length <= SQLiteCacheSchema.inlineLimit { return try await store.put(entry, key) }
-    let writer = SQLiteCacheWriter(store, limit: entryLimit)
+    let writer = SQLiteCacheWriter(store, limit: entryByteLimit)
     var start = 0
     while start < entry.length {
       let end = min(entry.length, start + (256 << 10))
@@ -199,8 +208,8 @@ public final class SQLiteCache: Cache, SharedCache {
   public func update(
     _ entry: CacheEntry, to metadata: CacheMetadata, forKey key: String
   ) async throws(CacheError) {
-    guard StoredRow.cost(key: key, metadata: metadata.encoded().count, size: entry.length) <= Int64(limit) else {
-      throw .tooLarge(limit: limit)
+    guard StoredRow.cost(key: key, metadata: metadata.encoded().count, size: entry.length) <= Int64(byteLimit) else {
+      throw .tooLarge(limit: byteLimit)
     }
     let store = try await presentStore()
     try await store.change(.entry(key)) { (connection, doomed) throws(StorageError) in
@@ -213,7 +222,7 @@ public final class SQLiteCache: Cache, SharedCache {
   public func makeWriter() async throws(CacheError) -> any CacheWriter {
     let store = try await presentStore()
     switch state.withLock({ $0.use }) {
-    case .open: return SQLiteCacheWriter(store, limit: entryLimit)
+    case .open: return SQLiteCacheWriter(store, limit: entryByteLimit)
     case .suspended: throw .suspended
     case .closed: throw .closed
     }
@@ -224,11 +233,15 @@ public final class SQLiteCache: Cache, SharedCache {
     return store.changes.map { ($0, store.part(of: key)) }
   }
 
-  /// The number of bytes of all entries, as `limit` counts them.
-  public func usedBytes() throws(CacheError) -> Int { try store.number("SELECT total FROM usage") }
+  /// The number of bytes of all entries, as `byteLimit` counts them.
+  public var usedBytes: Int {
+    get throws(CacheError) { try store.number("SELECT total FROM usage") }
+  }
 
   /// The number of entries.
-  public func count() throws(CacheError) -> Int { try store.number("SELECT count(*) FROM entry") }
+  public var count: Int {
+    get throws(CacheError) { try store.number("SELECT count(*) FROM entry") }
+  }
 
   /// Writes the uses recorded in memory and closes the file. Later calls throw `closed`. A second call does nothing.
   public func close() async throws(CacheError) {
@@ -272,7 +285,7 @@ public final class SQLiteCache: Cache, SharedCache {
   public func resume() async throws(CacheError) {
     try await calls.run { [self] () throws(CacheError) in
       guard state.withLock({ $0.use }) == .suspended else { return }
-      let (store, replaced) = try await SQLiteCache.open(opening, limit: limit, onDiagnostic)
+      let (store, replaced) = try await SQLiteCache.open(opening, limit: byteLimit, onDiagnostic)
       let formers = state.withLock { state in
         state.use = .open
         return state.formers.compactMap(\.store) + [exchange(&state.store, with: store)]
