@@ -18,12 +18,12 @@ var query = ContentQuery<[Article]>.json(url)
 query.ttl = .seconds(300)
 query.policy = CommandLine.arguments.last == "offline" ? .cacheOnly : .staleWhenUnreachable
 
-let execution = manager.load(
+let execution = manager.schedule(
   query,
   listener: ContentListener(
     intermediate: { print("cached:", $0.value.map(\.title)) },
     final: { response in
-      let age = response.age.map { ", \($0) seconds old" } ?? ""
+      let age = response.age.map { ", \($0) old" } ?? ""
       print("current:", response.value.map(\.title), "from \(response.origin)\(age)")
     },
     failed: { error in

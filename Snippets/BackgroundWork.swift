@@ -39,7 +39,7 @@ func stopWork(_ provider: OfflineODataProvider, images: ContentExecution, reques
 
 /// Rows can be downloaded while the device is locked, after it was unlocked once.
 func parameters(folder: String) -> OfflineODataParameters {
-  var parameters = OfflineODataParameters(storeName: "shop", storePath: folder)
+  var parameters = OfflineODataParameters(storeName: "shop", path: folder)
   parameters.fileProtection = .completeUntilFirstUserAuthentication
   parameters.fillsOnOpening = false
   parameters.maximumStagingAge = .seconds(7 * 86_400)

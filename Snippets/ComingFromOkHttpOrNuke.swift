@@ -5,9 +5,9 @@ import Larder
 
 /// A client with a cache of 50 MB, as `OkHttpClient.Builder().cache(Cache(directory, 50 MB))`.
 func makeManager(folder: String) throws -> ContentManager {
-  let disk = try FileCache(path: folder, limit: 50 << 20)
+  let disk = try FileCache(path: folder, byteLimit: 50 << 20)
   return ContentManager(
-    cache: TieredCache(memory: MemoryCache(limit: 16 << 20), disk: disk), transport: try CurlTransport())
+    cache: TieredCache(memory: MemoryCache(byteLimit: 16 << 20), disk: disk), transport: try CurlTransport())
 }
 
 /// The policies that correspond to OkHttp's `CacheControl`.
@@ -29,7 +29,7 @@ func read(_ url: URL, _ manager: ContentManager) async throws {
 
   query.policy = .standard
   query.fields[.cacheControl] = "max-stale=3600"  // CacheControl.Builder().maxStale(1, HOURS)
-  print(try await manager.content(of: query).age ?? 0)
+  print(try await manager.content(of: query).age ?? .zero)
 }
 
 /// The decoded image, such as `UIImage`.

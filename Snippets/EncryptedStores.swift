@@ -15,19 +15,19 @@ let folder = CommandLine.arguments[2]
 let key = try StorageKey(passphrase: passphrase.utf8)
 
 // The object store: values with keys and labels.
-let objects = try await ObjectStore(path: folder + "/social.store", key: key)
+let objects = try await ObjectStore(path: folder + "/social.store", encryptionKey: key)
 try await objects.put(["Ada", "Grace"], forKey: "friends")
 
 // The content cache: resources of any kind, in files.
-let files = try FileCache(path: folder + "/pictures", key: key)
+let files = try FileCache(path: folder + "/pictures", encryptionKey: key)
 
 // The online store: the last responses of a service.
 let online = try OnlineODataStore(
   serviceRoot: root, transport: try CurlTransport(),
-  options: OnlineStoreOptions(useCache: true, cachePath: folder, cacheEncryptionKey: key))
+  options: OnlineStoreOptions(useCache: true, path: folder, encryptionKey: key))
 
 // The offline store: rows, media and pending changes.
-var parameters = OfflineODataParameters(storeName: "shop", storePath: folder, storeEncryptionKey: key)
+var parameters = OfflineODataParameters(storeName: "shop", path: folder, encryptionKey: key)
 let offline = try OfflineODataProvider(serviceRoot: root, transport: try CurlTransport(), parameters: parameters)
 do {
   try await online.open()
@@ -35,7 +35,7 @@ do {
   try await offline.open()
   try await offline.close()
 } catch OnlineStoreError.storage(let error) where error.category == .wrongKey {
-  print("the cache has another key: resetCache() creates a new one")
+  print("the cache has another key: clearCache() creates a new one")
 } catch let error as OfflineODataError where error.name == .wrongEncryptionKey {
   print("the store has another key: enter the passphrase again, or delete the store with clear()")
 }
@@ -43,7 +43,7 @@ do {
 // Changes the keys of closed stores. No data is lost if this is interrupted.
 let new = try StorageKey(bytes: (0..<StorageKey.byteCount).map { _ in UInt8.random(in: 0...255) })
 try await objects.close()
-try await ObjectStore.changeKey(path: objects.path, from: key, to: new)
+try await ObjectStore.changeEncryptionKey(path: objects.path, from: key, to: new)
 await files.close()
-try await OfflineODataProvider.changeKey(of: parameters, to: new)
-parameters.storeEncryptionKey = new
+try await OfflineODataProvider.changeEncryptionKey(of: parameters, to: new)
+parameters.encryptionKey = new

@@ -9,7 +9,7 @@ guard CommandLine.arguments.count == 4, let root = URL(string: CommandLine.argum
 }
 let store = try OnlineODataStore(
   serviceRoot: root, transport: CurlTransport(),
-  options: OnlineStoreOptions(useCache: true, cachePath: CommandLine.arguments[2]))
+  options: OnlineStoreOptions(useCache: true, path: CommandLine.arguments[2]))
 try await store.open()
 
 for await event in store.schedule(.read(CommandLine.arguments[3])).events {

@@ -31,7 +31,7 @@ guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.argum
 // The store is one file in this folder.
 let provider = try OfflineODataProvider(
   serviceRoot: root, transport: transport,
-  parameters: OfflineODataParameters(storeName: "shop", storePath: CommandLine.arguments[2]))
+  parameters: OfflineODataParameters(storeName: "shop", path: CommandLine.arguments[2]))
 
 // A defining query says which rows the store contains.
 try await provider.add(OfflineODataDefiningQuery("products", "Products"))

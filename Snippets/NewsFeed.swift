@@ -32,7 +32,7 @@ guard CommandLine.arguments.count == 3, let root = URL(string: CommandLine.argum
 }
 let store = try OnlineODataStore(
   serviceRoot: root, transport: CurlTransport(),
-  options: OnlineStoreOptions(useCache: true, cachePath: CommandLine.arguments[2]))
+  options: OnlineStoreOptions(useCache: true, path: CommandLine.arguments[2]))
 try await store.open()
 
 let feed = NewsFeed()

@@ -21,7 +21,7 @@ struct Order: Decodable, Sendable {
 
 let provider = try OfflineODataProvider(
   serviceRoot: root, transport: try CurlTransport(),
-  parameters: OfflineODataParameters(storeName: "orders", storePath: CommandLine.arguments[2]))
+  parameters: OfflineODataParameters(storeName: "orders", path: CommandLine.arguments[2]))
 
 // A defining query says what is downloaded: the orders with their items. Queries can be added and removed at any time.
 try await provider.add(OfflineODataDefiningQuery("orders", "A_SalesOrder?$expand=to_Item"))

@@ -44,8 +44,8 @@ protocol Login: Sendable {
 }
 
 func openStore(_ root: URL, folder: String, login: some Login, key: StorageKey) async throws -> OnlineODataStore {
-  var options = OnlineStoreOptions(useCache: true, cachePath: folder, cacheEncryptionKey: key)
-  options.maximumCacheSize = 32_768  // kB
+  var options = OnlineStoreOptions(useCache: true, path: folder, encryptionKey: key)
+  options.byteLimit = 32 << 20
   options.tracksChanges = true
   options.onDiagnostic = { diagnostic in print(diagnostic) }
 
@@ -59,7 +59,7 @@ func openStore(_ root: URL, folder: String, login: some Login, key: StorageKey) 
     try await store.open()
   } catch OnlineStoreError.storage(let error) where error.category == .wrongKey {
     // The cache contains nothing that the server does not have.
-    try await store.resetCache()
+    try await store.clearCache()
     try await store.open()
   }
   return store

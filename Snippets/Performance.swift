@@ -18,7 +18,7 @@ struct Photo: Codable, Sendable {
 }
 
 func parameters(folder: String) -> OfflineODataParameters {
-  var parameters = OfflineODataParameters(storePath: folder)
+  var parameters = OfflineODataParameters(path: folder)
   // For $filter=Status eq … and $orderby=Date of the same set.
   parameters.indexes = [OfflineODataIndex("Orders", ["Status", "Date"])]
   parameters.pageSize = 5000
@@ -77,8 +77,8 @@ func openObjects(folder: String) async throws -> ObjectStore {
 }
 
 func openImages(folder: String) throws -> ContentManager {
-  let memory = MemoryCache(limit: 32 << 20)
-  let disk = try FileCache(path: folder, limit: 256 << 20)
+  let memory = MemoryCache(byteLimit: 32 << 20)
+  let disk = try FileCache(path: folder, byteLimit: 256 << 20)
   return ContentManager(cache: TieredCache(memory: memory, disk: disk), transport: try CurlTransport())
 }
 

@@ -132,7 +132,7 @@ final class OrderListModel {
 func listShowsTheCachedOrdersWithoutANetwork() async throws {
   try await withTemporaryFolder { folder in
     let service = makeService()
-    var options = OnlineStoreOptions(useCache: true, cachePath: folder)
+    var options = OnlineStoreOptions(useCache: true, path: folder)
     // A test does not wait for repetitions.
     options.conversation.retry = .never
     let store = try OnlineODataStore(serviceRoot: root, transport: service, options: options)
@@ -175,7 +175,7 @@ final class NoteModel {
 func noteIsSavedAndQueued() async throws {
   try await withTemporaryFolder { folder in
     let service = makeService()
-    var parameters = OfflineODataParameters(storePath: folder)
+    var parameters = OfflineODataParameters(path: folder)
     parameters.conversation.retry = .never
     let provider = try OfflineODataProvider(serviceRoot: root, transport: service, parameters: parameters)
     try await provider.add(OfflineODataDefiningQuery("orders", "Orders"))
@@ -251,7 +251,7 @@ final class ProfileModel {
 
   func load() async throws {
     let day = Duration.seconds(86_400)
-    for try await step in store.stream(String.self, forKey: "name", lifetime: day, from: fetch) {
+    for try await step in store.stream(String.self, forKey: "name", ttl: day, from: fetch) {
       switch step {
       case .cached(let name), .fetched(let name): self.name = name
       case .fetchFailed: break

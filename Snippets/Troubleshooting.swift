@@ -67,10 +67,10 @@ func printCacheStatus(_ manager: ContentManager, _ url: URL) async throws {
 /// Opens a cache again whose key is lost. Its content comes from the server again.
 func openCache(_ path: String, key: StorageKey) throws -> FileCache {
   do {
-    return try FileCache(path: path, key: key)
+    return try FileCache(path: path, encryptionKey: key)
   } catch CacheError.wrongKey {
     try FileCache.clear(path: path)
-    return try FileCache(path: path, key: key)
+    return try FileCache(path: path, encryptionKey: key)
   }
 }
 

@@ -12,8 +12,8 @@ guard CommandLine.arguments.count == 4, let root = URL(string: CommandLine.argum
 // A key that only this user has. An application gets it from the platform's key store.
 let secret = ProcessInfo.processInfo.environment["USER_KEY"] ?? ""
 var parameters = OfflineODataParameters(
-  storeName: "orders", storePath: CommandLine.arguments[2],
-  storeEncryptionKey: try StorageKey(passphrase: secret.utf8), currentUser: CommandLine.arguments[3])
+  storeName: "orders", path: CommandLine.arguments[2],
+  encryptionKey: try StorageKey(passphrase: secret.utf8), currentUser: CommandLine.arguments[3])
 // Another user's store in this folder is kept unchanged. This needs neither that user's key nor a network.
 parameters.onUserSwitch = .setAside()
 

@@ -33,6 +33,8 @@ public struct LarderEnvironment: Sendable {
   ///
   /// Its `enqueue` can be called under a lock of a store: it puts the job into a queue and returns.
   public var executor: (any TaskExecutor)?
+  /// The folders for stores without a path.
+  package var folders = ApplicationFolders.current
 
   /// The machine's clocks and random numbers, and the global pool of tasks. A test changes parts of a copy.
   public static let system: LarderEnvironment = {

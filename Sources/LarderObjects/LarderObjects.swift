@@ -76,22 +76,23 @@ public final class ObjectStore: Sendable {
   ///
   /// - Parameters:
   ///   - path: the file, never `:memory:`. The store also uses the files with `-wal`, `-shm`, `-changes` and `-rekey`
-  ///     appended to this name.
-  ///   - key: encrypts the file. ``changeKey(path:from:to:)`` encrypts an existing file.
+  ///     appended to this name. Nil means `APPLICATION/objects/store.larder-objects` in the platform's folder for data:
+  ///     `Library/Application Support` on Apple platforms, elsewhere `$XDG_DATA_HOME` or `~/.local/share`.
+  ///   - encryptionKey: encrypts the file. ``changeEncryptionKey(path:from:to:)`` encrypts an existing file.
   ///   - options: the limits in memory and on disk.
   ///   - environment: the clock for expiry and metadata, and the tasks.
   ///   - onDiagnostic: called with what no call can throw: counts that could not be written, or a file system without
   ///     shared memory, on which nothing is held in memory. Called on any thread, and never under a lock.
   /// - Throws: `storage`, with the category `foreignFile` for another program's file, `newerSchema` for a file of a
   ///   later version, `corrupt` for a damaged one, `wrongKey`, `encrypted` without a key, `notEncrypted` with one,
-  ///   `cannotOpen`, `readOnly`, `busy`, `full`, and `notSupported` for `:memory:`.
+  ///   `cannotOpen`, `readOnly`, `busy`, `full`, `noDefaultLocation`, and `notSupported` for `:memory:`.
   public convenience init(
-    path: String, key: StorageKey? = nil, options: ObjectStoreOptions = ObjectStoreOptions(),
+    path: String? = nil, encryptionKey: StorageKey? = nil, options: ObjectStoreOptions = ObjectStoreOptions(),
     environment: LarderEnvironment = .system,
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) async throws(ObjectStoreError) {
     try await self.init(
-      path: path, key: key, options: options, environment: environment,
+      path: path, encryptionKey: encryptionKey, options: options, environment: environment,
       countsDelay: { work in
         environment.task(priority: .utility) {
           try? await environment.sleep(ObjectStore.countsDelay)
@@ -102,16 +103,17 @@ public final class ObjectStore: Sendable {
 
   /// - Parameter countsDelay: runs work a few seconds later.
   package init(
-    path: String, key: StorageKey? = nil, options: ObjectStoreOptions, environment: LarderEnvironment,
+    path: String?, encryptionKey: StorageKey? = nil, options: ObjectStoreOptions, environment: LarderEnvironment,
     countsDelay: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void,
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)?
   ) async throws(ObjectStoreError) {
+    let path = try Self.path(path, in: environment.folders)
     self.path = path
     self.options = options
     fetches = SharedFetches(environment)
     calls = SerialCalls(environment)
     opening = ObjectOpening(
-      path: path, key: key, options: options, environment: environment, observers: observers,
+      path: path, key: encryptionKey, options: options, environment: environment, observers: observers,
       countsDelay: countsDelay, onDiagnostic: onDiagnostic)
     state = Locked(State(opened: try await opening.open()))
   }
@@ -121,12 +123,26 @@ public final class ObjectStore: Sendable {
   /// After a crash at any instant, either the old key or the new one opens the file. Throws `storage`, with the
   /// category `inUse` if any process has the file open, `foreignFile` for another program's file, which is not changed,
   /// `wrongKey`, `encrypted`, `notEncrypted`, `corrupt`, `full`, `cannotOpen`.
-  public static func changeKey(
-    path: String, from old: StorageKey?, to new: StorageKey?
+  ///
+  /// - Parameters:
+  ///   - path: the file; nil means the one of a store without a path.
+  ///   - old: the current key; nil for a plain file.
+  ///   - new: the new key; nil decrypts the file.
+  public static func changeEncryptionKey(
+    path: String? = nil, from old: StorageKey?, to new: StorageKey?
   ) async throws(ObjectStoreError) {
+    let path = try Self.path(path, in: .current)
     do throws(StorageError) {
       try await Database.rekey(path, from: old, to: new, schema: ObjectSchema.schema)
     } catch {
+      throw ObjectStoreError(.open, error)
+    }
+  }
+
+  /// The path of a store: the given one, or the default location.
+  private static func path(_ path: String?, in folders: ApplicationFolders) throws(ObjectStoreError) -> String {
+    if let path { return path }
+    do throws(StorageError) { return try DefaultLocation.objectStore.path(in: folders) } catch {
       throw ObjectStoreError(.open, error)
     }
   }
@@ -155,41 +171,41 @@ public final class ObjectStore: Sendable {
     try await change(.put, key: key, weight: new.encoded.bytes.count) { table in try table.put(new) }
   }
 
-  /// Deletes the value under a key. Returns false if there is none.
+  /// Removes the value under a key. Returns false if there is none.
   ///
   /// Throws `invalidKey`, `closed`, `storage`.
   @discardableResult
-  public func delete(forKey key: String) async throws(ObjectStoreError) -> Bool {
-    let checked = try ObjectKey(key, for: .delete)
-    return try await change(.delete, key: key, weight: 0) { table in try table.delete(checked) }
+  public func removeValue(forKey key: String) async throws(ObjectStoreError) -> Bool {
+    let checked = try ObjectKey(key, for: .remove)
+    return try await change(.remove, key: key, weight: 0) { table in try table.delete(checked) }
   }
 
-  /// Deletes every value. Returns how many there were.
+  /// Removes every value. Returns how many there were.
   ///
   /// Throws `closed`, `storage`. The file keeps its length; its pages are reused.
   @discardableResult
-  public func deleteAll() async throws(ObjectStoreError) -> Int {
-    try await change(.delete) { table in try table.deleteEverything() }
+  public func removeAll() async throws(ObjectStoreError) -> Int {
+    try await change(.remove) { table in try table.deleteEverything() }
   }
 
-  /// Deletes the values that have a label. Returns how many there were.
+  /// Removes the values that have a label. Returns how many there were.
   ///
   /// Throws `invalidKey` for an invalid label, `closed`, `storage`.
   @discardableResult
-  public func deleteAll(label: String) async throws(ObjectStoreError) -> Int {
-    let label = try ObjectKey(label, for: .delete).text
-    return try await change(.delete) { table in
+  public func removeAll(label: String) async throws(ObjectStoreError) -> Int {
+    let label = try ObjectKey(label, for: .remove).text
+    return try await change(.remove) { table in
       try table.deleteAll("SELECT object FROM label WHERE label = ?", .text(label))
     }
   }
 
-  /// Deletes the values that were last put before a date. Returns how many there were.
+  /// Removes the values that were last put before a date. Returns how many there were.
   ///
   /// Throws `closed`, `storage`.
   @discardableResult
-  public func deleteAll(notUpdatedSince date: Date) async throws(ObjectStoreError) -> Int {
+  public func removeAll(notUpdatedSince date: Date) async throws(ObjectStoreError) -> Int {
     let timestamp = Timestamp.of(date)
-    return try await change(.delete) { table in
+    return try await change(.remove) { table in
       try table.deleteAll("SELECT id FROM object WHERE updated < ?", .integer(timestamp))
     }
   }

@@ -6,9 +6,9 @@
 
 extension ObjectStore {
   /// The expiry date of a value that is stored now; nil if it does not expire.
-  func expiry(_ lifetime: Duration?) -> Date? {
-    guard let lifetime else { return nil }
-    let seconds = Double(lifetime.components.seconds) + Double(lifetime.components.attoseconds) / 1e18
+  func expiry(_ ttl: Duration?) -> Date? {
+    guard let ttl else { return nil }
+    let seconds = Double(ttl.components.seconds) + Double(ttl.components.attoseconds) / 1e18
     return Timestamp.date(memory.now()).addingTimeInterval(seconds)
   }
 }

@@ -108,14 +108,18 @@ extension ObjectStore {
   /// The number of values.
   ///
   /// Throws `closed`, `storage`.
-  public func count() async throws(ObjectStoreError) -> Int { try await usage().count }
+  public var count: Int {
+    get async throws(ObjectStoreError) { try await usage().count }
+  }
 
   /// The sum of the encoded values' lengths in bytes; the file is larger.
   ///
   /// Throws `closed`, `storage`.
-  public func size() async throws(ObjectStoreError) -> Int { try await usage().size }
+  public var usedBytes: Int {
+    get async throws(ObjectStoreError) { try await usage().bytes }
+  }
 
-  private func usage() async throws(ObjectStoreError) -> (count: Int, size: Int) {
+  private func usage() async throws(ObjectStoreError) -> (count: Int, bytes: Int) {
     memory.refresh()
     let now = memory.now()
     do throws(StorageError) {
@@ -125,8 +129,8 @@ extension ObjectStore {
         let expired = try connection.first(ObjectTable.expiredUsage, .integer(now)) { (row) throws(StorageError) in
           (try row.int64(0), try row.int64(1))
         }
-        let (count, size) = ((total?.objects ?? 0) &- (expired?.0 ?? 0), (total?.bytes ?? 0) &- (expired?.1 ?? 0))
-        return (Int(clamping: count), Int(clamping: size))
+        let (count, bytes) = ((total?.objects ?? 0) &- (expired?.0 ?? 0), (total?.bytes ?? 0) &- (expired?.1 ?? 0))
+        return (Int(clamping: count), Int(clamping: bytes))
       }
     } catch { throw ObjectStoreError(.read, error) }
   }

@@ -6,7 +6,7 @@ public struct ObjectGone: Error, Sendable, Hashable {
   public init() {}
 }
 
-/// A step of ``ObjectStore/stream(_:forKey:labels:lifetime:from:)``.
+/// A step of ``ObjectStore/stream(_:forKey:labels:ttl:from:)``.
 public enum StreamedObject<Value: Sendable>: Sendable {
   /// The stored value; the server's value follows.
   case cached(Value)
@@ -126,14 +126,14 @@ extension ObjectStore {
   ///   - type: the type of the value.
   ///   - key: the key of the value.
   ///   - labels: the labels of the fetched value.
-  ///   - lifetime: how long the fetched value is valid; nil if it does not expire.
+  ///   - ttl: how long the fetched value is valid; nil if it does not expire.
   ///   - fetch: requests the value from the server. Throws ``ObjectGone`` if the server reports that the value is gone,
   ///     which deletes the stored value.
   /// - Returns: the steps, see ``ObjectStream``; they throw `invalidKey`, `invalidLabel`, `absent`, `gone`, `closed`,
   ///   `storage`, and the error if the stored value does not decode.
   public func stream<Value: Codable & Sendable>(
     _ type: Value.Type = Value.self, forKey key: String, labels: some Collection<String> & Sendable = [String](),
-    lifetime: Duration? = nil, from fetch: @escaping @Sendable () async throws -> Value
+    ttl: Duration? = nil, from fetch: @escaping @Sendable () async throws -> Value
   ) -> ObjectStream<Value> {
     ObjectStream(store: self, key: key) { checked, isWanted in
       do {
@@ -142,7 +142,7 @@ extension ObjectStore {
           let value = try await fetch()
           do throws(ObjectStoreError) {
             let new = try self.encode(
-              value, forKey: key, labels: labels, expires: self.expiry(lifetime), for: .stream)
+              value, forKey: key, labels: labels, expires: self.expiry(ttl), for: .stream)
             try await self.change(.stream, key: key, weight: new.encoded.bytes.count) { table in
               if isWanted(), try watched.isUnchanged(table) { try table.put(new) }
             }

@@ -50,7 +50,7 @@ struct WatchedKey: Sendable {
   func isUnchanged(_ table: ObjectTable) throws(StorageError) -> Bool {
     // The changes of this transaction are reported only after its commit.
     let isDeleted =
-      observer.hasRecordedDelete || table.recordedChanges.contains { $0.isDelete && ($0.key ?? key) == key }
+      observer.hasRecordedRemoval || table.recordedChanges.contains { $0.isRemoval && ($0.key ?? key) == key }
     guard !isDeleted else { return false }
     return ObjectVersion.isUnchanged(
       from: before, to: try ObjectVersion.read(key, table.connection), at: table.now)

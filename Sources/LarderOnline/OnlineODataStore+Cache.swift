@@ -38,10 +38,10 @@ extension OnlineODataStore {
   /// none. Throws ``OnlineStoreError/cacheNotClosed`` for a cache that is open, and `ODataServiceError` (`notOpen`) for
   /// a closed store.
   ///
-  /// - Parameter key: the key of the options, ``OnlineStoreOptions/cacheEncryptionKey``: code that only has the store
+  /// - Parameter encryptionKey: the key of the options, ``OnlineStoreOptions/encryptionKey``: code that only has the store
   ///   cannot reopen a closed cache.
-  public func reopenCache(key: StorageKey? = nil) async throws {
-    try await calls.run { [self] in try await performReopening(key) }
+  public func reopenCache(encryptionKey: StorageKey? = nil) async throws {
+    try await calls.run { [self] in try await performReopening(encryptionKey) }
   }
 
   private func performReopening(_ key: StorageKey?) async throws {
@@ -55,7 +55,7 @@ extension OnlineODataStore {
     defer { state.withLock { $0.cacheIsBusy = false } }
     let cache: TechnicalCache
     do throws(StorageError) {
-      let place = options.place(root)
+      let place = try options.place(root)
       // The options decide, not the file: a cache that was reset is created anew with its key, or not at all.
       switch (options.givenKey.key, key) {
       case (nil, nil): break
@@ -84,11 +84,11 @@ extension OnlineODataStore {
   ///
   /// Throws ``OnlineStoreError/cacheNotClosed``, and ``OnlineStoreError/cacheInUse(path:)`` if another store has it
   /// open.
-  public func resetCache() async throws { try await calls.run { [self] in try await performReset() } }
+  public func clearCache() async throws { try await calls.run { [self] in try await performClearing() } }
 
-  private func performReset() async throws {
-    let (place, hasClaim) = try state.withLock { state throws -> (CachePlace, Bool) in
-      guard state.suspension == nil else { throw ODataServiceError(.suspended, operation: "resetCache") }
+  private func performClearing() async throws {
+    let (options, hasClaim) = try state.withLock { state throws -> (OnlineStoreOptions, Bool) in
+      guard state.suspension == nil else { throw ODataServiceError(.suspended, operation: "clearCache") }
       guard state.options.useCache else { throw OnlineStoreError.cacheNotEnabled }
       guard state.cache == nil, !state.cacheIsBusy else { throw OnlineStoreError.cacheNotClosed }
       switch state.phase {
@@ -96,9 +96,10 @@ extension OnlineODataStore {
       case .opening, .closing: throw OnlineStoreError.cacheNotClosed
       }
       state.cacheIsBusy = true
-      return (state.options.place(root), state.claim != nil)
+      return (state.options, state.claim != nil)
     }
     defer { state.withLock { $0.cacheIsBusy = false } }
+    let place = try cachePlace(options)
     do throws(StorageError) {
       try place.makeFolder()
       let claim = hasClaim ? nil : try CacheClaim(place)

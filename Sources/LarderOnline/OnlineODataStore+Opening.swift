@@ -123,7 +123,7 @@ extension OnlineODataStore {
   private func openCache(
     _ options: OnlineStoreOptions, _ conversation: ODataConversation, opensFile: Bool
   ) async throws(OnlineStoreError) -> (CacheClaim, TechnicalCache?) {
-    let place = options.place(root)
+    let place = try cachePlace(options)
     do throws(StorageError) {
       try place.makeFolder()
       let claim = try CacheClaim(place)
@@ -136,6 +136,10 @@ extension OnlineODataStore {
     } catch {
       throw OnlineStoreError(error, path: place.file)
     }
+  }
+
+  func cachePlace(_ options: OnlineStoreOptions) throws(OnlineStoreError) -> CachePlace {
+    do throws(StorageError) { return try options.place(root) } catch { throw OnlineStoreError.storage(error) }
   }
 
   func openCacheFile(

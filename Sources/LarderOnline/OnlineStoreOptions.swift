@@ -7,23 +7,23 @@ public import LarderStorage
 public struct OnlineStoreOptions: Sendable {
   /// Whether the technical cache is used. Off by default.
   public var useCache: Bool
-  /// The folder that holds cache files; it is created if it is missing. Nil means a folder with the application's name
-  /// in the platform's folder for caches: `Library/Caches` on Apple platforms, elsewhere `$XDG_CACHE_HOME` or
-  /// `~/.cache`.
-  public var cachePath: String?
+  /// The folder of the cache's file; it is created if it does not exist. Nil means `APPLICATION/online/SERVICE` in the
+  /// platform's folder for data: `Library/Application Support` on Apple platforms, elsewhere `$XDG_DATA_HOME` or
+  /// `~/.local/share`.
+  public var path: String?
   /// Distinguishes several stores of one application. The name may be any text and is part of the cache file's name:
   /// two different names are two files.
   public var storeName: String
-  /// The largest size of the cache, in kB of 1,024 bytes. Above it, the least recently used responses are removed.
-  public var maximumCacheSize: Int
-  /// The percentage of ``maximumCacheSize`` at which a clean-up ends.
+  /// The maximum number of bytes in the cache. Above it, the least recently used responses are removed.
+  public var byteLimit: Int
+  /// The percentage of ``byteLimit`` at which a clean-up ends.
   public var cacheCleanupThreshold: Int
   /// Encrypts the cache's file, with its log and its temporary files; nil leaves it unencrypted. An existing cache must
-  /// be encrypted with this key; ``OnlineODataStore/resetCache()`` removes one that is not.
+  /// be encrypted with this key; ``OnlineODataStore/clearCache()`` removes one that is not.
   ///
   /// A key can be set but not read: this property always reads as nil. ``OnlineODataStore/options`` do not contain it
   /// either: a store that is created with them does not open the file.
-  public var cacheEncryptionKey: StorageKey? {
+  public var encryptionKey: StorageKey? {
     get { nil }
     set { givenKey = GivenKey(newValue) }
   }
@@ -49,19 +49,19 @@ public struct OnlineStoreOptions: Sendable {
   /// The largest number of pages of the cache's file: simulates a full disk in tests.
   package var maximumPageCount: Int?
 
-  /// The default options: no cache; if one is enabled, 16,384 kB, cleaned up to 60 %.
+  /// The default options: no cache; if one is enabled, 16 MiB, cleaned up to 60 %.
   public init(
-    useCache: Bool = false, cachePath: String? = nil, storeName: String = "store", maximumCacheSize: Int = 16_384,
-    cacheCleanupThreshold: Int = 60, cacheEncryptionKey: StorageKey? = nil, tracksChanges: Bool = false,
+    useCache: Bool = false, path: String? = nil, storeName: String = "store", byteLimit: Int = 16 << 20,
+    cacheCleanupThreshold: Int = 60, encryptionKey: StorageKey? = nil, tracksChanges: Bool = false,
     conversation: ConversationOptions = ConversationOptions(),
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) {
     self.useCache = useCache
-    self.cachePath = cachePath
+    self.path = path
     self.storeName = storeName
-    self.maximumCacheSize = maximumCacheSize
+    self.byteLimit = byteLimit
     self.cacheCleanupThreshold = cacheCleanupThreshold
-    givenKey = GivenKey(cacheEncryptionKey)
+    givenKey = GivenKey(encryptionKey)
     self.tracksChanges = tracksChanges
     self.conversation = conversation
     self.onDiagnostic = onDiagnostic
@@ -74,9 +74,15 @@ public struct OnlineStoreOptions: Sendable {
     return options
   }
 
-  var limits: CacheLimits { CacheLimits(kilobytes: maximumCacheSize, threshold: cacheCleanupThreshold) }
+  var limits: CacheLimits { CacheLimits(bytes: byteLimit, threshold: cacheCleanupThreshold) }
 
-  func place(_ root: ODataServiceRoot) -> CachePlace {
-    CachePlace(folder: cachePath ?? PlatformFolder.caches, storeName: storeName, root: root)
+  func place(_ root: ODataServiceRoot) throws(StorageError) -> CachePlace {
+    CachePlace(folder: try folder(for: root), storeName: storeName, root: root)
+  }
+
+  /// The folder of the cache's file: ``path``, or the default folder of the service.
+  private func folder(for root: ODataServiceRoot) throws(StorageError) -> String {
+    if let path { return path }
+    return try DefaultLocation.onlineStore(root.givenURL).path(in: conversation.environment.folders)
   }
 }

@@ -90,7 +90,7 @@ struct TechnicalCacheTableTests {
     let root = try #require(URL(string: try MockSAP.ofSuite.salesOrdersV2))
     let store = try OnlineODataStore(
       serviceRoot: root, transport: CurlTransport(),
-      options: OnlineStoreOptions(useCache: cache != .disabled, cachePath: folder.path, storeName: UUID().uuidString))
+      options: OnlineStoreOptions(useCache: cache != .disabled, path: folder.path, storeName: UUID().uuidString))
     // One store with a cache a service at a time: the cells of the table take turns.
     while true {
       do {
@@ -215,7 +215,7 @@ struct TechnicalCacheCourseTests {
     let service = try await onOwnThread { try MockSAP() }
     defer { service.stop() }
     let root = try #require(URL(string: service.productsV4))
-    let options = OnlineStoreOptions(useCache: true, cachePath: folder.path)
+    let options = OnlineStoreOptions(useCache: true, path: folder.path)
     let first = try OnlineODataStore(serviceRoot: root, transport: CurlTransport(), options: options)
     try await first.open()
     let known = try await first.execute(single: .read("Product?$top=5"))
@@ -246,7 +246,7 @@ struct TechnicalCacheCourseTests {
     let service = try service ?? MockSAP.ofSuite
     let root = try #require(URL(string: service.salesOrdersV2))
     let store = try OnlineODataStore(
-      serviceRoot: root, transport: CurlTransport(), options: OnlineStoreOptions(useCache: true, cachePath: folder.path)
+      serviceRoot: root, transport: CurlTransport(), options: OnlineStoreOptions(useCache: true, path: folder.path)
     )
     try await store.open()
     try await body(store, service)

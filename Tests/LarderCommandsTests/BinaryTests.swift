@@ -186,7 +186,7 @@ struct BinaryTests {
     #expect(ending.diagnostics == "larder: The output cannot be written: the disk is full.\n")
   }
 
-  @Test("An interrupt ends the request: 130, the last event is canceled, the server sees the client disconnect")
+  @Test("An interrupt ends the request: 130, the last event is cancelled, the server sees the client disconnect")
   func interrupt() async throws {
     let server = try ScriptedServer { _ in .hang }
     defer { server.stop() }
@@ -204,7 +204,7 @@ struct BinaryTests {
     let events = String(decoding: try InputFile.read(folder.file("events")), as: UTF8.self)
     #expect(
       events.split(separator: "\n").last
-        == #"{"event":"requestFinished","status":"canceled","payloadBytes":null,"httpStatus":null,"notModified":false}"#
+        == #"{"event":"requestFinished","status":"cancelled","payloadBytes":null,"httpStatus":null,"notModified":false}"#
     )
     #expect(ending.diagnostics.contains("larder: interrupted\n"))
   }

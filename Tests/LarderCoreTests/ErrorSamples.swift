@@ -250,7 +250,7 @@ enum ErrorSamples {
       .foreign(path: "/a"),
       .wrongKey(path: "/a"), .encrypted(path: "/a"), .notEncrypted(path: "/a"), .failed(path: "/a", reason: text),
       .gone,
-      .closed, .notSupported(text), .suspended,
+      .closed, .notSupported(text), .suspended, .noDefaultLocation(reason: text),
     ]
   }
 

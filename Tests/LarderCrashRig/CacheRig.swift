@@ -12,10 +12,10 @@ enum CacheRig {
     func open(_ folder: String, limit: Int) async throws -> any Cache {
       let key = try RigKey.fromEnvironment()
       return switch self {
-      case .files: try FileCache(path: folder + "/files", limit: limit, key: key)
+      case .files: try FileCache(path: folder + "/files", byteLimit: limit, encryptionKey: key)
       case .tiered:
         TieredCache(
-          memory: MemoryCache(limit: 1 << 20), disk: try FileCache(path: folder + "/files", limit: limit, key: key))
+          memory: MemoryCache(byteLimit: 1 << 20), disk: try FileCache(path: folder + "/files", byteLimit: limit, encryptionKey: key))
       }
     }
   }

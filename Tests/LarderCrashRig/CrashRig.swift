@@ -91,8 +91,8 @@ struct CrashRig {
       let store = try OnlineODataStore(
         serviceRoot: root, transport: SelfCheckingService(round: round),
         options: OnlineStoreOptions(
-          useCache: true, cachePath: arguments[1], maximumCacheSize: 400,
-          cacheEncryptionKey: try RigKey.fromEnvironment()))
+          useCache: true, path: arguments[1], byteLimit: 400 << 10,
+          encryptionKey: try RigKey.fromEnvironment()))
       try await store.open()
       say("open \(round)")
       for _ in 0..<40 {

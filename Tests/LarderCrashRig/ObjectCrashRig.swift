@@ -32,7 +32,7 @@ enum ObjectCrashRig {
   }
 
   static func run(_ kind: Kind, _ path: String, from first: Int) async throws {
-    let store = try await ObjectStore(path: path, key: try RigKey.fromEnvironment())
+    let store = try await ObjectStore(path: path, encryptionKey: try RigKey.fromEnvironment())
     switch kind {
     case .rounds: try await rounds(store, from: first)
     case .count:
@@ -46,7 +46,7 @@ enum ObjectCrashRig {
       }
       try await store.close()
     case .look:
-      say("holds \(try await store.count())")
+      say("holds \(try await store.count)")
       try await store.close()
     }
   }
@@ -58,7 +58,7 @@ enum ObjectCrashRig {
         for number in 0..<count {
           group.addTask { @concurrent [round] in
             if deletes(number, round) {
-              try await store.delete(forKey: key(number))
+              try await store.removeValue(forKey: key(number))
             } else {
               try await store.put(content(number, round), forKey: key(number), labels: [label(number)])
             }

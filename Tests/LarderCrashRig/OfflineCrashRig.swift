@@ -13,7 +13,7 @@ enum OfflineCrashRig {
   ]
 
   static func provider(_ folder: String, _ root: URL) throws -> OfflineODataProvider {
-    var parameters = OfflineODataParameters(storePath: folder, storeEncryptionKey: try RigKey.fromEnvironment())
+    var parameters = OfflineODataParameters(path: folder, encryptionKey: try RigKey.fromEnvironment())
     parameters.conversation.retry = .never
     return try OfflineODataProvider(serviceRoot: root, transport: try CurlTransport(), parameters: parameters)
   }

@@ -29,7 +29,7 @@ enum UserCrashRig {
     -> OfflineODataParameters
   {
     OfflineODataParameters(
-      storePath: folder, storeEncryptionKey: try key(of: user), currentUser: user, onUserSwitch: way)
+      path: folder, encryptionKey: try key(of: user), currentUser: user, onUserSwitch: way)
   }
 
   /// `last`: after how many steps the process ends as the system would end it; 0 for none. Says "done" at the end.
@@ -37,7 +37,7 @@ enum UserCrashRig {
     switch way {
     case .aside:
       let key = try key(of: user == "ada" ? "bob" : "ada")
-      try await change(try parameters(folder, user, .setAside(key: key)), last)
+      try await change(try parameters(folder, user, .setAside(encryptionKey: key)), last)
     case .remove: try await change(try parameters(folder, user, .uploadFirst()), last)
     case .hold:
       guard let root = URL(string: "http://h/s/") else { return }
@@ -49,7 +49,7 @@ enum UserCrashRig {
     case .turns:
       while true {
         for user in ["ada", "bob"] {
-          try await UserOpening(try parameters(folder, user, .setAside()), user: user).change()
+          try await UserOpening(try parameters(folder, user, .setAside()), in: folder, user: user).change()
           say(user)
         }
       }
@@ -58,7 +58,7 @@ enum UserCrashRig {
 
   private static func change(_ parameters: OfflineODataParameters, _ last: Int) async throws {
     let done = Counter()
-    try await UserOpening(parameters, user: parameters.currentUser ?? "") { step in
+    try await UserOpening(parameters, in: parameters.path ?? "", user: parameters.currentUser ?? "") { step in
       say("\(step)")
       if done.next() == last { kill(getpid(), SIGKILL) }
     }.change()

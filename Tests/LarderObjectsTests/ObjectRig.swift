@@ -28,7 +28,7 @@ final class ObjectRig: Sendable {
 
   func open(_ options: ObjectStoreOptions = ObjectStoreOptions()) async throws -> ObjectStore {
     try await ObjectStore(
-      path: path, key: try key, options: options, environment: environment,
+      path: path, encryptionKey: try key, options: options, environment: environment,
       countsDelay: { [weak self] work in self?.delayed.withLock { $0.append(work) } }, onDiagnostic: nil)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LarderCore
 import LarderHTTP
 import LarderService
 import LarderStorage
@@ -46,7 +47,7 @@ struct CacheFileTests {
     let other = try TemporaryFolder()
     let first = try await rig.openStore()
     let changes: [@Sendable (inout OnlineStoreOptions) -> Void] = [
-      { _ in }, { $0.cachePath = other.path },
+      { _ in }, { $0.path = other.path },
     ]
     for change in changes {
       let second = try rig.store(nil, change)
@@ -62,7 +63,7 @@ struct CacheFileTests {
   @Test("another process's lock on the file is respected")
   func lockedFile() async throws {
     let rig = try StoreRig()
-    let place = rig.options().place(try ODataServiceRoot(rig.root))
+    let place = try rig.options().place(try ODataServiceRoot(rig.root))
     let lock = try FileLock(place.lockFile)
     let store = try rig.store()
     await #expect { try await store.open() } throws: { error in
@@ -94,12 +95,34 @@ struct CacheFileTests {
     for store in stores { try await store.close() }
   }
 
-  @Test("without a folder the cache is in the platform's folder for caches, under the application's name")
-  func platformFolder() throws {
-    let root = try ODataServiceRoot(try #require(URL(string: "https://h/s/")))
-    let path = OnlineStoreOptions(useCache: true).place(root).file
-    #expect(path.hasPrefix("/") && path.contains(ProcessInfo.processInfo.processName.lowercased()), "\(path)")
-    #expect(!path.hasPrefix(FileManager.default.currentDirectoryPath + "/"))
+  @Test("without a path the cache is in the platform's folder for data, under the names of application and service")
+  func defaultLocation() async throws {
+    let home = try TemporaryFolder()
+    let rig = try StoreRig()
+    let store = try await rig.openStore {
+      $0.path = nil
+      $0.conversation.environment.folders = ApplicationFolders(
+        application: "app", variables: ["XDG_DATA_HOME": home.path])
+    }
+    try await store.close()
+    let services = try FileManager.default.contentsOfDirectory(atPath: home.file("app/online"))
+    let host = try #require(rig.root.host())
+    #expect(services.count == 1 && services[0].hasPrefix(host + "-"), "\(services)")
+    let files = try FileManager.default.contentsOfDirectory(atPath: home.file("app/online/\(services[0])"))
+    #expect(files.contains { $0.hasSuffix("." + CachePlace.fileExtension) }, "\(files)")
+  }
+
+  @Test("without a path and a home folder a store does not open, and its cache cannot be cleared")
+  func noDefaultLocation() async throws {
+    let store = try StoreRig().store {
+      $0.path = nil
+      $0.conversation.environment.folders = ApplicationFolders(application: "app", variables: [:])
+    }
+    for call in [{ try await store.open() }, { try await store.clearCache() }] as [() async throws -> Void] {
+      let error = await #expect(throws: OnlineStoreError.self) { try await call() }
+      #expect(error?.explanation.cure == "Set HOME to the user's home folder, or give the store a path.")
+    }
+    #expect(!store.isOpen)
   }
 
   @Test("an open store cannot be initialised again, a closed one can")
@@ -188,18 +211,18 @@ struct CacheFileTests {
     let rig = try StoreRig { _ in .ok("{}") }
     let store = try await rig.openStore()
     _ = try await store.read("P")
-    await #expect(throws: OnlineStoreError.self) { try await store.resetCache() }
+    await #expect(throws: OnlineStoreError.self) { try await store.clearCache() }
     await #expect(throws: OnlineStoreError.self) { try await store.reopenCache() }
     try await store.closeCache()
     #expect(!store.isCacheOpen)
-    try await store.reopenCache(key: rig.key)
+    try await store.reopenCache(encryptionKey: rig.key)
     #expect(try await store.read("P").cached != nil)
     try await store.closeCache()
-    try await store.resetCache()
-    try await store.reopenCache(key: rig.key)
+    try await store.clearCache()
+    try await store.reopenCache(encryptionKey: rig.key)
     #expect(try await store.read("P").cached == nil)
     try await store.close()
-    try await store.resetCache()
+    try await store.clearCache()
     #expect(try TechnicalCacheFile.files(in: rig.folder.path).isEmpty)
     try await store.open()
     try await store.close()
@@ -211,7 +234,7 @@ struct CacheFileTests {
     let rig = try StoreRig { _ in .ok(body) }
     // Each entry costs 8 kB: 100 kB hold twelve of them, 50 % six.
     let store = try await rig.openStore {
-      $0.maximumCacheSize = 100
+      $0.byteLimit = 100 << 10
       $0.cacheCleanupThreshold = 50
     }
     for index in 0..<12 { _ = try await store.read("P(\(index))") }
@@ -231,7 +254,7 @@ struct CacheFileTests {
   @Test("an answer larger than the cache is delivered, not kept, and the outdated one goes")
   func tooLarge() async throws {
     let rig = try StoreRig { _ in .ok("{}") }
-    let store = try await rig.openStore { $0.maximumCacheSize = 10 }
+    let store = try await rig.openStore { $0.byteLimit = 10 << 10 }
     _ = try await store.read("P")
     rig.service.answers { _ in .ok(#"{"value":""# + String(repeating: "x", count: 20_000) + #""}"#) }
     #expect(try await store.read("P").last?.payloadBytes.count == 20_012)
@@ -286,7 +309,7 @@ struct CacheFileTests {
   @Test("a damaged file in its place that another program has open is not moved from under it")
   func damagedInUse() async throws {
     let rig = try StoreRig(isPlain: true)
-    let path = rig.options().place(try ODataServiceRoot(rig.root)).file
+    let path = try rig.options().place(try ODataServiceRoot(rig.root)).file
     let schema = Schema(applicationID: 77, steps: [ServerVersion()])
     try await Database.open(path, key: nil, schema: schema).close()
     let theirs = try await Database.open(path, key: nil, schema: schema)
@@ -328,7 +351,7 @@ struct CacheFileTests {
   @Test("a file that is not ours is refused and stays as it is")
   func foreignFile() async throws {
     let rig = try StoreRig()
-    let place = rig.options().place(try ODataServiceRoot(rig.root))
+    let place = try rig.options().place(try ODataServiceRoot(rig.root))
     let bytes = Data("my diary, not a cache".utf8)
     try bytes.write(to: URL(filePath: place.file))
     let store = try rig.store()
@@ -337,7 +360,7 @@ struct CacheFileTests {
       return storage.category == .foreignFile
     }
     #expect(try Data(contentsOf: URL(filePath: place.file)) == bytes)
-    await #expect(throws: OnlineStoreError.self) { try await store.resetCache() }
+    await #expect(throws: OnlineStoreError.self) { try await store.clearCache() }
     #expect(try Data(contentsOf: URL(filePath: place.file)) == bytes)
   }
 
@@ -353,9 +376,9 @@ struct CacheFileTests {
     #expect(entry.payloadBytes == 7)
     #expect(entry.fields[.etag] == "\"1\"")
     #expect(text(try await file.responses(to: entry.url).first) == #"{"v":1}"#)
-    await #expect(throws: OnlineStoreError.self) { try await file.reset() }
+    await #expect(throws: OnlineStoreError.self) { try await file.clear() }
     try await store.close()
-    try await file.reset()
+    try await file.clear()
     #expect(try TechnicalCacheFile.files(in: rig.folder.path).isEmpty)
     await #expect(throws: OnlineStoreError.self) { _ = try await file.entries() }
   }

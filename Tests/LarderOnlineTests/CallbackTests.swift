@@ -101,7 +101,7 @@ struct CallbackTests {
     try await store.close()
   }
 
-  @Test("cancelled after the cache's response: finished (canceled), and nothing is kept")
+  @Test("cancelled after the cache's response: finished (cancelled), and nothing is kept")
   func cancel() async throws {
     let gate = AsyncGate()
     let rig = try StoreRig { _ in
@@ -115,7 +115,7 @@ struct CallbackTests {
       if case .requestCacheResponse = event { execution.cancel() }
     }
     try await log.finished()
-    #expect(log.names == ["started(initialized)", "cacheResponse(inProgress)", "finished(canceled)"])
+    #expect(log.names == ["started(initialized)", "cacheResponse(inProgress)", "finished(cancelled)"])
     gate.open()
     try await store.close()
     #expect(try await rig.cacheFile.entries().isEmpty)
@@ -138,7 +138,7 @@ struct CallbackTests {
         break
       }
     }
-    #expect(execution.status == .canceled || execution.status == .completed)
+    #expect(execution.status == .cancelled || execution.status == .completed)
     #expect(!store.isOpen)
   }
 

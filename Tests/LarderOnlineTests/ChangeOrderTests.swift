@@ -132,7 +132,7 @@ struct ChangeOrderTests {
     gate.open()
     for execution in executions { for await _ in execution.events {} }
     #expect(course.all == ["1", "free", "free done", "1 done", "3", "3 done", "4", "4 done"])
-    #expect(executions.map(\.status) == [.completed, .canceled, .failed, .completed])
+    #expect(executions.map(\.status) == [.completed, .cancelled, .failed, .completed])
     try await store.close()
   }
 
@@ -152,7 +152,7 @@ struct ChangeOrderTests {
     for execution in executions { for await _ in execution.events {} }
     gate.open()
     try await closed
-    #expect(executions.allSatisfy { $0.status == .canceled })
+    #expect(executions.allSatisfy { $0.status == .cancelled })
     let course = Course()
     rig.service.answers { request in
       course.note(await Self.name(request))

@@ -43,7 +43,7 @@ struct CrashTests {
   private func opensWithoutReplacement(_ folder: String, _ root: String) async throws {
     let log = DiagnosticLog()
     var options = OnlineStoreOptions(
-      useCache: true, cachePath: folder, cacheEncryptionKey: try RigKey.fromEnvironment())
+      useCache: true, path: folder, encryptionKey: try RigKey.fromEnvironment())
     options.onDiagnostic = { log.add($0) }
     let url = try #require(URL(string: root))
     let service = StubService { _ in StubService.Answer.ok("{}") }

@@ -21,7 +21,7 @@ struct EncryptedCacheTests {
   }
 
   private func store(_ key: StorageKey?) throws -> OnlineODataStore {
-    try rig.store(nil) { $0.cacheEncryptionKey = key }
+    try rig.store(nil) { $0.encryptionKey = key }
   }
 
   /// The category of a file's error; nil where nothing failed, or something else.
@@ -70,7 +70,7 @@ struct EncryptedCacheTests {
     #expect(try bytes() == before)
     #expect(rig.diagnostics.all.isEmpty)
     // A key that is lost is no reason to be without a cache.
-    try await store.resetCache()
+    try await store.clearCache()
     try await store.open()
     #expect(try await store.read("P").cached == nil)
     #expect(try await store.read("P").cached != nil)
@@ -84,13 +84,13 @@ struct EncryptedCacheTests {
     _ = try await store.read("P")
     for isReset in [false, true] {
       try await store.closeCache()
-      if isReset { try await store.resetCache() }
+      if isReset { try await store.clearCache() }
       #expect(await category { try await store.reopenCache() } == .encrypted)
-      #expect(await category { try await store.reopenCache(key: wrong) } == .wrongKey)
+      #expect(await category { try await store.reopenCache(encryptionKey: wrong) } == .wrongKey)
       #expect(!store.isCacheOpen)
       // Without a cache the store goes on.
       #expect(try await store.read("P").last != nil)
-      try await store.reopenCache(key: try StorageKey(passphrase: "right".utf8))
+      try await store.reopenCache(encryptionKey: try StorageKey(passphrase: "right".utf8))
       let cached = try await store.read("P").cached
       #expect((cached == nil) == isReset)
     }
@@ -103,12 +103,12 @@ struct EncryptedCacheTests {
     let store = try store(right)
     try await store.open()
     _ = try await store.read("P")
-    #expect(store.options.cacheEncryptionKey == nil)
+    #expect(store.options.encryptionKey == nil)
     var shown = ""
     dump(store.options, to: &shown)
     #expect(!shown.contains("StorageKey"), "\(shown)")
     try await store.closeCache()
-    #expect(await category { try await store.reopenCache(key: store.options.cacheEncryptionKey) } == .encrypted)
+    #expect(await category { try await store.reopenCache(encryptionKey: store.options.encryptionKey) } == .encrypted)
     try await store.close()
     let other = try rig.store(nil) { $0 = store.options }
     #expect(await category { try await other.open() } == .encrypted)
@@ -124,9 +124,9 @@ struct EncryptedCacheTests {
     let store = try store(nil)
     try await store.open()
     try await store.closeCache()
-    #expect(await category { try await store.reopenCache(key: right) } == .notEncrypted)
-    try await store.resetCache()
-    #expect(await category { try await store.reopenCache(key: right) } == .notEncrypted)
+    #expect(await category { try await store.reopenCache(encryptionKey: right) } == .notEncrypted)
+    try await store.clearCache()
+    #expect(await category { try await store.reopenCache(encryptionKey: right) } == .notEncrypted)
     try await store.reopenCache()
     try await store.close()
   }
@@ -142,7 +142,7 @@ struct EncryptedCacheTests {
       let other = TechnicalCacheFile(path: path, key: key)
       #expect(await category { _ = try await other.entries() } == (key == nil ? .encrypted : .wrongKey))
     }
-    try await TechnicalCacheFile(path: path).reset()
+    try await TechnicalCacheFile(path: path).clear()
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
@@ -161,7 +161,7 @@ struct EncryptedCacheTests {
         try connection.run("INSERT INTO theirs VALUES(1)")
       }
       await #expect(throws: OnlineStoreError.self) {
-        try await TechnicalCacheFile(path: path, key: givesKey ? right : nil).reset()
+        try await TechnicalCacheFile(path: path, key: givesKey ? right : nil).clear()
       }
       #expect(FileManager.default.fileExists(atPath: path))
       #expect(FileManager.default.fileExists(atPath: path + "-wal"))
@@ -188,7 +188,7 @@ struct EncryptedCacheTests {
         }
         let before = try Data(contentsOf: URL(filePath: path))
         let isCache = name.hasSuffix(".larder-cache")
-        let failure = await category { try await TechnicalCacheFile(path: path, key: right).reset() }
+        let failure = await category { try await TechnicalCacheFile(path: path, key: right).clear() }
         #expect(failure == (isCache ? nil : .foreignFile), "\(kind) \(name)")
         #expect((try? Data(contentsOf: URL(filePath: path))) == (isCache ? nil : before), "\(kind) \(name)")
         try? FileManager.default.removeItem(atPath: path)
@@ -222,15 +222,15 @@ struct EncryptedCacheTests {
         ["ETag": "\"\(markers[2])\"", "Set-Cookie": "id=\(secrets[0])"])
     }
     let login = try BasicAuthentication(user: "me", password: secrets[1])
-    let store = try rig.store(login) { $0.cacheEncryptionKey = isEncrypted ? right : nil }
+    let store = try rig.store(login) { $0.encryptionKey = isEncrypted ? right : nil }
     var search = MarkerSearch(for: markers + words + secrets)
     try await store.open()
     for number in 0..<20 { _ = try await store.read("P(\(number))?$filter=Name eq '\(markers[0])'") }
     search.look(in: rig.folder.path)
     try await store.closeCache()
     search.look(in: rig.folder.path)
-    try await store.resetCache()
-    try await store.reopenCache(key: isEncrypted ? right : nil)
+    try await store.clearCache()
+    try await store.reopenCache(encryptionKey: isEncrypted ? right : nil)
     _ = try await store.read("P")
     search.look(in: rig.folder.path)
     try await store.close()

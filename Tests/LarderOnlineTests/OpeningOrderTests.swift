@@ -116,6 +116,6 @@ struct OpeningOrderTests {
     let sent = rig.service.requests.count
     try await log.finished()
     #expect(rig.service.requests.count == sent)
-    #expect([.canceled, .failed, .completed].contains(log.calls.last?.status))
+    #expect([.cancelled, .failed, .completed].contains(log.calls.last?.status))
   }
 }

@@ -139,7 +139,7 @@ final class StoreRig: Sendable {
   }
 
   func options(_ change: (inout OnlineStoreOptions) -> Void = { _ in }) -> OnlineStoreOptions {
-    var options = OnlineStoreOptions(useCache: true, cachePath: folder.path, cacheEncryptionKey: key)
+    var options = OnlineStoreOptions(useCache: true, path: folder.path, encryptionKey: key)
     options.conversation.retry = .never
     options.onDiagnostic = { [diagnostics] in diagnostics.add($0) }
     change(&options)

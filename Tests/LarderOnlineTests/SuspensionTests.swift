@@ -44,7 +44,7 @@ struct OnlineSuspensionTests {
   func life(isEncrypted: Bool) async throws {
     let rig = try StoreRig(isPlain: true) { _ in .ok(Self.rows) }
     let key = isEncrypted ? try RigKey.make() : nil
-    let store = try await rig.openStore { $0.cacheEncryptionKey = key }
+    let store = try await rig.openStore { $0.encryptionKey = key }
     #expect(try await store.read("Products").last != nil)
     #if os(Linux)
       #expect(try !heldLocks(below: rig.folder.path).isEmpty)
@@ -54,7 +54,7 @@ struct OnlineSuspensionTests {
     let calls: [@Sendable () async throws -> Void] = [
       { try await store.open() }, { _ = try await store.read("Products") },
       { _ = try await store.stream(.read("Products")) },
-      { try await store.reopenCache(key: key) }, { try await store.closeCache() }, { try await store.resetCache() },
+      { try await store.reopenCache(encryptionKey: key) }, { try await store.closeCache() }, { try await store.clearCache() },
       { try await onOwnThread { _ = try store.executeBlocking(.read("Products")) } },
     ]
     for (number, call) in calls.enumerated() { #expect(await Self.failure(call) == "suspended", "call \(number)") }
@@ -86,7 +86,7 @@ struct OnlineSuspensionTests {
     try await arrivals.wait(for: 1)
     try await store.suspend()
     try await log.finished()
-    #expect(log.calls.last?.status == .canceled)
+    #expect(log.calls.last?.status == .cancelled)
     try await store.resume()
     rig.service.answers { _ in .ok(Self.rows) }
     #expect(try await store.read("Products").last != nil)
@@ -108,7 +108,7 @@ struct OnlineSuspensionTests {
     try await store.suspend()
     try await store.resume()
     #expect(store.isOpen && !store.isCacheOpen)
-    try await store.reopenCache(key: rig.key)
+    try await store.reopenCache(encryptionKey: rig.key)
     #expect(store.isCacheOpen)
     try await store.close()
   }
@@ -120,7 +120,7 @@ struct OnlineSuspensionTests {
     let names = try FileManager.default.contentsOfDirectory(atPath: rig.folder.path)
     let file = try #require(names.first { $0.hasSuffix(CachePlace.fileExtension) })
     try await store.closeCache()
-    try await store.resetCache()
+    try await store.clearCache()
     rig.service.isAway = true
     // No file; a new one without metadata; one that is damaged.
     try await store.suspend()

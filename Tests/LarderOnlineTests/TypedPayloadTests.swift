@@ -79,7 +79,7 @@ struct TypedPayloadTests {
 
   private func store(_ service: Service, _ folder: TemporaryFolder, cache: Bool = true) throws -> OnlineODataStore {
     let root = try #require(URL(string: "http://\(UUID().uuidString.lowercased()).test/service/"))
-    let options = OnlineStoreOptions(useCache: cache, cachePath: folder.path)
+    let options = OnlineStoreOptions(useCache: cache, path: folder.path)
     return try OnlineODataStore(serviceRoot: root, transport: service, options: options)
   }
 
@@ -177,7 +177,7 @@ struct TypedPayloadTests {
     let folder = try TemporaryFolder()
     let service = Service(isV2: true)
     let root = try #require(URL(string: "http://\(UUID().uuidString.lowercased()).test/service/"))
-    var options = OnlineStoreOptions(useCache: true, cachePath: folder.path)
+    var options = OnlineStoreOptions(useCache: true, path: folder.path)
     options.loadsMetadata = false
     let unread = try OnlineODataStore(serviceRoot: root, transport: service, options: options)
     try await unread.open()

@@ -48,7 +48,7 @@ struct CacheBenchmark {
     guard let root = URL(string: "http://origin.test/service/") else { throw BenchmarkError("no URL") }
     let store = try OnlineODataStore(
       serviceRoot: root, transport: Origin(payload: payload),
-      options: OnlineStoreOptions(useCache: true, cachePath: folder.path))
+      options: OnlineStoreOptions(useCache: true, path: folder.path))
     try await store.open()
     _ = try await store.execute(.read("Rows?$top=30"))
     try store.setPassive(true)

@@ -37,7 +37,7 @@ struct EncryptedPart {
     let store = try OnlineODataStore(
       serviceRoot: root, transport: MixedOrigin(),
       options: OnlineStoreOptions(
-        useCache: true, cachePath: place, maximumCacheSize: 64 << 20, cacheEncryptionKey: key))
+        useCache: true, path: place, byteLimit: 64 << 30, encryptionKey: key))
     try await store.open()
     let load = try await KeyCost.seconds(of: count) {
       for number in 0..<count { try await read(store, number) }

@@ -25,7 +25,7 @@ enum EncryptedPart {
   private static func with(
     _ folder: String, _ key: StorageKey?, _ body: (HTTPCache) async throws -> Void
   ) async throws {
-    let cache = try FileCache(path: folder, key: key)
+    let cache = try FileCache(path: folder, encryptionKey: key)
     let engine = HTTPCache(cache: cache, transport: MixedWeb())
     try await body(engine)
     await engine.close()

@@ -33,7 +33,7 @@ struct EncryptedPart {
     let key = isKeyed ? try StorageKey(bytes: (0..<32).map { $0 &* 7 }) : nil
     let options = ObjectStoreOptions(memory: .none, warmUpCount: 0)
     let value = [UInt8](repeating: 0x78, count: 1024)
-    let first = try await ObjectStore(path: path, key: key, options: options)
+    let first = try await ObjectStore(path: path, encryptionKey: key, options: options)
     let load = try await KeyCost.seconds(of: count) {
       for start in stride(from: 0, to: count, by: 10_000) {
         try await first.transaction { [count] changes in
@@ -44,7 +44,7 @@ struct EncryptedPart {
       try await first.close()
     }
     // The page cache of SQLite is empty now, the one of the operating system is not.
-    let store = try await ObjectStore(path: path, key: key, options: options)
+    let store = try await ObjectStore(path: path, encryptionKey: key, options: options)
     let scan = try await KeyCost.seconds(of: count) { for number in 0..<count { try await get(number, store) } }
     let mixed = try await KeyCost.seconds(of: 5000) {
       for turn in 0..<1000 {

@@ -13,7 +13,7 @@ enum Rows {
     return try OfflineODataProvider(
       serviceRoot: url, transport: try CurlTransport(),
       parameters: OfflineODataParameters(
-        storePath: folder, storeEncryptionKey: key, indexes: [OfflineODataIndex("Rows", ["City", "Stock"])]))
+        path: folder, encryptionKey: key, indexes: [OfflineODataIndex("Rows", ["City", "Stock"])]))
   }
 }
 

@@ -8,7 +8,7 @@ final class OrderService: HTTPTransport {
 
   static func provider(_ folder: String) throws -> OfflineODataProvider {
     guard let url = URL(string: "http://orders.invalid/service/") else { throw BenchmarkError("no URL") }
-    var parameters = OfflineODataParameters(storePath: folder)
+    var parameters = OfflineODataParameters(path: folder)
     parameters.conversation.csrf = .never
     return try OfflineODataProvider(serviceRoot: url, transport: OrderService(), parameters: parameters)
   }

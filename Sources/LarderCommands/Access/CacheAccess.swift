@@ -30,7 +30,7 @@ struct CacheAccess: Sendable {
   ) async throws -> OnlineODataStore {
     let context = context
     var options = OnlineStoreOptions(
-      useCache: true, cachePath: folder, cacheEncryptionKey: key, conversation: access.options
+      useCache: true, path: folder, encryptionKey: key, conversation: access.options
     ) {
       // Clean-ups are routine.
       if $0.level > .debug { context.warn($0.message) }

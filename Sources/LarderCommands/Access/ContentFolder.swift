@@ -1,7 +1,8 @@
 internal import LarderContent
+internal import LarderCore
 internal import LarderStorage
 
-/// The folder for cached content: the given one, or larder's own in the user's cache folder.
+/// The folder for cached content: the given one, or the default location of an application named `larder`.
 struct ContentFolder: Sendable {
   let path: String
   /// Whether the user named the folder; false for the default folder.
@@ -24,18 +25,9 @@ struct ContentFolder: Sendable {
     isGiven = false
   }
 
-  /// The default folder: by the XDG base directories, which ignore a relative path; on Apple platforms the user's
-  /// `Caches`.
+  /// The default folder: `larder/content` in the user's folder for caches.
   static func defaultPath(_ environment: [String: String]) -> String? {
-    func folder(_ name: String) -> String? {
-      environment[name].flatMap { $0.hasPrefix("/") ? ($0.hasSuffix("/") ? String($0.dropLast()) : $0) : nil }
-    }
-    if let caches = folder("XDG_CACHE_HOME") { return caches + "/larder/content" }
-    #if canImport(Darwin)
-      return folder("HOME").map { $0 + "/Library/Caches/larder/content" }
-    #else
-      return folder("HOME").map { $0 + "/.cache/larder/content" }
-    #endif
+    try? DefaultLocation.fileCache.path(in: ApplicationFolders(application: "larder", variables: environment))
   }
 
   /// Opens the cache, encrypted if there is a key. If the network is available, a request continues without a cache
@@ -43,7 +35,7 @@ struct ContentFolder: Sendable {
   /// are errors.
   func open(limit: Int, isNeeded: Bool, _ context: CommandContext) throws(CacheError) -> any Cache {
     do throws(CacheError) {
-      return try FileCache(path: path, limit: limit, key: key) { context.warn($0.message) }
+      return try FileCache(path: path, byteLimit: limit, encryptionKey: key) { context.warn($0.message) }
     } catch {
       if isNeeded || error.isKeyError || (isGiven && !error.isDiskFull) { throw error }
       context.warn("responses are not cached: \(error)")

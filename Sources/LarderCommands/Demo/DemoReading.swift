@@ -26,7 +26,7 @@ struct DemoReading {
     if !base.hasSuffix("/") { base += "/" }
     let transport = try context.connect(ConnectionSettings())
     let options = OnlineStoreOptions(
-      useCache: true, cachePath: context.path(try arguments.required(DemoOptions.cache)), storeName: "demo",
+      useCache: true, path: context.path(try arguments.required(DemoOptions.cache)), storeName: "demo",
       conversation: ConversationOptions(retry: .never))
     func store(_ path: String) throws -> OnlineODataStore {
       guard let root = URL(string: base + path) else { throw arguments.usage("--service-base is not a URL") }

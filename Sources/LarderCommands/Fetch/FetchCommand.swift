@@ -235,7 +235,7 @@ private final class StoreDiagnostics: Sendable {
   func options(_ credentialFields: CredentialFields) -> HTTPCacheOptions {
     var options = HTTPCacheOptions()
     // Content that has been written to the output cannot be withdrawn.
-    options.checkedFirst = .max
+    options.checkedByteLimit = .max
     options.credentialFields = credentialFields
     options.onDiagnostic = { diagnostic in
       switch (ContentDiagnostic(rawValue: diagnostic.name), diagnostic.error) {

@@ -48,7 +48,7 @@ struct FetchReport: Sendable {
     json.member("intermediate", !cachedResponse.isFinal)
     if let status = cachedResponse.hiddenBy { json.member("hiddenBy", status) }
     json.name("age")
-    if let age = cachedResponse.age { json.integer(age) } else { json.null() }
+    if let age = cachedResponse.age { json.integer(age.components.seconds) } else { json.null() }
     json.member("bytes", bytes)
     json.name("milliseconds")
     json.raw(Milliseconds.text(elapsed))
@@ -69,8 +69,9 @@ struct FetchReport: Sendable {
   }
 
   /// A number of seconds in a readable unit.
-  static func ageText(_ seconds: Int) -> String {
-    switch seconds {
+  static func ageText(_ age: Duration) -> String {
+    let seconds = age.components.seconds
+    return switch seconds {
     case ..<120: "\(seconds) s"
     case ..<7200: "\(seconds / 60) min"
     case ..<172_800: "\(seconds / 3600) h"

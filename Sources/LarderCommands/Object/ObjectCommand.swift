@@ -1,7 +1,7 @@
 internal import LarderHTTP
 internal import LarderObjects
 
-/// Runs `larder object put`, `get` and `delete`.
+/// Runs `larder object put`, `get` and `remove`.
 enum ObjectCommand {
   @Sendable static func put(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let (access, key) = (try ObjectAccess(arguments, context), try arguments.required(OperandSyntax.objectKey))
@@ -50,15 +50,15 @@ enum ObjectCommand {
       .negative, "the key \"\(key)\" has no value", hint: "'larder object list' shows the keys.")
   }
 
-  @Sendable static func delete(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+  @Sendable static func remove(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let (access, keys) = (try ObjectAccess(arguments, context), arguments.values(OperandSyntax.objectKeys))
     let selections = [
-      !keys.isEmpty, arguments.has(.deletedLabel), arguments.has(.notUpdatedSince), arguments.has(.allObjects),
+      !keys.isEmpty, arguments.has(.removedLabel), arguments.has(.notUpdatedSince), arguments.has(.allObjects),
     ]
     guard selections.count(where: { $0 }) == 1 else {
       throw arguments.usage(
         selections.contains(true)
-          ? "keys, --label, --not-updated-since and --all cannot be combined" : "the values to delete are missing",
+          ? "keys, --label, --not-updated-since and --all cannot be combined" : "the values to remove are missing",
         hint: "Specify keys, or one of --label LABEL, --not-updated-since TIME and --all.")
     }
     let since = try arguments[.notUpdatedSince].map { text in
@@ -67,14 +67,14 @@ enum ObjectCommand {
     return try await access.with { store in
       let count: Int
       var missing: [String] = []
-      if let label = arguments[.deletedLabel] {
-        count = try await store.deleteAll(label: label)
+      if let label = arguments[.removedLabel] {
+        count = try await store.removeAll(label: label)
       } else if let since {
-        count = try await store.deleteAll(notUpdatedSince: since)
+        count = try await store.removeAll(notUpdatedSince: since)
       } else if keys.isEmpty {
-        count = try await store.deleteAll()
+        count = try await store.removeAll()
       } else {
-        (count, missing) = try await delete(keys, in: store)
+        (count, missing) = try await remove(keys, in: store)
       }
       try report(count, missing, asJSON: arguments.has(.json), context)
       guard !missing.isEmpty else { return .done }
@@ -86,7 +86,7 @@ enum ObjectCommand {
   }
 
   /// Deletes all keys in one transaction; returns those that had no value.
-  private static func delete(
+  private static func remove(
     _ keys: [String], in store: ObjectStore
   ) async throws -> (count: Int, missing: [String]) {
     // Keys are compared by their bytes, as the store does.
@@ -94,17 +94,17 @@ enum ObjectCommand {
     let keys = keys.filter { uniqueKeys.insert(Array($0.utf8)).inserted }
     let missing = try await store.transaction { changes in
       var missing: [String] = []
-      for key in keys where try !changes.delete(forKey: key) { missing.append(key) }
+      for key in keys where try !changes.removeValue(forKey: key) { missing.append(key) }
       return missing
     }
     return (keys.count - missing.count, missing)
   }
 
   private static func report(_ count: Int, _ missing: [String], asJSON: Bool, _ context: CommandContext) throws {
-    guard asJSON else { return try context.output.line("deleted: \(count)") }
+    guard asJSON else { return try context.output.line("removed: \(count)") }
     var json = JSONOutput(context.output)
     json.beginObject()
-    json.member("deleted", count)
+    json.member("removed", count)
     try json.member("missing", missing, always: true) { (json, key) throws(OutputError) in json.string(key) }
     json.endObject()
     try json.endLine()

@@ -42,7 +42,7 @@ struct CloneFolder: Sendable {
   /// Sets the place of the store's file in its parameters.
   func setLocation(_ parameters: inout OfflineODataParameters) {
     parameters.storeName = Self.storeBase
-    parameters.storePath = path
+    parameters.path = path
   }
 
   /// The option for a verb that should work in the folder: empty, or `-C DIR` followed by a space.

@@ -107,26 +107,26 @@ final class DownloadReport: Sendable {
   func follow(_ provider: OfflineODataProvider, _ work: () async throws -> Void) async throws {
     let bars = DownloadBars(context)
     let listener = Listener { [self] event in handle(event, bars) }
-    provider.delegate = listener
+    provider.listener = listener
     defer {
-      provider.delegate = nil
+      provider.listener = nil
       bars.end()
     }
     try await work()
   }
 
   /// Receives each call before the next one: at the end of the work all calls have been handled.
-  private final class Listener: OfflineODataDelegate {
+  private final class Listener: OfflineODataListener {
     private let handle: @Sendable (OfflineODataEvent) -> Void
 
     init(_ handle: @escaping @Sendable (OfflineODataEvent) -> Void) { self.handle = handle }
 
-    func offlineODataProvider(_: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataProgress) {
-      handle(.progress(progress))
+    func offlineODataProvider(_: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataDownloadProgress) {
+      handle(.downloadProgress(progress))
     }
 
-    func offlineODataProvider(_: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataProgress) {
-      handle(.progress(progress))
+    func offlineODataProvider(_: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataDownloadProgress) {
+      handle(.downloadProgress(progress))
     }
 
     func offlineODataProvider(_: OfflineODataProvider, didFinishQuery outcome: OfflineODataQueryOutcome) {
@@ -136,7 +136,7 @@ final class DownloadReport: Sendable {
 
   private func handle(_ event: OfflineODataEvent, _ bars: DownloadBars) {
     switch event {
-    case .progress(let progress):
+    case .downloadProgress(let progress):
       if progress.rows > 0 { state.withLock { $0.hasBegun = true } }
       guard let query = progress.query else { return }
       bars.update(query) { line in

@@ -24,7 +24,7 @@ struct OfflineAccess: Sendable {
   /// Opens the store for verbs that need no network: every network request fails.
   private init(offline folder: CloneFolder, _ arguments: ParsedArguments, _ context: CommandContext) throws {
     var parameters = OfflineODataParameters(
-      createsStore: false, fillsOnOpening: false, storeEncryptionKey: try KeyAccess.key(arguments, context))
+      createsStore: false, fillsOnOpening: false, encryptionKey: try KeyAccess.key(arguments, context))
     try StoreUserOption.set(&parameters, arguments, context)
     try self.init(folder, transport: NoNetwork(), authentication: nil, parameters: parameters)
   }
@@ -36,7 +36,7 @@ struct OfflineAccess: Sendable {
     let access = try ServiceAccess(arguments, context)
     var parameters = OfflineODataParameters(
       createsStore: createsStore, fillsOnOpening: fills, pageSize: try Self.pageSize(arguments),
-      storeEncryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
+      encryptionKey: try KeyAccess.key(arguments, context), conversation: access.options)
     parameters.customHeaders = access.options.fields
     try StoreUserOption.set(&parameters, arguments, context)
     let authentication = try await access.authentication(root: try folder.root, isOffline: false, context)

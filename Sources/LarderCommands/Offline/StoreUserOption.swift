@@ -40,7 +40,7 @@ enum StoreUserOption {
     case "upload-first"?: parameters.onUserSwitch = .uploadFirst()
     case "set-aside"?:
       let key = try arguments[.formerKeyFile].map { try KeyAccess.key(inFile: $0, context) }
-      parameters.onUserSwitch = .setAside(key: key)
+      parameters.onUserSwitch = .setAside(encryptionKey: key)
     default: parameters.onUserSwitch = .refuse
     }
   }

@@ -202,9 +202,9 @@ struct ProxyCommand {
   }
 
   private func openCache(_ warn: @escaping @Sendable (String) -> Void) throws -> any Cache {
-    let memory = MemoryCache(limit: memoryLimit)
+    let memory = MemoryCache(byteLimit: memoryLimit)
     guard let cacheFolder else { return memory }
-    let disk = try FileCache(path: cacheFolder, limit: diskLimit, key: key) { warn($0.message) }
+    let disk = try FileCache(path: cacheFolder, byteLimit: diskLimit, encryptionKey: key) { warn($0.message) }
     return memoryLimit == 0 ? disk : TieredCache(memory: memory, disk: disk)
   }
 

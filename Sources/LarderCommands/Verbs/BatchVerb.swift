@@ -33,7 +33,7 @@ extension CommandSyntax {
       .invokeAction, "$batch", body: .bytes(file.body, contentType: file.contentType), fields: access.fields)
     request.fields.setDefault(.accept, file.accept)
     let response = try await conversation.streamAnswer(to: request)
-    let (body, interruption) = await collect(response.body, upTo: conversation.options.maximumPayloadBytes)
+    let (body, interruption) = await collect(response.body, upTo: conversation.options.payloadByteLimit)
     if let interruption, interruption is CancellationError || interruption as? HTTPTransportError == .cancelled {
       throw interruption
     }

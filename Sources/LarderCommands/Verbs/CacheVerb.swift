@@ -11,9 +11,9 @@ internal import LarderStorage
 #endif
 
 extension CommandSyntax {
-  /// `larder cache list|show|reset`.
+  /// `larder cache list|show|clear`.
   static let cache: CommandSyntax = .init(
-    "cache", summary: "list, show and reset cached responses, without a network",
+    "cache", summary: "list, show and clear cached responses, without a network",
     discussion: [
       "DIR is the folder of larder get, or of larder fetch or larder proxy. For the latter two, only totals are "
         + "listed: their entries are stored under digests of their URLs."
@@ -32,14 +32,14 @@ extension CommandSyntax {
         discussion: ["If responses for several users or header fields are cached, the last used one is shown."],
         options: [.cacheFolder, .keyFile] + ResponseOutput.options, operands: [.cachedURL], body: CacheListing.show),
       CommandSyntax(
-        "reset", summary: "remove all cached responses",
+        "clear", summary: "remove all cached responses",
         discussion: [
           "A cache of larder get that another process uses is not changed, and the exit status is 4. A cache of "
             + "larder fetch or larder proxy is emptied even while they run. If the cache is encrypted or LARDER_KEY "
             + "is set, the next process can open it with any key, or none; a running proxy then caches nothing in it "
             + "until it is restarted. No key is needed."
         ],
-        options: [.cacheFolder], body: CacheListing.reset),
+        options: [.cacheFolder], body: CacheListing.clear),
     ])
 }
 
@@ -119,7 +119,7 @@ private enum CacheListing {
     return .done
   }
 
-  @Sendable static func reset(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
+  @Sendable static func clear(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     if try KeyAccess.key(arguments, context) == nil, let content = try plainContent(arguments, context) {
       try await content.removeAll()
       await content.close()
@@ -127,7 +127,7 @@ private enum CacheListing {
       // A cache can be emptied even if its key is lost.
       try FileCache.clear(path: context.path(try arguments.required(OptionSyntax.cacheFolder)))
     }
-    for file in try files(arguments, context) { try await file.reset() }
+    for file in try files(arguments, context) { try await file.clear() }
     return .done
   }
 
@@ -136,14 +136,14 @@ private enum CacheListing {
     let folder = context.path(try arguments.required(OptionSyntax.cacheFolder))
     guard FileCache.isPresent(at: folder) else { return nil }
     // Reading must not remove entries, whatever the size limit they were stored with.
-    return try FileCache(path: folder, limit: .max, key: try KeyAccess.key(arguments, context))
+    return try FileCache(path: folder, byteLimit: .max, encryptionKey: try KeyAccess.key(arguments, context))
   }
 
   /// The cache of `larder fetch` or `larder proxy` in the folder; nil if there is none, or if it is encrypted.
   private static func plainContent(_ arguments: ParsedArguments, _ context: CommandContext) throws -> FileCache? {
     let folder = context.path(try arguments.required(OptionSyntax.cacheFolder))
     do throws(CacheError) {
-      return FileCache.isPresent(at: folder) ? try FileCache(path: folder, limit: .max) : nil
+      return FileCache.isPresent(at: folder) ? try FileCache(path: folder, byteLimit: .max) : nil
     } catch .encrypted {
       return nil
     }

@@ -20,7 +20,7 @@ extension CommandSyntax {
         + "stale-when-unreachable, cached content if the server cannot be reached or fails; cache-only (--offline).",
       RequestContent.help,
       "With --key-file or LARDER_KEY the cache is encrypted, including names and URLs. A folder has one key or none: "
-        + "'larder cache reset' empties it for another key.",
+        + "'larder cache clear' empties it for another key.",
       "Credentials are the same as for 'larder get'; content that is cached for one user is never given to another.",
     ],
     examples: [

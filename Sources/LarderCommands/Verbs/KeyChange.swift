@@ -58,17 +58,17 @@ enum KeyCommand {
   @Sendable static func clone(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let folder = try CloneFolder.existing(arguments, context)
     let change = try KeyChange(arguments, context)
-    var parameters = OfflineODataParameters(storeEncryptionKey: change.old)
+    var parameters = OfflineODataParameters(encryptionKey: change.old)
     folder.setLocation(&parameters)
     parameters.currentUser = try StoreUserOption.user(arguments, context)
-    try await OfflineODataProvider.changeKey(of: parameters, to: change.new)
+    try await OfflineODataProvider.changeEncryptionKey(of: parameters, to: change.new)
     return try change.report(arguments, context)
   }
 
   @Sendable static func objects(_ arguments: ParsedArguments, _ context: CommandContext) async throws -> CommandStatus {
     let path = try ObjectAccess.file(arguments, context)
     let change = try KeyChange(arguments, context)
-    try await ObjectStore.changeKey(path: path, from: change.old, to: change.new)
+    try await ObjectStore.changeEncryptionKey(path: path, from: change.old, to: change.new)
     return try change.report(arguments, context)
   }
 }

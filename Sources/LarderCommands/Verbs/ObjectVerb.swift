@@ -1,9 +1,9 @@
 internal import LarderObjects
 
 extension CommandSyntax {
-  /// `larder object put|get|list|delete|key`.
+  /// `larder object put|get|list|remove|key`.
   static let object: CommandSyntax = .init(
-    "object", summary: "put, get, list and delete values in the file of an object store",
+    "object", summary: "put, get, list and remove values in the file of an object store",
     discussion: [
       "FILE is the store of an application, or one of your own, which 'put' creates. The application may be running; "
         + "it sees the changes. FILE-wal, FILE-shm and FILE-changes belong to it.",
@@ -53,13 +53,13 @@ extension CommandSyntax {
     ], body: ObjectCommand.list)
 
   private static let objectDelete = CommandSyntax(
-    "delete", summary: "delete values by key, label or age",
+    "remove", summary: "remove values by key, label or age",
     discussion: [
-      "Pass exactly one of keys, --label, --not-updated-since and --all. Keys are deleted in one transaction; if "
-        + "some have no value, the others are deleted anyway, and the exit status is 1."
+      "Pass exactly one of keys, --label, --not-updated-since and --all. Keys are removed in one transaction; if "
+        + "some have no value, the others are removed anyway, and the exit status is 1."
     ],
-    options: [.objectStore, .keyFile, .deletedLabel, .notUpdatedSince, .allObjects, .json], operands: [.objectKeys],
-    body: ObjectCommand.delete)
+    options: [.objectStore, .keyFile, .removedLabel, .notUpdatedSince, .allObjects, .json], operands: [.objectKeys],
+    body: ObjectCommand.remove)
 }
 
 // The options of the four subcommands.
@@ -86,11 +86,11 @@ extension OptionSyntax {
   static let afterCursor = OptionSyntax(
     "--after", valueName: "CURSOR", .text, "continue where a list with --limit ended")
 
-  static let deletedLabel = OptionSyntax("--label", valueName: "LABEL", .text, "delete the values that have the label")
+  static let removedLabel = OptionSyntax("--label", valueName: "LABEL", .text, "remove the values that have the label")
   static let notUpdatedSince = OptionSyntax(
     "--not-updated-since", valueName: "TIME", .text,
-    "delete values stored longer ago than this duration, or before this date")
-  static let allObjects = OptionSyntax(flag: "--all", "delete every value")
+    "remove values stored longer ago than this duration, or before this date")
+  static let allObjects = OptionSyntax(flag: "--all", "remove every value")
 }
 
 extension OperandSyntax {

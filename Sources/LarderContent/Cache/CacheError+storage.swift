@@ -1,3 +1,4 @@
+import LarderCore
 import LarderStorage
 
 extension CacheError {
@@ -14,8 +15,19 @@ extension CacheError {
     case .closed: self = .closed
     case .suspended: self = .suspended
     case .notSupported: self = .notSupported(error.message)
+    case .noDefaultLocation: self = .noDefaultLocation(reason: error.message)
     case .busy, .inUse, .cannotOpen, .inputOutput, .constraint, .tooLarge, .misuse, .interrupted, .other:
       self = .failed(path: path, reason: error.description)
+    }
+  }
+
+  /// The path of a cache: the given one, or the default location.
+  static func path(
+    _ path: String?, or location: DefaultLocation, in folders: ApplicationFolders = .current
+  ) throws(CacheError) -> String {
+    if let path { return path }
+    do throws(StorageError) { return try location.path(in: folders) } catch {
+      throw .noDefaultLocation(reason: error.message)
     }
   }
 }

@@ -28,6 +28,8 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
   case notSupported(String)
   /// The cache is suspended.
   case suspended
+  /// The application gave no path, and the platform's folder for caches is unknown.
+  case noDefaultLocation(reason: String)
 
   /// What happened and how to fix it, safe to show.
   public var description: String {
@@ -48,6 +50,7 @@ public enum CacheError: Error, Hashable, Sendable, CustomStringConvertible {
     case .closed: "The cache is closed."
     case .suspended: "The cache is suspended."
     case .notSupported(let feature): "Not supported: \(feature)"
+    case .noDefaultLocation(let reason): "\(ErrorExplanation.sentence(reason)) \(CacheError.cureWithoutLocation)"
     }
   }
 }
@@ -69,6 +72,7 @@ extension CacheError: LarderError {
     case .closed: ErrorIdentity(11, "closed", .state)
     case .notSupported: ErrorIdentity(12, "notSupported", .notSupported)
     case .suspended: ErrorIdentity(13, "suspended", .state)
+    case .noDefaultLocation: ErrorIdentity(14, "noDefaultLocation", .invalidInput)
     }
   }
 
@@ -98,6 +102,9 @@ extension CacheError: LarderError {
     case .closed: ErrorExplanation(description, cure: "Open it first.")
     case .suspended: ErrorExplanation(description, cure: "Call resume() when the application is active again.")
     case .notSupported: ErrorExplanation(description, cure: "Use a cache that supports it.")
+    case .noDefaultLocation(let reason): ErrorExplanation(reason, cure: CacheError.cureWithoutLocation)
     }
   }
+
+  private static let cureWithoutLocation = "Set HOME to the user's home folder, or give the cache a path."
 }

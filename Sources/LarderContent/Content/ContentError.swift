@@ -18,7 +18,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
     /// The parser rejected the content with this error.
     case parse(any Error)
     /// The content is larger than the query's memory limit. Use ``ContentManager/stream(_:takesIntermediate:)`` or a
-    /// larger ``ContentQuery/memoryLimit``.
+    /// larger ``ContentQuery/memoryByteLimit``.
     case tooLarge(limit: Int)
     /// Only the cache was allowed, and it has no response.
     case notCached
@@ -27,7 +27,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
   }
 
   /// The maximum number of bytes of an error response's content that are kept.
-  public static let contentLimit = 1 << 16
+  public static let contentByteLimit = 1 << 16
 
   /// What happened.
   public let kind: Kind
@@ -37,7 +37,7 @@ public struct ContentError: Error, Sendable, CustomStringConvertible {
   public let status: Int?
   /// The response's header fields.
   public let fields: HTTPFields
-  /// The beginning of the response's content, at most ``contentLimit`` bytes.
+  /// The beginning of the response's content, at most ``contentByteLimit`` bytes.
   public let content: Data
 
   /// Creates an error.

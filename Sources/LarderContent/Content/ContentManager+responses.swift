@@ -89,7 +89,7 @@ extension ContentManager {
   ) async throws(ContentError) -> Data {
     try await check(cachedResponse, requestFields: query.fields)
     do {
-      return Data(try await cachedResponse.response.body.collect(upTo: query.memoryLimit))
+      return Data(try await cachedResponse.response.body.collect(upTo: query.memoryByteLimit))
     } catch {
       switch error as? HTTPTransportError ?? .other("\(error)") {
       case .bodyTooLarge(let limit): throw ContentError(.tooLarge(limit: limit), cachedResponse)
@@ -105,7 +105,7 @@ extension ContentManager {
     do {
       value = try query.parser(data)
     } catch {
-      throw ContentError(.parse(error), cachedResponse, content: data.prefix(ContentError.contentLimit))
+      throw ContentError(.parse(error), cachedResponse, content: data.prefix(ContentError.contentByteLimit))
     }
     let response = cachedResponse.response
     return ContentResponse(
@@ -137,8 +137,8 @@ extension ContentManager {
     var data = Data()
     do {
       for try await bytes in body {
-        data.append(contentsOf: bytes.prefix(ContentError.contentLimit - data.count))
-        if data.count == ContentError.contentLimit { break }
+        data.append(contentsOf: bytes.prefix(ContentError.contentByteLimit - data.count))
+        if data.count == ContentError.contentByteLimit { break }
       }
     } catch {
       // The status describes the failure; the received part of the content is enough.

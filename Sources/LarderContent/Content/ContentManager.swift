@@ -21,7 +21,7 @@ public import LarderHTTP
 /// | past the soft TTL, not expired | an intermediate response from the cache, then a final one, or an error |
 ///
 /// There are three ways to load: ``content(of:)`` waits for the final response, ``responses(to:)`` delivers all of them
-/// in a loop, and ``load(_:listener:)`` calls a listener.
+/// in a loop, and ``schedule(_:listener:)`` calls a listener.
 public final class ContentManager: Sendable {
   /// The underlying engine, for requests whose content is not parsed into a value.
   public let engine: HTTPCache
@@ -52,7 +52,7 @@ public final class ContentManager: Sendable {
 
   /// Calls a listener with each response, or with the error. Returns at once.
   @discardableResult
-  public func load<Value>(_ query: ContentQuery<Value>, listener: ContentListener<Value>) -> ContentExecution {
+  public func schedule<Value>(_ query: ContentQuery<Value>, listener: ContentListener<Value>) -> ContentExecution {
     let execution = ContentExecution()
     engine.transfers.runTracked { task in
       execution.run(task)

@@ -39,7 +39,7 @@ public struct ContentQuery<Value: Sendable>: Sendable {
   public var followsRedirects = true
   /// The maximum number of content bytes that are read into memory for the parser; more content throws
   /// ``ContentError/Kind/tooLarge(limit:)``.
-  public var memoryLimit = 64 << 20
+  public var memoryByteLimit = 64 << 20
   /// Parses content into a value. Its error becomes ``ContentError/Kind/parse(_:)``.
   ///
   /// Called once for each response, on the task that requested it.

@@ -20,8 +20,8 @@ public struct ContentResponse<Value: Sendable>: Sendable {
   public let url: URL
   /// Where the content comes from.
   public let origin: ContentOrigin
-  /// Seconds since the server created or validated the content; nil if that has just happened.
-  public let age: Int?
+  /// The time since the server created or validated the content, in whole seconds; nil if that has just happened.
+  public let age: Duration?
   /// The status of a later response of the server that hides this content: 404, 410 or that of a redirect. Nil if this
   /// content is the server's latest response.
   ///

@@ -9,8 +9,9 @@ public struct CachedResponse: Sendable {
   public var response: HTTPResponse
   /// Where the content comes from.
   public let origin: ContentOrigin
-  /// Seconds since the origin server created or validated the response; nil for one that was just created.
-  public let age: Int?
+  /// The time since the origin server created or validated the response, in whole seconds; nil for one that was just
+  /// created.
+  public let age: Duration?
   /// Requests a newer response if this one is used although it should be validated soon; nil if this one is final.
   ///
   /// Nothing happens unless one of its two functions is called.
@@ -33,12 +34,12 @@ public struct CachedResponse: Sendable {
   /// True if no newer response follows.
   public var isFinal: Bool { revalidation == nil }
 
-  package init(response: HTTPResponse, origin: ContentOrigin, age: Int? = nil, revalidation: Revalidation? = nil) {
+  package init(response: HTTPResponse, origin: ContentOrigin, age: Duration? = nil, revalidation: Revalidation? = nil) {
     self.init(response: response, origin: origin, age: age, revalidation: revalidation, storing: StoringMark(false))
   }
 
   init(
-    response: HTTPResponse, origin: ContentOrigin, age: Int? = nil, revalidation: Revalidation? = nil,
+    response: HTTPResponse, origin: ContentOrigin, age: Duration? = nil, revalidation: Revalidation? = nil,
     storing: StoringMark, hiddenBy: Int? = nil
   ) {
     self.storing = storing

@@ -65,7 +65,7 @@ extension HTTPCache {
       if case .stored(let range) = piece { sum + range.count } else { sum }
     }
     do throws(CacheError) {
-      try await EntryContent(completion.entry, pieces, length: length).start(checking: options.checkedFirst)
+      try await EntryContent(completion.entry, pieces, length: length).start(checking: options.checkedByteLimit)
       return true
     } catch {
       report(.cacheReadFailed, originRequest.cacheRequest.resource, error)

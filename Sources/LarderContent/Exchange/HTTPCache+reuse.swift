@@ -15,7 +15,7 @@ extension HTTPCache {
     if stored.isHead || entry.bytesInMemory != nil { return CachedResponse(stored, url) }
     do {
       let content = EntryContent(entry)
-      try await content.start(checking: options.checkedFirst)
+      try await content.start(checking: options.checkedByteLimit)
       return CachedResponse(stored, url, body(content, resource))
     } catch {
       // The full lookup fails in the same way, and drops the entry.
@@ -42,7 +42,7 @@ extension HTTPCache {
     response.fields.append(.cacheStatus, text(status, freshness, hiddenBy: lookup.hiddenBy))
     let origin = origin ?? (entry.tier == .memory ? .memory : .disk)
     return CachedResponse(
-      response: response, origin: origin, age: Int(clamping: age),
+      response: response, origin: origin, age: .seconds(age),
       revalidation: isFinal ? nil : Revalidation(engine: self, cacheRequest: cacheRequest),
       storing: origin != .validated || status?.isStored == true ? .stored : StoringMark(false),
       hiddenBy: lookup.hiddenBy
@@ -98,7 +98,7 @@ extension HTTPCache {
   /// removed.
   private func body(_ content: EntryContent, _ resource: String, under key: String) async -> HTTPBodyStream? {
     do throws(CacheError) {
-      try await content.start(checking: options.checkedFirst)
+      try await content.start(checking: options.checkedByteLimit)
     } catch {
       report(.cacheReadFailed, resource, error)
       await remove(key, resource)

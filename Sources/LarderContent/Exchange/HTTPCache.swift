@@ -40,7 +40,7 @@ public final class HTTPCache: Sendable {
     keepsContent = !(cache is NoCache)
     sharedCache = cache as? any SharedCache ?? (cache as? TieredCache)?.shared
     transfers = Transfers(
-      window: options.window, patience: options.patience, finishing: options.finishesAbandoned,
+      window: options.readAheadByteLimit, patience: options.patience, finishing: options.abandonedByteLimit,
       environment: options.environment
     ) {
       LarderDiagnostic.failed(.cacheReadFailed, url: nil, $0).report(to: options.onDiagnostic)

@@ -16,16 +16,16 @@ public struct HTTPCacheOptions: Sendable {
   /// `proxy-revalidate` have no effect here either.
   public var isShared = false
   /// An abandoned transfer whose response may be stored continues to its end if at most this many bytes are missing.
-  public var finishesAbandoned = 1 << 20
+  public var abandonedByteLimit = 1 << 20
   /// How many bytes a response that cannot be spooled may be ahead of its slowest reader.
-  public var window = 1 << 18
+  public var readAheadByteLimit = 1 << 18
   /// Stored content of at most this many bytes is read and checked completely before its response is returned. If it is
   /// damaged, the server is asked instead, as if nothing were stored. Content up to 1 MiB stays in memory until it is
   /// read; longer content is read twice.
   ///
   /// Longer content than this option allows is checked piece by piece, each piece before any of its bytes is delivered.
   /// If a piece other than the first is damaged, the response is interrupted.
-  public var checkedFirst = 1 << 20
+  public var checkedByteLimit = 1 << 20
   /// How long faster readers of a response that cannot be spooled wait, in total, for a slower one. The slower one then
   /// continues with a request of its own for the missing range; without a strong validator its content ends with an
   /// error.

@@ -56,6 +56,6 @@ extension CachedResponse {
     let response = HTTPResponse(
       status: stored.status, fields: stored.fields, url: url, body: body ?? HTTPBodyStream(stored.bytes ?? []))
     self.init(
-      response: response, origin: stored.origin, age: Int(clamping: stored.age), storing: .stored)
+      response: response, origin: stored.origin, age: .seconds(stored.age), storing: .stored)
   }
 }

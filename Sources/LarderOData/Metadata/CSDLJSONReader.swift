@@ -8,14 +8,14 @@ package enum CSDLJSONReader {
   package static func read(
     _ bytes: [UInt8], limits: MetadataLimits = MetadataLimits()
   ) throws(MetadataError) -> EdmModel {
-    guard bytes.count <= limits.documentLength else {
+    guard bytes.count <= limits.documentBytes else {
       throw MetadataError(
-        .tooLarge, "the document is longer than \(limits.documentLength) bytes",
+        .tooLarge, "the document is longer than \(limits.documentBytes) bytes",
         cure: "Raise the limits if you trust the document", at: MetadataLocation(path: ""))
     }
     let root: JSONNode
     do {
-      let bounds = JSONLimits(depth: limits.depth, stringBytes: limits.tokenLength)
+      let bounds = JSONLimits(depth: limits.depth, stringBytes: limits.tokenBytes)
       root = try JSONNode(
         bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes, limits: bounds,
         keepsRepeatedNames: true)

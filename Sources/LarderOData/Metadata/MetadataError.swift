@@ -72,16 +72,16 @@ public struct MetadataError: Error, Sendable, Hashable, CustomStringConvertible 
 /// Limits on a metadata document, as protection against hostile content.
 public struct MetadataLimits: Sendable, Hashable {
   /// The longest document, in bytes.
-  public var documentLength: Int
+  public var documentBytes: Int
   /// The longest tag, comment or text, in bytes.
-  public var tokenLength: Int
+  public var tokenBytes: Int
   /// The depth of nested elements or JSON values; at most 128, which fits the smallest thread stacks.
   public var depth: Int
 
   /// Creates limits; by default 256 MB, 8 MB, 100 levels.
-  public init(documentLength: Int = 256 << 20, tokenLength: Int = 8 << 20, depth: Int = 100) {
-    self.documentLength = documentLength
-    self.tokenLength = tokenLength
+  public init(documentBytes: Int = 256 << 20, tokenBytes: Int = 8 << 20, depth: Int = 100) {
+    self.documentBytes = documentBytes
+    self.tokenBytes = tokenBytes
     self.depth = min(depth, 128)
   }
 }

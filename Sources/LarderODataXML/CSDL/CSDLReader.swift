@@ -36,7 +36,7 @@ package final class CSDLReader {
         parser = present
       } else {
         let bounds = XMLLimits(
-          documentLength: limits.documentLength, tokenLength: limits.tokenLength, depth: limits.depth)
+          documentBytes: limits.documentBytes, tokenBytes: limits.tokenBytes, depth: limits.depth)
         parser = try XMLPushParser(handler: reading, limits: bounds)
         self.parser = parser
       }

@@ -75,9 +75,9 @@ struct XMLFailure: Error, Sendable {
 /// Limits on a document.
 struct XMLLimits: Sendable {
   /// The bytes of the whole document.
-  var documentLength: Int
+  var documentBytes: Int
   /// The bytes of one tag, comment or processing instruction.
-  var tokenLength: Int
+  var tokenBytes: Int
   /// The depth of nested elements.
   var depth: Int
 }

@@ -2,8 +2,8 @@
 public enum ObjectChange: Sendable, Hashable {
   /// A value was put under the key. Read it to get its newest state.
   case put(key: String)
-  /// A call deleted the value under the key.
-  case deleted(key: String)
+  /// A call removed the value under the key.
+  case removed(key: String)
   /// The value under the key had expired and has been removed.
   ///
   /// The value is absent from its expiry date on. The store reports the change when it removes the row, some time
@@ -14,7 +14,7 @@ public enum ObjectChange: Sendable, Hashable {
   /// Too many changes to report one by one: read again what you show.
   ///
   /// Reported if the observer was more than ``ObjectStore/observedChangeLimit`` keys behind, if more values than that
-  /// were deleted at once, and if another process has changed the file.
+  /// were removed at once, and if another process has changed the file.
   case missed
 }
 
@@ -22,10 +22,10 @@ public enum ObjectChange: Sendable, Hashable {
 struct RecordedChange: Sendable {
   enum Kind: Sendable {
     case put
-    case deleted
+    case removed
     case expired
     case evicted
-    /// Everything was deleted: too many values to report one by one.
+    /// Everything was removed: too many values to report one by one.
     case cleared
     case missed
   }
@@ -39,14 +39,14 @@ struct RecordedChange: Sendable {
   /// The labels before the change and after it.
   let labels: [ObjectKey]
 
-  /// Whether a call deleted one value or all values.
-  var isDelete: Bool { kind == .deleted || kind == .cleared }
+  /// Whether a call removed one value or all values.
+  var isRemoval: Bool { kind == .removed || kind == .cleared }
 
   var change: ObjectChange {
     guard let key else { return .missed }
     return switch kind {
     case .put: .put(key: key.text)
-    case .deleted: .deleted(key: key.text)
+    case .removed: .removed(key: key.text)
     case .expired: .expired(key: key.text)
     case .evicted: .evicted(key: key.text)
     case .cleared, .missed: .missed

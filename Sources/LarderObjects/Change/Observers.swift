@@ -91,7 +91,7 @@ final class ChangeObserver: Sendable {
     var waiters: [(id: Int, continuation: CheckedContinuation<ObjectChange?, Never>)] = []
     var lastWaiterID = 0
     var isFinished = false
-    var hasRecordedDelete = false
+    var hasRecordedRemoval = false
     var number: Int?
   }
 
@@ -107,15 +107,15 @@ final class ChangeObserver: Sendable {
   func add(_ recorded: RecordedChange) {
     let ready = state.withLock { state -> (CheckedContinuation<ObjectChange?, Never>, ObjectChange)? in
       state.buffer.add(recorded)
-      if recorded.isDelete { state.hasRecordedDelete = true }
+      if recorded.isRemoval { state.hasRecordedRemoval = true }
       guard !state.waiters.isEmpty, let change = state.buffer.next() else { return nil }
       return (state.waiters.removeFirst().continuation, change)
     }
     if let (continuation, change) = ready { continuation.resume(returning: change) }
   }
 
-  /// True if a delete of an observed value was recorded, whether it was taken or not.
-  var hasRecordedDelete: Bool { state.withLock { $0.hasRecordedDelete } }
+  /// True if a removal of an observed value was recorded, whether it was taken or not.
+  var hasRecordedRemoval: Bool { state.withLock { $0.hasRecordedRemoval } }
 
   func finish() {
     let waiters = state.withLock { state in

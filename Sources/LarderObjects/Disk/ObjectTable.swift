@@ -173,7 +173,7 @@ final class ObjectTable {
   }
 
   /// Deletes a value. Returns false if there is none, or an expired one, which is deleted all the same.
-  func delete(_ key: ObjectKey, _ kind: RecordedChange.Kind = .deleted) throws(StorageError) -> Bool {
+  func delete(_ key: ObjectKey, _ kind: RecordedChange.Kind = .removed) throws(StorageError) -> Bool {
     try readUsage()
     let old = try connection.first(
       "DELETE FROM object WHERE key = ? RETURNING id, size, expires, labels", .text(key.text)
@@ -183,7 +183,7 @@ final class ObjectTable {
 
   /// Deletes a value by its row's id, because the key of a damaged row may not be text. Returns false if there is none,
   /// or an expired one.
-  func delete(id: Int64, _ kind: RecordedChange.Kind = .deleted) throws(StorageError) -> Bool {
+  func delete(id: Int64, _ kind: RecordedChange.Kind = .removed) throws(StorageError) -> Bool {
     try readUsage()
     let deleted = try connection.first(
       "DELETE FROM object WHERE id = ? RETURNING id, size, expires, labels, key", .integer(id)
@@ -251,7 +251,7 @@ final class ObjectTable {
       (row) throws(StorageError) in
       deletions.append(
         RecordedChange(
-          kind: .deleted, key: ObjectKey(stored: try row.text(0)),
+          kind: .removed, key: ObjectKey(stored: try row.text(0)),
           labels: LabelSet(stored: row.isNull(1) ? nil : try row.bytes(1)).labels))
       return true
     }

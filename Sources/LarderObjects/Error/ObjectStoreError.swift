@@ -11,8 +11,8 @@ public struct ObjectStoreError: Error, Sendable, CustomStringConvertible {
     case put
     /// Reading values, metadata or counts.
     case read
-    /// Deleting values.
-    case delete
+    /// Removing values.
+    case remove
     /// Applying several changes in one transaction.
     case transaction
     /// Streaming the cached value, then the server's.

@@ -54,22 +54,22 @@ public struct ObjectTransaction: ~Copyable {
     }
   }
 
-  /// Deletes the value under a key. Returns false if there is none. Throws `invalidKey`, `storage`.
+  /// Removes the value under a key. Returns false if there is none. Throws `invalidKey`, `storage`.
   @discardableResult
-  public func delete(forKey key: String) throws(ObjectStoreError) -> Bool {
+  public func removeValue(forKey key: String) throws(ObjectStoreError) -> Bool {
     let checked = try ObjectKey(key, for: .transaction)
     return try attempt(key) { () throws(StorageError) in try table.delete(checked) }
   }
 
-  /// Deletes every value. Returns how many there were. Throws `storage`.
+  /// Removes every value. Returns how many there were. Throws `storage`.
   @discardableResult
-  public func deleteAll() throws(ObjectStoreError) -> Int {
+  public func removeAll() throws(ObjectStoreError) -> Int {
     try attempt(nil) { () throws(StorageError) in try table.deleteEverything() }
   }
 
-  /// Deletes the values that have a label. Returns how many there were. Throws `invalidKey`, `storage`.
+  /// Removes the values that have a label. Returns how many there were. Throws `invalidKey`, `storage`.
   @discardableResult
-  public func deleteAll(label: String) throws(ObjectStoreError) -> Int {
+  public func removeAll(label: String) throws(ObjectStoreError) -> Int {
     let label = try ObjectKey(label, for: .transaction).text
     return try attempt(nil) { () throws(StorageError) in
       try table.deleteAll("SELECT object FROM label WHERE label = ?", .text(label))

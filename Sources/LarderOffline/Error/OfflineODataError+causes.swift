@@ -118,6 +118,7 @@ extension OfflineODataError {
       case .suspended: .storeSuspended
       case .notSupported: .unsupportedStorage
       case .interrupted: .cancelled
+      case .noDefaultLocation: .noDefaultLocation
       case .constraint, .tooLarge, .misuse, .other: .internalFailure
       }
     self.init(name, cause: error)

@@ -62,6 +62,12 @@ extension OfflineODataErrorName {
     (.keyChanged, Entry(.invalidInput, "The key of an entity cannot be changed.", "Leave the key out.")),
     (.readOnlyProperty, Entry(.invalidInput, "A client cannot set the property.", "Leave it out.")),
     (.unfittingBody, Entry(.invalidInput, "The content does not fit the request.")),
+    (
+      .noDefaultLocation,
+      Entry(
+        .invalidInput, "The store has no path, and the platform's folder for data is unknown.",
+        "Set HOME to the user's home folder, or give the store a path.")
+    ),
   ]
 
   private static let preconditionFailed: [(OfflineODataErrorName, Entry)] = [

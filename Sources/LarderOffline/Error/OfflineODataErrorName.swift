@@ -53,6 +53,8 @@ public enum OfflineODataErrorName: Int, CaseIterable, Sendable, Hashable {
   case readOnlyProperty = 1020
   /// A request whose content does not fit its operation.
   case unfittingBody = 1021
+  /// The parameters have no path, and the platform's folder for data is unknown.
+  case noDefaultLocation = 1022
 
   // preconditionFailed
   /// The store is not open.

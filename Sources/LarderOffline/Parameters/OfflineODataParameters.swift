@@ -11,15 +11,15 @@ public import LarderStorage
 
 /// The configuration of an offline store: its file, and how it communicates with its service.
 public struct OfflineODataParameters: Sendable {
-  /// The name of the store: its file is `NAME.larder` in ``storePath``. Letters, digits, `-`, `_` and `.`.
+  /// The name of the store: its file is `NAME.larder` in ``path``. Letters, digits, `-`, `_` and `.`.
   ///
   /// Two different names are two files, also on a file system that ignores case: a digest is appended to a name that
   /// contains capital letters, or letters other than those from `a` to `z`.
   public var storeName: String
-  /// The folder of the file; it is created if it does not exist. Nil means a folder named after the application and the
-  /// service in the platform's folder for data: `Library/Application Support` on Apple platforms, elsewhere
-  /// `$XDG_DATA_HOME` or `~/.local/share`. ``OfflineODataProvider/parameters`` contain the resulting path.
-  public var storePath: String?
+  /// The folder of the file; it is created if it does not exist. Nil means `APPLICATION/offline/SERVICE` in the
+  /// platform's folder for data: `Library/Application Support` on Apple platforms, elsewhere `$XDG_DATA_HOME` or
+  /// `~/.local/share`. ``OfflineODataProvider/parameters`` contain the resulting path.
+  public var path: String?
   /// Whether opening creates the file if it does not exist. If false, opening throws `notFound`.
   public var createsStore: Bool
   /// Whether opening runs the first download, or resumes it. If false, the store opens at once with the rows it has,
@@ -33,11 +33,11 @@ public struct OfflineODataParameters: Sendable {
   /// Header fields sent with every request to the service.
   public var customHeaders: HTTPFields
   /// Encrypts the file, its log and its temporary files; nil keeps them unencrypted. An existing file must be encrypted
-  /// with this key; use ``OfflineODataProvider/changeKey(of:to:)`` to encrypt one.
+  /// with this key; use ``OfflineODataProvider/changeEncryptionKey(of:to:)`` to encrypt one.
   ///
   /// The key can be set but not read: this property is always nil when read. ``OfflineODataProvider/parameters`` do not
   /// contain the key either: a provider created with them cannot open the file.
-  public var storeEncryptionKey: StorageKey? {
+  public var encryptionKey: StorageKey? {
     get { nil }
     set { givenKey = GivenKey(newValue) }
   }
@@ -73,9 +73,9 @@ public struct OfflineODataParameters: Sendable {
   /// Creates parameters. By default the file is `store.larder` in the platform's folder for data, and three queries are
   /// downloaded at the same time.
   public init(
-    storeName: String = "store", storePath: String? = nil, createsStore: Bool = true, fillsOnOpening: Bool = true,
+    storeName: String = "store", path: String? = nil, createsStore: Bool = true, fillsOnOpening: Bool = true,
     pageSize: Int? = nil,
-    timeout: Duration? = nil, customHeaders: HTTPFields = [:], storeEncryptionKey: StorageKey? = nil,
+    timeout: Duration? = nil, customHeaders: HTTPFields = [:], encryptionKey: StorageKey? = nil,
     currentUser: String? = nil, onUserSwitch: OfflineODataUserSwitch = .refuse,
     conversation: ConversationOptions = ConversationOptions(), indexes: [OfflineODataIndex] = [],
     parallelQueries: Int = 3, maximumStagingAge: Duration = .seconds(86_400), answerPageSize: Int? = nil,
@@ -83,13 +83,13 @@ public struct OfflineODataParameters: Sendable {
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) {
     self.storeName = storeName
-    self.storePath = storePath
+    self.path = path
     self.createsStore = createsStore
     self.fillsOnOpening = fillsOnOpening
     self.pageSize = pageSize
     self.timeout = timeout
     self.customHeaders = customHeaders
-    givenKey = GivenKey(storeEncryptionKey)
+    givenKey = GivenKey(encryptionKey)
     self.fileProtection = fileProtection
     self.currentUser = currentUser
     self.onUserSwitch = onUserSwitch
@@ -102,10 +102,8 @@ public struct OfflineODataParameters: Sendable {
     self.onDiagnostic = onDiagnostic
   }
 
-  /// The path of the store's file. If ``storePath`` is nil, the service's name is missing from the path until a
-  /// provider has the parameters.
-  public var file: String {
-    let folder = storePath ?? PlatformFolder.data
+  /// The path of the store's file in a folder.
+  package func file(in folder: String) -> String {
     let prefix = folder.hasSuffix("/") ? folder : folder + "/"
     let name = FileName.distinct(storeName) + ".larder"
     // Stores created by earlier versions keep their unchanged names.
@@ -118,14 +116,12 @@ public struct OfflineODataParameters: Sendable {
     return prefix + name
   }
 
-  /// The parameters with a folder: if `storePath` is nil, it is set to the service's folder.
-  func placed(for root: ODataServiceRoot) -> OfflineODataParameters {
-    guard storePath == nil else { return self }
-    var parameters = self
-    let host = root.origin.host.isEmpty ? "service" : root.origin.host
-    let digest = Hexadecimal.text(Digest.sha256(Array(root.url.absoluteString.utf8)).prefix(8))
-    parameters.storePath = "\(PlatformFolder.data)/\(FileName.distinct(host))-\(digest)"
-    return parameters
+  /// The folder of the store's files: ``path``, or the default folder of the service.
+  func folder(for root: ODataServiceRoot) throws(OfflineODataError) -> String {
+    if let path { return path }
+    do throws(StorageError) {
+      return try DefaultLocation.offlineStore(root.givenURL).path(in: environment.folders)
+    } catch { throw OfflineODataError(error) }
   }
 
   /// The parameters without keys.

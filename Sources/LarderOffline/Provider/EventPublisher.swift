@@ -1,12 +1,12 @@
 import LarderCore
 
-/// Sends events to their receivers: any number of streams, and one delegate.
+/// Sends events to their receivers: any number of streams, and one listener.
 final class EventPublisher: Sendable {
   private struct State {
     var streams: [Int: AsyncStream<OfflineODataEvent>.Continuation] = [:]
     var next = 0
-    var delegate: WeakDelegate?
-    /// Delegate calls that are still to be made.
+    var listener: WeakListener?
+    /// Listener calls that are still to be made.
     var calls: [Call] = []
     var isCalling = false
 
@@ -22,19 +22,19 @@ final class EventPublisher: Sendable {
     let isOpening: Bool
   }
 
-  /// A weak reference to a delegate.
-  private final class WeakDelegate: Sendable {
+  /// A weak reference to a listener.
+  private final class WeakListener: Sendable {
     private let reference: Locked<Reference>
-    private struct Reference { weak var delegate: (any OfflineODataDelegate)? }
-    init(_ delegate: any OfflineODataDelegate) { reference = Locked(Reference(delegate: delegate)) }
-    var delegate: (any OfflineODataDelegate)? { reference.withLock { $0.delegate } }
+    private struct Reference { weak var listener: (any OfflineODataListener)? }
+    init(_ listener: any OfflineODataListener) { reference = Locked(Reference(listener: listener)) }
+    var listener: (any OfflineODataListener)? { reference.withLock { $0.listener } }
   }
 
   private let state = Locked(State())
 
-  var delegate: (any OfflineODataDelegate)? {
-    get { state.withLock { $0.delegate }?.delegate }
-    set { _ = state.withLock { exchange(&$0.delegate, with: newValue.map(WeakDelegate.init)) } }
+  var listener: (any OfflineODataListener)? {
+    get { state.withLock { $0.listener }?.listener }
+    set { _ = state.withLock { exchange(&$0.listener, with: newValue.map(WeakListener.init)) } }
   }
 
   /// A stream of the events from now on. If nobody reads it, the oldest events are dropped.
@@ -52,7 +52,7 @@ final class EventPublisher: Sendable {
     return stream
   }
 
-  /// Sends one event to all streams and to the delegate.
+  /// Sends one event to all streams and to the listener.
   func tell(_ event: OfflineODataEvent, of provider: OfflineODataProvider, isOpening: Bool = false) {
     defer {
       if case .queryFinished(let outcome) = event, !outcome.conflicts.isEmpty {
@@ -60,30 +60,30 @@ final class EventPublisher: Sendable {
       }
     }
     for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
-    guard delegate != nil else { return }
+    guard listener != nil else { return }
     let isFirst = state.withLock { state in
       state.calls.append(Call(event: event, provider: provider, isOpening: isOpening))
       defer { state.isCalling = true }
       return !state.isCalling
     }
-    // Calls are made one after another: the thread that is calling the delegate makes this call too.
+    // Calls are made one after another: the thread that is calling the listener makes this call too.
     guard isFirst else { return }
     while let call = state.withLock({ $0.nextCall() }) {
-      if let delegate { EventPublisher.call(delegate, call.event, call.provider, isOpening: call.isOpening) }
+      if let listener { EventPublisher.call(listener, call.event, call.provider, isOpening: call.isOpening) }
     }
   }
 
   private static func call(
-    _ delegate: any OfflineODataDelegate, _ event: OfflineODataEvent, _ provider: OfflineODataProvider, isOpening: Bool
+    _ listener: any OfflineODataListener, _ event: OfflineODataEvent, _ provider: OfflineODataProvider, isOpening: Bool
   ) {
     switch event {
-    case .stateChanged(let state): delegate.offlineODataProvider(provider, stateDidChange: state)
-    case .progress(let progress) where isOpening:
-      delegate.offlineODataProvider(provider, didUpdateOpenProgress: progress)
-    case .progress(let progress): delegate.offlineODataProvider(provider, didUpdateDownloadProgress: progress)
-    case .queryFinished(let outcome): delegate.offlineODataProvider(provider, didFinishQuery: outcome)
-    case .uploadProgress(let progress): delegate.offlineODataProvider(provider, didUpdateUploadProgress: progress)
-    case .conflictsNoticed(let conflicts): delegate.offlineODataProvider(provider, didNoticeConflicts: conflicts)
+    case .stateChanged(let state): listener.offlineODataProvider(provider, stateDidChange: state)
+    case .downloadProgress(let progress) where isOpening:
+      listener.offlineODataProvider(provider, didUpdateOpenProgress: progress)
+    case .downloadProgress(let progress): listener.offlineODataProvider(provider, didUpdateDownloadProgress: progress)
+    case .queryFinished(let outcome): listener.offlineODataProvider(provider, didFinishQuery: outcome)
+    case .uploadProgress(let progress): listener.offlineODataProvider(provider, didUpdateUploadProgress: progress)
+    case .conflictsNoticed(let conflicts): listener.offlineODataProvider(provider, didNoticeConflicts: conflicts)
     case .downloadFinished, .downloadFailed, .uploadFinished, .uploadFailed: break
     }
   }

@@ -24,7 +24,7 @@ extension OfflineODataProvider {
     }
     defer { state.withLock { $0.phase = .closed } }
     try await translated {
-      let path = given.file
+      let path = file
       let user = given.currentUser.map { StoreUser($0) }
       let aside = user?.aside(of: path)
       // If there is no store, no lock file is created. What exists is known only under the lock, because another
@@ -48,13 +48,13 @@ extension OfflineODataProvider {
   /// user, any store is.
   private func isOwn(_ hasOther: Bool, _ mark: UserMark?) async throws -> Bool {
     guard let name = given.currentUser else { return true }
-    let ownership = try? await UserOpening(given, user: name).readOwnership()
+    let ownership = try? await UserOpening(given, in: folder, user: name).readOwnership()
     guard let owner = ownership?.user ?? mark?.user else { return !hasOther }
     return owner == StoreUser(name)
   }
 
   private func clearPlace() async throws {
-    let path = given.file
+    let path = file
     let lock = try FileLock(path + "-download")
     defer { lock.release() }
     try await checkRemovable(path)
@@ -99,8 +99,8 @@ extension OfflineODataProvider {
   ///
   /// ```swift
   /// try await provider.close()
-  /// try await OfflineODataProvider.changeKey(of: parameters, to: new)
-  /// parameters.storeEncryptionKey = new
+  /// try await OfflineODataProvider.changeEncryptionKey(of: parameters, to: new)
+  /// parameters.encryptionKey = new
   /// ```
   ///
   /// - Parameters:
@@ -109,14 +109,14 @@ extension OfflineODataProvider {
   /// - Throws: `notFound` if there is no store; `preconditionFailed` (`storeInUse`) if any process has it open, and
   ///   also for a key that is not the store's, as ``open()`` does, and for another user's store (`otherUser`);
   ///   `invalidInput` if neither an old nor a new key is given.
-  public static func changeKey(
+  public static func changeEncryptionKey(
     of parameters: OfflineODataParameters, to key: StorageKey?
   ) async throws(OfflineODataError) {
     try parameters.check()
-    guard parameters.storePath != nil else {
-      throw OfflineODataError(.invalidParameter, "storePath is nil; use the parameters of the provider")
+    guard let folder = parameters.path else {
+      throw OfflineODataError(.invalidParameter, "path is nil; use the parameters of the provider")
     }
-    let (path, old) = (parameters.file, parameters.givenKey.key)
+    let (path, old) = (parameters.file(in: folder), parameters.givenKey.key)
     guard old != nil || key != nil else {
       throw OfflineODataError(.invalidParameter, "neither an old nor a new key was given")
     }
@@ -130,7 +130,7 @@ extension OfflineODataProvider {
       if let name = parameters.currentUser {
         // The user recorded in the store is authoritative. The mark is used only if the key does not open the store, or
         // the store has no owner.
-        let ownership = try await UserOpening(parameters, user: name).readOwnership()
+        let ownership = try await UserOpening(parameters, in: folder, user: name).readOwnership()
         if let owner = ownership?.user ?? mark?.user, owner != StoreUser(name) {
           throw OfflineODataError(.otherUser, path)
         }
@@ -145,7 +145,8 @@ extension StorageError.Category {
   fileprivate var isDamage: Bool {
     switch self {
     case .corrupt, .notADatabase, .inputOutput, .full, .misuse, .unexpectedValue, .tooLarge, .constraint, .other: true
-    case .busy, .foreignFile, .newerSchema, .inUse, .readOnly, .cannotOpen, .closed, .suspended, .notSupported,
+    case .busy, .foreignFile, .newerSchema, .inUse, .readOnly, .cannotOpen, .closed, .suspended, .noDefaultLocation,
+      .notSupported,
       .interrupted,
       .wrongKey, .encrypted, .notEncrypted:
       false

@@ -21,7 +21,7 @@ extension OfflineODataProvider {
   /// A filled store opens read-only if its file or folder is not writable, or if the disk is full: ``isReadOnly``.
   ///
   /// Throws `preconditionFailed`, before anything is changed, if the file is encrypted with a key other than
-  /// ``OfflineODataParameters/storeEncryptionKey`` (`wrongEncryptionKey`), if it is encrypted and no key is given
+  /// ``OfflineODataParameters/encryptionKey`` (`wrongEncryptionKey`), if it is encrypted and no key is given
   /// (`encryptionKeyMissing`), or if it is not encrypted and a key is given (`storeNotEncrypted`).
   public func open() async throws { try await open(resumes: false) }
 
@@ -126,27 +126,28 @@ extension OfflineODataProvider {
 
   private func openFile() async throws -> Replica {
     if let name = given.currentUser {
-      return try await UserOpening(given, user: name, root: root.url.absoluteString).open()
+      return try await UserOpening(given, in: folder, user: name, root: root.url.absoluteString).open()
     }
     // The shared lock prevents other processes from moving another user's store into the place meanwhile.
-    let mark = try await UserMark.take(of: given.file, isShared: true, makes: false, given.environment)
+    let path = file
+    let mark = try await UserMark.take(of: path, isShared: true, makes: false, given.environment)
     defer { mark?.release() }
-    let file = DatabaseFile(given.file)
+    let file = DatabaseFile(path)
     if !given.createsStore, try file.content() == .absent, !file.hasLostContent {
-      throw OfflineODataError(.resourceNotFound, "there is no store \(given.file)")
+      throw OfflineODataError(.resourceNotFound, "there is no store \(path)")
     }
     try file.makeFolder()
     return try await Replica.open(
-      path: given.file, key: given.givenKey.key, protection: given.fileProtection, environment: given.environment)
+      path: path, key: given.givenKey.key, protection: given.fileProtection, environment: given.environment)
   }
 
   /// A suspended store is not created again: its file was removed deliberately.
   private func checkNotRemoved() throws {
-    let file = DatabaseFile(given.file)
-    guard try file.content() == .absent, !file.hasLostContent else { return }
+    let database = DatabaseFile(file)
+    guard try database.content() == .absent, !database.hasLostContent else { return }
     throw OfflineODataError(
       .resourceNotFound,
-      "\(given.file) was removed while the store was suspended; call close() and open() to create a new one")
+      "\(file) was removed while the store was suspended; call close() and open() to create a new one")
   }
 
   private func makeStore(_ replica: Replica) throws -> OpenStore {

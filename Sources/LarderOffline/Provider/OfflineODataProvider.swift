@@ -30,8 +30,13 @@ public final class OfflineODataProvider: ODataStore {
   /// The store's parameters, without keys.
   public var parameters: OfflineODataParameters { given.shown }
 
+  /// The path of the store's file.
+  public var file: String { given.file(in: folder) }
+
   /// The parameters with their keys.
   let given: OfflineODataParameters
+  /// The folder of the store's files.
+  let folder: String
 
   let transport: any HTTPTransport
   let authentication: (any Authentication)?
@@ -87,7 +92,8 @@ public final class OfflineODataProvider: ODataStore {
 
   /// Creates a closed store. Nothing is sent or written yet.
   ///
-  /// Throws `invalidInput` for a root that is not an http or https URL, and for parameters outside their range.
+  /// Throws `invalidInput` for a root that is not an http or https URL, for parameters outside their range, and
+  /// (`noDefaultLocation`) for parameters without a path if the platform's folder for data is unknown.
   public init(
     serviceRoot: URL, transport: any HTTPTransport, authentication: (any Authentication)? = nil,
     parameters: OfflineODataParameters = OfflineODataParameters()
@@ -98,7 +104,10 @@ public final class OfflineODataProvider: ODataStore {
     }
     self.transport = transport
     self.authentication = authentication
-    given = parameters.placed(for: root)
+    folder = try parameters.folder(for: root)
+    var placed = parameters
+    placed.path = folder
+    given = placed
     calls = SerialCalls(parameters.environment)
   }
 
@@ -122,10 +131,10 @@ public final class OfflineODataProvider: ODataStore {
   /// The events of the store from now on. Each access returns a new stream.
   public var events: AsyncStream<OfflineODataEvent> { eventPublisher.stream() }
 
-  /// The delegate, which is notified of the events. It is held weakly.
-  public var delegate: (any OfflineODataDelegate)? {
-    get { eventPublisher.delegate }
-    set { eventPublisher.delegate = newValue }
+  /// The listener, which is notified of the events. It is held weakly.
+  public var listener: (any OfflineODataListener)? {
+    get { eventPublisher.listener }
+    set { eventPublisher.listener = newValue }
   }
 
   var store: OpenStore? { state.withLock { if case .open(let store) = $0.phase { store } else { nil } } }

@@ -29,26 +29,29 @@ package struct UserOpening: Sendable {
   }
 
   private let parameters: OfflineODataParameters
+  private let folder: String
   private let user: StoreUser
   private let root: String?
   private let didStep: @Sendable (Step) -> Void
 
-  private var path: String { parameters.file }
+  private var path: String { parameters.file(in: folder) }
   private var place: DatabaseFile { DatabaseFile(path) }
   private var aside: DatabaseFile { user.aside(of: path) }
 
   /// Creates the opening.
   ///
   /// - Parameters:
+  ///   - folder: the folder of the store's files.
   ///   - user: the name of the user.
   ///   - root: the root of the service that a store without an owner must belong to before the user can become its
   ///     owner; nil for any.
   ///   - didStep: called after each step.
   package init(
-    _ parameters: OfflineODataParameters, user: String, root: String? = nil,
+    _ parameters: OfflineODataParameters, in folder: String, user: String, root: String? = nil,
     didStep: @escaping @Sendable (Step) -> Void = { _ in }
   ) {
     self.parameters = parameters
+    self.folder = folder
     self.user = StoreUser(user)
     self.root = root
     self.didStep = didStep
@@ -227,8 +230,8 @@ package struct UserOpening: Sendable {
   }
 
   private func check(_ former: OfflineODataProvider, _ owner: StoreUser) throws(OfflineODataError) {
-    guard DatabaseFile(former.given.file).absolutePath == place.absolutePath else {
-      throw OfflineODataError(.invalidParameter, "the provider of onUserSwitch uses another file, \(former.given.file)")
+    guard DatabaseFile(former.file).absolutePath == place.absolutePath else {
+      throw OfflineODataError(.invalidParameter, "the provider of onUserSwitch uses another file, \(former.file)")
     }
     guard let name = former.given.currentUser else {
       throw OfflineODataError(.invalidParameter, "the provider of onUserSwitch has no currentUser")

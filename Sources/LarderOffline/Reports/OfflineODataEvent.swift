@@ -3,7 +3,7 @@ public enum OfflineODataEvent: Sendable {
   /// The state of the store has changed.
   case stateChanged(OfflineODataState)
   /// A download has progressed. The first download, inside opening, reports this too.
-  case progress(OfflineODataProgress)
+  case downloadProgress(OfflineODataDownloadProgress)
   /// A defining query has finished, with or without an error.
   case queryFinished(OfflineODataQueryOutcome)
   /// A download has found that another user changed entities that have pending changes here.
@@ -29,7 +29,7 @@ public enum OfflineODataState: String, Sendable, Hashable {
 }
 
 /// The progress of a download.
-public struct OfflineODataProgress: Sendable, Hashable {
+public struct OfflineODataDownloadProgress: Sendable, Hashable {
   /// A step of a download.
   public enum Step: String, Sendable, Hashable {
     /// The service's metadata are read and compared.
@@ -51,9 +51,9 @@ public struct OfflineODataProgress: Sendable, Hashable {
   /// The name of the defining query; nil for a step that concerns all queries.
   public var query: String?
   /// The number of defining queries that have finished.
-  public var queriesDone: Int
+  public var finishedQueries: Int
   /// The number of defining queries in this download.
-  public var queriesTotal: Int
+  public var totalQueries: Int
   /// The rows of this query downloaded so far, including those of an earlier, interrupted download. Each row is counted
   /// once.
   public var rows: Int64
@@ -63,13 +63,13 @@ public struct OfflineODataProgress: Sendable, Hashable {
   public var totalRows: Int64?
 
   init(
-    _ step: Step, query: String? = nil, queriesDone: Int = 0, queriesTotal: Int = 0, rows: Int64 = 0, bytes: Int64 = 0,
+    _ step: Step, query: String? = nil, finishedQueries: Int = 0, totalQueries: Int = 0, rows: Int64 = 0, bytes: Int64 = 0,
     totalRows: Int64? = nil
   ) {
     self.step = step
     self.query = query
-    self.queriesDone = queriesDone
-    self.queriesTotal = queriesTotal
+    self.finishedQueries = finishedQueries
+    self.totalQueries = totalQueries
     self.rows = rows
     self.bytes = bytes
     self.totalRows = totalRows

@@ -25,14 +25,14 @@ struct DownloadRun: Sendable {
   /// The marks of the download that this run is part of.
   let marks: DownloadMarks
   /// Receives progress events, often.
-  let reportProgress: @Sendable (OfflineODataProgress) -> Void
+  let reportProgress: @Sendable (OfflineODataDownloadProgress) -> Void
 
   /// The mutable state of a run.
   private struct Run {
     var machine: DownloadMachine
     var staging: (any DownloadStaging)?
     var outcome: OfflineODataQueryOutcome
-    var progress: OfflineODataProgress
+    var progress: OfflineODataDownloadProgress
     var result: DownloadResult?
     var failure: OfflineODataError?
     /// The number of rows that this download has already made visible to readers.
@@ -49,7 +49,7 @@ struct DownloadRun: Sendable {
   func run() async -> OfflineODataQueryOutcome {
     var run = Run(
       machine: machine(), outcome: OfflineODataQueryOutcome(name: query.name),
-      progress: OfflineODataProgress(.reading, query: query.name))
+      progress: OfflineODataDownloadProgress(.reading, query: query.name))
     do {
       let links = try await store.linkMemory()
       if let links { run.machine.memory.links = links }
@@ -236,7 +236,7 @@ struct DownloadRun: Sendable {
   }
 
   private func arriving(
-    _ response: ODataMediaResponse, _ content: PageForm.Content, _ progress: OfflineODataProgress,
+    _ response: ODataMediaResponse, _ content: PageForm.Content, _ progress: OfflineODataDownloadProgress,
     countsRows: Bool = true, position: @escaping @Sendable (PageFacts) -> String?
   ) -> ArrivingPage {
     let form = PageForm(

@@ -69,7 +69,7 @@ struct StoreDownload: Sendable {
 
   /// Requests the metadata again, with its ETag, and adapts the tables to it.
   private func refreshMetadata() async throws {
-    emit(.progress(OfflineODataProgress(.metadata)))
+    emit(.downloadProgress(OfflineODataDownloadProgress(.metadata)))
     var request = ODataSingleRequest(.read, "$metadata", useCache: false)
     let isKnown = !store.replica.plan.tables.isEmpty
     if isKnown, !isWhole, case .text(let etag)? = try await store.replica.setting(Self.metadataETag) {
@@ -195,8 +195,8 @@ struct StoreDownload: Sendable {
       query: pending.row, bound: pending.bound, store: store, places: places, isWhole: isWhole, marks: marks
     ) { progress in
       var progress = progress
-      (progress.queriesDone, progress.queriesTotal) = (done, total)
-      emit(.progress(progress))
+      (progress.finishedQueries, progress.totalQueries) = (done, total)
+      emit(.downloadProgress(progress))
     }
     let outcome = await downloadRun.run()
     if !isAlone, outcome.error?.name == .storeInUse { return outcome }

@@ -164,11 +164,10 @@ struct CacheLimits: Sendable, Hashable {
   var cleanupBytes: Int64
 
   /// - Parameters:
-  ///   - kilobytes: the limit in kB of 1,024 bytes.
+  ///   - bytes: the limit in bytes.
   ///   - threshold: the percentage of the limit at which a clean-up ends.
-  init(kilobytes: Int, threshold: Int) {
-    let (bytes, overflow) = Int64(clamping: max(kilobytes, 0)).multipliedReportingOverflow(by: 1024)
-    maximumBytes = overflow ? .max : bytes
+  init(bytes: Int, threshold: Int) {
+    maximumBytes = Int64(max(bytes, 0))
     cleanupBytes = maximumBytes / 100 * Int64(min(max(threshold, 0), 100))
   }
 }

@@ -96,7 +96,7 @@ package struct TechnicalCacheFile: Sendable {
   /// A file that is not a cache stays, and ``OnlineStoreError/storage(_:)`` (`foreignFile`) is thrown. If the file
   /// itself does not show whether it is a cache, for example because it is encrypted, its name decides: a cache's name
   /// ends with `.larder-cache`.
-  package func reset() async throws(OnlineStoreError) {
+  package func clear() async throws(OnlineStoreError) {
     do throws(StorageError) {
       let lock = try FileLock(path + ".lock")
       defer { lock.release() }

@@ -19,7 +19,7 @@ public struct ConversationOptions: Sendable {
   /// Whether a service that rejects JSON (406, 415) is sent requests for Atom from then on.
   public var fallsBackToAtom: Bool
   /// The largest content of a response that is read into memory, in bytes; streamed media has no limit.
-  public var maximumPayloadBytes: Int
+  public var payloadByteLimit: Int
   /// The limits for the metadata document.
   public var metadataLimits: MetadataLimits
   /// The clock, random numbers and tasks that the conversation and its store use.
@@ -29,7 +29,7 @@ public struct ConversationOptions: Sendable {
   public init(
     version: ODataVersion? = nil, fields: HTTPFields = [:], csrf: CSRFMode = .automatic,
     tunnelling: MethodTunnelling = .never, retry: RetryPolicy = RetryPolicy(), timeouts: HTTPTimeouts = HTTPTimeouts(),
-    fallsBackToAtom: Bool = true, maximumPayloadBytes: Int = 256 << 20,
+    fallsBackToAtom: Bool = true, payloadByteLimit: Int = 256 << 20,
     metadataLimits: MetadataLimits = MetadataLimits(), environment: LarderEnvironment = .system
   ) {
     self.version = version
@@ -39,7 +39,7 @@ public struct ConversationOptions: Sendable {
     self.retry = retry
     self.timeouts = timeouts
     self.fallsBackToAtom = fallsBackToAtom
-    self.maximumPayloadBytes = maximumPayloadBytes
+    self.payloadByteLimit = payloadByteLimit
     self.metadataLimits = metadataLimits
     self.environment = environment
   }

@@ -52,7 +52,7 @@ extension ODataConversation {
       if request.wantsStream, (200...299).contains(response.status) {
         return IncomingResponse(status: response.status, fields: response.fields, bytes: [], stream: response.body)
       }
-      let bytes = try await response.body.collect(upTo: options.maximumPayloadBytes)
+      let bytes = try await response.body.collect(upTo: options.payloadByteLimit)
       return IncomingResponse(status: response.status, fields: response.fields, bytes: bytes)
     } catch {
       throw request.error(error)

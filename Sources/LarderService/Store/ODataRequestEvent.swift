@@ -9,7 +9,7 @@ public enum ODataRequestStatus: String, Sendable, Hashable {
   /// Ended with an error.
   case failed
   /// Cancelled by its caller.
-  case canceled
+  case cancelled
 }
 
 /// One step in the run of a request, with the state at that step.

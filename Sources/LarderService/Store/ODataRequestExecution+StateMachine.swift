@@ -41,10 +41,10 @@ extension ODataRequestExecution {
         return [.requestFailed(snapshot), .requestFinished(snapshot)]
       case (.new, .cancel):
         state = .ended
-        return [.requestFinished(.init(status: .canceled))]
+        return [.requestFinished(.init(status: .cancelled))]
       case (.running(let last), .cancel):
         state = .ended
-        return [.requestFinished(.init(status: .canceled, response: last))]
+        return [.requestFinished(.init(status: .cancelled, response: last))]
       case (.new, _), (.running, .start), (.ended, _):
         return []
       }

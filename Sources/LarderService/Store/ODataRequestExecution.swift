@@ -42,7 +42,7 @@ public final class ODataRequestExecution: Sendable {
   /// Why the request failed; nil in all other states.
   public var error: (any Error)? { state.withLock { $0.visibleSnapshot.error } }
 
-  /// Cancels the request: the transfer stops and the last step is `requestFinished` (canceled). Has no effect on a
+  /// Cancels the request: the transfer stops and the last step is `requestFinished` (cancelled). Has no effect on a
   /// request that has ended.
   public func cancel() {
     let handler = state.withLock { state -> (@Sendable () -> Void)? in
@@ -83,7 +83,7 @@ public final class ODataRequestExecution: Sendable {
     for await event in events {
       guard case .requestFinished(let end) = event else { continue }
       if let error = end.error { throw error }
-      if end.status == .canceled { break }
+      if end.status == .cancelled { break }
       return end.response
     }
     throw ODataServiceError(.cancelled, operation: "execute")

@@ -10,7 +10,7 @@
 /// | active, failure | started, cacheResponse, failed (failed), finished (failed) |
 /// | passive, success | started, cacheResponse, finished (completed) |
 /// | passive, failure; store closed | started, failed (failed), finished (failed) |
-/// | cancelled | the steps before the cancellation, finished (canceled) |
+/// | cancelled | the steps before the cancellation, finished (cancelled) |
 ///
 /// `cacheResponse` is left out if the request or the store does not use the cache.
 public protocol ODataRequestListener: AnyObject, Sendable {

@@ -48,6 +48,8 @@ public struct StorageError: Error, Sendable, CustomStringConvertible {
     case other
     /// The store is suspended: it has no open file and no lock until it is resumed.
     case suspended
+    /// The application gave no path, and the platform's folder for its files is unknown.
+    case noDefaultLocation
   }
 
   /// The kind of failure.
@@ -103,6 +105,7 @@ extension StorageError.Category {
     case .readOnly, .cannotOpen: "Check the path and its permissions."
     case .closed: "Open it first."
     case .suspended: "Call resume() when the application is active again."
+    case .noDefaultLocation: "Set HOME to the user's home folder, or give the store a path."
     case .inputOutput, .constraint, .tooLarge, .misuse, .unexpectedValue, .notSupported, .interrupted, .other: nil
     }
   }
@@ -213,6 +216,7 @@ extension StorageError.Category {
     case .full, .readOnly, .cannotOpen, .inputOutput: .storage
     case .tooLarge: .limit
     case .interrupted: .cancelled
+    case .noDefaultLocation: .invalidInput
     case .constraint, .misuse, .other: .other
     }
   }

@@ -22,7 +22,7 @@ final class StoreTarget: QueryTarget {
   static func copy(of data: QueryData, at root: String, pageSize: Int? = nil) async throws -> StoreTarget {
     let folder = try TemporaryFolder()
     guard let url = URL(string: root) else { throw QueryData.Failure(description: "\(root) is not a URL") }
-    let parameters = OfflineODataParameters(storePath: folder.path)
+    let parameters = OfflineODataParameters(path: folder.path)
     let filling = try OfflineODataProvider(serviceRoot: url, transport: try CurlTransport(), parameters: parameters)
     for set in data.roots {
       let expand = expand(set.type, data, depth: 0)

@@ -39,7 +39,7 @@ struct FullDiskVerbTests {
     }
     let writes: [(Rig, [String])] = [
       (inside, ["undo", "Things(1)"]), (inside, ["delete", "Things(2)"]), (inside, ["download"]), (inside, ["upload"]),
-      (inside, ["download", "--remove", "things"]), (rig, ["object", "delete", "--store", "o", "k"]),
+      (inside, ["download", "--remove", "things"]), (rig, ["object", "remove", "--store", "o", "k"]),
       (rig, ["object", "put", "--store", "o", "k2"]), (rig, ["object", "put", "--store", "new", "k"]),
       (rig, ["clone", server.text("/s/"), "d", "--query", "things=Things"]),
     ]

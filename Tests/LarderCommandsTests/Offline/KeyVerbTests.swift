@@ -165,7 +165,7 @@ struct KeyVerbTests {
     let provider = try OfflineODataProvider(
       serviceRoot: try #require(URL(string: root + "/")), transport: NoService(),
       parameters: OfflineODataParameters(
-        storePath: folder.file("shop"), storeEncryptionKey: try StorageKey(passphrase: Self.phrase.utf8)))
+        path: folder.file("shop"), encryptionKey: try StorageKey(passphrase: Self.phrase.utf8)))
     try await provider.add(OfflineODataDefiningQuery("products", "Products"))
     // The file is made, and not even metadata come.
     await #expect(throws: OfflineODataError.self) { try await provider.open() }
@@ -214,7 +214,7 @@ struct KeyVerbTests {
   @Test("larder object opens an application's store with its key of 32 bytes")
   func object() async throws {
     let key = try StorageKey(bytes: (0..<32).map { UInt8($0) &* 7 })
-    let store = try await ObjectStore(path: folder.file("my.store"), key: key)
+    let store = try await ObjectStore(path: folder.file("my.store"), encryptionKey: key)
     try await store.put([UInt8]("secret value".utf8), forKey: "a")
     try await store.close()
     let digits = (0..<32).map { String(format: "%02x", UInt8($0) &* 7) }.joined()

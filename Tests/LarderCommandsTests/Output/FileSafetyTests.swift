@@ -84,8 +84,8 @@ struct FileSafetyTests {
     let removed = folder.file("fc/larder.removed")
     try? FileManager.default.removeItem(atPath: removed)
     try link("fc/larder.removed", to: "elsewhere")
-    let reset = await rig.run("cache", "reset", "--cache", "fc")
-    #expect(reset.status == .storage, "\(reset.output)")
+    let cleared = await rig.run("cache", "clear", "--cache", "fc")
+    #expect(cleared.status == .storage, "\(cleared.output)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.file("elsewhere")).isEmpty)
   }
 

@@ -98,7 +98,7 @@ struct CachedGetTests {
     #expect(await two.run("get", "--cache", folder.path, "--passive", url).status == .negative)
   }
 
-  @Test("list, show and reset work without a network")
+  @Test("list, show and clear work without a network")
   func cacheVerb() async throws {
     let server = try Self.server()
     let folder = try TemporaryFolder()
@@ -117,7 +117,7 @@ struct CachedGetTests {
     let show = await Rig().run("cache", "show", "--cache", folder.path, url)
     #expect(show.output == #"{"ID":1}"#)
     #expect(await Rig().run("cache", "show", "--cache", folder.path, url + "2").status == .negative)
-    #expect(await Rig().run("cache", "reset", "--cache", folder.path).status == .done)
+    #expect(await Rig().run("cache", "clear", "--cache", folder.path).status == .done)
     #expect(await Rig().run("cache", "show", "--cache", folder.path, url).status == .negative)
     #expect(await Rig().run("cache", "list", "--cache", folder.path, "--json").output == "[]\n")
     #expect(await Rig().run("cache", "list").status == .usage)

@@ -49,7 +49,7 @@ struct FetchVerbTests {
   }
 
   @Test(
-    "With a key, the cache is encrypted and opens only with that key; a reset allows another key, or none")
+    "With a key, the cache is encrypted and opens only with that key; clearing allows another key, or none")
   func keys() async throws {
     let text = "a text that nobody shall read"
     let site = try Site(text)
@@ -69,10 +69,10 @@ struct FetchVerbTests {
     let cache = ["cache", "list", "--cache", site.folder.file("cache")]
     #expect(await keyed.run(cache).output.hasPrefix("content: 1 entries"))
     #expect(await Rig().run(cache).status == .storage)
-    #expect(await Rig().run("cache", "reset", "--cache", site.folder.file("cache")).status == .done)
+    #expect(await Rig().run("cache", "clear", "--cache", site.folder.file("cache")).status == .done)
     for rig in [Rig(environment: ["LARDER_KEY": "another"]), keyed] {
       #expect(await site.fetch(rig: rig).output == text)
-      #expect(await rig.run("cache", "reset", "--cache", site.folder.file("cache")).status == .done)
+      #expect(await rig.run("cache", "clear", "--cache", site.folder.file("cache")).status == .done)
     }
     #expect(await site.fetch().output == text)
     #expect(site.server.requests.count == 4)
@@ -357,7 +357,7 @@ struct FetchVerbTests {
     let show = await Rig().run("cache", "show", "--cache", folder, site.server.text("/a"))
     #expect(show.status == .usage && show.diagnostics.contains("larder fetch --offline"))
     #expect(await site.fetch("--offline").output == "one")
-    #expect(await Rig().run("cache", "reset", "--cache", folder).status == .done)
+    #expect(await Rig().run("cache", "clear", "--cache", folder).status == .done)
     #expect(await site.fetch("--offline").status == .negative)
   }
 

@@ -89,7 +89,7 @@ struct ObjectVerbTests {
   @Test("Without a value, get exits with 1; without a file, every verb except put exits with 4")
   func absent() async throws {
     let store = try Store()
-    for (verb, rest) in [("get", ["k"]), ("list", []), ("delete", ["k"])] {
+    for (verb, rest) in [("get", ["k"]), ("list", []), ("remove", ["k"])] {
       let outcome = await Rig().run(["object", verb, "--store", store.path] + rest)
       #expect(outcome.status == .storage && outcome.diagnostics.contains("no such file"), "\(verb)")
     }
@@ -227,45 +227,45 @@ struct ObjectVerbTests {
     #expect(try await store.keys() == ["a\u{1B}[2J\nb"])
   }
 
-  @Test("delete: by keys, together; if some have no value, the exit status is 1")
+  @Test("remove: by keys, together; if some have no value, the exit status is 1")
   func deleteKeys() async throws {
     let store = try Store()
     for key in ["a", "b", "c", "d"] { try await store.put(key) }
-    let done = await store.run("delete", "a", "a")
-    #expect(done.status == .done && done.output == "deleted: 1\n")
-    let some = await store.run("delete", "--json", "x", "b", "y")
-    #expect(some.status == .negative && some.output == "{\"deleted\":1,\"missing\":[\"x\",\"y\"]}\n")
+    let done = await store.run("remove", "a", "a")
+    #expect(done.status == .done && done.output == "removed: 1\n")
+    let some = await store.run("remove", "--json", "x", "b", "y")
+    #expect(some.status == .negative && some.output == "{\"removed\":1,\"missing\":[\"x\",\"y\"]}\n")
     #expect(some.diagnostics == "larder: 2 keys have no value, such as \"x\"\n")
     #expect(try await store.keys() == ["c", "d"])
-    // All or none: a key that cannot be one ends it before anything is deleted.
-    let wrong = await store.run("delete", "c", String(repeating: "k", count: 1025))
+    // All or none: a key that cannot be one ends it before anything is removed.
+    let wrong = await store.run("remove", "c", String(repeating: "k", count: 1025))
     #expect(wrong.status == .usage)
     #expect(try await store.keys() == ["c", "d"])
   }
 
-  @Test("delete: by label, by age, all")
+  @Test("remove: by label, by age, all")
   func deleteMany() async throws {
     let store = try Store()
     for (key, label) in [("a", "one"), ("b", "two"), ("c", "two"), ("d", "one")] {
       try await store.put(key, "x", "--label", label)
     }
-    #expect(await store.run("delete", "--label", "two").output == "deleted: 2\n")
-    #expect(await store.run("delete", "--label", "two", "--json").output == "{\"deleted\":0,\"missing\":[]}\n")
+    #expect(await store.run("remove", "--label", "two").output == "removed: 2\n")
+    #expect(await store.run("remove", "--label", "two", "--json").output == "{\"removed\":0,\"missing\":[]}\n")
     #expect(try await store.keys() == ["a", "d"])
-    #expect(await store.run("delete", "--not-updated-since", "1d").output == "deleted: 0\n")
-    #expect(await store.run("delete", "--not-updated-since", "2001-01-01T00:00Z").output == "deleted: 0\n")
-    #expect(await store.run("delete", "--not-updated-since", "9999-01-01").output == "deleted: 2\n")
+    #expect(await store.run("remove", "--not-updated-since", "1d").output == "removed: 0\n")
+    #expect(await store.run("remove", "--not-updated-since", "2001-01-01T00:00Z").output == "removed: 0\n")
+    #expect(await store.run("remove", "--not-updated-since", "9999-01-01").output == "removed: 2\n")
     try await store.put("e")
-    #expect(await store.run("delete", "--all").output == "deleted: 1\n")
+    #expect(await store.run("remove", "--all").output == "removed: 1\n")
     #expect(try await store.keys() == [])
   }
 
   @Test(
     "Contradictory or malformed options exit with 2 and change nothing",
     arguments: [
-      ["delete"], ["delete", "--all", "k"], ["delete", "--all", "--label", "l"], ["delete", "--label", "l", "k"],
-      ["delete", "--not-updated-since", "1d", "--label", "l"], ["delete", "--not-updated-since", "soon"],
-      ["delete", "--label", String(repeating: "l", count: 1025)], ["list", "--limit", "0"], ["list", "--limit", "all"],
+      ["remove"], ["remove", "--all", "k"], ["remove", "--all", "--label", "l"], ["remove", "--label", "l", "k"],
+      ["remove", "--not-updated-since", "1d", "--label", "l"], ["remove", "--not-updated-since", "soon"],
+      ["remove", "--label", String(repeating: "l", count: 1025)], ["list", "--limit", "0"], ["list", "--limit", "all"],
       ["list", "--label", "l", "--label-prefix", "l"], ["list", "--prefix", "k", "--from", "k"],
       ["list", "--prefix", "k", "--to", "k"], ["list", "--after", "nothing!"], ["list", "k"],
       // The place after "k" in the order of keys is none in an order of labels, nor in another range.
@@ -285,7 +285,7 @@ struct ObjectVerbTests {
   }
 
   @Test(
-    "Every command needs --store, and put checks it before it reads", arguments: ["put k", "get k", "list", "delete k"])
+    "Every command needs --store, and put checks it before it reads", arguments: ["put k", "get k", "list", "remove k"])
   func storeIsMissing(command: String) async {
     let outcome = await Rig().run(["object"] + command.split(separator: " ").map(String.init))
     #expect(outcome.status == .usage && outcome.diagnostics.hasPrefix("larder: --store FILE is missing\n"))
@@ -295,7 +295,7 @@ struct ObjectVerbTests {
   func foreign() async throws {
     let store = try Store()
     let other = try store.folder.write(Array("no store of ours, but a text".utf8), to: "other")
-    for (verb, rest) in [("put", ["k"]), ("get", ["k"]), ("list", []), ("delete", ["--all"])] {
+    for (verb, rest) in [("put", ["k"]), ("get", ["k"]), ("list", []), ("remove", ["--all"])] {
       let outcome = await Rig().run(["object", verb, "--store", other] + rest)
       #expect(outcome.status == .storage && outcome.output.isEmpty && !outcome.diagnostics.isEmpty, "\(verb)")
     }
@@ -354,7 +354,7 @@ struct ObjectVerbTests {
       try await objects.put(Data("one".utf8), forKey: "k")
       try await store.put("k", "two")
       #expect(try await objects.value(Data.self, forKey: "k") == Data("two".utf8))
-      #expect(await store.run("delete", "k").status == .done)
+      #expect(await store.run("remove", "k").status == .done)
       #expect(try await objects.value(Data.self, forKey: "k") == nil)
     }
   }

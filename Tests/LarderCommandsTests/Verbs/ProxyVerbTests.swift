@@ -135,7 +135,7 @@ struct ProxyVerbTests {
     #expect(await third.end() == .done)
   }
 
-  @Test("Content that is changed through one proxy is requested again by the other; a reset is noticed")
+  @Test("Content that is changed through one proxy is requested again by the other; clearing is noticed")
   func changedThroughTheOther() async throws {
     let server = try server()
     defer { server.stop() }
@@ -148,7 +148,7 @@ struct ProxyVerbTests {
     _ = try await first.send(.post, "a")
     #expect(try await second.get("a").text == "/a 2")
     for proxy in [first, second] { #expect(try await proxy.get("a").text == "/a 2") }
-    #expect(await Rig().run("cache", "reset", "--cache", folder.path).status == .done)
+    #expect(await Rig().run("cache", "clear", "--cache", folder.path).status == .done)
     #expect(try await first.get("a").text == "/a 3")
     #expect(await first.end() == .done)
     #expect(await second.end() == .done)

@@ -52,7 +52,7 @@ struct CacheMarkerTests {
   func files(isKeyed: Bool) async throws {
     let folder = try TemporaryFolder()
     var search = MarkerSearch(for: Self.markers)
-    let cache = try FileCache(path: folder.file("files"), key: isKeyed ? try RigKey.make() : nil)
+    let cache = try FileCache(path: folder.file("files"), encryptionKey: isKeyed ? try RigKey.make() : nil)
     try await Self.fill(cache, folder.path, &search, isKeyed: isKeyed)
     try await cache.removeAll()
     search.look(in: folder.path)

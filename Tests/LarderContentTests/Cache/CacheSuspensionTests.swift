@@ -16,7 +16,7 @@ struct CacheSuspensionTests {
     var isTiered: Bool { self == .tieredFiles }
 
     func open(_ folder: TemporaryFolder, _ key: StorageKey? = nil) async throws -> any Cache {
-      let disk = try FileCache(path: folder.file("cache"), key: key)
+      let disk = try FileCache(path: folder.file("cache"), encryptionKey: key)
       return isTiered ? TieredCache(memory: MemoryCache(), disk: disk) : disk
     }
   }
@@ -112,7 +112,7 @@ struct CacheSuspensionTests {
     let cache = try FileCache(path: folder.file("cache"))
     try await cache.suspend()
     try FileCache.clear(path: folder.file("cache"))
-    try await FileCache(path: folder.file("cache"), key: try RigKey.make()).close()
+    try await FileCache(path: folder.file("cache"), encryptionKey: try RigKey.make()).close()
     await #expect(throws: CacheError.encrypted(path: folder.file("cache"))) { try await cache.resume() }
     await #expect(throws: CacheError.suspended) { try await cache.removeAll() }
   }

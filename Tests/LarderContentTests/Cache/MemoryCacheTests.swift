@@ -39,7 +39,7 @@ struct MemoryCacheTests {
     "it does what a dictionary with an order of use does", arguments: [(20_000, 6000), (5000, 5000), (100_000, 9000)])
   func model(limit: Int, entryLimit: Int) async throws {
     var generator = PrintedSeed(for: "the memory cache's model")
-    let cache = MemoryCache(limit: limit, entryLimit: entryLimit)
+    let cache = MemoryCache(byteLimit: limit, entryByteLimit: entryLimit)
     var model = Model(limit: limit, entryLimit: entryLimit)
     for number in 0..<4000 {
       let key = "key \(Int.random(in: 0..<30, using: &generator))"
@@ -71,7 +71,7 @@ struct MemoryCacheTests {
 
   @Test("content past the limit of one entry is refused, by the cache and by its writer")
   func tooLarge() async throws {
-    let cache = MemoryCache(limit: 10_000, entryLimit: 1000)
+    let cache = MemoryCache(byteLimit: 10_000, entryByteLimit: 1000)
     try await cache.store(sampleEntry(1, count: 1000), forKey: "a")
     #expect(
       await cacheError { try await cache.store(sampleEntry(2, count: 1001), forKey: "a") } == .tooLarge(limit: 1000))
@@ -87,7 +87,7 @@ struct MemoryCacheTests {
 
   @Test("metadata count too")
   func metadataCount() async throws {
-    let cache = MemoryCache(limit: 4000, entryLimit: 4000)
+    let cache = MemoryCache(byteLimit: 4000, entryByteLimit: 4000)
     var metadata = sampleMetadata(1)
     metadata.fields["X-Long"] = String(repeating: "x", count: 5000)
     let entry = CacheEntry(metadata: metadata, bytes: [])
@@ -101,7 +101,7 @@ struct MemoryCacheTests {
   @Test("limits of nothing, or less, keep nothing")
   func nothing() async throws {
     for limit in [0, -1, .min] {
-      let cache = MemoryCache(limit: limit, entryLimit: limit)
+      let cache = MemoryCache(byteLimit: limit, entryByteLimit: limit)
       #expect(await cacheError { try await cache.store(sampleEntry(1, count: 0), forKey: "a") } == .tooLarge(limit: 0))
     }
   }

@@ -20,17 +20,17 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
   func make() async throws -> Rig {
     switch self {
     case .memory: Rig(cache: MemoryCache())
-    case .tiered: Rig(cache: TieredCache(memory: MemoryCache(limit: 2 << 20), disk: MemoryCache()))
+    case .tiered: Rig(cache: TieredCache(memory: MemoryCache(byteLimit: 2 << 20), disk: MemoryCache()))
     case .own: Rig(cache: DictionaryCache())
     case .files: try files { $0 }
-    case .tieredFiles: try files { TieredCache(memory: MemoryCache(limit: 1 << 20), disk: $0) }
+    case .tieredFiles: try files { TieredCache(memory: MemoryCache(byteLimit: 1 << 20), disk: $0) }
     }
   }
 
   private func files(_ wrap: (FileCache) -> any Cache) throws -> Rig {
     let folder = try TemporaryFolder()
     return Rig(
-      cache: wrap(try FileCache(path: folder.file("cache"), key: try RigKey.fromEnvironment())), folder: folder)
+      cache: wrap(try FileCache(path: folder.file("cache"), encryptionKey: try RigKey.fromEnvironment())), folder: folder)
   }
 
   struct Rig: Sendable {

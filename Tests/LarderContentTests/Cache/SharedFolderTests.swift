@@ -148,8 +148,8 @@ struct SharedFolderTests {
     let path = folder.file("shared")
     let key = try RigKey.fromEnvironment()
     let cache = TieredCache(
-      memory: MemoryCache(limit: 1 << 30), disk: try FileCache(path: path + "/files", limit: 1 << 30, key: key),
-      promotionLimit: 1 << 20)
+      memory: MemoryCache(byteLimit: 1 << 30), disk: try FileCache(path: path + "/files", byteLimit: 1 << 30, encryptionKey: key),
+      promotionByteLimit: 1 << 20)
     for number in 0..<CacheRig.count {
       try await cache.store(
         CacheEntry(metadata: CacheRig.metadata(number, 0), bytes: CacheRig.content(number, 0)),
@@ -177,7 +177,7 @@ struct SharedFolderTests {
       }
     }
     process.waitUntilExit()
-    let fresh = try FileCache(path: path + "/files", limit: 1 << 30, key: key)
+    let fresh = try FileCache(path: path + "/files", byteLimit: 1 << 30, encryptionKey: key)
     var stale: [Int] = []
     var acknowledged = 0
     for line in String(decoding: heard, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)

@@ -12,7 +12,7 @@ struct TieredCacheTests {
   private var cache: TieredCache { tiered }
   private let tiered: TieredCache
 
-  init() { tiered = TieredCache(memory: memory, disk: disk, promotionLimit: 1000) }
+  init() { tiered = TieredCache(memory: memory, disk: disk, promotionByteLimit: 1000) }
 
   @Test("a read brings a small entry into the first, a large one stays in the second")
   func promotion() async throws {
@@ -150,7 +150,7 @@ struct TieredCacheTests {
   func freshness(round: Int) async throws {
     let seed = PrintedSeed(for: "reads beside changes, round \(round)").seed &+ UInt64(round)
     // A first cache that is small, so that it forgets and promotes all the time.
-    let memory = RestlessCache(MemoryCache(limit: 2500, entryLimit: 1000), seed: seed)
+    let memory = RestlessCache(MemoryCache(byteLimit: 2500, entryByteLimit: 1000), seed: seed)
     let cache = TieredCache(memory: memory, disk: RestlessCache(seed: seed &+ 1))
     let course = Course()
     try await withThrowingTaskGroup(of: Void.self) { group in

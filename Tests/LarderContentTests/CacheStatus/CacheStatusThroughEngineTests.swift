@@ -68,7 +68,7 @@ struct CacheStatusThroughEngineTests {
 
   @Test("stored is not said before the content is stored: nobody can know that it will be (§2.5)")
   func unknown() async throws {
-    let small = MemoryCache(limit: 1 << 16, entryLimit: 2)
+    let small = MemoryCache(byteLimit: 1 << 16, entryByteLimit: 2)
     for cache in [nil, small] as [(any Cache)?] {
       let rig = EngineRig({ _, _ in Self.fresh }, over: cache)
       let answer = try await rig.answer()

@@ -47,12 +47,12 @@ struct ContentErrorTests {
 
   @Test("a status that is no success comes with fields and the beginning of its content")
   func status() async throws {
-    let long = String(repeating: "x", count: ContentError.contentLimit + 5)
+    let long = String(repeating: "x", count: ContentError.contentByteLimit + 5)
     let rig = ManagerRig { _, _ in .init(404, ["X-Reason": "gone"], long) }
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: rig.query()) }
     #expect(error?.status == 404)
     #expect(error?.fields["X-Reason"] == "gone")
-    #expect(error?.content.count == ContentError.contentLimit)
+    #expect(error?.content.count == ContentError.contentByteLimit)
     #expect(error?.isServerError == true)
   }
 
@@ -95,13 +95,13 @@ struct ContentErrorTests {
   func tooLarge() async throws {
     let rig = ManagerRig { _, _ in .init(200, ["Cache-Control": "max-age=100"], "0123456789") }
     var query = rig.query()
-    query.memoryLimit = 9
+    query.memoryByteLimit = 9
     let error = await #expect(throws: ContentError.self) { try await rig.manager.content(of: query) }
     guard case .tooLarge(limit: 9)? = error?.kind else {
       Issue.record("\(String(describing: error))")
       return
     }
-    query.memoryLimit = 10
+    query.memoryByteLimit = 10
     #expect(try await rig.manager.content(of: query).value == "0123456789")
   }
 

@@ -39,7 +39,7 @@ struct AnswersAtHandTests {
       let text = String(decoding: try await answer.response.body.collect(), as: UTF8.self)
       await engine.settled()
       return
-        "\(answer.response.status) \(fields) [\(length)] \(text) \(answer.origin) \(answer.age ?? -1) \(answer.isFinal)"
+        "\(answer.response.status) \(fields) [\(length)] \(text) \(answer.origin) \(answer.age?.components.seconds ?? -1) \(answer.isFinal)"
     }
   }
 
@@ -172,7 +172,7 @@ struct AnswersAtHandTests {
 
   @Test("Entries that are unreadable, invalidated or evicted from memory are not returned at once")
   func notAtHand() async throws {
-    let memory = MemoryCache(limit: 4000)
+    let memory = MemoryCache(byteLimit: 4000)
     let network = HandNetwork(AnswersAtHandTests.script)
     let engine = HTTPCache(cache: memory, transport: network)
     func isAtHand(_ path: String) -> Bool { engine.answerAtHand(.get, "http://h\(path)", [:]) != nil }

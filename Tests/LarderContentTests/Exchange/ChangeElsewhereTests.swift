@@ -65,7 +65,7 @@ struct ChangeElsewhereTests {
     #expect(try await first.value == "200 old network")
     #expect(try await other.line().hasPrefix("200 old "))
     // Room is made for another entry: of the variant first, which is older than the index.
-    let small = try FileCache(path: folder.file("files"), limit: isVariant ? 4300 : 4096)
+    let small = try FileCache(path: folder.file("files"), byteLimit: isVariant ? 4300 : 4096)
     let metadata = CacheMetadata(url: "u", status: 200, requestTime: 1, responseTime: 1)
     try await small.store(CacheEntry(metadata: metadata, bytes: [UInt8](repeating: 0, count: 3900)), forKey: "u")
     #expect(try await small.entry(forKey: "u") != nil)

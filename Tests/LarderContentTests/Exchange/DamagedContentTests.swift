@@ -43,14 +43,14 @@ struct DamagedContentTests {
     let rig = EngineRig { _, _ in
       .init(200, [:], "new")
     } configure: {
-      $0.checkedFirst = .max
+      $0.checkedByteLimit = .max
     }
     rig.shelf.put(Self.entry(3 << 20, damagedAt: (3 << 20) - 1, rig), "http://h/a")
     #expect(try await rig.line() == "200 new network")
     let whole = EngineRig { _, _ in
       nil
     } configure: {
-      $0.checkedFirst = .max
+      $0.checkedByteLimit = .max
     }
     whole.shelf.put(Self.entry(3 << 20, damagedAt: .max, whole), "http://h/a")
     #expect(try await whole.answer().response.body.collect().count == 3 << 20)

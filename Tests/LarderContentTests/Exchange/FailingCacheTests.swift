@@ -41,7 +41,7 @@ struct FailingCacheTests {
 
   @Test("a write that fails in the middle leaves every reader with all of the content")
   func inTheMiddle() async throws {
-    let rig = EngineRig(nil) { $0.window = 4 }
+    let rig = EngineRig(nil) { $0.readAheadByteLimit = 4 }
     let tasks = (0..<3).map { _ in immediately { try await rig.line() } }
     let asked = await rig.network.asked(0)
     asked.answer(200, ["Cache-Control": "max-age=60"], length: 15)

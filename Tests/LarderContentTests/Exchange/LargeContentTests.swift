@@ -28,7 +28,7 @@ struct LargeContentTests {
   @Test("that is too large for the memory it was to be kept in")
   func tooLarge() async {
     await #expect(processExitsWith: .success) {
-      try await pass(1 << 30, MemoryCache(limit: 1 << 20), ["Cache-Control": "max-age=60"], readers: 2)
+      try await pass(1 << 30, MemoryCache(byteLimit: 1 << 20), ["Cache-Control": "max-age=60"], readers: 2)
     }
   }
 
@@ -36,7 +36,7 @@ struct LargeContentTests {
   func file() async {
     await #expect(processExitsWith: .success) {
       let folder = try TemporaryFolder()
-      let cache = try FileCache(path: folder.path, key: try RigKey.fromEnvironment())
+      let cache = try FileCache(path: folder.path, encryptionKey: try RigKey.fromEnvironment())
       try await pass(1 << 28, cache, ["Cache-Control": "max-age=60"], readers: 2)
       try await pass(1 << 28, cache, [:], readers: 2)
     }

@@ -21,7 +21,7 @@ struct SlowReaderTests {
 
     init(_ fields: HTTPFields, patience: Duration = .zero) async throws {
       let rig = EngineRig(nil) {
-        $0.window = 6
+        $0.readAheadByteLimit = 6
         $0.patience = patience
       }
       rig.shelf.fail(.append, .tooLarge(limit: 2))
@@ -118,7 +118,7 @@ struct SlowReaderTests {
   @Test("a reader that is alone holds the server back, however slow it is")
   func alone() async throws {
     let rig = EngineRig(nil) {
-      $0.window = 6
+      $0.readAheadByteLimit = 6
       $0.patience = .zero
     }
     rig.shelf.fail(.append, .tooLarge(limit: 2))
@@ -137,7 +137,7 @@ struct SlowReaderTests {
   @Test("readers that are all slow hold the server back together, and none is detached")
   func allSlow() async throws {
     let rig = EngineRig(nil) {
-      $0.window = 6
+      $0.readAheadByteLimit = 6
       $0.patience = .zero
     }
     rig.shelf.fail(.append, .tooLarge(limit: 2))
@@ -159,7 +159,7 @@ struct SlowReaderTests {
 
   @Test("once the cache takes no more, whoever comes asks for itself")
   func noNewReader() async throws {
-    let rig = EngineRig(nil) { $0.window = 6 }
+    let rig = EngineRig(nil) { $0.readAheadByteLimit = 6 }
     let task = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, ["Cache-Control": "max-age=60"], length: 30)
@@ -188,7 +188,7 @@ struct SlowReaderTests {
     options.patience = patience
     let length = 8 << 20
     let manager = ContentManager(
-      cache: MemoryCache(limit: 1 << 20), transport: RangedContent(length), options: options)
+      cache: MemoryCache(byteLimit: 1 << 20), transport: RangedContent(length), options: options)
     let query = ContentQuery<Data>(try #require(URL(string: "http://h/large")))
     let held = try await manager.stream(query)
     #expect(try await manager.content(of: query).value.count == length)

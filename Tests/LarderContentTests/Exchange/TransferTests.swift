@@ -98,7 +98,7 @@ struct TransferTests {
   @Test("who comes when the last one has just left the content begins anew, and gets all of it")
   func comingAsTheLastLeavesContent() async throws {
     let fresh = fresh
-    let rig = EngineRig({ _, index in index == 0 ? nil : .init(200, fresh, "all of it") }) { $0.finishesAbandoned = 4 }
+    let rig = EngineRig({ _, index in index == 0 ? nil : .init(200, fresh, "all of it") }) { $0.abandonedByteLimit = 4 }
     let task = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, fresh, length: 9)
@@ -112,7 +112,7 @@ struct TransferTests {
 
   @Test("an abandoned transfer goes on where little is missing, and is stored")
   func nearlyDone() async throws {
-    let rig = EngineRig(nil) { $0.finishesAbandoned = 4 }
+    let rig = EngineRig(nil) { $0.abandonedByteLimit = 4 }
     let task = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, fresh, length: 8)
@@ -130,7 +130,7 @@ struct TransferTests {
 
   @Test("an abandoned transfer ends where much is missing, or nobody knows how much", arguments: [9, nil])
   func abandoned(length: Int?) async throws {
-    let rig = EngineRig(nil) { $0.finishesAbandoned = 4 }
+    let rig = EngineRig(nil) { $0.abandonedByteLimit = 4 }
     let task = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, fresh, length: length)
@@ -239,7 +239,7 @@ struct TransferTests {
 
   @Test("a reader that stalls keeps nobody waiting where content is stored")
   func stalledReader() async throws {
-    let rig = EngineRig(nil) { $0.window = 2 }
+    let rig = EngineRig(nil) { $0.readAheadByteLimit = 2 }
     let stalled = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, fresh, length: 30)
@@ -253,7 +253,7 @@ struct TransferTests {
 
   @Test("content that is not stored runs ahead of its reader by a window, and no further")
   func backPressure() async throws {
-    let rig = EngineRig(nil) { $0.window = 6 }
+    let rig = EngineRig(nil) { $0.readAheadByteLimit = 6 }
     let task = immediately { try await rig.answer() }
     let asked = await rig.network.asked(0)
     asked.answer(200, ["Cache-Control": "no-store"], length: 30)

@@ -41,7 +41,7 @@ struct FileCacheRig {
     faults: DiskFaults? = nil
   ) throws(CacheError) -> FileCache {
     try FileCache(
-      path: path, limit: limit, synchronizes: synchronizes, environment: environment, faults: faults, key: key,
+      path: path, byteLimit: limit, synchronizes: synchronizes, environment: environment, faults: faults, encryptionKey: key,
       onDiagnostic: { [diagnostics] in diagnostics.add($0) })
   }
 

@@ -168,7 +168,7 @@ struct FileCacheTests {
     try folder.write([1], to: "file")
     try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: "/nowhere/at/all")
     let path = name.isEmpty ? "" : folder.path + "/" + name
-    let failure = #expect(throws: CacheError.self) { try FileCache(path: path, key: try RigKey.fromEnvironment()) }
+    let failure = #expect(throws: CacheError.self) { try FileCache(path: path, encryptionKey: try RigKey.fromEnvironment()) }
     guard case .failed(path, _)? = failure else {
       Issue.record("\(String(describing: failure))")
       return
@@ -179,10 +179,10 @@ struct FileCacheTests {
   @Test("lie in a folder that is made with those above it, or behind a link")
   func deepPaths() async throws {
     let folder = try TemporaryFolder()
-    let cache = try FileCache(path: folder.file("a/b/c/d/"), key: try RigKey.fromEnvironment())
+    let cache = try FileCache(path: folder.file("a/b/c/d/"), encryptionKey: try RigKey.fromEnvironment())
     try await cache.store(FileCacheRig.entry(10), forKey: "k")
     try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: folder.file("a/b/c/d"))
-    let other = try FileCache(path: folder.file("link"), key: try RigKey.fromEnvironment())
+    let other = try FileCache(path: folder.file("link"), encryptionKey: try RigKey.fromEnvironment())
     #expect(try await other.whole("k")?.bytes == FileCacheRig.bytes(10))
   }
 }

@@ -22,18 +22,18 @@ struct FileEncryptionTests {
 
   /// What opening says; nil where it opens.
   private func refusal(_ key: StorageKey?) async -> CacheError? {
-    await cacheError { try await FileCache(path: rig.path, key: key).close() }
+    await cacheError { try await FileCache(path: rig.path, encryptionKey: key).close() }
   }
 
   private func fill(_ key: StorageKey?) async throws {
-    let cache = try FileCache(path: rig.path, key: key)
+    let cache = try FileCache(path: rig.path, encryptionKey: key)
     try await cache.store(FileCacheRig.entry(500, seed: 1), forKey: "small")
     try await cache.store(FileCacheRig.entry(200_000, seed: 2), forKey: "large")
     await cache.close()
   }
 
   private func isWhole(_ key: StorageKey?) async throws -> Bool {
-    let cache = try FileCache(path: rig.path, key: key)
+    let cache = try FileCache(path: rig.path, encryptionKey: key)
     let (small, large) = (try await cache.whole("small")?.bytes, try await cache.whole("large")?.bytes)
     await cache.close()
     return small == FileCacheRig.bytes(500, seed: 1) && large == FileCacheRig.bytes(200_000, seed: 2)
@@ -79,7 +79,7 @@ struct FileEncryptionTests {
     await cache.close()
     let other = try StorageKey(bytes: [UInt8](repeating: 1, count: 32))
     #expect(throws: CacheError.wrongKey(path: rig.path)) {
-      try FileCache(path: rig.path, limit: 1 << 30, faults: refuses, key: other)
+      try FileCache(path: rig.path, byteLimit: 1 << 30, faults: refuses, encryptionKey: other)
     }
   }
 
@@ -136,7 +136,7 @@ struct FileEncryptionTests {
     let watch = Watch()
     let folder = rig.path
     let open = try FileCache(
-      path: folder, limit: 1 << 30,
+      path: folder, byteLimit: 1 << 30,
       faults: { _ in
         watch.look(in: folder)
         return nil

@@ -29,11 +29,11 @@ struct FileHitTests {
     let engine: HTTPCache
     let request: HTTPRequest
 
-    init(_ length: Int, checkedFirst: Int = 1 << 20) throws {
+    init(_ length: Int, checkedByteLimit: Int = 1 << 20) throws {
       rig = try FileCacheRig()
       server = Server(FileCacheRig.bytes(length))
       var options = HTTPCacheOptions()
-      options.checkedFirst = checkedFirst
+      options.checkedByteLimit = checkedByteLimit
       engine = HTTPCache(cache: try rig.open(), transport: server, options: options)
       request = HTTPRequest(url: try #require(URL(string: "http://h/a")))
     }
@@ -65,8 +65,8 @@ struct FileHitTests {
   @Test(
     "that find damage in what is checked first ask the server; those that find it later break off, and the next asks it",
     arguments: [1 << 20, 100_000])
-  func damage(checkedFirst: Int) async throws {
-    let setting = try Setting(400_000, checkedFirst: checkedFirst)
+  func damage(checkedByteLimit: Int) async throws {
+    let setting = try Setting(400_000, checkedByteLimit: checkedByteLimit)
     let content = setting.server.content
     #expect(try await setting.content(.network) == content)
     var asked = 1
@@ -76,7 +76,7 @@ struct FileHitTests {
       var damaged = try setting.rig.read(blob)
       damaged[place] ^= 1
       try setting.rig.write(damaged, to: blob)
-      if place < 65_536 || checkedFirst >= 400_000 {
+      if place < 65_536 || checkedByteLimit >= 400_000 {
         #expect(try await setting.content(.network, inPieces: inPieces) == content)
       } else {
         await #expect(throws: HTTPTransportError.self) { try await setting.content(.disk, inPieces: inPieces) }

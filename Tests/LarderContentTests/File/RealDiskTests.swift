@@ -17,7 +17,7 @@ struct RealDiskTests {
     if disk == nil { print("no disk can be mounted here: system calls fail instead") }
     let path = disk.map { $0.path + "/cache" } ?? rig.path
     let cache = try FileCache(
-      path: path, limit: 1 << 30, faults: disk == nil ? plan.faults : nil, key: try RigKey.fromEnvironment())
+      path: path, byteLimit: 1 << 30, faults: disk == nil ? plan.faults : nil, encryptionKey: try RigKey.fromEnvironment())
     var stored: [String: Int] = [:]
     var refused = 0
     for number in 0..<60 {
@@ -50,14 +50,14 @@ struct RealDiskTests {
     let disk = try SmallDisk(bytes: 2 << 20)
     if disk == nil { print("no disk can be mounted here: system calls fail instead") }
     let path = disk.map { $0.path + "/cache" } ?? rig.path
-    let first = try FileCache(path: path, limit: 1 << 30, key: try RigKey.fromEnvironment())
+    let first = try FileCache(path: path, byteLimit: 1 << 30, encryptionKey: try RigKey.fromEnvironment())
     try await first.store(FileCacheRig.entry(10), forKey: "small")
     try await first.store(FileCacheRig.entry(200_000), forKey: "large")
     await first.close()
     if let disk { try #require(disk.remount("ro")) }
     let refuses: DiskFaults = { step in [.create, .write, .rename, .remove, .makeFolder].contains(step) ? EROFS : nil }
     let cache = try FileCache(
-      path: path, limit: 1 << 30, faults: disk == nil ? refuses : nil, key: try RigKey.fromEnvironment())
+      path: path, byteLimit: 1 << 30, faults: disk == nil ? refuses : nil, encryptionKey: try RigKey.fromEnvironment())
     await cache.drained()
     #expect(try await cache.whole("small")?.bytes == FileCacheRig.bytes(10))
     let held = try #require(try await cache.entry(forKey: "large"))
@@ -72,10 +72,10 @@ struct RealDiskTests {
     await cache.close()
     let empty = disk.map { $0.path + "/other" } ?? rig.folder.file("other")
     #expect(throws: CacheError.readOnly(path: empty)) {
-      try FileCache(path: empty, limit: 1 << 30, faults: disk == nil ? refuses : nil, key: try RigKey.fromEnvironment())
+      try FileCache(path: empty, byteLimit: 1 << 30, faults: disk == nil ? refuses : nil, encryptionKey: try RigKey.fromEnvironment())
     }
     if let disk { try #require(disk.remount("rw")) }
-    let last = try FileCache(path: path, key: try RigKey.fromEnvironment())
+    let last = try FileCache(path: path, encryptionKey: try RigKey.fromEnvironment())
     #expect(try await last.whole("large")?.bytes == FileCacheRig.bytes(200_000))
     await last.close()
   }

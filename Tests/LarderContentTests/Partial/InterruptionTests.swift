@@ -109,7 +109,7 @@ struct InterruptionTests {
 
   @Test("If a reader leaves a long download, the received part is stored for the next one")
   func abandoned() async throws {
-    let rig = EngineRig(configure: { $0.finishesAbandoned = 0 })
+    let rig = EngineRig(configure: { $0.abandonedByteLimit = 0 })
     var answer: CachedResponse? = nil
     async let begun = rig.answer()
     let first = await rig.network.asked(0)

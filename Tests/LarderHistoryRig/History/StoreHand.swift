@@ -35,7 +35,7 @@ final class StoreHand {
   private static func provider(
     _ folder: TemporaryFolder, _ transport: FaultyTransport, seed: UInt64
   ) throws -> OfflineODataProvider {
-    var parameters = OfflineODataParameters(storeName: "store", storePath: folder.path, parallelQueries: 1)
+    var parameters = OfflineODataParameters(storeName: "store", path: folder.path, parallelQueries: 1)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
     parameters.conversation.environment = environment(seed)

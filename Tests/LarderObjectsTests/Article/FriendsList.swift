@@ -42,7 +42,7 @@ struct FriendsList: Sendable {
   func keep(_ friends: [Profile]) async throws {
     try await store.transaction { changes in
       let keys = Set(friends.map { "profile/\($0.id)" })
-      for key in try changes.keys(.label("profile")) where !keys.contains(key) { try changes.delete(forKey: key) }
+      for key in try changes.keys(.label("profile")) where !keys.contains(key) { try changes.removeValue(forKey: key) }
       for friend in friends {
         let labels = ["profile", "friend/\(friend.id)", "name/\(friend.name)"]
         try changes.put(friend, forKey: "profile/\(friend.id)", labels: labels)
@@ -68,7 +68,7 @@ struct FriendsList: Sendable {
       switch change {
       case .put(let key):
         if let friend = try await store.value(Profile.self, forKey: key) { await screen.show(friend) }
-      case .deleted(let key), .expired(let key), .evicted(let key): await screen.remove(key)
+      case .removed(let key), .expired(let key), .evicted(let key): await screen.remove(key)
       case .missed: await screen.show(try await store.values(Profile.self, label: "profile"), isCurrent: false)
       }
     }
@@ -78,13 +78,13 @@ struct FriendsList: Sendable {
     try await store.transaction { changes in
       let friends = try changes.value([Profile].self, forKey: "friends") ?? []
       try changes.put(friends.filter { $0.id != friend.id }, forKey: "friends")
-      try changes.deleteAll(label: "friend/\(friend.id)")
+      try changes.removeAll(label: "friend/\(friend.id)")
     }
   }
 
   func cleanUp() async throws {
-    try await store.deleteAll(notUpdatedSince: Date(timeIntervalSinceNow: -30 * 86_400))
+    try await store.removeAll(notUpdatedSince: Date(timeIntervalSinceNow: -30 * 86_400))
   }
 
-  func logOut() async throws { try await store.deleteAll() }
+  func logOut() async throws { try await store.removeAll() }
 }

@@ -146,7 +146,7 @@ struct FriendsListTests {
       try await list.cleanUp()
       #expect(try await store.keys() == ["new"])
       try await list.logOut()
-      #expect(try await store.count() == 0)
+      #expect(try await store.count == 0)
     }
   }
 

@@ -64,8 +64,8 @@ struct ObjectChangeTests {
       try await store.put(1, forKey: "b", labels: ["x"])
       try await store.put(1, forKey: "c", labels: ["y"])
       try await store.put(1, forKey: "a")
-      try await store.delete(forKey: "nobody")
-      try await store.delete(forKey: "c")
+      try await store.removeValue(forKey: "nobody")
+      try await store.removeValue(forKey: "c")
       // The removal of a label is reported once more.
       try await store.put(2, forKey: "b")
       var keyed = key.makeAsyncIterator()
@@ -78,11 +78,11 @@ struct ObjectChangeTests {
       try await store.put(1, forKey: "end")
       #expect(
         await reportedChanges(all, until: .put(key: "end")) == [
-          .put(key: "b"), .deleted(key: "c"), .put(key: "a"), .put(key: "d"),
+          .put(key: "b"), .removed(key: "c"), .put(key: "a"), .put(key: "d"),
         ])
-      try await store.deleteAll()
-      #expect(await keyed.next() == .deleted(key: "a"))
-      #expect(await labelled.next() == .deleted(key: "d"))
+      try await store.removeAll()
+      #expect(await keyed.next() == .removed(key: "a"))
+      #expect(await labelled.next() == .removed(key: "d"))
     }
   }
 
@@ -99,10 +99,10 @@ struct ObjectChangeTests {
       try await store.transaction { objects in
         try objects.put(1, forKey: "b")
         try objects.put(1, forKey: "a")
-        try objects.delete(forKey: "b")
+        try objects.removeValue(forKey: "b")
       }
       try await store.put(1, forKey: "end")
-      #expect(await reportedChanges(changes, until: .put(key: "end")) == [.deleted(key: "b"), .put(key: "a")])
+      #expect(await reportedChanges(changes, until: .put(key: "end")) == [.removed(key: "b"), .put(key: "a")])
     }
   }
 
@@ -119,7 +119,7 @@ struct ObjectChangeTests {
       #expect(await iterator.next() == .put(key: "a"))
       var keyed = slow.makeAsyncIterator()
       #expect(await keyed.next() == .put(key: "5"))
-      try await store.deleteAll()
+      try await store.removeAll()
       #expect(await keyed.next() == .missed)
     }
   }
@@ -152,8 +152,8 @@ struct ObjectChangeTests {
     }
     add(.put, "a")
     add(.put, "b")
-    add(.deleted, "a")
-    #expect(buffer.next() == .deleted(key: "a"))
+    add(.removed, "a")
+    #expect(buffer.next() == .removed(key: "a"))
     add(.put, "a")
     add(.put, "c")
     #expect(buffer.next() == .put(key: "b"))

@@ -110,8 +110,8 @@ struct ObjectCrashTests {
       #expect(isPossible, "pair \(pair), rounds \(rounds)")
     }
     let all = try await store.metadata().items
-    #expect(try await store.count() == all.count)
-    #expect(try await store.size() == all.reduce(0) { $0 + $1.size })
+    #expect(try await store.count == all.count)
+    #expect(try await store.usedBytes == all.reduce(0) { $0 + $1.bytes })
     return found
   }
 

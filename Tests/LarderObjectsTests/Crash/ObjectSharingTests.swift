@@ -24,7 +24,7 @@ struct ObjectSharingTests {
     for number in 0..<20 { try await first.put(number, forKey: "first \(number)") }
     try await second.put(2, forKey: "second")
     try await expectCount(22, rig)
-    #expect(try await second.count() == 22)
+    #expect(try await second.count == 22)
     try await first.close()
     try await expectCount(22, rig)
     try await second.put(3, forKey: "alone")
@@ -69,8 +69,8 @@ struct ObjectSharingTests {
     let rig = try ObjectRig()
     let (first, second) = (try await rig.open(), try await rig.open())
     let reads: [@Sendable () async throws -> Void] = [
-      { _ = try await second.count() }, { _ = try await second.metadata(forKey: "a") },
-      { _ = try await second.keys() }, { _ = try await second.size() },
+      { _ = try await second.count }, { _ = try await second.metadata(forKey: "a") },
+      { _ = try await second.keys() }, { _ = try await second.usedBytes },
     ]
     for look in reads {
       var changes = second.changes().makeAsyncIterator()

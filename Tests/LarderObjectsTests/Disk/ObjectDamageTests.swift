@@ -34,7 +34,7 @@ struct ObjectDamageTests {
       guard case .storage(let cause)? = error?.reason else { throw NoNetwork() }
       #expect(cause.category == .constraint)
       #expect(try await store.keys() == ["before"])
-      #expect(try await store.count() == 1)
+      #expect(try await store.count == 1)
     }
   }
 
@@ -46,17 +46,17 @@ struct ObjectDamageTests {
       for number in 0..<500 { _ = try await store.value(Int.self, forKey: "a \(number % 100)") }
       if atOnce {
         try await store.transaction { objects in
-          try objects.deleteAll()
+          try objects.removeAll()
           for number in 0..<100 { try objects.put(number, forKey: "b \(number)") }
         }
       } else {
-        try await store.deleteAll()
+        try await store.removeAll()
         for number in 0..<100 { try await store.put(number, forKey: "b \(number)") }
       }
     }
     try await rig.with { (store) async throws in
       #expect(try await store.metadata().items.allSatisfy { $0.timesRequested == 0 })
-      #expect(try await store.count() == 100)
+      #expect(try await store.count == 100)
     }
   }
 
@@ -72,7 +72,7 @@ struct ObjectDamageTests {
       try await store.put(3, forKey: "c", labels: ["x"])
       #expect(try await store.keys() == ["c"])
       #expect(try await store.keys(.label("x")) == ["c"])
-      #expect(try await store.count() == 1)
+      #expect(try await store.count == 1)
     }
     let database = try await Database.open(rig.path, key: try rig.key, schema: ObjectSchema.schema)
     let left = try await database.read { (connection) throws(StorageError) in
@@ -89,11 +89,11 @@ struct ObjectDamageTests {
       try await rig.with { (store) async throws in try await store.put(1, forKey: "a", labels: ["x"]) }
       try await damage(rig, "UPDATE object SET labels = \(labels)")
       try await rig.with { (store) async throws in
-        #expect(try await store.delete(forKey: "a"))
+        #expect(try await store.removeValue(forKey: "a"))
         #expect(try await store.keys(.label("x")) == [])
         try await store.put(2, forKey: "a", labels: ["x"])
         #expect(try await store.keys(.label("x")) == ["a"])
-        try await store.deleteAll()
+        try await store.removeAll()
       }
     }
   }
@@ -112,8 +112,8 @@ struct ObjectDamageTests {
       try await store.put(2, forKey: "b")
       try await store.put(3, forKey: "a")
       #expect(try await store.value(Int.self, forKey: "a") == 3)
-      _ = try await store.count()
-      _ = try await store.size()
+      _ = try await store.count
+      _ = try await store.usedBytes
     }
     try await rig.with { (store) async throws in
       #expect(try await store.metadata(forKey: "a")?.timesRequested == .max)

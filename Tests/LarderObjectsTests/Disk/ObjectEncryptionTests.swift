@@ -17,7 +17,7 @@ struct ObjectEncryptionTests {
 
   private func refusal(_ key: StorageKey?) async throws -> StorageError.Category? {
     do throws(ObjectStoreError) {
-      try await ObjectStore(path: path, key: key).close()
+      try await ObjectStore(path: path, encryptionKey: key).close()
       return nil
     } catch {
       guard case .storage(let below) = error.reason else { throw error }
@@ -27,7 +27,7 @@ struct ObjectEncryptionTests {
 
   @Test("values, keys and labels can be read with the key, and are not readable in the files")
   func keeps() async throws {
-    let store = try await ObjectStore(path: path, key: key)
+    let store = try await ObjectStore(path: path, encryptionKey: key)
     for number in 0..<200 {
       try await store.put("secret value \(number)", forKey: "secret key \(number)", labels: ["secret label"])
     }
@@ -38,7 +38,7 @@ struct ObjectEncryptionTests {
       }
     }
     try await store.close()
-    let again = try await ObjectStore(path: path, key: key)
+    let again = try await ObjectStore(path: path, encryptionKey: key)
     #expect(try await again.value(String.self, forKey: "secret key 7") == "secret value 7")
     try await again.close()
   }
@@ -46,7 +46,7 @@ struct ObjectEncryptionTests {
   @Test("a file whose first page is zeros after a crash is created again")
   func zeros() async throws {
     try folder.write([UInt8](repeating: 0, count: 4096), to: "objects")
-    let store = try await ObjectStore(path: path, key: key)
+    let store = try await ObjectStore(path: path, encryptionKey: key)
     try await store.put("kept", forKey: "k")
     try await store.close()
     #expect(try await refusal(nil) == .encrypted)
@@ -63,7 +63,7 @@ struct ObjectEncryptionTests {
     try await other.close()
     try folder.write(try Data(contentsOf: URL(filePath: path)).map { $0 }, to: "copy")
     let error = await #expect(throws: ObjectStoreError.self) {
-      try await ObjectStore.changeKey(path: path, from: nil, to: key)
+      try await ObjectStore.changeEncryptionKey(path: path, from: nil, to: key)
     }
     guard case .storage(let below)? = error?.reason else {
       Issue.record("\(error.debugDescription)")
@@ -75,20 +75,20 @@ struct ObjectEncryptionTests {
 
   @Test("a wrong key, no key and a key for a plain file are different errors; a key can be changed, added and removed")
   func keys() async throws {
-    let store = try await ObjectStore(path: path, key: key)
+    let store = try await ObjectStore(path: path, encryptionKey: key)
     try await store.put("kept", forKey: "k")
     try await store.close()
     let other = try StorageKey(passphrase: "another one".utf8)
     #expect(try await refusal(nil) == .encrypted)
     #expect(try await refusal(other) == .wrongKey)
-    try await ObjectStore.changeKey(path: path, from: key, to: other)
+    try await ObjectStore.changeEncryptionKey(path: path, from: key, to: other)
     #expect(try await refusal(key) == .wrongKey)
     #expect(try await refusal(other) == nil)
-    try await ObjectStore.changeKey(path: path, from: other, to: nil)
+    try await ObjectStore.changeEncryptionKey(path: path, from: other, to: nil)
     #expect(try await refusal(other) == .notEncrypted)
     #expect(try await refusal(nil) == nil)
-    try await ObjectStore.changeKey(path: path, from: nil, to: key)
-    let last = try await ObjectStore(path: path, key: key)
+    try await ObjectStore.changeEncryptionKey(path: path, from: nil, to: key)
+    let last = try await ObjectStore(path: path, encryptionKey: key)
     #expect(try await last.value(String.self, forKey: "k") == "kept")
     try await last.close()
   }

@@ -16,27 +16,27 @@ struct ObjectExpiryTests {
       try await store.put(1, forKey: "long", labels: ["all"])
       #expect(try await store.value(Int.self, forKey: "short 0") == 0)
       rig.clock.advance(9.999)
-      #expect(try await store.count() == 201)
+      #expect(try await store.count == 201)
       #expect(try await store.value(Int.self, forKey: "short 0") == 0)
       rig.clock.advance(0.001)
       #expect(try await store.value(Int.self, forKey: "short 0") == nil)
       #expect(try await store.value(Int.self, forKey: "short 1") == nil)
       #expect(try await store.metadata(forKey: "short 0") == nil)
-      #expect(try await store.count() == 1)
-      #expect(try await store.size() == 1)
+      #expect(try await store.count == 1)
+      #expect(try await store.usedBytes == 1)
       #expect(try await store.keys() == ["long"])
       #expect(try await store.values(Int.self, label: "all") == [1])
-      #expect(try await store.delete(forKey: "short 0") == false)
+      #expect(try await store.removeValue(forKey: "short 0") == false)
       #expect(try await store.transaction { try $0.value(Int.self, forKey: "short 2") } == nil)
       #expect(try await store.transaction { try $0.keys() } == ["long"])
       // A put under the key creates a new value.
       try await store.put(5, forKey: "short 3")
       #expect(try await store.metadata(forKey: "short 3")?.created == rig.clock.now)
       #expect(try await store.metadata(forKey: "short 3")?.timesRequested == 0)
-      #expect(try await store.deleteAll(label: "all") == 1)
+      #expect(try await store.removeAll(label: "all") == 1)
       for _ in 0..<5 { try await store.put(2, forKey: "other") }
-      #expect(try await store.count() == 2)
-      #expect(try await store.deleteAll() == 2)
+      #expect(try await store.count == 2)
+      #expect(try await store.removeAll() == 2)
     }
   }
 
@@ -71,7 +71,7 @@ struct ObjectExpiryTests {
     let rig = try ObjectRig()
     for memory in [ObjectStoreOptions.MemoryLimit(), .none] {
       try await rig.with(ObjectStoreOptions(memory: memory, disk: .init(count: 3))) { (store) async throws in
-        try await store.deleteAll()
+        try await store.removeAll()
         for key in ["a", "b", "c"] { try await store.put(1, forKey: key) }
         _ = try await store.value(Int.self, forKey: "a")
         try await store.put(1, forKey: "d")
@@ -112,7 +112,7 @@ struct ObjectExpiryTests {
       try await store.put(bytes(40), forKey: "b")
       try await store.put(bytes(30), forKey: "c")
       #expect(try await store.keys() == ["b", "c"])
-      #expect(try await store.size() == 70)
+      #expect(try await store.usedBytes == 70)
       let error = try #require(await reason { try await store.put(bytes(101), forKey: "d") })
       guard case .tooLarge(101, 100) = error.reason else { throw error }
       #expect(try await store.keys() == ["b", "c"])

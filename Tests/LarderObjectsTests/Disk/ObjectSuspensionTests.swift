@@ -28,7 +28,7 @@ struct ObjectSuspensionTests {
   func life(isEncrypted: Bool) async throws {
     let folder = try TemporaryFolder()
     let path = folder.file("objects")
-    let store = try await ObjectStore(path: path, key: isEncrypted ? try RigKey.make() : nil)
+    let store = try await ObjectStore(path: path, encryptionKey: isEncrypted ? try RigKey.make() : nil)
     try await store.put("one", forKey: "a", labels: ["l"])
     #expect(try await store.value(String.self, forKey: "a") == "one")
     #if os(Linux)
@@ -37,8 +37,8 @@ struct ObjectSuspensionTests {
     try await store.suspend()
     let calls: [@Sendable () async throws -> Void] = [
       { _ = try await store.value(String.self, forKey: "a") }, { try await store.put("two", forKey: "a") },
-      { try await store.delete(forKey: "a") }, { try await store.deleteAll() }, { _ = try await store.keys() },
-      { _ = try await store.values(String.self, label: "l") }, { _ = try await store.count() },
+      { try await store.removeValue(forKey: "a") }, { try await store.removeAll() }, { _ = try await store.keys() },
+      { _ = try await store.values(String.self, label: "l") }, { _ = try await store.count },
       { _ = try await store.metadata(forKey: "a") }, { try await store.checkIntegrity() },
       { try await store.transaction { _ in } }, { _ = try await store.storedBytes(forKey: "a") },
     ]
@@ -127,7 +127,7 @@ struct ObjectSuspensionTests {
     #expect(await reading.value == "absent: CancellationError")
     #expect(await Self.reason { for try await _ in stream {} } == "suspended")
     try await store.resume()
-    #expect(try await store.count() == 0)
+    #expect(try await store.count == 0)
     try await store.close()
   }
 
@@ -138,10 +138,10 @@ struct ObjectSuspensionTests {
     let store = try await ObjectStore(path: path)
     try await store.put("one", forKey: "a")
     try await store.suspend()
-    try await ObjectStore.changeKey(path: path, from: nil, to: try RigKey.make())
+    try await ObjectStore.changeEncryptionKey(path: path, from: nil, to: try RigKey.make())
     #expect(await Self.reason { try await store.resume() } == "encrypted")
     #expect(await Self.reason { try await store.put("two", forKey: "a") } == "suspended")
-    try await ObjectStore.changeKey(path: path, from: try RigKey.make(), to: nil)
+    try await ObjectStore.changeEncryptionKey(path: path, from: try RigKey.make(), to: nil)
     try await store.resume()
     #expect(try await store.value(String.self, forKey: "a") == "one")
     try await store.suspend()

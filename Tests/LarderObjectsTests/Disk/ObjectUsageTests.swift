@@ -30,8 +30,8 @@ struct ObjectUsageTests {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
       func expect(_ lengths: [Int], line: Int = #line) async throws {
-        #expect(try await store.count() == lengths.count, "line \(line)")
-        #expect(try await store.size() == lengths.reduce(0, +), "line \(line)")
+        #expect(try await store.count == lengths.count, "line \(line)")
+        #expect(try await store.usedBytes == lengths.reduce(0, +), "line \(line)")
       }
       try await store.put(value(before), forKey: "a")
       try await store.put(value(after), forKey: "b")
@@ -39,25 +39,25 @@ struct ObjectUsageTests {
       try await store.put(value(after), forKey: "a")
       try await store.put(value(before), forKey: "b")
       try await expect([after, before])
-      try await store.delete(forKey: "b")
+      try await store.removeValue(forKey: "b")
       try await expect([after])
       try await store.put(value(before), forKey: "a")
       try await expect([before])
       try await store.transaction { [new = value(after)] objects in
-        try objects.delete(forKey: "a")
+        try objects.removeValue(forKey: "a")
         try objects.put(new, forKey: "c")
         try objects.put(new, forKey: "d")
-        try objects.delete(forKey: "d")
+        try objects.removeValue(forKey: "d")
       }
       try await expect([after])
-      try await store.deleteAll()
+      try await store.removeAll()
       try await expect([])
       try await store.put(value(after), forKey: "a")
       try await expect([after])
     }
     try await rig.with { (store) async throws in
-      #expect(try await store.count() == 1)
-      #expect(try await store.size() == after)
+      #expect(try await store.count == 1)
+      #expect(try await store.usedBytes == after)
     }
   }
 
@@ -76,7 +76,7 @@ struct ObjectUsageTests {
       usedIDs.formUnion(new.all)
       #expect(try #require(new.next) > (usedIDs.max() ?? 0))
       try await rig.with { (store) async throws in
-        if round < 3 { try await store.delete(forKey: "\(round) 2") } else { try await store.deleteAll() }
+        if round < 3 { try await store.removeValue(forKey: "\(round) 2") } else { try await store.removeAll() }
       }
       #expect(try #require(try await ids(rig).next) > (usedIDs.max() ?? 0))
     }

@@ -85,7 +85,7 @@ struct WritingPaceTests {
               let key = "task \(task) \(number)"
               try await store.put(number, forKey: key)
               #expect(try await store.value(Int.self, forKey: key) == number)
-              if number.isMultiple(of: 2) { #expect(try await store.delete(forKey: key)) }
+              if number.isMultiple(of: 2) { #expect(try await store.removeValue(forKey: key)) }
             }
           }
         }
@@ -96,7 +96,7 @@ struct WritingPaceTests {
         }
         try await group.waitForAll()
       }
-      #expect(try await store.count() == 50 + 50 + 3 * 25 + 20)
+      #expect(try await store.count == 50 + 50 + 3 * 25 + 20)
     }
   }
 

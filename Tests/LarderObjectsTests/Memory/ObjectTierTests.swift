@@ -80,9 +80,9 @@ struct ObjectTierTests {
     Curious.store.withLock { $0 = store }
     for number in 0..<8 { try await store.put(Curious(number), forKey: "\(number)") }
     for number in 4..<8 { try await store.put(Curious(number + 10), forKey: "\(number)") }
-    #expect(try await store.delete(forKey: "7"))
+    #expect(try await store.removeValue(forKey: "7"))
     #expect(try await store.value(Curious.self, forKey: "1")?.number == 1)
-    _ = try await store.deleteAll()
+    _ = try await store.removeAll()
     try await store.put(Curious(1), forKey: "1")
     try await store.close()
     Curious.store.withLock { $0 = nil }
@@ -160,12 +160,12 @@ struct ObjectTierTests {
       #expect(reader.memory.keys == ["a"])
     }
     var changes = try two.changes(forKey: "a").makeAsyncIterator()
-    try await one.delete(forKey: "a")
+    try await one.removeValue(forKey: "a")
     two.refresh()
     #expect(await changes.next() == .missed)
     #expect(try await two.value(Int.self, forKey: "a") == nil)
     try await one.put(1, forKey: "a")
-    try await one.deleteAll()
+    try await one.removeAll()
     #expect(try await two.value(Int.self, forKey: "a") == nil)
     try await one.close()
     try await two.close()

@@ -120,23 +120,23 @@ struct ModelRun {
       if found != nil { model.entries[Array(key.utf8)]?.requests += 1 }
     case 65..<75:
       let key = key(&random)
-      #expect(try await store.delete(forKey: key) == (model.live(now)[Array(key.utf8)] != nil))
+      #expect(try await store.removeValue(forKey: key) == (model.live(now)[Array(key.utf8)] != nil))
       model.entries[Array(key.utf8)] = nil
       noteDeleted()
     case 75..<78:
       let label = ModelRun.labels[Int.random(in: 0..<4, using: &random)]
       let doomed = model.live(now).filter { $0.value.labels.contains(label) }
-      #expect(try await store.deleteAll(label: label) == doomed.count)
+      #expect(try await store.removeAll(label: label) == doomed.count)
       model.entries = model.entries.filter { !$0.value.labels.contains(label) }
       noteDeleted()
     case 78:
       let date = now.addingTimeInterval(-Double.random(in: 0...100, using: &random))
       let doomed = model.live(now).filter { $0.value.updated < date }
-      #expect(try await store.deleteAll(notUpdatedSince: date) == doomed.count)
+      #expect(try await store.removeAll(notUpdatedSince: date) == doomed.count)
       model.entries = model.entries.filter { $0.value.updated >= date }
       noteDeleted()
     case 79 where Int.random(in: 0..<8, using: &random) == 0:
-      #expect(try await store.deleteAll() == model.live(now).count)
+      #expect(try await store.removeAll() == model.live(now).count)
       model.entries = [:]
       noteDeleted()
     case 79:
@@ -171,7 +171,7 @@ struct ModelRun {
           if let value = change.value {
             try objects.put(value, forKey: change.key)
           } else {
-            try objects.delete(forKey: change.key)
+            try objects.removeValue(forKey: change.key)
           }
         }
         if isGivenUp { throw GivenUp() }
@@ -205,11 +205,11 @@ struct ModelRun {
     let live = model.live(rig.clock.now)
     let all = try await store.metadata().items
     #expect(all.map { Array($0.key.utf8) } == ObjectModelTests.Model.ordered(live.keys), place)
-    #expect(try await store.count() == live.count, place)
-    #expect(try await store.size() == live.values.reduce(0) { $0 + $1.value.count }, place)
+    #expect(try await store.count == live.count, place)
+    #expect(try await store.usedBytes == live.values.reduce(0) { $0 + $1.value.count }, place)
     for metadata in all {
       let entry = try #require(live[Array(metadata.key.utf8)])
-      #expect(metadata.size == entry.value.count && Set(metadata.labels) == entry.labels, place)
+      #expect(metadata.bytes == entry.value.count && Set(metadata.labels) == entry.labels, place)
       #expect(metadata.created == entry.created && metadata.updated == entry.updated, place)
       #expect(metadata.timesRequested == entry.requests, "\(place): \(metadata.key)")
     }

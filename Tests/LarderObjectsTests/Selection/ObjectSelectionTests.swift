@@ -91,7 +91,7 @@ struct ObjectSelectionTests {
             if Bool.random(using: &random) {
               try await store.put("y", forKey: key, labels: ["all"])
             } else {
-              try await store.delete(forKey: key)
+              try await store.removeValue(forKey: key)
             }
             let kept = staying[Int.random(in: 0..<staying.count, using: &random)]
             try await store.put(kept, forKey: kept, labels: ["all"])

@@ -92,13 +92,13 @@ struct ObjectStreamTests {
     try await rig.with { (store) async throws in #expect(try await store.value(Int.self, forKey: "a") == after) }
   }
 
-  @Test("The cached value is delivered before the server responds; labels and lifetime apply to the fetched value")
+  @Test("The cached value is delivered before the server responds; labels and TTL apply to the fetched value")
   func order() async throws {
     let rig = try ObjectRig()
     try await rig.with { (store) async throws in
       try await store.put(1, forKey: "a")
       let server = HandDrivenFetch()
-      let stream = store.stream(Int.self, forKey: "a", labels: ["x"], lifetime: .seconds(5)) {
+      let stream = store.stream(Int.self, forKey: "a", labels: ["x"], ttl: .seconds(5)) {
         try await server.fetch()
       }
       var iterator = stream.makeAsyncIterator()
@@ -128,16 +128,16 @@ struct ObjectStreamTests {
       store.refresh()
       try await store.put(1, forKey: "a", expires: way == "expiry" ? rig.clock.now.addingTimeInterval(1) : nil)
       switch way {
-      case "delete": try await store.delete(forKey: "a")
+      case "delete": try await store.removeValue(forKey: "a")
       case "with others":
         try await store.transaction { objects in
-          try objects.delete(forKey: "a")
+          try objects.removeValue(forKey: "a")
           try objects.put(2, forKey: "b")
         }
       case "many":
         try await store.transaction { objects in for number in 0..<1100 { try objects.put(1, forKey: "\(number)") } }
-        try await store.deleteAll()
-      case "all": try await store.deleteAll()
+        try await store.removeAll()
+      case "all": try await store.removeAll()
       case "expiry": rig.clock.advance(2)
       default: break
       }
@@ -156,7 +156,7 @@ struct ObjectStreamTests {
       let server = HandDrivenFetch()
       async let delivered = steps(store.stream(forKey: "a") { try await server.fetch() })
       let request = await server.request()
-      #expect(try await store.delete(forKey: "a"))
+      #expect(try await store.removeValue(forKey: "a"))
       rig.clock.advance(2)
       request.resume(returning: 7)
       #expect(await delivered == ["cached 1", "fetched 7"])
@@ -185,7 +185,7 @@ struct ObjectStreamTests {
       #expect(try await store.value(Int.self, forKey: "a") == 2)
       async let third = steps(stream)
       request = await server.request()
-      try await store.delete(forKey: "a")
+      try await store.removeValue(forKey: "a")
       request.resume(returning: 11)
       #expect(await third == ["cached 2", "fetched 11"])
       #expect(try await store.value(Int.self, forKey: "a") == nil)

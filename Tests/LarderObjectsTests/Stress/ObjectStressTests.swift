@@ -37,8 +37,8 @@ struct ObjectStressTests {
     rig.runDelayed()
     for store in stores {
       let all = try await store.metadata().items
-      #expect(try await store.count() == all.count)
-      #expect(try await store.size() == all.reduce(0) { $0 + $1.size })
+      #expect(try await store.count == all.count)
+      #expect(try await store.usedBytes == all.reduce(0) { $0 + $1.bytes })
       for metadata in all {
         #expect(try await store.value(Int.self, forKey: metadata.key) != nil)
         for label in metadata.labels { #expect(try await store.keys(.label(label)).contains(metadata.key)) }
@@ -58,20 +58,20 @@ struct ObjectStressTests {
     case 0, 1, 2: try await store.put(value, forKey: key, labels: [label])
     case 3: try await store.put(value, forKey: key, expires: Date(timeIntervalSince1970: 1_000_003))
     case 4, 5, 6: _ = try await store.value(Int.self, forKey: key)
-    case 7: try await store.delete(forKey: key)
+    case 7: try await store.removeValue(forKey: key)
     case 8: _ = try await store.values(Int.self)
     case 9: _ = try await store.values(Int.self, label: label)
     case 10: _ = try await store.page(Int.self, .labels(prefix: "label"), limit: 3)
     case 11: _ = try await store.metadata(forKey: key)
-    case 12: _ = try await store.count()
-    case 13: _ = try await store.size()
-    case 14: try await store.deleteAll(label: label)
-    case 15: try await store.deleteAll(notUpdatedSince: Date(timeIntervalSince1970: 1_000_001))
-    case 16 where value < 200: try await store.deleteAll()
+    case 12: _ = try await store.count
+    case 13: _ = try await store.usedBytes
+    case 14: try await store.removeAll(label: label)
+    case 15: try await store.removeAll(notUpdatedSince: Date(timeIntervalSince1970: 1_000_001))
+    case 16 where value < 200: try await store.removeAll()
     case 17:
       try await store.transaction { objects in
         try objects.put((objects.value(Int.self, forKey: key) ?? 0) + 1, forKey: key, labels: [label])
-        try objects.delete(forKey: "key 0")
+        try objects.removeValue(forKey: "key 0")
       }
     case 18: try await stream(store, key, value, steps: 2)
     // The loop is left after its first step.

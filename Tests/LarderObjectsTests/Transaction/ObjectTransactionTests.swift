@@ -18,23 +18,23 @@ struct ObjectTransactionTests {
           try objects.put(3, forKey: "b")
           #expect(try objects.value(Int.self, forKey: "a") == 2)
           #expect(try objects.keys() == ["a", "b"])
-          try objects.deleteAll()
+          try objects.removeAll()
           #expect(try objects.keys() == [])
           throw GivenUp()
         }
       }
       #expect(try await store.values(Int.self, label: "x") == [1])
       #expect(try await store.value(Int.self, forKey: "a") == 1)
-      #expect(try await store.count() == 1)
+      #expect(try await store.count == 1)
       let sum = try await store.transaction { objects in
         try objects.put(2, forKey: "b", labels: ["x"])
-        try objects.deleteAll(label: "x")
+        try objects.removeAll(label: "x")
         try objects.put(5, forKey: "c")
         return try (objects.value(Int.self, forKey: "c") ?? 0) + (objects.value(Int.self, forKey: "a") ?? 0)
       }
       #expect(sum == 5)
       #expect(try await store.keys() == ["c"])
-      #expect(try await store.size() == 1)
+      #expect(try await store.usedBytes == 1)
     }
   }
 
@@ -78,7 +78,7 @@ struct ObjectTransactionTests {
       try await store.transaction { objects in
         for number in 0..<10_000 { try objects.put(number, forKey: "\(number)", labels: ["\(number % 7)"]) }
       }
-      #expect(try await store.count() == 10_000)
+      #expect(try await store.count == 10_000)
       #expect(try await store.value(Int.self, forKey: "9999") == 9999)
       #expect(try await store.values(Int.self, label: "3").count == 1429)
     }

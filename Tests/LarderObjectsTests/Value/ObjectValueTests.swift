@@ -45,7 +45,7 @@ struct ObjectValueTests {
       #expect(try await store.value(Friend.self, forKey: "nobody") == nil)
       #expect(try await store.storedBytes(forKey: "data")?.bytes == bytes)
       #expect(try await store.storedBytes(forKey: "own")?.coding == .own)
-      #expect(try await store.count() == 8)
+      #expect(try await store.count == 8)
     }
   }
 
@@ -79,7 +79,7 @@ struct ObjectValueTests {
       #expect(try await store.value(Friend.self, forKey: "friend")?.name == "Ada")
       #expect(try await store.value(Int64.self, forKey: "number") == 7)
       #expect(try await store.value(Int.self, forKey: "number") == 7)
-      #expect(try await store.count() == 4)
+      #expect(try await store.count == 4)
     }
   }
 
@@ -109,7 +109,7 @@ struct ObjectValueTests {
         #expect(try await store.value(Int.self, forKey: key) == number)
         #expect(try await store.values(Int.self, label: key) == [number])
       }
-      #expect(try await store.count() == keys.count)
+      #expect(try await store.count == keys.count)
       let ordered = keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
       #expect(try await store.keys().map { Array($0.utf8) } == ordered.map { Array($0.utf8) })
     }
@@ -120,8 +120,8 @@ struct ObjectValueTests {
     try await ObjectRig().with { (store) async throws in
       for attempt in [
         { try await store.put(1, forKey: key) }, { _ = try await store.value(Int.self, forKey: key) },
-        { try await store.delete(forKey: key) }, { _ = try await store.metadata(forKey: key) },
-        { try await store.deleteAll(label: key) },
+        { try await store.removeValue(forKey: key) }, { _ = try await store.metadata(forKey: key) },
+        { try await store.removeAll(label: key) },
       ] as [() async throws -> Void] {
         let error = try #require(await reason(attempt))
         guard case .invalidKey(key.utf8.count) = error.reason else { throw error }
@@ -132,7 +132,7 @@ struct ObjectValueTests {
       let many = (0...ObjectStore.labelLimit).map { "label \($0)" }
       let tooMany = try #require(await reason { try await store.put(1, forKey: "a", labels: many) })
       guard case .tooManyLabels(257) = tooMany.reason else { throw tooMany }
-      #expect(try await store.count() == 0)
+      #expect(try await store.count == 0)
     }
   }
 
@@ -161,19 +161,19 @@ struct ObjectValueTests {
       #expect(metadata.updated == start.addingTimeInterval(10))
       #expect(metadata.expires == start.addingTimeInterval(100))
       #expect(metadata.timesRequested == 5)
-      #expect(metadata.size == 2)
+      #expect(metadata.bytes == 2)
       #expect(metadata.labels == ["z"])
       #expect(metadata.coding == .bytes)
       #expect(try await store.values([UInt8].self, label: "x").isEmpty)
       #expect(try await store.metadata(forKey: "b") == nil)
-      #expect(try await store.size() == 2)
+      #expect(try await store.usedBytes == 2)
     }
     try await rig.with { (store) async throws in
       #expect(try await store.metadata(forKey: "a")?.timesRequested == 5)
       _ = try await store.value([UInt8].self, forKey: "a")
       #expect(try await store.metadata(forKey: "a")?.timesRequested == 6)
       #expect(try await store.metadata().items.map(\.timesRequested) == [6])
-      try await store.delete(forKey: "a")
+      try await store.removeValue(forKey: "a")
       try await store.put(1, forKey: "a")
       #expect(try await store.metadata(forKey: "a")?.timesRequested == 0)
     }
@@ -187,23 +187,23 @@ struct ObjectValueTests {
         try await store.put(number, forKey: "\(number)", labels: [number.isMultiple(of: 2) ? "even" : "odd", "all"])
         rig.clock.advance(1)
       }
-      #expect(try await store.delete(forKey: "3"))
-      #expect(try await store.delete(forKey: "3") == false)
+      #expect(try await store.removeValue(forKey: "3"))
+      #expect(try await store.removeValue(forKey: "3") == false)
       #expect(try await store.value(Int.self, forKey: "3") == nil)
-      #expect(try await store.deleteAll(label: "even") == 5)
+      #expect(try await store.removeAll(label: "even") == 5)
       #expect(try await store.values(Int.self) == [1, 5, 7, 9])
       #expect(try await store.values(Int.self, label: "all") == [1, 5, 7, 9])
       let seventh = Date(timeIntervalSince1970: 1_000_007)
-      #expect(try await store.deleteAll(notUpdatedSince: seventh) == 2)
+      #expect(try await store.removeAll(notUpdatedSince: seventh) == 2)
       #expect(try await store.values(Int.self) == [7, 9])
       #expect(try await store.value(Int.self, forKey: "5") == nil)
-      #expect(try await store.deleteAll() == 2)
-      #expect(try await store.count() == 0)
-      #expect(try await store.size() == 0)
+      #expect(try await store.removeAll() == 2)
+      #expect(try await store.count == 0)
+      #expect(try await store.usedBytes == 0)
       #expect(try await store.values(Int.self, label: "all").isEmpty)
       #expect(try await store.value(Int.self, forKey: "9") == nil)
     }
-    let count = try await rig.with { try await $0.count() }
+    let count = try await rig.with { try await $0.count }
     #expect(count == 0)
   }
 
@@ -215,7 +215,7 @@ struct ObjectValueTests {
     try await store.close()
     for attempt in [
       { try await store.put(1, forKey: "a") }, { _ = try await store.value(Int.self, forKey: "a") },
-      { try await store.delete(forKey: "a") }, { _ = try await store.count() }, { _ = try await store.keys() },
+      { try await store.removeValue(forKey: "a") }, { _ = try await store.count }, { _ = try await store.keys() },
       { try await store.transaction { try $0.put(1, forKey: "b") } }, { _ = try await store.metadata(forKey: "a") },
     ] as [() async throws -> Void] {
       let error = try #require(await reason(attempt))

@@ -20,8 +20,8 @@ struct PowerLossTests {
     }
     for _ in 0..<2 { try await store.download() }
     service.moves = false
-    let file = try Data(contentsOf: URL(filePath: store.parameters.file))
-    let log = try Data(contentsOf: URL(filePath: store.parameters.file + "-wal"))
+    let file = try Data(contentsOf: URL(filePath: store.file))
+    let log = try Data(contentsOf: URL(filePath: store.file + "-wal"))
     var states: Set<String> = []
     for number in 0..<60 {
       let copy = try TemporaryFolder()

@@ -51,7 +51,7 @@ struct TwoProcessTests {
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["rows": "Rows"])
     let other = try await Database.open(
-      store.parameters.file, key: try RigKey.fromEnvironment(), schema: ReplicaSchema.schema)
+      store.file, key: try RigKey.fromEnvironment(), schema: ReplicaSchema.schema)
     var answers = try store.live([String: String].self, "Rows(1)?$select=Text").makeAsyncIterator()
     #expect(try await answers.next() != nil)
     // The change, and no word of it.

@@ -283,7 +283,7 @@ struct KilledQueue {
     provider = try OfflineODataProvider(
       serviceRoot: root, transport: NoService(),
       parameters: OfflineODataParameters(
-        storePath: folder.path, fillsOnOpening: false, storeEncryptionKey: try RigKey.fromEnvironment()))
+        path: folder.path, fillsOnOpening: false, encryptionKey: try RigKey.fromEnvironment()))
     try await provider.open()
     open = try provider.openStore()
     try await open.replica.database.checkIntegrity()

@@ -23,7 +23,7 @@ struct EncryptedStoreTests {
   }
 
   private func parameters(_ key: StorageKey?) -> OfflineODataParameters {
-    var parameters = OfflineODataParameters(storePath: folder.path, storeEncryptionKey: key)
+    var parameters = OfflineODataParameters(path: folder.path, encryptionKey: key)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
     return parameters
@@ -58,7 +58,7 @@ struct EncryptedStoreTests {
     try await fill(right)
     let store = try provider(right)
     try await store.open()
-    #expect(store.parameters.storeEncryptionKey == nil)
+    #expect(store.parameters.encryptionKey == nil)
     var shown = ""
     dump(store.parameters, to: &shown)
     #expect(!shown.contains("StorageKey"), "\(shown)")
@@ -66,7 +66,7 @@ struct EncryptedStoreTests {
     let other = try OfflineODataProvider(serviceRoot: store.root.url, transport: service, parameters: store.parameters)
     #expect(await error { try await other.open() }?.name == .encryptionKeyMissing)
     #expect(
-      await error { try await OfflineODataProvider.changeKey(of: store.parameters, to: wrong) }?.category
+      await error { try await OfflineODataProvider.changeEncryptionKey(of: store.parameters, to: wrong) }?.category
         == .preconditionFailed)
     // The store itself opens again.
     try await store.open()
@@ -148,7 +148,7 @@ struct EncryptedStoreTests {
     func provider(_ key: StorageKey?) throws -> OfflineODataProvider {
       try OfflineODataProvider(
         serviceRoot: root, transport: service,
-        parameters: OfflineODataParameters(storePath: sealed.path, storeEncryptionKey: key))
+        parameters: OfflineODataParameters(path: sealed.path, encryptionKey: key))
     }
     let store = try provider(right)
     try await store.open()
@@ -167,10 +167,10 @@ struct EncryptedStoreTests {
   @Test("a plain store is encrypted, gets another key and is plain again, with all that waits in it")
   func changing() async throws {
     try await fill(nil)
-    try await OfflineODataProvider.changeKey(of: parameters(nil), to: right)
+    try await OfflineODataProvider.changeEncryptionKey(of: parameters(nil), to: right)
     #expect(await error { _ = try await name(with: nil) }?.name == .encryptionKeyMissing)
     #expect(try await name(with: right) == "mine")
-    try await OfflineODataProvider.changeKey(of: parameters(right), to: wrong)
+    try await OfflineODataProvider.changeEncryptionKey(of: parameters(right), to: wrong)
     #expect(await error { _ = try await name(with: right) }?.name == .wrongEncryptionKey)
     let store = try provider(wrong)
     try await store.open()
@@ -179,7 +179,7 @@ struct EncryptedStoreTests {
     try await store.download()
     try await store.update("Orders(1)", to: ODataEntity(properties: [ODataProperty("Name", .string("again"))]))
     try await store.close()
-    try await OfflineODataProvider.changeKey(of: parameters(wrong), to: nil)
+    try await OfflineODataProvider.changeEncryptionKey(of: parameters(wrong), to: nil)
     #expect(try await name(with: nil) == "again")
   }
 
@@ -188,19 +188,19 @@ struct EncryptedStoreTests {
     try await fill(right)
     let store = try provider(right)
     try await store.open()
-    let used = await error { try await OfflineODataProvider.changeKey(of: parameters(right), to: wrong) }
+    let used = await error { try await OfflineODataProvider.changeEncryptionKey(of: parameters(right), to: wrong) }
     #expect(used?.name == .storeInUse, "\(used.debugDescription)")
     try await store.close()
     let before = try bytes()
     for (old, name) in [(wrong, OfflineODataErrorName.wrongEncryptionKey), (nil, .encryptionKeyMissing)] {
-      #expect(await error { try await OfflineODataProvider.changeKey(of: parameters(old), to: wrong) }?.name == name)
+      #expect(await error { try await OfflineODataProvider.changeEncryptionKey(of: parameters(old), to: wrong) }?.name == name)
     }
-    let neither = await error { try await OfflineODataProvider.changeKey(of: parameters(nil), to: nil) }
+    let neither = await error { try await OfflineODataProvider.changeEncryptionKey(of: parameters(nil), to: nil) }
     #expect(neither?.name == .invalidParameter)
     #expect(try bytes() == before)
     var elsewhere = parameters(right)
     elsewhere.storeName = "none"
-    let missing = await error { try await OfflineODataProvider.changeKey(of: elsewhere, to: wrong) }
+    let missing = await error { try await OfflineODataProvider.changeEncryptionKey(of: elsewhere, to: wrong) }
     #expect(missing?.name == .resourceNotFound)
     #expect(!FileManager.default.fileExists(atPath: elsewhere.file))
   }
@@ -210,7 +210,7 @@ struct EncryptedStoreTests {
     let other = try await Database.open(parameters(nil).file, schema: Schema(applicationID: 99, steps: [OneTable()]))
     try await other.close()
     let before = try bytes()
-    let error = await error { try await OfflineODataProvider.changeKey(of: parameters(nil), to: right) }
+    let error = await error { try await OfflineODataProvider.changeEncryptionKey(of: parameters(nil), to: right) }
     #expect(error?.name == .foreignFile, "\(error.debugDescription)")
     #expect(try bytes() == before)
   }

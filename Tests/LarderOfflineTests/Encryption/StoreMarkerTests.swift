@@ -66,8 +66,8 @@ struct StoreMarkerTests {
     let folder = try TemporaryFolder()
     let keys = try (1...2).map { try StorageKey(bytes: [UInt8](repeating: UInt8($0), count: 32)) }
     var parameters = OfflineODataParameters(
-      storePath: folder.path, customHeaders: ["X-Header": Marker.header.text(run)],
-      storeEncryptionKey: isEncrypted ? keys[0] : nil)
+      path: folder.path, customHeaders: ["X-Header": Marker.header.text(run)],
+      encryptionKey: isEncrypted ? keys[0] : nil)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
     let all = Marker.allCases.map { $0.text(run) }
@@ -79,14 +79,14 @@ struct StoreMarkerTests {
       if isEncrypted { open.look(atOpenFilesOf: ProcessInfo.processInfo.processIdentifier) }
     }
     if isEncrypted {
-      try await OfflineODataProvider.changeKey(of: parameters, to: keys[1])
+      try await OfflineODataProvider.changeEncryptionKey(of: parameters, to: keys[1])
       search.look(in: folder.path)
       #expect(search.found == [])
       #expect(open.found == [])
     } else {
       #expect(Self.markers(search) == Set(Marker.allCases.filter(\.isKept).map { $0.text(run) } + Self.words))
       // Of the copy that is encrypted nothing of that is left.
-      try await OfflineODataProvider.changeKey(of: parameters, to: keys[0])
+      try await OfflineODataProvider.changeEncryptionKey(of: parameters, to: keys[0])
       var second = MarkerSearch(for: all + Self.words)
       second.look(in: folder.path)
       #expect(second.found == [])

@@ -138,7 +138,7 @@ struct EvilConditionTests {
     let rig = try await EvilRig()
     let now = Mutex<Int64>(1_800_000_000)
     var parameters = rig.store.parameters
-    parameters.storeEncryptionKey = try RigKey.fromEnvironment()
+    parameters.encryptionKey = try RigKey.fromEnvironment()
     parameters.conversation.environment = .at { now.withLock { $0 * 1000 } }
     try await rig.store.close()
     let store = try OfflineODataProvider(

@@ -54,7 +54,7 @@ struct EvilDiskTests {
     func provider() throws -> OfflineODataProvider {
       try OfflineODataProvider(
         serviceRoot: server.url("/s/"), transport: rig.transport,
-        parameters: OfflineODataParameters(storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment()))
+        parameters: OfflineODataParameters(path: folder.path, encryptionKey: try RigKey.fromEnvironment()))
     }
     let first = try provider()
     try await first.add(OfflineODataDefiningQuery("rows", "Rows"))
@@ -86,7 +86,7 @@ struct EvilDiskTests {
   func readOnly() async throws {
     guard let folder = try SealedFolder() else { return print("nothing may be sealed here") }
     let rig = try await EvilRig()
-    var parameters = OfflineODataParameters(storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment())
+    var parameters = OfflineODataParameters(path: folder.path, encryptionKey: try RigKey.fromEnvironment())
     parameters.storeName = "there"
     func provider(_ parameters: OfflineODataParameters) throws -> OfflineODataProvider {
       try OfflineODataProvider(
@@ -161,13 +161,13 @@ struct EvilDiskTests {
     guard let folder = try SealedFolder() else { return print("nothing may be sealed here") }
     let rig = try await EvilRig()
     // Its rows are in the log.
-    let file = rig.store.parameters.file
+    let file = rig.store.file
     for suffix in ["", "-wal"] {
       try FileManager.default.copyItem(atPath: file + suffix, toPath: folder.file("cut.larder\(suffix)"))
     }
     try #require(folder.seal())
     let parameters = OfflineODataParameters(
-      storeName: "cut", storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment())
+      storeName: "cut", path: folder.path, encryptionKey: try RigKey.fromEnvironment())
     let store = try OfflineODataProvider(
       serviceRoot: rig.server.url("/s/"), transport: rig.rig.transport, parameters: parameters)
     let error = await #expect(throws: OfflineODataError.self) { try await store.open() }
@@ -183,7 +183,7 @@ struct EvilDiskTests {
   @Test("the file is removed while the store is open: reads go on, a download says it, opening again makes it anew")
   func removed() async throws {
     let rig = try await EvilRig()
-    let file = rig.store.parameters.file
+    let file = rig.store.file
     for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + suffix) }
     #expect(try await rig.texts().count == 5)
     let error = await #expect(throws: OfflineODataError.self) { try await rig.store.download() }
@@ -198,7 +198,7 @@ struct EvilDiskTests {
   @Test("the file is cut while the store is open, or before: a typed error, and clearing helps", arguments: [0, 5000])
   func cut(length: Int) async throws {
     let rig = try await EvilRig()
-    let file = rig.store.parameters.file
+    let file = rig.store.file
     // All is in the file itself, nothing in its log.
     try await rig.store.close()
     try await rig.store.open()
@@ -227,7 +227,7 @@ struct EvilDiskTests {
   @Test("bytes that have changed on the disk end in answers or typed errors, and clearing helps")
   func flips() async throws {
     let rig = try await EvilRig()
-    let file = rig.store.parameters.file
+    let file = rig.store.file
     try await rig.store.close()
     let good = try Data(contentsOf: URL(filePath: file))
     var random = PrintedSeed(for: "bytes changed on the disk")
@@ -264,7 +264,7 @@ struct EvilDiskTests {
   func forbidding() async throws {
     // Of an encrypted file that byte is authenticated.
     let rig = try await EvilRig(isPlain: true)
-    let file = rig.store.parameters.file
+    let file = rig.store.file
     try await rig.store.close()
     var bytes = try Data(contentsOf: URL(filePath: file))
     // The version for writing, at 18: SQLite reads a file of a higher one and does not write to it.
@@ -296,7 +296,7 @@ struct EvilDiskTests {
   @Test("files that are none of this version's stores are left alone")
   func foreign() async throws {
     let rig = try await EvilRig()
-    let file = rig.store.parameters.file
+    let file = rig.store.file
     try await rig.store.store?.replica.database.write { (connection) throws(StorageError) in
       try connection.run("PRAGMA user_version = 99")
     }

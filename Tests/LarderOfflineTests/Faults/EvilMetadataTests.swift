@@ -186,8 +186,8 @@ struct EvilMetadataTests {
     #expect(try await rig.texts().count == 5)
     print("opened again in \(ContinuousClock.now - again)")
     var parameters = rig.store.parameters
-    parameters.storeEncryptionKey = try RigKey.fromEnvironment()
-    parameters.conversation.maximumPayloadBytes = 1 << 20
+    parameters.encryptionKey = try RigKey.fromEnvironment()
+    parameters.conversation.payloadByteLimit = 1 << 20
     try await rig.store.close()
     rig.service.metadata = metadata.replacing("MaxLength=\"40\"", with: "MaxLength=\"41\"")
     let small = try OfflineODataProvider(

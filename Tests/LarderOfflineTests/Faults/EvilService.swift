@@ -82,8 +82,8 @@ struct EvilRig {
     server = try service.serve()
     rig = try StoreRig(server.url("/s/").absoluteString)
     var parameters = OfflineODataParameters(
-      storePath: rig.folder.path, timeout: timeout,
-      storeEncryptionKey: isPlain ? nil : try RigKey.fromEnvironment())
+      path: rig.folder.path, timeout: timeout,
+      encryptionKey: isPlain ? nil : try RigKey.fromEnvironment())
     parameters.conversation.retry = .never
     parameters.customHeaders = ["X-API-Key": "secret"]
     store = try OfflineODataProvider(

@@ -55,7 +55,7 @@ struct FormerStoreTests {
   @Test("pending, uncertain and archived changes of the previous version are sent once", arguments: [false, true])
   func changes(isV2: Bool) async throws {
     let rig = try await UploadRig(.init(isV2: isV2))
-    let path = rig.store.parameters.file
+    let path = rig.store.file
     try await rig.update(rig.row("Orders", 1), ["Name": .string("rejected")])
     rig.service.fail(.status(400)) { $0.contains("Orders(1)") }
     #expect(try await rig.store.upload(OfflineODataUploadOptions(changesPerBatch: 0)).failed == 1)

@@ -229,7 +229,7 @@ struct ProviderLifeTests {
     #expect(try await store.size("Rows") == 5)
     try await store.close()
     try await store.clear()
-    #expect(!FileManager.default.fileExists(atPath: store.parameters.file))
+    #expect(!FileManager.default.fileExists(atPath: store.file))
     await #expect(throws: OfflineODataError.self) { try await store.open() }
   }
 
@@ -283,7 +283,7 @@ struct ProviderLifeTests {
     #expect(before.contains("SCAN"))
     try await first.close()
     var parameters = first.parameters
-    parameters.storeEncryptionKey = try RigKey.fromEnvironment()
+    parameters.encryptionKey = try RigKey.fromEnvironment()
     parameters.indexes = [OfflineODataIndex("Rows", ["Text"])]
     let store = try OfflineODataProvider(
       serviceRoot: server.url("/s/"), transport: rig.transport, parameters: parameters)
@@ -337,17 +337,17 @@ struct DownloadLifeTests {
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try await rig.open(["rows": "Rows"])
-    let lock = try FileLock(store.parameters.file + "-download")
+    let lock = try FileLock(store.file + "-download")
     let busy = await #expect(throws: OfflineODataError.self) { try await store.download() }
     #expect(busy?.name == .downloadRunning)
     lock.release()
     let events = store.events
     rows.change { $0.oldestDelta = $0.now + 1 }
     try await store.download()
-    var steps: [OfflineODataProgress.Step] = []
-    var last: OfflineODataProgress?
+    var steps: [OfflineODataDownloadProgress.Step] = []
+    var last: OfflineODataDownloadProgress?
     for await event in events {
-      if case .progress(let progress) = event {
+      if case .downloadProgress(let progress) = event {
         if steps.last != progress.step { steps.append(progress.step) }
         last = progress
       }
@@ -372,7 +372,7 @@ struct DownloadLifeTests {
     try await store.open()
     var told: [Int64] = []
     for await event in events {
-      if case .progress(let progress) = event { told.append(progress.rows) }
+      if case .downloadProgress(let progress) = event { told.append(progress.rows) }
       if case .stateChanged(.open) = event { break }
     }
     #expect(told == told.sorted())

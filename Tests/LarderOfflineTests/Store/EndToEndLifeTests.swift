@@ -1,4 +1,5 @@
 import Foundation
+import LarderCore
 import LarderHTTP
 import LarderOData
 import LarderService
@@ -66,15 +67,15 @@ struct EndToEndLifeTests {
     await #expect(throws: OfflineODataError.self) { while try await dropped.next() != nil {} }
   }
 
-  @Test("the delegate hears opening, downloads and each query's end")
-  func delegate() async throws {
+  @Test("the listener hears opening, downloads and each query's end")
+  func listener() async throws {
     let rows = ScriptedRows(5)
     let server = try rows.serve()
     defer { server.stop() }
     let rig = try StoreRig(server.url("/s/").absoluteString)
     let store = try rig.provider()
     let ear = Ear()
-    store.delegate = ear
+    store.listener = ear
     try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
     try await store.open()
     #expect(
@@ -123,7 +124,7 @@ struct EndToEndLifeTests {
   @Test("names of stores that differ by a letter's case or by normalization alone are different files")
   func names() throws {
     let names = ["store", "Store", "STORE", "\u{E9}", "e\u{301}", "..a", "a..b", "a.b"]
-    let files = names.map { OfflineODataParameters(storeName: $0, storePath: "/f").file }
+    let files = names.map { OfflineODataParameters(storeName: $0).file(in: "/f") }
     // In ASCII there is no other form of a name than that of its letters' case.
     #expect(files.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } })
     #expect(Set(files.map { $0.lowercased() }).count == names.count, "\(files)")
@@ -133,30 +134,40 @@ struct EndToEndLifeTests {
   @Test("a store that an earlier version has named with capital letters is found")
   func formerName() throws {
     let folder = try TemporaryFolder()
-    let parameters = OfflineODataParameters(storeName: "Shop", storePath: folder.path)
-    #expect(parameters.file != folder.file("Shop.larder"))
+    let parameters = OfflineODataParameters(storeName: "Shop")
+    #expect(parameters.file(in: folder.path) != folder.file("Shop.larder"))
     try Data().write(to: URL(filePath: folder.file("Shop.larder")))
-    #expect(parameters.file == folder.file("Shop.larder"))
-    #expect(OfflineODataParameters(storeName: "SHOP", storePath: folder.path).file != folder.file("SHOP.larder"))
+    #expect(parameters.file(in: folder.path) == folder.file("Shop.larder"))
+    #expect(OfflineODataParameters(storeName: "SHOP").file(in: folder.path) != folder.file("SHOP.larder"))
   }
 
-  @Test("without a folder a store is in the platform's folder for data, under the names of application and service")
-  func platformFolder() throws {
-    let files = try ["https://erp.example/s/", "https://erp.example/t/", "http://h/s/"].map { text in
-      try OfflineODataProvider(
-        serviceRoot: try #require(URL(string: text)), transport: try StoreRig("http://h/").transport
-      ).parameters.file
+  @Test("without a path a store is in the platform's folder for data, under the names of application and service")
+  func defaultLocation() throws {
+    let roots = [
+      "https://erp.example/s/", "https://erp.example/t/", "https://erp.example/t/?sap-client=100", "http://h/s/",
+    ]
+    let stores = try roots.map { try provider($0, ["XDG_DATA_HOME": "/data"]) }
+    #expect(Set(stores.map(\.file)).count == roots.count)
+    for (store, host) in zip(stores, ["erp.example", "erp.example", "erp.example", "h"]) {
+      #expect(store.parameters.path?.hasPrefix("/data/app/offline/\(host)-") == true, "\(store.file)")
+      #expect(store.file == store.parameters.path.map { $0 + "/store.larder" })
     }
-    #expect(Set(files).count == 3)
-    let application = ProcessInfo.processInfo.processName.lowercased()
-    for (file, host) in zip(files, ["erp.example", "erp.example", "h"]) {
-      let parts = file.split(separator: "/").suffix(3)
-      #expect(file.hasPrefix("/") && !file.hasPrefix(FileManager.default.currentDirectoryPath + "/"), "\(file)")
-      #expect(parts.first?.hasPrefix(application.prefix(8)) == true, "\(file)")
-      #expect(parts.dropFirst().first?.hasPrefix(host + "-") == true && parts.last == "store.larder", "\(file)")
-    }
-    let parameters = OfflineODataParameters()
-    #expect(!parameters.file.hasPrefix(FileManager.default.currentDirectoryPath) && parameters.file.hasPrefix("/"))
+    #expect(try provider(roots[0], ["XDG_DATA_HOME": "/data"]).file == stores[0].file)
+  }
+
+  @Test("without a path and a home folder a store cannot be created")
+  func noDefaultLocation() throws {
+    let error = #expect(throws: OfflineODataError.self) { try provider("http://h/s/", ["HOME": "relative"]) }
+    #expect(error?.name == .noDefaultLocation)
+    #expect(error?.explanation.cure.hasPrefix("Set HOME to the user's home folder, or give the store a path.") == true)
+  }
+
+  private func provider(_ root: String, _ variables: [String: String]) throws -> OfflineODataProvider {
+    var parameters = OfflineODataParameters()
+    parameters.conversation.environment.folders = ApplicationFolders(application: "app", variables: variables)
+    return try OfflineODataProvider(
+      serviceRoot: try #require(URL(string: root)), transport: try StoreRig("http://h/").transport,
+      parameters: parameters)
   }
 
   @Test("live results follow a download of another store on the same file")
@@ -217,8 +228,8 @@ extension OfflineODataError {
   fileprivate static var neverPassive: OfflineODataError { OfflineODataError(.neverPassive) }
 }
 
-/// Notes what a delegate hears; progress of one step once.
-private final class Ear: OfflineODataDelegate {
+/// Notes what a listener hears; progress of one step once.
+private final class Ear: OfflineODataListener {
   private let heard = Mutex<[String]>([])
 
   func take() -> [String] {
@@ -234,12 +245,12 @@ private final class Ear: OfflineODataDelegate {
     note(state.rawValue)
   }
 
-  func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataProgress) {
+  func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataDownloadProgress) {
     note("open \(progress.step)")
   }
 
   func offlineODataProvider(
-    _ provider: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataProgress
+    _ provider: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataDownloadProgress
   ) { note("\(progress.step)") }
 
   func offlineODataProvider(_ provider: OfflineODataProvider, didFinishQuery outcome: OfflineODataQueryOutcome) {

@@ -89,7 +89,7 @@ struct QueryEditingTests {
     #expect(report.rows == 10)
     var most: Int64 = 0
     for await event in events {
-      if case .progress(let progress) = event { most = max(most, progress.rows) }
+      if case .downloadProgress(let progress) = event { most = max(most, progress.rows) }
       if case .downloadFinished = event { break }
     }
     #expect(most == 10)

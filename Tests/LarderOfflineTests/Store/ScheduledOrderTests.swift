@@ -108,7 +108,7 @@ struct ScheduledOrderTests {
     for round in 0..<10 {
       let waiting = (0..<50).map { store.schedule(update(1 + $0 % 8, "round \(round).\($0)")) }
       try await store.close()
-      for execution in waiting { #expect(execution.status == .completed || execution.status == .canceled) }
+      for execution in waiting { #expect(execution.status == .completed || execution.status == .cancelled) }
       // What was acknowledged was made, in its order: the calls behind the first that was cancelled made nothing.
       let done = waiting.map { $0.status == .completed }
       #expect(done == done.sorted { $0 && !$1 })

@@ -26,7 +26,7 @@ final class StoreRig: Sendable {
     transport: (any HTTPTransport)? = nil
   ) throws -> OfflineODataProvider {
     var parameters = OfflineODataParameters(
-      storeName: name, storePath: folder.path, pageSize: pageSize, storeEncryptionKey: try RigKey.fromEnvironment(),
+      storeName: name, path: folder.path, pageSize: pageSize, encryptionKey: try RigKey.fromEnvironment(),
       answerPageSize: answerPageSize)
     parameters.conversation.retry = .never
     guard let url = URL(string: other ?? root) else { throw OfflineODataError(.invalidServiceRoot) }

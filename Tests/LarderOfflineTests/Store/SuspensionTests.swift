@@ -28,7 +28,7 @@ struct OfflineSuspensionTests {
   ) throws -> OfflineODataProvider {
     let rig = try StoreRig(server.url("/s/").absoluteString)
     var parameters = OfflineODataParameters(
-      storeName: "store", storePath: folder.path, storeEncryptionKey: isEncrypted ? try RigKey.make() : nil)
+      storeName: "store", path: folder.path, encryptionKey: isEncrypted ? try RigKey.make() : nil)
     parameters.conversation.retry = .never
     return try OfflineODataProvider(
       serviceRoot: server.url("/s/"), transport: rig.transport, parameters: parameters)
@@ -208,7 +208,7 @@ struct OfflineSuspensionTests {
   }
 
   /// Suspends its store when it is open, and notes whether that ends while the opening still reports so.
-  private final class Hasty: OfflineODataDelegate {
+  private final class Hasty: OfflineODataListener {
     let ends = Tally("suspensions")
     let heard = Mutex<(states: [OfflineODataState], isEarly: Bool)>(([], false))
 
@@ -232,17 +232,17 @@ struct OfflineSuspensionTests {
     let folder = try TemporaryFolder()
     let store = try Self.provider(folder, server)
     try await store.add(OfflineODataDefiningQuery("rows", "Rows"))
-    let delegate = Hasty()
-    store.delegate = delegate
+    let listener = Hasty()
+    store.listener = listener
     try await store.open()
-    try await delegate.ends.wait(for: 1)
-    let heard = delegate.heard.withLock { $0 }
+    try await listener.ends.wait(for: 1)
+    let heard = listener.heard.withLock { $0 }
     #expect(heard.states == [.opening, .open, .closing, .closed])
     #expect(!heard.isEarly)
     #if os(Linux)
       #expect(try heldLocks(below: folder.path) == [])
     #endif
-    store.delegate = nil
+    store.listener = nil
     try await store.resume()
     #expect(try await store.size("Rows") == 5)
     try await store.close()
@@ -333,7 +333,7 @@ struct OfflineSuspensionTests {
     let folder = try TemporaryFolder()
     let store = try await Self.open(folder, server)
     try await store.suspend()
-    try await OfflineODataProvider.changeKey(of: store.parameters, to: try RigKey.make())
+    try await OfflineODataProvider.changeEncryptionKey(of: store.parameters, to: try RigKey.make())
     #expect(await Self.name { try await store.resume() } == .encryptionKeyMissing)
     #expect(await Self.name { _ = try await store.readJSON("Rows") } == .storeSuspended)
     try await store.close()

@@ -83,7 +83,7 @@ final class MediaService: HTTPTransport {
 
   /// An open store of it that has downloaded everything.
   func store(_ folder: TemporaryFolder) async throws -> OfflineODataProvider {
-    var parameters = OfflineODataParameters(storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment())
+    var parameters = OfflineODataParameters(path: folder.path, encryptionKey: try RigKey.fromEnvironment())
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
     parameters.conversation.environment = .sleeping { _ in }

@@ -87,7 +87,7 @@ struct UploadKindsTests {
   private func open(
     _ taker: Taker, _ folder: TemporaryFolder, _ change: (inout ConversationOptions) -> Void = { _ in }
   ) async throws -> OfflineODataProvider {
-    var parameters = OfflineODataParameters(storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment())
+    var parameters = OfflineODataParameters(path: folder.path, encryptionKey: try RigKey.fromEnvironment())
     parameters.conversation.retry = .never
     change(&parameters.conversation)
     let root = try #require(URL(string: "http://h/s/"))

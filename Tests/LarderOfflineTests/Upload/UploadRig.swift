@@ -37,7 +37,7 @@ final class UploadRig: Sendable {
     sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
   ) throws -> OfflineODataProvider {
     var parameters = OfflineODataParameters(
-      storeName: "store", storePath: folder.path, storeEncryptionKey: try RigKey.fromEnvironment(),
+      storeName: "store", path: folder.path, encryptionKey: try RigKey.fromEnvironment(),
       combinesChanges: combines)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never

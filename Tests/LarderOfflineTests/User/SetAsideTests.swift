@@ -68,7 +68,7 @@ struct SetAsideTests {
     #expect(rig.files.contains("store.larder"))
     #expect(rig.contents["store.larder-user"] == before["store.larder-user"])
 
-    let bob = try await rig.open(try rig.provider("bob", .setAside(key: try UserCrashRig.key(of: "ada"))))
+    let bob = try await rig.open(try rig.provider("bob", .setAside(encryptionKey: try UserCrashRig.key(of: "ada"))))
     #expect(try await bob.names() == ["order 1", "order 2"])
     var search = MarkerSearch(for: ["changed by ada", "SQLite format 3", "CREATE TABLE", "EntityContainer"])
     search.look(in: rig.folder.path)
@@ -152,7 +152,7 @@ struct SetAsideTests {
     }
     let before = try number()
     let key = try UserCrashRig.key(of: "ada")
-    for way in [OfflineODataUserSwitch.setAside(key: key), .uploadFirst(as: try rig.provider("ada", isPlain: isPlain))]
+    for way in [OfflineODataUserSwitch.setAside(encryptionKey: key), .uploadFirst(as: try rig.provider("ada", isPlain: isPlain))]
     {
       let error = await UserRig.error { try await rig.provider("bob", way).open() }
       #expect(error?.name == .storeInUse, "\(error.debugDescription)")
@@ -162,7 +162,7 @@ struct SetAsideTests {
     try await ada.name("Orders(2)", "still here")
     #expect(try await ada.names() == ["changed by ada", "still here"])
     try await ada.close()
-    let bob = try await rig.open(try rig.provider("bob", .setAside(key: try UserCrashRig.key(of: "ada"))))
+    let bob = try await rig.open(try rig.provider("bob", .setAside(encryptionKey: try UserCrashRig.key(of: "ada"))))
     #expect(try await bob.names() == ["order 1", "order 2"])
     try await bob.close()
   }

@@ -61,7 +61,7 @@ struct UserKillTests {
   /// A folder with closed stores.
   private func template(_ scene: Scene) async throws -> TemporaryFolder {
     if scene.isBobAside { try await rig.fill("bob") }
-    let way = OfflineODataUserSwitch.setAside(key: try UserCrashRig.key(of: "bob"))
+    let way = OfflineODataUserSwitch.setAside(encryptionKey: try UserCrashRig.key(of: "bob"))
     let ada = try await rig.open(try rig.provider("ada", way, isPlain: scene.isPlain))
     if scene.way == .aside { try await ada.name("Orders(1)", "changed by ada") }
     if !scene.hasLog { try await ada.close() }
@@ -83,7 +83,7 @@ struct UserKillTests {
   private func look(_ scene: Scene, _ folder: TemporaryFolder, _ users: [String], _ note: String) async throws {
     for user in users where scene.way == .aside || user == "bob" {
       let other = try UserCrashRig.key(of: user == "ada" ? "bob" : "ada")
-      let way = scene.way == .remove ? OfflineODataUserSwitch.uploadFirst() : .setAside(key: other)
+      let way = scene.way == .remove ? OfflineODataUserSwitch.uploadFirst() : .setAside(encryptionKey: other)
       let store = try await rig.open(try rig.provider(user, way, in: folder))
       let isChanged = user == "ada" || scene.isBobAside
       #expect(try await store.names() == [isChanged ? "changed by \(user)" : "order 1", "order 2"], "\(note): \(user)")

@@ -55,8 +55,8 @@ final class UserRig: Sendable {
     var storeKey = key
     if key == nil, !isPlain { storeKey = try UserCrashRig.key(of: name) }
     var parameters = OfflineODataParameters(
-      storePath: (other ?? folder).path, createsStore: createsStore, customHeaders: ["X-User": name],
-      storeEncryptionKey: isPlain ? nil : storeKey, currentUser: user, onUserSwitch: way)
+      path: (other ?? folder).path, createsStore: createsStore, customHeaders: ["X-User": name],
+      encryptionKey: isPlain ? nil : storeKey, currentUser: user, onUserSwitch: way)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
     guard let root = URL(string: "http://h/s/") else { throw OfflineODataError(.invalidServiceRoot) }

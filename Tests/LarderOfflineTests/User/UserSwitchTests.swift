@@ -160,7 +160,7 @@ struct UserSwitchTests {
       return try OfflineODataProvider(
         serviceRoot: root, transport: rig.service,
         parameters: OfflineODataParameters(
-          storePath: sealed.path, currentUser: user, onUserSwitch: .setAside(key: try UserCrashRig.key(of: "ada"))))
+          path: sealed.path, currentUser: user, onUserSwitch: .setAside(encryptionKey: try UserCrashRig.key(of: "ada"))))
     }
     for user in ["ada", nil] {
       let store = try provider(user)
@@ -227,12 +227,12 @@ struct UserSwitchTests {
   func otherKey() async throws {
     try await rig.fill("ada", isPlain: true)
     let error = await UserRig.error {
-      try await OfflineODataProvider.changeKey(
+      try await OfflineODataProvider.changeEncryptionKey(
         of: try rig.provider("bob", isPlain: true).parameters, to: try UserCrashRig.key(of: "bob"))
     }
     #expect(error?.name == .otherUser)
     let ada = try UserCrashRig.key(of: "ada")
-    try await OfflineODataProvider.changeKey(of: try rig.provider("ada", isPlain: true).parameters, to: ada)
+    try await OfflineODataProvider.changeEncryptionKey(of: try rig.provider("ada", isPlain: true).parameters, to: ada)
     #expect(try await names("ada") == ["changed by ada", "order 2"])
   }
 
@@ -245,19 +245,19 @@ struct UserSwitchTests {
     for isMarked in [false, true] {
       if isMarked { try Data(StoreUser("bob").digest.utf8).write(to: mark) }
       let error = await UserRig.error {
-        try await OfflineODataProvider.changeKey(
+        try await OfflineODataProvider.changeEncryptionKey(
           of: try rig.provider("bob", isPlain: true).parameters, to: try UserCrashRig.key(of: "bob"))
       }
       #expect(error?.name == .otherUser, "\(error.debugDescription)")
       #expect(rig.contents["store.larder"] == store)
     }
     let ada = try UserCrashRig.key(of: "ada")
-    try await OfflineODataProvider.changeKey(of: try rig.provider("ada", isPlain: true).parameters, to: ada)
+    try await OfflineODataProvider.changeEncryptionKey(of: try rig.provider("ada", isPlain: true).parameters, to: ada)
     #expect(try await names("ada") == ["changed by ada", "order 2"])
     // So does an encrypted one, by its key.
     var parameters = try rig.provider("bob", key: ada).parameters
-    parameters.storeEncryptionKey = ada
-    let error = await UserRig.error { try await OfflineODataProvider.changeKey(of: parameters, to: nil) }
+    parameters.encryptionKey = ada
+    let error = await UserRig.error { try await OfflineODataProvider.changeEncryptionKey(of: parameters, to: nil) }
     #expect(error?.name == .otherUser, "\(error.debugDescription)")
   }
 }

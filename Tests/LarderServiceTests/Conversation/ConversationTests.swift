@@ -240,7 +240,7 @@ struct ConversationTests {
   @Test("a response beyond the limit is an error and is not read into memory")
   func tooLarge() async throws {
     let transport = FakeTransport([FakeResponse(200, [:], String(repeating: "x", count: 101))])
-    let service = try conversation(transport) { $0.maximumPayloadBytes = 100 }
+    let service = try conversation(transport) { $0.payloadByteLimit = 100 }
     let error = await serviceError { _ = try await service.send(.read("P")) }
     guard case .communication(.bodyTooLarge(limit: 100))? = error?.category else {
       Issue.record("another category: \(String(describing: error))")

@@ -78,9 +78,9 @@ struct RequestExecutionTests {
       ("closed", ["start", "fail"], ["started initialized nil", "failed failed nil", "finished failed nil"]),
       (
         "cancelled", ["start", "cache 203", "cancel", "server 200", "finish", "fail"],
-        ["started initialized nil", "cache inProgress 203", "finished canceled 203"]
+        ["started initialized nil", "cache inProgress 203", "finished cancelled 203"]
       ),
-      ("cancelled before its start", ["cancel", "start", "server 200"], ["finished canceled nil"]),
+      ("cancelled before its start", ["cancel", "start", "server 200"], ["finished cancelled nil"]),
       (
         "cancelled too late", ["start", "server 200", "finish", "cancel"],
         ["started initialized nil", "server inProgress 200", "finished completed 200"]
@@ -129,7 +129,7 @@ struct RequestExecutionTests {
     execution.onCancel { cancelled.withLock { $0 += 1 } }
     execution.start()
     execution.receive(cacheResponse: nil)
-    #expect(log.lines.last == "finished canceled nil")
+    #expect(log.lines.last == "finished cancelled nil")
     #expect(cancelled.withLock { $0 } == 1)
     execution.onCancel { cancelled.withLock { $0 += 1 } }
     #expect(cancelled.withLock { $0 } == 2, "a handler that comes after the cancellation runs at once")
@@ -235,7 +235,7 @@ struct RequestReaderTests {
     #expect(!execution.isCancelled)
     second.cancel()
     _ = await second.value
-    #expect(execution.isCancelled && execution.status == .canceled)
+    #expect(execution.isCancelled && execution.status == .cancelled)
   }
 
   @Test("a request continues while it has a listener, or while a task awaits its final response")

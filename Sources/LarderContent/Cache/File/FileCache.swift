@@ -22,7 +22,7 @@ public final class FileCache: Cache, SharedCache {
   /// The folder.
   public let path: String
   /// The maximum size of all files in bytes.
-  public let limit: Int
+  public let byteLimit: Int
 
   private let state: Locked<State>
   private let calls: SerialCalls
@@ -41,51 +41,54 @@ public final class FileCache: Cache, SharedCache {
   /// Opens a folder, and creates it if it does not exist.
   ///
   /// - Parameters:
-  ///   - path: a folder for the cache alone. Names in it that begin with `larder.` belong to the cache.
-  ///   - limit: the maximum sum of the files' lengths in bytes. Larger content throws `tooLarge`.
+  ///   - path: a folder for the cache alone. Names in it that begin with `larder.` belong to the cache. Nil means
+  ///     `APPLICATION/content` in the platform's folder for caches: `Library/Caches` on Apple platforms, elsewhere
+  ///     `$XDG_CACHE_HOME` or `~/.cache`.
+  ///   - byteLimit: the maximum sum of the files' lengths in bytes. Larger content throws `tooLarge`.
   ///   - synchronizes: if true, each store waits until the disk itself has the entry. If false, an entry survives any
   ///     end of the process, but the last entries may be lost if the power fails. A damaged entry is returned in
   ///     neither case.
-  ///   - key: encrypts all files, and determines their names. Opening with a passphrase takes about a tenth of a second
-  ///     of work on the caller's thread. The key of a folder cannot be changed: ``clear(path:)`` empties the folder, so
+  ///   - encryptionKey: encrypts all files, and determines their names. Opening with a passphrase takes about a tenth of
+  ///     a second of work on the caller's thread. The key of a folder cannot be changed: ``clear(path:)`` empties the folder, so
   ///     that it can be opened with another key or without one.
   ///   - fileProtection: when entries can be read and stored, on Apple's devices.
   ///   - onDiagnostic: called with errors that no call can throw: during eviction, or in the background. Called on any
   ///     thread, and never under a lock.
   /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain folder, each at once and
   ///   without a change; `readOnly` if the folder is neither writable nor already a cache's, `full`, `failed`,
-  ///   `notSupported` for the folder of a later version. A cache's folder that cannot be written opens and returns its
+  ///   `notSupported` for the folder of a later version, `noDefaultLocation`. A cache's folder that cannot be written opens and returns its
   ///   entries; every change throws `readOnly`.
   public convenience init(
-    path: String, limit: Int = 512 << 20, synchronizes: Bool = false, key: StorageKey? = nil,
+    path: String? = nil, byteLimit: Int = 512 << 20, synchronizes: Bool = false, encryptionKey: StorageKey? = nil,
     fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
     onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) throws(CacheError) {
     try self.init(
       path,
       CacheFolder.Options(
-        limit: max(0, limit), synchronizes: synchronizes, key: key, protection: fileProtection,
+        limit: max(0, byteLimit), synchronizes: synchronizes, key: encryptionKey, protection: fileProtection,
         onDiagnostic: onDiagnostic))
   }
 
   /// Opens a folder with the environment and the failures of a test.
   package convenience init(
-    path: String, limit: Int, synchronizes: Bool = false, environment: LarderEnvironment = .system, faults: DiskFaults?,
-    key: StorageKey? = nil, onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
+    path: String?, byteLimit: Int, synchronizes: Bool = false, environment: LarderEnvironment = .system,
+    faults: DiskFaults?, encryptionKey: StorageKey? = nil, onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) throws(CacheError) {
     try self.init(
       path,
       CacheFolder.Options(
-        limit: limit, synchronizes: synchronizes, key: key, faults: faults, environment: environment,
+        limit: byteLimit, synchronizes: synchronizes, key: encryptionKey, faults: faults, environment: environment,
         onDiagnostic: onDiagnostic))
   }
 
-  private init(_ path: String, _ options: CacheFolder.Options) throws(CacheError) {
+  private init(_ path: String?, _ options: CacheFolder.Options) throws(CacheError) {
+    let path = try CacheError.path(path, or: .fileCache, in: options.environment.folders)
     let opened = try CacheFolder(path, options)
     self.path = path
     self.options = options
     calls = SerialCalls(options.environment)
-    limit = options.limit
+    byteLimit = options.limit
     state = Locked(.open(opened))
     sweep(opened)
   }
@@ -268,9 +271,10 @@ public final class FileCache: Cache, SharedCache {
   /// key or without one. A cache that has the folder open in the meantime stores nothing in it after the next opening.
   /// A file that it has begun by then stays, as it is, until its content fails or ends.
   ///
-  /// Nothing happens if there is no cache. Throws `readOnly`, `failed`, and `notSupported` for the folder of a later
+  /// A nil path means the folder of a cache without a path. Nothing happens if there is no cache. Throws `readOnly`, `failed`, and `notSupported` for the folder of a later
   /// version, which is not changed.
-  public static func clear(path: String) throws(CacheError) {
+  public static func clear(path: String? = nil) throws(CacheError) {
+    let path = try CacheError.path(path, or: .fileCache)
     guard isPresent(at: path) else { return }
     try CacheFolder.forget(path)
     let folder = try CacheFolder(path, CacheFolder.Options(limit: .max))

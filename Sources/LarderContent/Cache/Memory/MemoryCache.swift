@@ -7,20 +7,20 @@ import LarderCore
 /// process ends.
 public final class MemoryCache: Cache {
   /// The maximum number of bytes of all entries together.
-  public let limit: Int
+  public let byteLimit: Int
   /// The maximum number of bytes of one entry's content.
-  public let entryLimit: Int
+  public let entryByteLimit: Int
 
   private let entries = Locked(RecentlyUsed<String, CacheEntry>())
 
   /// Creates an empty cache.
   ///
   /// - Parameters:
-  ///   - limit: the maximum number of bytes of all entries together; 64 MiB by default.
-  ///   - entryLimit: the maximum number of bytes of one entry's content; a quarter of `limit` by default.
-  public init(limit: Int = 64 << 20, entryLimit: Int? = nil) {
-    self.limit = max(0, limit)
-    self.entryLimit = min(max(0, entryLimit ?? limit / 4), self.limit)
+  ///   - byteLimit: the maximum number of bytes of all entries together; 64 MiB by default.
+  ///   - entryByteLimit: the maximum number of bytes of one entry's content; a quarter of `byteLimit` by default.
+  public init(byteLimit: Int = 64 << 20, entryByteLimit: Int? = nil) {
+    self.byteLimit = max(0, byteLimit)
+    self.entryByteLimit = min(max(0, entryByteLimit ?? byteLimit / 4), self.byteLimit)
   }
 
   /// The number of entries.
@@ -38,9 +38,9 @@ public final class MemoryCache: Cache {
   ///
   /// Content that is not in memory is read into it. Throws `tooLarge` without a change.
   public func store(_ entry: CacheEntry, forKey key: String) async throws(CacheError) {
-    guard entry.length <= entryLimit else { throw .tooLarge(limit: entryLimit) }
+    guard entry.length <= entryByteLimit else { throw .tooLarge(limit: entryByteLimit) }
     let cost = MemoryCache.cost(entry.length, entry.metadata, key)
-    guard cost <= limit else { throw .tooLarge(limit: limit) }
+    guard cost <= byteLimit else { throw .tooLarge(limit: byteLimit) }
     let entryInMemory = try await MemoryCache.inMemory(entry)
     put(entryInMemory, cost, key)
   }
@@ -67,14 +67,14 @@ public final class MemoryCache: Cache {
     while let present = entries.withLock({ $0.peek(key) }), present.isSame(as: entry) {
       let renewed = present.with(metadata)
       let cost = MemoryCache.cost(present.length, metadata, key)
-      guard cost <= limit else { throw .tooLarge(limit: limit) }
+      guard cost <= byteLimit else { throw .tooLarge(limit: byteLimit) }
       if put(renewed, cost, key, inPlaceOf: present) { return }
     }
   }
 
   /// A writer that holds the content in memory and rejects more than an entry may have.
   public func makeWriter() async throws(CacheError) -> any CacheWriter {
-    SpoolWriter(for: self, limit: entryLimit, spool: Spool(memoryLimit: .max))
+    SpoolWriter(for: self, limit: entryByteLimit, spool: Spool(memoryLimit: .max))
   }
 
   // MARK: Inside
@@ -99,7 +99,7 @@ public final class MemoryCache: Cache {
       var dropped: [CacheEntry] = []
       if let old = entries.set(entry, cost: cost, for: key) { dropped.append(old) }
       // The new entry is the last in the order of eviction, and fits on its own.
-      while entries.total > limit, let old = entries.removeOldest() { dropped.append(old) }
+      while entries.total > byteLimit, let old = entries.removeOldest() { dropped.append(old) }
       return dropped
     }
     return dropped != nil

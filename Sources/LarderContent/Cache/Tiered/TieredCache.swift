@@ -18,7 +18,7 @@ public final class TieredCache: Cache {
   let memory: any Cache
   let disk: any Cache
   /// The maximum size in bytes of content that is stored in the first cache.
-  let promotionLimit: Int
+  let promotionByteLimit: Int
   /// The second cache, if other processes may change it.
   let shared: (any SharedCache)?
   let stripes = KeyStripes()
@@ -31,13 +31,13 @@ public final class TieredCache: Cache {
   /// - Parameters:
   ///   - memory: the first cache.
   ///   - disk: the second cache, which holds everything.
-  ///   - promotionLimit: the maximum size in bytes of an entry's content that is stored in `memory`; 256 KiB by
+  ///   - promotionByteLimit: the maximum size in bytes of an entry's content that is stored in `memory`; 256 KiB by
   ///     default.
-  public init(memory: any Cache, disk: any Cache, promotionLimit: Int = 256 << 10) {
+  public init(memory: any Cache, disk: any Cache, promotionByteLimit: Int = 256 << 10) {
     self.memory = memory
     self.disk = disk
     shared = disk as? any SharedCache
-    self.promotionLimit = max(0, promotionLimit)
+    self.promotionByteLimit = max(0, promotionByteLimit)
   }
 
   /// The first cache's entry, or else the second's.
@@ -79,7 +79,7 @@ public final class TieredCache: Cache {
   /// The entry to store in the first for an entry of the second. It uses the content that the first already holds if
   /// the second would have to read it. Nil if it is too large.
   private func copyForMemory(of diskEntry: CacheEntry, or memoryEntry: CacheEntry?) -> CacheEntry? {
-    guard diskEntry.length <= promotionLimit else { return nil }
+    guard diskEntry.length <= promotionByteLimit else { return nil }
     if diskEntry.bytesInMemory != nil { return diskEntry }
     return memoryEntry.flatMap { $0.isSame(as: diskEntry) ? $0 : nil }
   }
@@ -211,7 +211,7 @@ public final class TieredCache: Cache {
 
   /// Stores an entry in the first if it fits. Otherwise removes the first's entry under the key.
   func storeInMemory(_ entry: CacheEntry, forKey key: String, _ mark: ChangeMark?) async {
-    if entry.bytesInMemory != nil, entry.length <= promotionLimit {
+    if entry.bytesInMemory != nil, entry.length <= promotionByteLimit {
       do throws(CacheError) {
         try await memory.store(entry.copied(at: mark), forKey: key)
         return
@@ -229,7 +229,7 @@ public final class TieredCache: Cache {
       throw error
     }
     guard let present else { return try await memory.removeEntry(forKey: key) }
-    if present.bytesInMemory == nil, present.length == oldEntry.length, present.length <= promotionLimit,
+    if present.bytesInMemory == nil, present.length == oldEntry.length, present.length <= promotionByteLimit,
       let memoryEntry = try await memory.entry(forKey: key), memoryEntry.isSame(as: oldEntry)
     {
       // The second would have to read content that the first already holds.

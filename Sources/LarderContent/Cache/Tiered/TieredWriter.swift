@@ -34,7 +34,7 @@ final class TieredWriter: CacheWriter {
     }
     do throws(CacheError) { try await disk?.append(new) } catch { state.withLock { $0.failure = error } }
     try state.withLock { (state) throws(CacheError) in
-      if let bufferedCount = state.bytes?.count, new.count <= cache.promotionLimit - bufferedCount {
+      if let bufferedCount = state.bytes?.count, new.count <= cache.promotionByteLimit - bufferedCount {
         state.bytes?.append(contentsOf: new)
         return
       }

@@ -1,12 +1,12 @@
 /// An object that is notified of the events of an offline store. Every method has an empty default. Calls are made one
 /// after another, on any thread.
-public protocol OfflineODataDelegate: AnyObject, Sendable {
+public protocol OfflineODataListener: AnyObject, Sendable {
   /// The state of the store has changed.
   func offlineODataProvider(_ provider: OfflineODataProvider, stateDidChange state: OfflineODataState)
   /// The first download, inside opening, has progressed.
-  func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataProgress)
+  func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataDownloadProgress)
   /// A download has progressed.
-  func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataProgress)
+  func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataDownloadProgress)
   /// An upload has progressed.
   func offlineODataProvider(
     _ provider: OfflineODataProvider, didUpdateUploadProgress progress: OfflineODataUploadProgress)
@@ -17,16 +17,16 @@ public protocol OfflineODataDelegate: AnyObject, Sendable {
     _ provider: OfflineODataProvider, didNoticeConflicts conflicts: [OfflineODataNoticedConflict])
 }
 
-extension OfflineODataDelegate {
+extension OfflineODataListener {
   /// Does nothing.
   public func offlineODataProvider(_ provider: OfflineODataProvider, stateDidChange state: OfflineODataState) {}
   /// Does nothing.
   public func offlineODataProvider(
-    _ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataProgress
+    _ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataDownloadProgress
   ) {}
   /// Does nothing.
   public func offlineODataProvider(
-    _ provider: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataProgress
+    _ provider: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataDownloadProgress
   ) {}
   /// Does nothing.
   public func offlineODataProvider(
