@@ -124,8 +124,14 @@ struct SQLiteDamageTests {
     var data = try Data(contentsOf: URL(filePath: path))
     data.replaceSubrange(4096..<data.count, with: Data(repeating: 0x5a, count: data.count - 4096))
     try data.write(to: URL(filePath: path))
-    let cache = try await open()
+    let diagnostics = DiagnosticLog()
+    let cache = try await SQLiteCache(path: path, limit: 64 << 20, key: try RigKey.fromEnvironment()) {
+      diagnostics.add($0)
+    }
     #expect(cache.replacedDamage != nil)
+    let replacement = try #require(diagnostics.first("cacheReplaced"))
+    #expect(replacement.level == .error && replacement.fields["path"] == path)
+    #expect(replacement.fields["reason"] == cache.replacedDamage)
     #expect(try await cache.entry(forKey: "small") == nil)
     #expect(!FileManager.default.fileExists(atPath: path + ".damaged"))
     try await cache.close()
