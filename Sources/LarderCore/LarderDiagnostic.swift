@@ -65,7 +65,7 @@ extension LarderDiagnostic {
     let form = name.form
     assert(fields.keys.allSatisfy(form.fields.contains), "\(name.rawValue) has a field that its form does not name")
     self.init(
-      form.level, module: type(of: name).module, name: name.rawValue, message: message,
+      form.level, module: type(of: name).module, name: name.rawValue, message: ErrorExplanation.sentence(message),
       fields: fields.compactMapValues(\.self), error: error)
   }
 

@@ -11,6 +11,7 @@ import Synchronization
 final class ObjectRig: Sendable {
   let folder: TemporaryFolder
   let clock: ObjectClock
+  let diagnostics = DiagnosticLog()
   private let isPlain: Bool
   let delayed = Mutex<[@Sendable () -> Void]>([])
 
@@ -29,7 +30,7 @@ final class ObjectRig: Sendable {
   func open(_ options: ObjectStoreOptions = ObjectStoreOptions()) async throws -> ObjectStore {
     try await ObjectStore(
       path: path, encryptionKey: try key, options: options, environment: environment,
-      countsDelay: { [weak self] work in self?.delayed.withLock { $0.append(work) } }, onDiagnostic: nil)
+      countsDelay: { [weak self] work in self?.delayed.withLock { $0.append(work) } }, onDiagnostic: { [diagnostics] in diagnostics.add($0) })
   }
 
   private var environment: LarderEnvironment {

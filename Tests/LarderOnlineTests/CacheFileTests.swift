@@ -247,7 +247,8 @@ struct CacheFileTests {
     let left: [String] = try await rig.cacheFile.entries().map { $0.url.replacing(start, with: "") }
     let expected: [String] = ["P(0)", "P(10)", "P(11)", "P(12)", "P(8)", "P(9)"]
     #expect(left == expected)
-    #expect(rig.diagnostics.all.contains { if case .cacheCleanedUp = $0 { true } else { false } })
+    let cleanUp = try #require(rig.diagnostics.first("cacheCleanedUp"))
+    #expect(cleanUp.level == .debug && cleanUp.fields["entries"] == "7", "\(cleanUp.fields)")
     try await store.close()
   }
 
@@ -255,11 +256,13 @@ struct CacheFileTests {
   func tooLarge() async throws {
     let rig = try StoreRig { _ in .ok("{}") }
     let store = try await rig.openStore { $0.byteLimit = 10 << 10 }
-    _ = try await store.read("P")
+    _ = try await store.read("P?$search=secret")
     rig.service.answers { _ in .ok(#"{"value":""# + String(repeating: "x", count: 20_000) + #""}"#) }
-    #expect(try await store.read("P").last?.payloadBytes.count == 20_012)
+    #expect(try await store.read("P?$search=secret").last?.payloadBytes.count == 20_012)
     #expect(try await rig.cacheFile.entries().isEmpty)
-    #expect(rig.diagnostics.all.contains { if case .entryTooLarge = $0 { true } else { false } })
+    let tooLarge = try #require(rig.diagnostics.first("entryTooLarge"))
+    #expect(tooLarge.module == "LarderOnline" && tooLarge.level == .warning)
+    #expect(tooLarge.fields == ["url": rig.root.absoluteString + "P", "bytes": "20012"])
     try await store.close()
   }
 
@@ -269,10 +272,9 @@ struct CacheFileTests {
     let store = try await rig.openStore { $0.maximumPageCount = 40 }
     #expect(try await store.read("P").last?.payloadBytes.count == 400_012)
     #expect(try await store.read("P").cached == nil)
-    #expect(
-      rig.diagnostics.all.contains {
-        if case .cacheWriteFailed(_, let error) = $0 { error.category == .full } else { false }
-      })
+    let failure = try #require(rig.diagnostics.first("cacheWriteFailed"))
+    #expect((failure.error as? StorageError)?.category == .full)
+    #expect(failure.fields == ["urls": rig.root.absoluteString + "P"])
     try await store.close()
   }
 
@@ -294,8 +296,8 @@ struct CacheFileTests {
     }
     try bytes.write(to: file)
     let second = try await rig.openStore()
-    #expect(
-      rig.diagnostics.all.contains { if case .cacheReplaced = $0 { true } else { false } })
+    let replacement = try #require(rig.diagnostics.first("cacheReplaced"))
+    #expect(replacement.level == .error && replacement.fields["movedTo"]?.hasSuffix(".damaged") == true)
     #expect(try await second.read("P(1)").cached == nil)
     #expect(try await second.read("P(1)").cached != nil)
     try await second.close()
@@ -343,7 +345,7 @@ struct CacheFileTests {
     try bytes.write(to: file)
     let second = try await rig.openStore()
     #expect(try await second.read("P").cached == nil)
-    #expect(rig.diagnostics.all.contains { if case .entryDamaged = $0 { true } else { false } })
+    #expect(rig.diagnostics.first("entryDamaged") != nil)
     #expect(text(try await second.read("P").cached) == body)
     try await second.close()
   }

@@ -205,7 +205,7 @@ struct EncryptedCacheTests {
     try bytes.write(to: URL(filePath: path))
     let store = try store(right)
     try await store.open()
-    #expect(rig.diagnostics.all.contains { if case .cacheReplaced = $0 { true } else { false } })
+    #expect(rig.diagnostics.first("cacheReplaced") != nil)
     #expect(try await store.read("P").cached == nil)
     try await store.close()
     #expect(await category { _ = try await TechnicalCacheFile(path: path).entries() } == .encrypted)

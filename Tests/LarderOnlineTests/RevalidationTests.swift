@@ -180,6 +180,7 @@ struct RevalidationTests {
     #expect(rig.service.requests.map { $0.fields[.prefer] } == ["odata.track-changes", nil])
     _ = try await store.read("Q")
     #expect(rig.service.requests.last?.fields[.prefer] == nil && rig.service.requests.count == 3)
+    #expect(rig.diagnostics.first("trackingRejected")?.fields == ["status": "\(status)"])
     try await store.close()
   }
 

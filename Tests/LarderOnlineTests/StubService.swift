@@ -169,12 +169,6 @@ final class StoreRig: Sendable {
   }
 }
 
-final class DiagnosticLog: Sendable {
-  private let noted = Mutex<[OnlineStoreDiagnostic]>([])
-  func add(_ diagnostic: OnlineStoreDiagnostic) { noted.withLock { $0.append(diagnostic) } }
-  var all: [OnlineStoreDiagnostic] { noted.withLock { $0 } }
-}
-
 extension OnlineODataStore {
   /// Runs a request to its end and answers the listener's calls.
   @discardableResult

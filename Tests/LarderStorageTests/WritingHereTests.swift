@@ -40,6 +40,19 @@ struct WritingHereTests {
     #expect(insertHere("late", database) == "closed")
   }
 
+  @Test("What follows a turn of the writer has no lock: it can write on its own thread")
+  func afterwards() async throws {
+    let database = try await Database.openForTest(path, schema: TestSchema.first)
+    let outcome = await withCheckedContinuation { (done: CheckedContinuation<String, Never>) in
+      database.whereWriting { _ in "a" } afterwards: { [self] name in
+        done.resume(returning: insertHere(name, database))
+      }
+    }
+    #expect(outcome == "written")
+    #expect(try await database.names() == ["a"])
+    try await database.close()
+  }
+
   @Test("It does not wait for the writer's thread or another connection's lock")
   func neverWaits() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)

@@ -2,8 +2,6 @@ package import LarderCore
 
 /// The diagnostics of the content cache and of the caches with files, each with what it reports.
 package enum ContentDiagnostic: String, DiagnosticName {
-  /// The file of an `SQLiteCache` was damaged; it was replaced by an empty one.
-  case cacheReplaced
   /// The cache could not be read; the request continued as if nothing were cached.
   case cacheReadFailed
   /// Content could not be stored; the caller received it all the same.
@@ -25,7 +23,6 @@ package enum ContentDiagnostic: String, DiagnosticName {
 
   package var form: (level: LarderDiagnostic.Level, fields: [String]) {
     switch self {
-    case .cacheReplaced: (.error, ["path", "reason"])
     case .entryDamaged: (.error, ["url"])
     case .cacheReadFailed, .cacheWriteFailed, .cacheUpdateFailed, .cacheRemovalFailed: (.warning, ["url"])
     case .evictionFailed, .cleanUpFailed, .usesNotWritten: (.warning, ["path"])
@@ -34,7 +31,6 @@ package enum ContentDiagnostic: String, DiagnosticName {
 
   fileprivate var text: String {
     switch self {
-    case .cacheReplaced: "The cache was damaged, and was replaced by an empty one"
     case .cacheReadFailed: "The cache could not be read"
     case .cacheWriteFailed: "A response could not be stored"
     case .cacheUpdateFailed: "A stored response could not be updated"
@@ -60,12 +56,5 @@ extension LarderDiagnostic {
   /// A failure of work in the background of a cache.
   static func failed(_ name: ContentDiagnostic, path: String, _ error: CacheError) -> LarderDiagnostic {
     LarderDiagnostic(name, "\(name.text): \(error)", ["path": path], error: error)
-  }
-
-  static func cacheReplaced(path: String, reason: String) -> LarderDiagnostic {
-    let error = CacheError.corrupt(path: path, reason: reason)
-    return LarderDiagnostic(
-      ContentDiagnostic.cacheReplaced, "\(ContentDiagnostic.cacheReplaced.text): \(error)",
-      ["path": path, "reason": reason], error: error)
   }
 }

@@ -58,14 +58,14 @@ extension LarderDiagnostic {
   static func entryDamaged(url: String) -> LarderDiagnostic {
     let url = LarderDiagnostic.url(url)
     return LarderDiagnostic(
-      OnlineDiagnostic.entryDamaged, "A stored response was damaged and removed: \(url)", ["url": url])
+      OnlineDiagnostic.entryDamaged, "The stored response of \(url) was damaged, and was removed.", ["url": url])
   }
 
   static func entryTooLarge(url: String, bytes: Int) -> LarderDiagnostic {
     let url = LarderDiagnostic.url(url)
     return LarderDiagnostic(
       OnlineDiagnostic.entryTooLarge,
-      "A response of \(bytes) bytes is larger than the cache and was not stored: \(url)",
+      "The response of \(url) was not stored, because it is larger than the cache: \(bytes) bytes.",
       ["url": url, "bytes": String(bytes)])
   }
 

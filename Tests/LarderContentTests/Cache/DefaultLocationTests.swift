@@ -7,33 +7,23 @@ import Testing
 
 @Suite("Caches without a path", .timeLimit(.minutes(1)))
 struct DefaultLocationTests {
-  @Test("They are in the folder for caches, under the application's name, each in a folder of its own")
+  @Test("They are in the folder for caches, under the application's name")
   func location() async throws {
     let home = try TemporaryFolder()
     let folders = ApplicationFolders(application: "app", variables: ["XDG_CACHE_HOME": home.path])
     let files = try fileCache(folders)
-    let database = try await SQLiteCache(path: nil, folders: folders)
     #expect(files.path == home.file("app/content"))
-    #expect(database.path == home.file("app/content-database/cache.larder-content"))
-    for cache in [files, database] as [any Cache] {
-      try await cache.store(sampleEntry(1), forKey: "a")
-      #expect(try await cache.entry(forKey: "a") != nil)
-    }
-    #expect(FileManager.default.fileExists(atPath: database.path))
+    try await files.store(sampleEntry(1), forKey: "a")
+    #expect(try await files.entry(forKey: "a") != nil)
     await files.close()
-    try await database.close()
   }
 
   @Test("Without a home folder, opening throws and says what to do")
   func noHome() async throws {
     let folders = ApplicationFolders(application: "app", variables: [:])
-    for error in [
-      await cacheError { await (try fileCache(folders)).close() },
-      await cacheError { try await SQLiteCache(path: nil, folders: folders).close() },
-    ] {
-      #expect(error?.errorName == "noDefaultLocation")
-      #expect(error?.explanation.cure == "Set HOME to the user's home folder, or give the cache a path.")
-    }
+    let error = await cacheError { await (try fileCache(folders)).close() }
+    #expect(error?.errorName == "noDefaultLocation")
+    #expect(error?.explanation.cure == "Set HOME to the user's home folder, or give the cache a path.")
   }
 
   private func fileCache(_ folders: ApplicationFolders) throws(CacheError) -> FileCache {

@@ -1,6 +1,7 @@
 import Foundation
 import LarderContent
 import LarderHTTP
+import LarderTestSupport
 import Testing
 
 @Suite("Responses of the engine", .timeLimit(.minutes(5)))

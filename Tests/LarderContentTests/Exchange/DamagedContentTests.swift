@@ -2,6 +2,7 @@ import Foundation
 import LarderContent
 import LarderHTTP
 import Synchronization
+import LarderTestSupport
 import Testing
 
 @Suite("Stored content that is damaged after its beginning", .timeLimit(.minutes(5)))
@@ -36,6 +37,9 @@ struct DamagedContentTests {
       #expect(count == (length - 1) / 65_536 * 65_536)
     }
     #expect(rig.diagnostics.all.count == 1)
+    let damage = try #require(rig.diagnostics.first("entryDamaged"))
+    #expect(damage.level == .error && damage.fields == ["url": "http://h/a"])
+    #expect(damage.error as? CacheError == .corrupt(path: "shelf", reason: "a test"))
   }
 
   @Test("With the caller's limit, content of any length is checked first")

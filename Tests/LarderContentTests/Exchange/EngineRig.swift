@@ -13,7 +13,7 @@ struct EngineRig: Sendable {
   let network: HandNetwork
   let engine: HTTPCache
   let clock: RigClock
-  let diagnostics = Notes()
+  let diagnostics = DiagnosticLog()
 
   init(
     _ automatic: (@Sendable (HTTPRequest, Int) -> HandNetwork.Scripted?)? = nil,
@@ -25,7 +25,7 @@ struct EngineRig: Sendable {
     self.clock = clock
     var options = HTTPCacheOptions()
     options.environment = .at { clock.now }
-    options.onDiagnostic = { diagnostics.add($0.description) }
+    options.onDiagnostic = { diagnostics.add($0) }
     configure(&options)
     slow = SlowShelf(shelf)
     engine = HTTPCache(cache: cache ?? (commitsSlowly ? slow : shelf), transport: network, options: options)
@@ -62,11 +62,4 @@ final class RigClock: Sendable {
   private let time = Atomic<Int64>(1_800_000_000_000)
   var now: Int64 { time.load(ordering: .relaxed) }
   func pass(seconds: Int64) { time.add(seconds * 1000, ordering: .relaxed) }
-}
-
-/// Texts from any task, in their order.
-final class Notes: Sendable {
-  private let texts = Mutex<[String]>([])
-  func add(_ text: String) { texts.withLock { $0.append(text) } }
-  var all: [String] { texts.withLock { $0 } }
 }

@@ -42,7 +42,7 @@ struct FailingCacheTests {
   @Test("a write that fails in the middle leaves every reader with all of the content")
   func inTheMiddle() async throws {
     let rig = EngineRig(nil) { $0.readAheadByteLimit = 4 }
-    let tasks = (0..<3).map { _ in immediately { try await rig.line() } }
+    let tasks = (0..<3).map { _ in immediately { try await rig.line("/a?secret=1") } }
     let asked = await rig.network.asked(0)
     asked.answer(200, ["Cache-Control": "max-age=60"], length: 15)
     asked.send("one")
@@ -53,6 +53,9 @@ struct FailingCacheTests {
     for task in tasks { #expect(try await task.value == "200 onetwothrfoufiv network") }
     #expect(rig.shelf.keys.isEmpty)
     #expect(rig.diagnostics.all.count == 1)
+    let failure = try #require(rig.diagnostics.first("cacheWriteFailed"))
+    #expect(failure.module == "LarderContent" && failure.level == .warning && failure.fields == ["url": "http://h/a"])
+    #expect(failure.error as? CacheError == .full(path: "shelf"))
   }
 
   @Test("whoever is behind when spooled content cannot be read back gets it from the server once more")

@@ -14,7 +14,7 @@ struct FileCacheRig {
   let path: String
   /// What caches are opened with.
   var key: StorageKey?
-  let diagnostics = Log()
+  let diagnostics = DiagnosticLog()
 
   init() throws {
     folder = try TemporaryFolder()
@@ -27,13 +27,6 @@ struct FileCacheRig {
     self.folder = folder
     self.path = path
     key = try RigKey.fromEnvironment()
-  }
-
-  /// What was diagnosed.
-  final class Log: Sendable {
-    private let errors = Mutex<[CacheError]>([])
-    var all: [CacheError] { errors.withLock { $0 } }
-    func add(_ error: CacheError) { errors.withLock { $0.append(error) } }
   }
 
   func open(

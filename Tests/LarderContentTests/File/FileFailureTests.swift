@@ -47,6 +47,23 @@ struct FileFailureTests {
     case hit, hitLarge, storeSmall, storeLarge, replaceSmall, replaceLarge, write, update, remove, removeAll, evict
   }
 
+  @Test("Former content that cannot be removed is reported, and the new entry is stored")
+  func leftover() async throws {
+    let rig = try FileCacheRig()
+    let plan = FaultPlan()
+    let cache = try rig.open(faults: plan.faults)
+    await cache.drained()
+    try await cache.store(FileCacheRig.entry(200_000, seed: 1), forKey: "a")
+    plan.fail(.remove, after: 0, EIO, lasting: true)
+    try await cache.store(FileCacheRig.entry(210_000, seed: 2), forKey: "a")
+    #expect(plan.end() > 0)
+    #expect(try await cache.whole("a")?.bytes == FileCacheRig.bytes(210_000, seed: 2))
+    let leftover = try #require(rig.diagnostics.first("cleanUpFailed"))
+    #expect(leftover.module == "LarderContent" && leftover.level == .warning && leftover.fields == ["path": rig.path])
+    #expect(leftover.error is CacheError)
+    await cache.close()
+  }
+
   @Test("at any one system call: a typed error, whole entries, right numbers", arguments: Act.allCases)
   func everyStep(act: Act) async throws {
     var struck = 0

@@ -1,6 +1,7 @@
 import Foundation
 import LarderContent
 import LarderHTTP
+import LarderTestSupport
 import Testing
 
 @Suite("Ranges through the engine (RFC 9110 §14, RFC 9111 §3.3, §3.4)", .timeLimit(.minutes(5)))

@@ -121,6 +121,22 @@ struct ObjectDamageTests {
     }
   }
 
+  @Test("Counts that cannot be written in the background are reported")
+  func countsAreReported() async throws {
+    let rig = try ObjectRig()
+    try await rig.with { (store) async throws in try await store.put(1, forKey: "a") }
+    try await damage(rig, "CREATE TRIGGER t BEFORE INSERT ON request BEGIN SELECT RAISE(ABORT, 'no'); END")
+    let store = try await rig.open()
+    _ = try await store.value(Int.self, forKey: "a")
+    rig.runDelayed()
+    // The writer's thread runs its work in order.
+    await withCheckedContinuation { written in store.database.whereWriting { _ in written.resume() } }
+    let failure = try #require(rig.diagnostics.first("countsNotWritten"))
+    #expect(failure.module == "LarderObjects" && failure.level == .warning)
+    #expect(failure.fields == ["path": store.database.path] && failure.error is ObjectStoreError)
+    try? await store.close()
+  }
+
   @Test("Counts that cannot be written do not prevent puts")
   func countsFail() async throws {
     let rig = try ObjectRig()

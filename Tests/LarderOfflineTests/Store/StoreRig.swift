@@ -13,6 +13,7 @@ final class StoreRig: Sendable {
   let folder: TemporaryFolder
   let root: String
   let transport: CurlTransport
+  let diagnostics = DiagnosticLog()
 
   init(_ root: String) throws {
     folder = try TemporaryFolder()
@@ -29,6 +30,7 @@ final class StoreRig: Sendable {
       storeName: name, path: folder.path, pageSize: pageSize, encryptionKey: try RigKey.fromEnvironment(),
       answerPageSize: answerPageSize)
     parameters.conversation.retry = .never
+    parameters.onDiagnostic = { [diagnostics] in diagnostics.add($0) }
     guard let url = URL(string: other ?? root) else { throw OfflineODataError(.invalidServiceRoot) }
     return try OfflineODataProvider(serviceRoot: url, transport: transport ?? self.transport, parameters: parameters)
   }

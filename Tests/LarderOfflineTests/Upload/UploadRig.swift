@@ -14,6 +14,7 @@ final class UploadRig: Sendable {
   let service: UploadService
   let folder: TemporaryFolder
   let store: OfflineODataProvider
+  let diagnostics = DiagnosticLog()
 
   init(
     _ ways: UploadService.Ways = .init(), orders: Int = 3, combines: Bool = false,
@@ -26,7 +27,9 @@ final class UploadRig: Sendable {
       }
     }
     folder = try TemporaryFolder()
-    store = try UploadRig.provider(folder, service, combines: combines, sleep: sleep)
+    store = try UploadRig.provider(folder, service, combines: combines, sleep: sleep) { [diagnostics] in
+      diagnostics.add($0)
+    }
     try await store.add(OfflineODataDefiningQuery("orders", "Orders"))
     try await store.add(OfflineODataDefiningQuery("items", "Items"))
     try await store.open()
@@ -34,11 +37,12 @@ final class UploadRig: Sendable {
 
   static func provider(
     _ folder: TemporaryFolder, _ service: any HTTPTransport, combines: Bool = false,
-    sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in }
+    sleep: @escaping @Sendable (Duration) async throws -> Void = { _ in },
+    onDiagnostic: (@Sendable (LarderDiagnostic) -> Void)? = nil
   ) throws -> OfflineODataProvider {
     var parameters = OfflineODataParameters(
       storeName: "store", path: folder.path, encryptionKey: try RigKey.fromEnvironment(),
-      combinesChanges: combines)
+      combinesChanges: combines, onDiagnostic: onDiagnostic)
     parameters.conversation.retry = .never
     parameters.conversation.csrf = .never
     parameters.conversation.environment = .sleeping(sleep)

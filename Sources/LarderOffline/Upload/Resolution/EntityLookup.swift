@@ -114,7 +114,9 @@ extension OpenStore {
   /// Runs a look-up at the service without which the store can continue. Nil if it fails, which is reported.
   func lookUp<Value>(_ path: String, _ body: () async throws -> Value) async -> Value? {
     do { return try await body() } catch {
-      let error = OfflineODataError(below: (error as? UploadStop)?.cause ?? error)
+      let error =
+        error is UnreadableLookup
+        ? OfflineODataError(.malformedAnswer) : OfflineODataError(below: (error as? UploadStop)?.cause ?? error)
       if !error.isCancelled { report(.lookUpFailed(url: (try? root.absoluteText(path)) ?? path, error)) }
       return nil
     }
