@@ -32,7 +32,6 @@ struct DefaultLocationTests {
   func folders(_ variables: [String: String], data: String, caches: String) throws {
     #expect(try path(.objectStore, variables) == data + "/app/objects/store.larder-objects")
     #expect(try path(.fileCache, variables) == caches + "/app/content")
-    #expect(try path(.sqliteCache, variables) == caches + "/app/content-database/cache.larder-content")
     let service = try url("https://erp.example/s/")
     for (location, kind) in [(DefaultLocation.onlineStore(service), "online"), (.offlineStore(service), "offline")] {
       #expect(try path(location, variables).hasPrefix("\(data)/app/\(kind)/erp.example-"))

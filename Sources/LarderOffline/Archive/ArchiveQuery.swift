@@ -15,17 +15,13 @@ extension OpenStore {
 
   /// Prepares a query of one of the store's sets, as the current transaction sees it.
   func preparedQuery(
-    _ text: String, of set: StoreSet, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
-    isPaged: Bool, showsMarks: Bool
+    _ text: String, of set: StoreSet, _ snapshot: ReplicaSnapshot, _ variant: QueryVariant
   ) throws -> PreparedQuery {
-    if set != .log,
-      let query = try affected(text, of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
-    {
-      return query
-    }
-    let (planned, bound) = try ArchiveQuery.bind(text, plan.model.version)
+    if set != .log, let query = try affected(text, of: set, snapshot, variant) { return query }
+    let (planned, bound) = try ArchiveQuery.bind(text, snapshot.plan.model.version)
     let options = QueryWriter.Options(
-      pageSize: isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks, now: environment.now())
+      pageSize: variant.isPaged ? parameters.answerPageSize : nil, showsMarks: variant.showsMarks,
+      now: environment.now())
     let places = ReplicaState(
       version: 0, tables: planned.plan.tables.map { "larder_store_\($0.number)" },
       links: planned.plan.links.map { "larder_links_\($0.number)" }, search: planned.plan.tables.map { _ in nil })
@@ -34,19 +30,20 @@ extension OpenStore {
     let expandsAffected = bound.options.expandsAffected
     if expandsAffected {
       // The response contains entities of two models.
-      model = combinedModel(plan)
+      model = combinedModel(snapshot.plan)
     }
     // For a service before V4, no binder for V4 syntax is cached.
-    let isAsService = !expandsAffected || (planned.model.version < .v4) == (plan.model.version < .v4)
+    let isAsService = !expandsAffected || (planned.model.version < .v4) == (snapshot.plan.model.version < .v4)
     let binder =
       isAsService
-      ? binder(plan) : ODataBinder(model: plan.model, options: ODataBinderOptions(version: planned.model.version))
+      ? binder(snapshot.plan)
+      : ODataBinder(model: snapshot.plan.model, options: ODataBinderOptions(version: planned.model.version))
     let words = AffectedOptions(binder: binder, text: text)
-    writer.sources = try ArchiveQuery(store: self, connection: connection, state: state, plan: plan).sources(
+    writer.sources = try ArchiveQuery(store: self, snapshot: snapshot).sources(
       planned, set, words)
     let readPlan = try writer.plan(bound)
     var reads: Set<Int> = set == .log ? [] : [ReplicaChanges.requests]
-    if expandsAffected { reads.formUnion(plan.tables.indices) }
+    if expandsAffected { reads.formUnion(snapshot.plan.tables.indices) }
     return PreparedQuery(url: bound, plan: readPlan, model: model, alsoReads: reads)
   }
 
@@ -62,36 +59,33 @@ extension OpenStore {
   /// Prepares `ErrorArchive(7)/AffectedEntity…` as a query of the entity itself, if the entity exists. Nil for other
   /// texts.
   private func affected(
-    _ text: String, of set: StoreSet, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
-    isPaged: Bool, showsMarks: Bool
+    _ text: String, of set: StoreSet, _ snapshot: ReplicaSnapshot, _ variant: QueryVariant
   ) throws -> PreparedQuery? {
     guard let close = text.firstIndex(of: ")"), let id = set.key(in: text[...close]) else { return nil }
     let step = ")/" + StoreModel.affected
     guard text[close...].hasPrefix(step) else { return nil }
     let rest = text[close...].dropFirst(step.count)
     guard rest.isEmpty || rest.first == "/" || rest.first == "?" else { return nil }
-    guard let entry = try ChangeQueue(connection).entry(id), set.states.contains(entry.state) else {
+    guard let entry = try ChangeQueue(snapshot.connection).entry(id), set.states.contains(entry.state) else {
       // The request does not exist, and so neither does its entity.
-      return try preparedQuery(
-        String(text[...close]), of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
+      return try preparedQuery(String(text[...close]), of: set, snapshot, variant)
     }
     let reads: Set<Int> = [ReplicaChanges.requests]
-    let rows = LocalRows(plan, state, connection)
+    let rows = LocalRows(snapshot)
     guard let entity = entry.request.entity, let cells = try rows.effective(entity) else {
-      var query = try preparedQuery(
-        String(text[...close]), of: set, connection, state, plan, isPaged: isPaged, showsMarks: showsMarks)
+      var query = try preparedQuery(String(text[...close]), of: set, snapshot, variant)
       query.plan = ReadPlan(
         sql: "SELECT 1 WHERE 0", parameters: [], content: .objects(ReadShape(table: nil, type: nil, members: [])),
         isSingle: true, owner: ReadCount(sql: "SELECT 1", parameters: []))
       // The entity may exist again later: it may be created again, or its deletion may be undone.
-      query.alsoReads = reads.union(plan.tables.indices)
+      query.alsoReads = reads.union(snapshot.plan.tables.indices)
       return query
     }
     guard let path = try rows.path(of: entity, cells) else {
       throw OfflineODataError.unsupported("an entity that is in no entity set, by its path")
     }
     var query = try make(
-      path + rest, state, plan, isPaged ? parameters.answerPageSize : nil, showsMarks: showsMarks)
+      path + rest, snapshot, QueryVariant(isPaged: variant.isPaged, showsMarks: variant.showsMarks))
     query.alsoReads = reads
     return query
   }
@@ -115,9 +109,7 @@ extension ReplicaChanges {
 /// Builds the rows of the store's own sets.
 struct ArchiveQuery {
   let store: OpenStore
-  let connection: Connection
-  let state: ReplicaState
-  let plan: ReplicaPlan
+  let snapshot: ReplicaSnapshot
 
   /// Binds a query in V4 syntax or, if that fails, in the syntax of the service's version.
   static func bind(
@@ -146,7 +138,7 @@ struct ArchiveQuery {
       sources.tables[table.number] = SQLText(table: EventLog.source(table))
       return sources
     }
-    var rows = RequestRows(store, connection, state, plan)
+    var rows = RequestRows(store, snapshot)
     sources.tables[table.number] = RequestRows.source(table, of: set, try rows.texts(of: set))
     if let headers = planned.plan.table("\(set.rawValue)/\(StoreModel.headers)") {
       sources.tables[headers.number] = RequestRows.headers(headers, of: set)
@@ -155,8 +147,8 @@ struct ArchiveQuery {
       sources.links[link.number] = "(SELECT earlier AS source, request AS target FROM larder_dependency)"
     }
     sources.affected = AffectedEntities(
-      plan: plan, state: state, coverage: store.coverage(plan, state), kinds: rows.kinds.sorted { $0.text < $1.text },
-      options: words)
+      plan: snapshot.plan, state: snapshot.state, coverage: store.coverage(snapshot),
+      kinds: rows.kinds.sorted { $0.text < $1.text }, options: words)
     return sources
   }
 }

@@ -8,8 +8,8 @@ extension OpenStore {
   /// Puts one request of the archive, or all of them for nil, back into the queue. Returns how many requests are
   /// pending again.
   func retry(_ id: Int64?) async throws(OfflineODataError) -> Int {
-    try await write { connection, state, plan in
-      var rows = LocalRows(plan, state, connection)
+    try await write { snapshot in
+      var rows = LocalRows(snapshot)
       let entry = try id.map { (id) throws(StorageError) in try rows.queue.entry(id) } ?? nil
       if let entry, entry.isNoticed {
         guard entry.failure?.theirs != nil else {
@@ -31,12 +31,12 @@ extension OpenStore {
 
   /// Puts a rejected creation back into the queue as another request. Returns how many requests are pending again.
   func retry(_ id: Int64, as repair: OfflineODataRepair) async throws(OfflineODataError) -> Int {
-    try await write { [self] connection, state, plan in
-      var rows = LocalRows(plan, state, connection)
+    try await write { [self] snapshot in
+      var rows = LocalRows(snapshot)
       guard let entry = try rows.queue.entry(id), [.archived, .held].contains(entry.state) else {
         throw OfflineODataError(.entityNotFound, "\(StoreSet.archive.rawValue)(\(id))")
       }
-      let creation = try RejectedCreation(entry, changing(plan))
+      let creation = try RejectedCreation(entry, changing(snapshot.plan))
       switch repair {
       case .update: try creation.becomeUpdate(&rows)
       case .key(let key): try creation.setKey(key, &rows)
@@ -67,23 +67,23 @@ extension OpenStore {
   /// Returns the three versions of a request that conflicts, or whose entity is missing or exists already. Nil if the
   /// request failed for another reason or did not fail.
   func conflict(_ id: Int64) async throws(OfflineODataError) -> OfflineODataConflict? {
-    try await read { connection, state, plan in
-      guard let entry = try ChangeQueue(connection).entry(id) else {
+    try await read { snapshot in
+      guard let entry = try ChangeQueue(snapshot.connection).entry(id) else {
         throw OfflineODataError(.entityNotFound, "\(StoreSet.archive.rawValue)(\(id))")
       }
       guard let failure = entry.failure, failure.hasVersions, let entity = entry.request.entity,
-        let table = plan.table(entity.table)
+        let table = snapshot.plan.table(entity.table)
       else { return nil }
-      let rows = LocalRows(plan, state, connection)
+      let rows = LocalRows(snapshot)
       let mine = try failure.mine ?? rows.effective(entity)
-      let paths = RowPath(connection: connection, state: state, plan: plan)
+      let paths = RowPath(snapshot: snapshot)
       let effectivePath = try rows.effective(entity).flatMap { try? rows.path(of: entity, $0) }
       return OfflineODataConflict(
         id: id, path: (try? paths.location(of: entity))?.path ?? effectivePath ?? "",
         customTag: entry.request.customTag,
-        isDeletion: entry.request.operation == .delete, base: failure.base.map { $0.entity(in: table, plan) },
-        mine: mine.map { $0.entity(in: table, plan) },
-        theirs: failure.theirs.map { $0.entity(in: table, plan) }, isTheirsKnown: !failure.theirsIsUnknown,
+        isDeletion: entry.request.operation == .delete, base: failure.base.map { $0.entity(in: table, snapshot.plan) },
+        mine: mine.map { $0.entity(in: table, snapshot.plan) },
+        theirs: failure.theirs.map { $0.entity(in: table, snapshot.plan) }, isTheirsKnown: !failure.theirsIsUnknown,
         mayHaveTakenEffect: failure.mayHaveTakenEffect ?? false)
     }
   }

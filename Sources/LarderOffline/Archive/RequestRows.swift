@@ -15,18 +15,16 @@ struct RequestRows {
   private let store: OpenStore
   private let queue: ChangeQueue
   private let rows: LocalRows
-  private let plan: ReplicaPlan
   private let rendering: RequestRendering
   /// The kinds of the entities that the requests create or change.
   private(set) var kinds: Set<AffectedKind> = []
 
-  init(_ store: OpenStore, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan) {
+  init(_ store: OpenStore, _ snapshot: ReplicaSnapshot) {
     self.store = store
-    self.plan = plan
-    queue = ChangeQueue(connection)
-    rows = LocalRows(plan, state, connection)
+    rows = LocalRows(snapshot)
+    queue = rows.queue
     let journal = UploadJournal(store: store, options: OfflineODataUploadOptions())
-    rendering = UploadPlan.placing(journal.rendering(connection, state, plan), plan)
+    rendering = UploadPlan.placing(journal.rendering(snapshot), snapshot.plan)
   }
 
   /// Returns the rows as JSON: one object for each request, with its properties under their names.
@@ -61,10 +59,10 @@ struct RequestRows {
     text("ETag", entry.request.ifMatch == "*" ? "*" : entry.request.baseETag, &writer)
     writer.name("Conflict")
     writer.boolean(entry.failure?.kind == .conflict && entry.state != .sent)
-    if let entity = entry.request.entity, let table = plan.table(entity.table) {
+    if let entity = entry.request.entity, let table = rows.plan.table(entity.table) {
       let cells = try rows.effective(entity)
       if let cells {
-        let type = cells.text(.type).flatMap(plan.model.structure) ?? table.type
+        let type = cells.text(.type).flatMap(rows.plan.model.structure) ?? table.type
         let kind = AffectedKind(table: table, type: type)
         kinds.insert(kind)
         text("@kind", kind.text, &writer)
@@ -140,7 +138,7 @@ struct RequestRows {
       return nil
     }
     request.contentID = nil
-    guard let preview = try? store.conversation.preview(request, model: plan.model) else { return nil }
+    guard let preview = try? store.conversation.preview(request, model: rows.plan.model) else { return nil }
     return SentRequest(preview, store.root)
   }
 

@@ -33,7 +33,7 @@ struct AwaitedRows: Sendable {
 
   /// The name of a defining query whose download `preparedQuery` needs; nil if all the rows it reads are there.
   func query(of preparedQuery: PreparedQuery, _ rows: LocalRows) throws -> String? {
-    let read = preparedQuery.plan.tables(rows.state, rows.plan)
+    let read = preparedQuery.plan.tables(rows.snapshot)
     let names = read.subtracting(presentTables).compactMap { awaited[$0] }
     return try names.min() ?? queryOfContainer(preparedQuery, read, rows)
   }
@@ -159,7 +159,7 @@ private struct ContainedReach {
     _ missing: MissingRows, _ plan: ReadPlan, _ place: Place, besides knownTables: Set<Int> = []
   ) -> Bool {
     if case .nowhere = place { return false }
-    let ownTables = plan.directTables(rows.state, rows.plan).subtracting(knownTables)
+    let ownTables = plan.directTables(rows.snapshot).subtracting(knownTables)
     if !ownTables.isDisjoint(with: missing.tables), isAround(missing, place) { return true }
     guard let shape = plan.shape else { return false }
     return shape.expands.contains { expand in

@@ -19,9 +19,9 @@ extension Replica {
     guard mayBeEmpty || !plan.tables.isEmpty || self.plan.tables.isEmpty else {
       throw OfflineODataError(.malformedMetadata, "the new document declares no entity sets")
     }
-    return try await write { (connection, _, old) throws(StorageError) in
-      let migration = try ReplicaMigration.run(from: old, to: plan, connection)
-      try connection.run(
+    return try await write { (snapshot) throws(StorageError) in
+      let migration = try ReplicaMigration.run(from: snapshot.plan, to: plan, snapshot.connection)
+      try snapshot.connection.run(
         "UPDATE larder_state SET metadata = ?1, model = model + 1, version = version + 1", .blob(metadata))
       return migration
     }

@@ -18,7 +18,7 @@ struct ReplicaMigration: Sendable, Hashable {
     var migration = ReplicaMigration()
     try StagedTables.dropAll(old, connection)
     var before = try ReplicaRegistry(old, connection)
-    var shown = LocalRows(old, before.state(version: 0), connection)
+    var shown = LocalRows(ReplicaSnapshot(connection: connection, state: before.state(version: 0), plan: old))
     let unfolded = try shown.unfold()
     for number in Array(before.entities.keys) {
       try ReplicaViews.drop(ReplicaViews.name(of: old.tables[number], in: old), connection)
@@ -49,7 +49,7 @@ struct ReplicaMigration: Sendable, Hashable {
       try ReplicaViews.make(plan.tables[number], in: plan, ReplicaRegistry.name("e", entry), connection)
     }
     // Pending changes are applied again to the migrated rows.
-    var local = LocalRows(plan, after.state(version: 0), connection)
+    var local = LocalRows(ReplicaSnapshot(connection: connection, state: after.state(version: 0), plan: plan))
     try local.fitEffects()
     _ = try local.refold(unfolded, after)
     try connection.logChange(nil)

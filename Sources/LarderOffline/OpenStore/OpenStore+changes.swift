@@ -22,10 +22,10 @@ extension OpenStore {
       if let bytes = try await store(request) { stored[place] = bytes }
     }
     let isShort = requests.count == 1 && stored.isEmpty && requests[0].isShort
-    return try await write(isShort: isShort) { [self, stored] connection, state, plan in
+    return try await write(isShort: isShort) { [self, stored] snapshot in
       var maker = ChangeMaker(
-        changing(plan), LocalRows(plan, state, connection), isChangeSet: isChangeSet,
-        coverage: { self.coverage(plan, state) })
+        changing(snapshot.plan), LocalRows(snapshot), isChangeSet: isChangeSet,
+        coverage: { self.coverage(snapshot) })
       maker.combines = parameters.combinesChanges
       var responses: [ODataSingleResponse] = []
       for (place, request) in requests.enumerated() {
@@ -35,12 +35,12 @@ extension OpenStore {
         do { change = try maker.make(request, stored: stored[place]) } catch let error as OfflineODataError
           where error.name == .entityNotFound
         {
-          try checkDownloaded(path, connection, maker.rows.state, plan)
+          try checkDownloaded(path, maker.rows.snapshot)
           throw error
         }
         // If the entity cannot be read for the response, the change does not fail: the caller would apply it a second
         // time.
-        if change.showsEntity { change.shown = try? shown(change, request, connection, maker.rows.state, plan) }
+        if change.showsEntity { change.shown = try? shown(change, request, maker.rows.snapshot) }
         // The response is created inside the transaction, so that an error rolls the changes back.
         responses.append(try response(to: request, at: path, change))
       }
@@ -51,14 +51,12 @@ extension OpenStore {
 
   /// Throws if the local copy does not contain enough to know whether an entity on a path exists: the error is that of
   /// a read of the path, or of a part of it.
-  private func checkDownloaded(
-    _ path: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
-  ) throws {
+  private func checkDownloaded(_ path: String, _ snapshot: ReplicaSnapshot) throws {
     var steps = try relative(path).prefix { $0 != "?" }.split(separator: "/").map(String.init)
     while !steps.isEmpty {
       // Nothing can be read after `$ref`, `$value` or an action.
-      let preparedChange = try? make(steps.joined(separator: "/"), state, plan, nil)
-      try preparedChange?.plan.check(connection)
+      let preparedChange = try? make(steps.joined(separator: "/"), snapshot, QueryVariant(isPaged: false))
+      try preparedChange?.plan.check(snapshot.connection)
       steps.removeLast()
     }
   }
@@ -106,8 +104,9 @@ extension OpenStore {
 
   /// Whether there are pending changes or archived requests.
   func hasPendingChanges() async throws(OfflineODataError) -> Bool {
-    try await read { connection, _, _ in
-      try connection.first("SELECT 1 FROM larder_request LIMIT 1") { (_) throws(StorageError) in true } ?? false
+    try await read { snapshot in
+      try snapshot.connection.first("SELECT 1 FROM larder_request LIMIT 1") { (_) throws(StorageError) in true }
+        ?? false
     }
   }
 
@@ -179,14 +178,14 @@ extension OpenStore {
   ///
   /// - Parameter isShort: whether it takes so little time that it may run on the caller's thread.
   func write<Value: Sendable>(
-    isShort: Bool = false, _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> Value
+    isShort: Bool = false, _ body: @escaping @Sendable (ReplicaSnapshot) throws -> Value
   ) async throws(OfflineODataError) -> Value {
     let failure = Locked<(any Error)?>(nil)
     let work = {
-      @Sendable (connection: Connection, state: ReplicaState, plan: ReplicaPlan) throws(StorageError) -> Value in
-      do { return try body(connection, state, plan) } catch let error as StorageError { throw error } catch {
+      @Sendable (snapshot: ReplicaSnapshot) throws(StorageError) -> Value in
+      do { return try body(snapshot) } catch let error as StorageError { throw error } catch {
         failure.withLock { $0 = error }
-        throw .givenUp(connection.file ?? "")
+        throw .givenUp(snapshot.connection.file ?? "")
       }
     }
     do throws(StorageError) {

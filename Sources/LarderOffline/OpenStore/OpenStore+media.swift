@@ -7,18 +7,21 @@ extension OpenStore {
   /// Returns the stream that a path leads to: `Photos(1)/$value`, `Products(1)/Photo`.
   func streamName(_ path: String) async throws(OfflineODataError) -> StoredStreams.Name {
     let text = try relative(path)
-    return try await read { [self] connection, state, plan in
-      let query = try preparedQuery(text, connection, state, plan)
+    return try await read { [self] snapshot in
+      let query = try preparedQuery(text, snapshot)
       guard case .media(let shape, let property) = query.plan.content, let id = shape.id else {
         throw OfflineODataError(.unsupportedRequest, "'\(path.prefix { $0 != "?" })' does not lead to media")
       }
-      try query.plan.check(connection)
+      try query.plan.check(snapshot.connection)
       var entity: Int64?
-      try ResultWriter(connection: connection, types: ResultTypes(model: plan.model, form: form(.init(), plan.model)))
-        .forEachRow(query.plan.sql, query.plan.parameters.values()) { row in
-          entity = row.integer(id)
-          return false
-        }
+      try ResultWriter(
+        connection: snapshot.connection,
+        types: ResultTypes(model: snapshot.plan.model, form: form(.init(), snapshot.plan.model))
+      )
+      .forEachRow(query.plan.sql, query.plan.parameters.values()) { row in
+        entity = row.integer(id)
+        return false
+      }
       guard let entity else { throw OfflineODataError(.entityNotFound, "'\(path.prefix { $0 != "?" })'") }
       return StoredStreams.Name(entity: entity, property: property ?? "")
     }
@@ -27,7 +30,7 @@ extension OpenStore {
   /// Returns the bytes that a path leads to. Throws `notFound` if they are not in the store.
   func media(_ path: String) async throws(OfflineODataError) -> OfflineODataMedia {
     let name = try await streamName(path)
-    let head = try await read { connection, _, _ in try StoredStreams.head(name, connection) }
+    let head = try await read { snapshot in try StoredStreams.head(name, snapshot.connection) }
     guard let head else { throw OfflineODataError(.mediaNotFound, "'\(path.prefix { $0 != "?" })'") }
     return OfflineODataMedia(
       contentType: head.contentType, etag: head.etag, body: StoredStreams.body(head, self))
@@ -45,8 +48,8 @@ extension StoredStreams {
         return number
       }
       guard number < count else { return nil }
-      let bytes = try await store.read { connection, _, _ in
-        try connection.first(
+      let bytes = try await store.read { snapshot in
+        try snapshot.connection.first(
           "SELECT bytes FROM larder_stream_chunk WHERE generation = ?1 AND number = ?2", .integer(head.generation),
           .integer(number)
         ) { (row) throws(StorageError) in try row.bytes(0) }

@@ -18,11 +18,11 @@ extension OpenStore {
   ) async throws(OfflineODataError) -> Value {
     let variant = QueryVariant(
       isPaged: isPaged, showsMarks: options.showsMarks(text), localRowsOnly: options.localRowsOnly)
-    let work = { @Sendable [self] (connection: Connection, state: ReplicaState, plan: ReplicaPlan) throws -> Value in
-      let begin = connection.environment.uptime()
-      let query = try preparedQuery(text, connection, state, plan, variant)
-      defer { query.pace.note(connection.environment.uptime() - begin) }
-      return try body(try run(query, options, connection, plan), connection)
+    let work = { @Sendable [self] (snapshot: ReplicaSnapshot) throws -> Value in
+      let begin = snapshot.connection.environment.uptime()
+      let query = try preparedQuery(text, snapshot, variant)
+      defer { query.pace.note(snapshot.connection.environment.uptime() - begin) }
+      return try body(try run(query, options, snapshot), snapshot.connection)
     }
     let isMain = BlockedThread.isMain(#isolation)
     let name = name(text, variant)
@@ -32,55 +32,46 @@ extension OpenStore {
     return try await read(work)
   }
 
-  private func executeHere<Value>(
-    _ work: (Connection, ReplicaState, ReplicaPlan) throws -> Value
-  ) throws(OfflineODataError) -> Value? {
-    let result: Result<Value, any Error>?
-    do throws(StorageError) {
-      result = try replica.readHere(within: QueryPacing.limit) { (connection, state, plan) throws(StorageError) in
-        Result { try work(connection, state, plan) }
-      }
-    } catch { throw OfflineODataError(error) }
-    do { return try result?.get() } catch { throw OfflineODataError(below: error) }
+  private func executeHere<Value>(_ work: (ReplicaSnapshot) throws -> Value) throws(OfflineODataError) -> Value? {
+    do {
+      return try replica.readHere(within: QueryPacing.limit) { (snapshot) throws(StorageError) in
+        Result { try work(snapshot) }
+      }?.get()
+    } catch { throw OfflineODataError(below: error) }
   }
 
   /// Creates the run of a query in a transaction.
   func run(
-    _ text: String, _ options: OfflineODataResultOptions, _ connection: Connection, _ state: ReplicaState,
-    _ plan: ReplicaPlan, isPaged: Bool = true
+    _ text: String, _ options: OfflineODataResultOptions, _ snapshot: ReplicaSnapshot, isPaged: Bool = true
   ) throws -> ResultRun {
     let variant = QueryVariant(
       isPaged: isPaged, showsMarks: options.showsMarks(text), localRowsOnly: options.localRowsOnly)
-    return try run(try preparedQuery(text, connection, state, plan, variant), options, connection, plan)
+    return try run(try preparedQuery(text, snapshot, variant), options, snapshot)
   }
 
   private func run(
-    _ query: PreparedQuery, _ options: OfflineODataResultOptions, _ connection: Connection, _ plan: ReplicaPlan
+    _ query: PreparedQuery, _ options: OfflineODataResultOptions, _ snapshot: ReplicaSnapshot
   ) throws -> ResultRun {
-    try query.plan.check(connection)
+    try query.plan.check(snapshot.connection)
     let options = try options.heeding(query.url.options.format, isJSON: query.plan.content.isJSON)
     return ResultRun(
-      plan: query.plan, url: query.url, form: form(options, plan.model), model: query.model,
+      plan: query.plan, url: query.url, form: form(options, snapshot.plan.model), model: query.model,
       heads: query.heads, alsoReads: query.alsoReads)
   }
 
   /// Binds and plans a query for the state that a transaction sees. The result is cached for the next use.
   func preparedQuery(
-    _ text: String, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
-    _ variant: QueryVariant = QueryVariant()
+    _ text: String, _ snapshot: ReplicaSnapshot, _ variant: QueryVariant = QueryVariant()
   ) throws -> PreparedQuery {
     let name = name(text, variant)
-    let cached = prepared.withLock { $0.query(name, state.version) }
+    let cached = prepared.withLock { $0.query(name, snapshot.state.version) }
     if let cached, !cached.plan.usesCurrentTime { return cached }
-    if let set = OpenStore.storeSet(text, plan.model) {
-      return try preparedQuery(
-        text, of: set, connection, state, plan, isPaged: variant.isPaged, showsMarks: variant.showsMarks)
+    if let set = OpenStore.storeSet(text, snapshot.plan.model) {
+      return try preparedQuery(text, of: set, snapshot, variant)
     }
-    var query = try make(
-      text, state, plan, variant.isPaged ? parameters.answerPageSize : nil, showsMarks: variant.showsMarks,
-      localRowsOnly: variant.localRowsOnly)
+    var query = try make(text, snapshot, variant)
     if let cached { query.pace = cached.pace }
-    prepared.withLock { $0.keep(query, name, state.version) }
+    prepared.withLock { $0.keep(query, name, snapshot.state.version) }
     return query
   }
 
@@ -92,17 +83,14 @@ extension OpenStore {
     return variant.showsMarks ? name + "\n" : name
   }
 
-  func make(
-    _ text: String, _ state: ReplicaState, _ plan: ReplicaPlan, _ pageSize: Int?, showsMarks: Bool = false,
-    localRowsOnly: Bool = false
-  ) throws -> PreparedQuery {
+  func make(_ text: String, _ snapshot: ReplicaSnapshot, _ variant: QueryVariant) throws -> PreparedQuery {
+    let plan = snapshot.plan
     let url = try ODataParser(plan.model.version).relativeURL(text)
     let bound = try binder(plan).bind(url, text: text)
     let options = QueryWriter.Options(
-      pageSize: pageSize, showsMarks: showsMarks, localRowsOnly: localRowsOnly,
-      now: environment.now())
-    let readPlan = try QueryWriter(plan: plan, state: state, options: options, coverage: coverage(plan, state))
-      .plan(bound)
-    return PreparedQuery(url: bound, plan: readPlan, model: plan.model)
+      pageSize: variant.isPaged ? parameters.answerPageSize : nil, showsMarks: variant.showsMarks,
+      localRowsOnly: variant.localRowsOnly, now: environment.now())
+    let writer = QueryWriter(plan: plan, state: snapshot.state, options: options, coverage: coverage(snapshot))
+    return PreparedQuery(url: bound, plan: try writer.plan(bound), model: plan.model)
   }
 }

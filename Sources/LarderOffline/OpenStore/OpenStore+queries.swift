@@ -168,7 +168,7 @@ extension OpenStore {
   func requestIndexes() async throws {
     let indexes = parameters.indexes
     guard !indexes.isEmpty else { return }
-    let isFilled = try await read { _, _, plan in !plan.tables.isEmpty }
+    let isFilled = try await read { snapshot in !snapshot.plan.tables.isEmpty }
     guard !isFilled else {
       for index in indexes {
         guard try await replica.addIndex(on: index.entitySet, index.properties) else {
@@ -191,7 +191,7 @@ extension OpenStore {
   /// Sets the current model in the conversation with the service.
   func useModel() async throws {
     // The model that a transaction sees is the current one, even after another process has changed it.
-    let model = try await read { _, _, plan in plan.model }
+    let model = try await read { snapshot in snapshot.plan.model }
     conversation.use(model)
   }
 }

@@ -39,13 +39,14 @@ extension OpenStore {
   private func serviceDocument(
     _ text: String, _ options: OfflineODataResultOptions
   ) async throws(OfflineODataError) -> (bytes: [UInt8], end: ResultRun.End)? {
-    try await read { [self] _, _, plan in
-      guard !plan.tables.isEmpty else { throw OfflineODataError(.neverDownloaded) }
-      let url = try binder(plan).bind(try ODataParser(plan.model.version).relativeURL(text), text: text)
+    try await read { [self] snapshot in
+      guard !snapshot.plan.tables.isEmpty else { throw OfflineODataError(.neverDownloaded) }
+      let url = try binder(snapshot.plan).bind(
+        try ODataParser(snapshot.plan.model.version).relativeURL(text), text: text)
       guard case .service = url.resource else { return nil }
-      let form = form(try options.heeding(url.options.format, isJSON: true), plan.model)
+      let form = form(try options.heeding(url.options.format, isJSON: true), snapshot.plan.model)
       return (
-        ServiceDocument(model: plan.model, form: form).json(),
+        ServiceDocument(model: snapshot.plan.model, form: form).json(),
         ResultRun.End(outcome: .content, rows: 0, mediaType: form.mediaType)
       )
     }
@@ -64,8 +65,8 @@ extension OpenStore {
     _ text: String, _ options: OfflineODataResultOptions
   ) async throws(OfflineODataError) {
     guard OpenStore.containsSearch(text), OpenStore.storeSet(text, replica.model) == nil else { return }
-    let unindexed = try await read { [self] connection, state, plan in
-      try preparedQuery(text, connection, state, plan, QueryVariant(localRowsOnly: options.localRowsOnly)).plan
+    let unindexed = try await read { [self] snapshot in
+      try preparedQuery(text, snapshot, QueryVariant(localRowsOnly: options.localRowsOnly)).plan
         .unindexed
     }
     guard !unindexed.isEmpty else { return }
@@ -88,44 +89,43 @@ extension OpenStore {
 
   /// The representation of the entity in the response to a change; nil if the response has no content.
   func shown(
-    _ change: AppliedChange, _ request: ODataSingleRequest, _ connection: Connection, _ state: ReplicaState,
-    _ plan: ReplicaPlan
+    _ change: AppliedChange, _ request: ODataSingleRequest, _ snapshot: ReplicaSnapshot
   ) throws -> (bytes: [UInt8], mediaType: String)? {
     guard let path = change.path else { return nil }
     let options = OfflineODataResultOptions(request)
     var run: ResultRun?
     if let set = change.entity?.table, let key = change.key {
       let options = try options.heeding(nil, isJSON: true)
-      run = try entityQuery(path, set, key, state, plan, showsMarks: options.showsMarks(path)).map { query in
+      run = try entityQuery(path, set, key, snapshot, showsMarks: options.showsMarks(path)).map { query in
         ResultRun(
-          plan: query.plan, url: query.url, form: form(options, plan.model), model: query.model,
+          plan: query.plan, url: query.url, form: form(options, snapshot.plan.model), model: query.model,
           heads: query.heads)
       }
     }
-    let result = try (run ?? self.run(path, options, connection, state, plan)).json(connection)
+    let result = try (run ?? self.run(path, options, snapshot)).json(snapshot.connection)
     return result.end.outcome == .content ? (result.bytes, result.end.mediaType) : nil
   }
 
   /// The query for an entity of a set by its key. It is planned for the first key that is requested, and reused for all
   /// other keys. Nil if the plan depends on the key.
   private func entityQuery(
-    _ path: String, _ set: String, _ key: [SQLValue], _ state: ReplicaState, _ plan: ReplicaPlan, showsMarks: Bool
+    _ path: String, _ set: String, _ key: [SQLValue], _ snapshot: ReplicaSnapshot, showsMarks: Bool
   ) throws -> PreparedQuery? {
     // No URL contains this character, so the name is unique.
     let name = "\u{0}\(set)" + (showsMarks ? "\n" : "")
     let parameters = key.map { ReadParameter.value($0) }
-    if var cached = prepared.withLock({ $0.query(name, state.version) }) {
+    if var cached = prepared.withLock({ $0.query(name, snapshot.state.version) }) {
       cached.plan = cached.plan.with(parameters)
       return cached
     }
-    let query = try make(path, state, plan, nil, showsMarks: showsMarks)
+    let query = try make(path, snapshot, QueryVariant(isPaged: false, showsMarks: showsMarks))
     guard query.plan.parameters == parameters, query.plan.count == nil, query.plan.owner == nil,
       !query.plan.usesCurrentTime,
       query.plan.checks.isEmpty
     else {
       return nil
     }
-    prepared.withLock { $0.keep(query, name, state.version) }
+    prepared.withLock { $0.keep(query, name, snapshot.state.version) }
     return query
   }
 }

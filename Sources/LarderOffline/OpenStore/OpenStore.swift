@@ -70,12 +70,13 @@ final class OpenStore: Sendable {
   }
 
   /// The data covered by the defining queries. It is computed once for each state of the queries.
-  func coverage(_ plan: ReplicaPlan, _ state: ReplicaState) -> Coverage {
-    if let kept = covered.withLock({ $0 }), kept.first === plan.tables.first, kept.queries == state.queries {
+  func coverage(_ snapshot: ReplicaSnapshot) -> Coverage {
+    let (plan, queries) = (snapshot.plan, snapshot.state.queries)
+    if let kept = covered.withLock({ $0 }), kept.first === plan.tables.first, kept.queries == queries {
       return kept.coverage
     }
-    let created = Coverage(state.queries, plan: plan, binder: binder(plan))
-    covered.withLock { $0 = Covered(first: plan.tables.first, queries: state.queries, coverage: created) }
+    let created = Coverage(queries, plan: plan, binder: binder(plan))
+    covered.withLock { $0 = Covered(first: plan.tables.first, queries: queries, coverage: created) }
     return created
   }
 
@@ -89,15 +90,11 @@ final class OpenStore: Sendable {
 
   /// Runs `body` in a read transaction. Errors of any kind are passed on.
   func read<Value: Sendable>(
-    _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> Value
+    _ body: @escaping @Sendable (ReplicaSnapshot) throws -> Value
   ) async throws(OfflineODataError) -> Value {
-    let result: Result<Value, any Error>
-    do throws(StorageError) {
-      result = try await replica.read { (connection, state, plan) throws(StorageError) in
-        Result { try body(connection, state, plan) }
-      }
-    } catch { throw OfflineODataError(error) }
-    do { return try result.get() } catch { throw OfflineODataError(below: error) }
+    do {
+      return try await replica.read { (snapshot) throws(StorageError) in Result { try body(snapshot) } }.get()
+    } catch { throw OfflineODataError(below: error) }
   }
 
   /// Throws `storeReadOnly` if the file is read-only, and `diskFull` if that is for lack of disk space, before anything

@@ -61,8 +61,8 @@ extension OfflineODataProvider {
     var entityPath = example ?? path
     if name != nil, operation == .create || operation == .createMedia {
       let collection = entityPath
-      entityPath = try await openStore().read { [store = try openStore()] _, _, plan in
-        try ChangeSetDraft.anEntity(of: collection, store.changing(plan))
+      entityPath = try await openStore().read { [store = try openStore()] snapshot in
+        try ChangeSetDraft.anEntity(of: collection, store.changing(snapshot.plan))
       }
     }
     draft.add(request, name: name, example: entityPath)

@@ -16,8 +16,8 @@ extension OfflineODataProvider {
     let store = try openStore()
     var request = ODataSingleRequest(operation, path)
     guard let json else { return request }
-    let content = try await store.read { _, _, plan in
-      try ChangeContent(of: path, isAction: operation == .invokeAction, store.changing(plan))
+    let content = try await store.read { snapshot in
+      try ChangeContent(of: path, isAction: operation == .invokeAction, store.changing(snapshot.plan))
     }
     try content.read(json, into: &request)
     return request
@@ -40,8 +40,8 @@ extension OfflineODataProvider {
     _ path: String, to target: String?, removes: Bool, example: String?
   ) async throws -> ODataSingleRequest {
     let store = try openStore()
-    let (text, isCollection) = try await store.read { _, _, plan in
-      let context = store.changing(plan)
+    let (text, isCollection) = try await store.read { snapshot in
+      let context = store.changing(snapshot.plan)
       func parts(_ path: String) throws -> [Substring] {
         let place = example == nil ? try context.split(path).path : path
         let all = place.split(separator: "/").filter { $0 != "$links" }
@@ -53,7 +53,7 @@ extension OfflineODataProvider {
         throw OfflineODataError(.unsupportedChange, "the path of a link must end with a navigation property: '\(path)'")
       }
       let isCollection = navigation.type.isCollection
-      let isV2 = plan.model.version < .v4
+      let isV2 = snapshot.plan.model.version < .v4
       if isV2 { steps.insert("$links", at: steps.count - 1) }
       return (steps.joined(separator: "/") + (isV2 ? "" : "/$ref"), isCollection)
     }

@@ -39,8 +39,8 @@ extension OfflineODataProvider {
     let text = try store.relative(path)
     try await store.prepare(text, options)
     return try await translated {
-      let stream = try await ResultStream.open(store.replica) { connection, state, plan in
-        try store.run(text, options, connection, state, plan)
+      let stream = try await ResultStream.open(store.replica) { snapshot in
+        try store.run(text, options, snapshot)
       }
       guard stream.end.outcome != .nothing else { throw OfflineODataError(.entityNotFound, "'\(text)'") }
       return OfflineODataResultStream(stream)
@@ -101,8 +101,8 @@ extension OfflineODataProvider {
     return OfflineODataLiveResults(
       {
         await resumable.current().map { store in
-          LiveSource(replica: store.replica) { connection, state, plan in
-            try store.run(text, OfflineODataResultOptions(), connection, state, plan, isPaged: false)
+          LiveSource(replica: store.replica) { snapshot in
+            try store.run(text, OfflineODataResultOptions(), snapshot, isPaged: false)
           }
         }
       },
@@ -129,8 +129,8 @@ extension OfflineODataProvider {
     try store.checkWritable()
     let name = try await store.streamName(path)
     let text = try store.relative(path)
-    let source = try await store.read { connection, state, plan in
-      try store.preparedQuery(text, connection, state, plan).plan.content.mediaTable?.name
+    let source = try await store.read { snapshot in
+      try store.preparedQuery(text, snapshot).plan.content.mediaTable?.name
     }
     let missingStream = StreamDownload.MissingStream(name: name, source: source ?? "", path: path)
     _ = try await translated { try await StreamDownload(store: store).fetch(missingStream) }
@@ -140,8 +140,8 @@ extension OfflineODataProvider {
   package func namesMedia(_ path: String, localRowsOnly: Bool = false) async throws -> Bool {
     let store = try openStore()
     let text = try store.relative(path)
-    return try await store.read { connection, state, plan in
-      try store.preparedQuery(text, connection, state, plan, QueryVariant(localRowsOnly: localRowsOnly)).plan.content
+    return try await store.read { snapshot in
+      try store.preparedQuery(text, snapshot, QueryVariant(localRowsOnly: localRowsOnly)).plan.content
         .mediaTable
         != nil
     }
@@ -151,8 +151,8 @@ extension OfflineODataProvider {
   package func columnNames(_ path: String, localRowsOnly: Bool = false) async throws -> [String] {
     let store = try openStore()
     let text = try store.relative(path)
-    return try await store.read { connection, state, plan in
-      try store.preparedQuery(text, connection, state, plan, QueryVariant(localRowsOnly: localRowsOnly)).plan.content
+    return try await store.read { snapshot in
+      try store.preparedQuery(text, snapshot, QueryVariant(localRowsOnly: localRowsOnly)).plan.content
         .columnNames
     }
   }
@@ -166,10 +166,10 @@ extension OfflineODataProvider {
     let store = try openStore()
     let text = try store.relative(path)
     try await store.prepare(text, OfflineODataResultOptions(localRowsOnly: localRowsOnly))
-    return try await store.read { connection, state, plan in
-      let question = try store.preparedQuery(text, connection, state, plan, QueryVariant(localRowsOnly: localRowsOnly))
-      try question.plan.check(connection)
-      var explanation = OfflineODataExplanation(try Explanation(question.plan, on: connection))
+    return try await store.read { snapshot in
+      let question = try store.preparedQuery(text, snapshot, QueryVariant(localRowsOnly: localRowsOnly))
+      try question.plan.check(snapshot.connection)
+      var explanation = OfflineODataExplanation(try Explanation(question.plan, on: snapshot.connection))
       explanation.isOfLocalRowsOnly = localRowsOnly
       return explanation
     }

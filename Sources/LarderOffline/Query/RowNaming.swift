@@ -28,7 +28,7 @@ struct RowNaming: Sendable {
     guard let table = writer.plan.table(row.table), writer.sources.tables.isEmpty,
       writer.state.tables.indices.contains(table.number)
     else { return rowName }
-    let rows = LocalRows(writer.plan, writer.state, connection)
+    let rows = LocalRows(ReplicaSnapshot(connection: connection, state: writer.state, plan: writer.plan))
     guard let cells = try? rows.effective(row), let path = try? rows.path(of: row, cells) else { return rowName }
     return path
   }

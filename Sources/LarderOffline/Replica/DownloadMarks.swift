@@ -26,7 +26,7 @@ struct DownloadMarks: Sendable {
   func begin(_ replica: Replica) async throws(StorageError) {
     let isAlreadyLast = try await replica.database.read { (connection) throws(StorageError) in try isLast(connection) }
     guard !isAlreadyLast else { return }
-    try await replica.write { (connection, _, _) throws(StorageError) in try begin(connection) }
+    try await replica.write { (snapshot) throws(StorageError) in try begin(snapshot.connection) }
   }
 
   /// Makes the download the last one, unless it already is, inside a transaction.

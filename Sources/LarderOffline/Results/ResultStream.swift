@@ -15,11 +15,11 @@ struct ResultStream: AsyncSequence, Sendable {
 
   /// Begins a transaction, creates the result in it and writes the first piece.
   static func open(
-    _ replica: Replica, _ make: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> ResultRun
+    _ replica: Replica, _ make: @escaping @Sendable (ReplicaSnapshot) throws -> ResultRun
   ) async throws -> ResultStream {
     try await begin(
-      try await replica.readSession { (connection, state, plan) throws(StorageError) in
-        ResultPieces(Result { try make(connection, state, plan) })
+      try await replica.readSession { (snapshot) throws(StorageError) in
+        ResultPieces(Result { try make(snapshot) })
       })
   }
 

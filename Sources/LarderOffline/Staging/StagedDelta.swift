@@ -31,9 +31,9 @@ final class StagedDelta: Sendable {
   static func begin(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
   ) async throws(StorageError) -> StagedDelta {
-    try await replica.write { (connection, _, plan) throws(StorageError) in
-      try StagedTables.drop(query: query, plan, connection)
-      try connection.run(
+    try await replica.write { (snapshot) throws(StorageError) in
+      try StagedTables.drop(query: query, snapshot)
+      try snapshot.connection.run(
         "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 1, 0, 0, 0)", .integer(query))
     }
     return StagedDelta(replica, query, table, places, position: nil, pages: 0)
@@ -65,8 +65,8 @@ final class StagedDelta: Sendable {
 
   /// Discards what is staged.
   func discard() async throws(StorageError) {
-    try await replica.write { [query] (connection, _, plan) throws(StorageError) in
-      try StagedTables.drop(query: query, plan, connection)
+    try await replica.write { [query] (snapshot) throws(StorageError) in
+      try StagedTables.drop(query: query, snapshot)
     }
   }
 
@@ -85,25 +85,29 @@ final class StagedDelta: Sendable {
       deltaLink: deltaLink, etag: etag, lastModified: lastModified, time: time, marks: marks)
     let unreadable = Locked<(any Error & Sendable)?>(nil)
     do {
-      return try await replica.write { [self] (connection, state, plan) throws(StorageError) in
-        var local = LocalRows(plan, state, connection)
+      return try await replica.write { [self] (snapshot) throws(StorageError) in
+        var local = LocalRows(snapshot)
         let unfolded = try local.unfold()
         let deleted = try local.showDeleted()
-        var writer = try DeltaWriter(plan, query, table, places, connection)
-        for reference in deleted { try writer.delete(reference, connection) }
-        for reference in try UploadedRows(connection).moved() { writer.release(moved: reference) }
-        do { try read(plan, connection, &writer) } catch let error as StorageError { throw error } catch {
+        var writer = try DeltaWriter(snapshot.plan, query, table, places, snapshot.connection)
+        for reference in deleted { try writer.delete(reference, snapshot.connection) }
+        for reference in try UploadedRows(snapshot.connection).moved() { writer.release(moved: reference) }
+        do { try read(snapshot.plan, snapshot.connection, &writer) } catch let error as StorageError {
+          throw error
+        } catch {
           unreadable.withLock { $0 = error }
-          throw .givenUp(connection.file ?? "")
+          throw .givenUp(snapshot.connection.file ?? "")
         }
-        var outcome = try writer.finish(connection)
+        var outcome = try writer.finish(snapshot.connection)
         outcome.conflicts = try local.refold(unfolded, writer.registry)
         outcome.noticed = local.noticed
         outcome.changed.formUnion(local.changed)
-        for (table, rows) in writer.upserted { try marks.mark(rows, of: plan.tables[table], connection) }
-        try marks.mark(local.upserted, in: plan, connection)
-        try ending.write(query, connection)
-        try StagedTables.drop(query: query, plan, connection)
+        for (table, rows) in writer.upserted {
+          try marks.mark(rows, of: snapshot.plan.tables[table], snapshot.connection)
+        }
+        try marks.mark(local.upserted, in: snapshot.plan, snapshot.connection)
+        try ending.write(query, snapshot.connection)
+        try StagedTables.drop(query: query, snapshot)
         return outcome
       }
     } catch {

@@ -71,8 +71,8 @@ extension StagedRead {
     if queue.byteCount > StagedRead.muchStaged || compared.work.tables.contains(where: \.isShared) {
       try? await replica.database.settleLog()
     }
-    return try await replica.write { [self] (connection, _, plan) throws(StorageError) in
-      try flip(compared, ending, plan, connection)
+    return try await replica.write { [self] (snapshot) throws(StorageError) in
+      try flip(compared, ending, snapshot.plan, snapshot.connection)
     }
   }
 
@@ -375,7 +375,7 @@ extension StagedRead {
       }
     }
     try connection.countVersionUp()
-    var local = LocalRows(plan, registry.state(version: 0), connection)
+    var local = LocalRows(ReplicaSnapshot(connection: connection, state: registry.state(version: 0), plan: plan))
     outcome.conflicts = try local.refold(
       readWith: Dictionary(uniqueKeysWithValues: work.tables.map { ($0.number, $0.bit) }),
       told: Dictionary(uniqueKeysWithValues: work.links.map { ($0.number, $0.next + "_told") }))

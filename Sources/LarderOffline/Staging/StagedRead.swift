@@ -53,11 +53,11 @@ final class StagedRead: Sendable {
   static func begin(
     _ replica: Replica, query: Int64, table: Int, in container: Container? = nil, places: [Int64: QueryPlaces] = [:]
   ) async throws(StorageError) -> StagedRead {
-    let plan = try await replica.write { (connection, _, plan) throws(StorageError) in
-      try StagedTables.drop(query: query, plan, connection)
-      try connection.run(
+    let plan = try await replica.write { (snapshot) throws(StorageError) in
+      try StagedTables.drop(query: query, snapshot)
+      try snapshot.connection.run(
         "INSERT INTO larder_download(query, way, pages, rows, bytes) VALUES(?1, 0, 0, 0, 0)", .integer(query))
-      return plan
+      return snapshot.plan
     }
     return StagedRead(
       replica, query, table, plan, position: nil, pages: 0, rows: 0, container: container, places: places)
@@ -67,10 +67,10 @@ final class StagedRead: Sendable {
   static func resume(
     _ replica: Replica, query: Int64, table: Int, places: [Int64: QueryPlaces] = [:]
   ) async throws(StorageError) -> StagedRead? {
-    let stored = try await replica.read { (connection, _, plan) throws(StorageError) in
-      try connection.first(
+    let stored = try await replica.read { (snapshot) throws(StorageError) in
+      try snapshot.connection.first(
         "SELECT position, pages, rows FROM larder_download WHERE query = ?1 AND way = 0", .integer(query)
-      ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1), try row.int64(2), plan) }
+      ) { (row) throws(StorageError) in (try row.textOrNil(0), try row.int64(1), try row.int64(2), snapshot.plan) }
     }
     guard let stored, stored.0 != nil || stored.1 > 0 else { return nil }
     return StagedRead(
@@ -113,9 +113,9 @@ final class StagedRead: Sendable {
   /// Discards what is staged.
   func discard() async throws(StorageError) {
     await queue.stop()
-    _ = try await replica.write { [query] (connection, _, plan) throws(StorageError) in
-      try StagedTables.drop(query: query, plan, connection)
-      try connection.countVersionUp()
+    _ = try await replica.write { [query] (snapshot) throws(StorageError) in
+      try StagedTables.drop(query: query, snapshot)
+      try snapshot.connection.countVersionUp()
     }
   }
 }

@@ -17,7 +17,7 @@ extension OpenStore {
   /// Throws `notFound` if no defining query has brought the entity.
   func place(of container: RowContainer?) async throws(OfflineODataError) -> StagedRead.Container? {
     guard let container else { return nil }
-    let row = try await read { connection, state, plan in try container.row(LocalRows(plan, state, connection)) }
+    let row = try await read { snapshot in try container.row(LocalRows(snapshot)) }
     guard let row else {
       throw OfflineODataError(
         .entityNotFound, "the entity that contains the query's rows; add a defining query that includes it")
@@ -27,8 +27,8 @@ extension OpenStore {
 
   /// Whether the entity that contains a query's rows is missing because a pending change deletes it.
   func isDeletedHere(_ container: RowContainer) async throws(OfflineODataError) -> Bool {
-    try await read { connection, state, plan in
-      do { return try ChangeWalk.isDeletedHere(container.path, LocalRows(plan, state, connection)) } catch let error
+    try await read { snapshot in
+      do { return try ChangeWalk.isDeletedHere(container.path, LocalRows(snapshot)) } catch let error
         as OfflineODataError where error.name == .entityNotFound
       { return false }
     }

@@ -34,9 +34,9 @@ extension OpenStore {
   func dropLeftovers() async throws(StorageError) {
     let stale = try await staleDownloads()
     guard !stale.isEmpty else { return }
-    try await replica.write { (connection, _, plan) throws(StorageError) in
-      for query in stale { try StagedTables.drop(query: query, plan, connection) }
-      try connection.countVersionUp()
+    try await replica.write { (snapshot) throws(StorageError) in
+      for query in stale { try StagedTables.drop(query: query, snapshot) }
+      try snapshot.connection.countVersionUp()
     }
   }
 

@@ -33,8 +33,8 @@ struct StreamDownload: Sendable {
         bytes += try await fetch(stream)
         report(bytes)
       }
-      try await store.replica.write { (connection, state, _) throws(StorageError) in
-        try StoredStreams.sweep(table.name, state.tables[number], connection)
+      try await store.replica.write { (snapshot) throws(StorageError) in
+        try StoredStreams.sweep(table.name, snapshot.state.tables[number], snapshot.connection)
       }
     }
     return bytes
@@ -42,17 +42,17 @@ struct StreamDownload: Sendable {
 
   /// The streams of a query's rows that the store does not have in the version that the rows name.
   private func missingStreams(_ table: EntityTable, _ definingQuery: Int64) async throws -> [MissingStream] {
-    try await store.read { [store] connection, state, plan in
+    try await store.read { [store] snapshot in
       let set = PercentEncoding.encode(table.name)
-      let query = try store.preparedQuery(set, connection, state, plan, QueryVariant(isPaged: false))
+      let query = try store.preparedQuery(set, snapshot, QueryVariant(isPaged: false))
       guard case .objects(let shape) = query.plan.content, let id = shape.id else { return [] }
-      let types = ResultTypes(model: plan.model, form: store.form(.init(), plan.model))
+      let types = ResultTypes(model: snapshot.plan.model, form: store.form(.init(), snapshot.plan.model))
       var place = ResultIdentity.Place.set(Array(set.utf8))
       if case .singleton = table.place { place = .single(Array(set.utf8)) }
       let identity = ResultIdentity(shape, place: place, form: types.form, types: types)
-      let queryRows = try StreamDownload.rows(of: definingQuery, table, state, connection)
+      let queryRows = try StreamDownload.rows(of: definingQuery, table, snapshot)
       var missing: [MissingStream] = []
-      let writer = ResultWriter(connection: connection, types: types)
+      let writer = ResultWriter(connection: snapshot.connection, types: types)
       try writer.forEachRow(query.plan.sql, query.plan.parameters.values()) { row in
         guard queryRows.contains(row.integer(id)) else { return true }
         let serviceURL = try identity.serviceURL(row)
@@ -63,7 +63,7 @@ struct StreamDownload: Sendable {
         let streams = try StreamDownload.streams(of: row, shape, table)
         for (property, isDerived, media) in streams {
           let name = StoredStreams.Name(entity: row.integer(id), property: property)
-          let storedHead = try StoredStreams.head(name, connection)
+          let storedHead = try StoredStreams.head(name, snapshot.connection)
           if !isWhole, let storedHead, let etag = media.etag, storedHead.etag == etag { continue }
           // The path of a property of a derived type includes the type (URL Conventions 4.01 §4.11).
           let cast = isDerived ? String(decoding: identity.cast(row), as: UTF8.self) : ""
@@ -80,12 +80,12 @@ struct StreamDownload: Sendable {
 
   /// The identities of the rows that a query has brought.
   private static func rows(
-    of query: Int64, _ table: EntityTable, _ state: ReplicaState, _ connection: Connection
+    of query: Int64, _ table: EntityTable, _ snapshot: ReplicaSnapshot
   ) throws(StorageError) -> Set<Int64> {
-    guard let bit = try connection.bit(of: query, in: table.name) else { return [] }
-    let sql = "SELECT \"@id\" FROM \(state.tables[table.number]) WHERE \"@queries\" & ?1 <> 0"
+    guard let bit = try snapshot.connection.bit(of: query, in: table.name) else { return [] }
+    let sql = "SELECT \"@id\" FROM \(snapshot.state.tables[table.number]) WHERE \"@queries\" & ?1 <> 0"
     var rowIDs: Set<Int64> = []
-    try connection.forEachRow(sql, [.integer(1 << bit)]) { (row) throws(StorageError) in
+    try snapshot.connection.forEachRow(sql, [.integer(1 << bit)]) { (row) throws(StorageError) in
       rowIDs.insert(row.integer(0))
       return true
     }
@@ -125,7 +125,7 @@ struct StreamDownload: Sendable {
   /// Returns nil if another process opened the store at the same time and removed the bytes as the rest of a crash.
   private func fetchOnce(_ missingStream: MissingStream) async throws -> Int64? {
     var request = ODataSingleRequest(.readMedia, missingStream.path, useCache: false)
-    let media = try await store.read { connection, _, _ in try StoredStreams.head(missingStream.name, connection) }
+    let media = try await store.read { snapshot in try StoredStreams.head(missingStream.name, snapshot.connection) }
     if !isWhole, let etag = media?.etag { request.fields[.ifNoneMatch] = etag }
     let response: ODataMediaResponse
     do throws(ODataServiceError) { response = try await store.conversation.streamAnswer(to: request) } catch {

@@ -12,15 +12,15 @@ extension OpenStore {
   func takeBack(
     _ choose: @escaping @Sendable (LocalRows) throws -> Set<Int64>
   ) async throws(OfflineODataError) -> Int {
-    let uncertain = try await read { connection, state, plan in
-      let rows = LocalRows(plan, state, connection)
+    let uncertain = try await read { snapshot in
+      let rows = LocalRows(snapshot)
       return try rows.queue.withDependents(choose(rows)).compactMap { id in
         try rows.queue.entry(id).flatMap { $0.state == .sent ? $0 : nil }
       }
     }
     if !uncertain.isEmpty { try await resolve(uncertain) }
-    return try await write { connection, state, plan in
-      var rows = LocalRows(plan, state, connection)
+    return try await write { snapshot in
+      var rows = LocalRows(snapshot)
       let ids = try choose(rows)
       for id in try rows.queue.withDependents(ids) where try rows.queue.entry(id)?.state == .sent {
         throw OfflineODataError(.changesPending, "request \(id) is being sent")
@@ -77,8 +77,8 @@ extension OpenStore {
       }
     }
     let ids = entries.map(\.id)
-    let states = try await read { connection, _, _ in
-      let queue = ChangeQueue(connection)
+    let states = try await read { snapshot in
+      let queue = ChangeQueue(snapshot.connection)
       return try ids.map { id in (id, try queue.entry(id)?.state) }
     }
     for (id, state) in states {

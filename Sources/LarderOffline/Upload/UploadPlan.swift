@@ -19,12 +19,12 @@ struct UploadPlan: Sendable {
   func requests() async throws -> [OfflineODataPlannedRequest] {
     try await store.useModel()
     let units = Set(try await journal.units().map(\.id))
-    let rendered = try await store.read { connection, state, plan in
-      let queue = ChangeQueue(connection)
+    let rendered = try await store.read { snapshot in
+      let queue = ChangeQueue(snapshot.connection)
       let dependencies = try queue.dependencies()
       var set = RequestRendering.ChangeSet()
       var unit: Int64?
-      let rendering = UploadPlan.placing(journal.rendering(connection, state, plan), plan)
+      let rendering = UploadPlan.placing(journal.rendering(snapshot), snapshot.plan)
       var all: [(QueueEntry, ODataSingleRequest, [Int64])] = []
       for entry in try queue.entries() where units.contains(entry.unit) {
         if entry.unit != unit { (unit, set) = (entry.unit, RequestRendering.ChangeSet()) }

@@ -14,7 +14,6 @@ package import LarderCore
 /// | offline store | `DATA/APPLICATION/offline/SERVICE`, a folder |
 /// | object store | `DATA/APPLICATION/objects/store.larder-objects` |
 /// | file cache | `CACHES/APPLICATION/content`, a folder |
-/// | SQLite cache | `CACHES/APPLICATION/content-database/cache.larder-content` |
 ///
 /// DATA and CACHES are those of ``ApplicationFolders``. SERVICE is the service's host with a digest of its whole root:
 /// two services never share a folder.
@@ -26,7 +25,6 @@ package enum DefaultLocation: Sendable {
   case offlineStore(URL)
   case objectStore
   case fileCache
-  case sqliteCache
 
   /// The path of the folder or file. Throws `noDefaultLocation` if the home folder is unknown.
   package func path(in folders: ApplicationFolders = .current) throws(StorageError) -> String {
@@ -43,7 +41,7 @@ package enum DefaultLocation: Sendable {
   private var isCache: Bool {
     switch self {
     case .onlineStore, .offlineStore, .objectStore: false
-    case .fileCache, .sqliteCache: true
+    case .fileCache: true
     }
   }
 
@@ -53,12 +51,11 @@ package enum DefaultLocation: Sendable {
     case .offlineStore(let service): "offline/\(Self.name(of: service))"
     case .objectStore: "objects/store.larder-objects"
     case .fileCache: "content"
-    case .sqliteCache: "content-database/cache.larder-content"
     }
   }
 
   private static func name(of service: URL) -> String {
-    let digest = Digest.hexadecimal(Digest.sha256(Array(service.absoluteString.utf8)).prefix(8))
+    let digest = Hexadecimal.text(Digest.sha256(Array(service.absoluteString.utf8)).prefix(8))
     return "\(FileName.distinct(service.host() ?? "service"))-\(digest)"
   }
 }

@@ -91,16 +91,16 @@ struct ArchiveRepairTests {
     let rig = try await UploadRig()
     let row = try await rig.row("Orders", 1)
     try await rig.update(row, ["Name": .string("x")])
-    try await rig.open.write { connection, _, _ in
-      try connection.run(
+    try await rig.open.write { snapshot in
+      try snapshot.connection.run(
         """
         WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
         INSERT INTO larder_request(id, unit, state, request, failure)
           SELECT i, 1, 2, r.request, ?1 FROM n JOIN larder_request r ON r.id = 1
         """, .text(JSONSettings.encode(ArchivedFailure(kind: .refused, message: "m", method: "", url: "", time: 0))))
-      try connection.run("UPDATE larder_request SET state = 3 WHERE id = 1")
+      try snapshot.connection.run("UPDATE larder_request SET state = 3 WHERE id = 1")
     }
-    let archive = try await rig.open.read { connection, _, _ in try ArchivedRequests(ChangeQueue(connection)) }
+    let archive = try await rig.open.read { snapshot in try ArchivedRequests(ChangeQueue(snapshot.connection)) }
     #expect(archive.failures([1]).count == 19_999)
     #expect(archive.released.isEmpty)
     #expect(archive.holders(of: 1) == "2, 3, 4, 5, 6 and others")
@@ -200,8 +200,8 @@ struct ArchiveRepairTests {
     let rig = try await UploadRig()
     try await rig.store.update("Orders(1)", to: entity(("Name", .string("poison"))))
     _ = try await rig.store.upload()
-    try await rig.open.write { connection, _, _ in
-      let queue = ChangeQueue(connection)
+    try await rig.open.write { snapshot in
+      let queue = ChangeQueue(snapshot.connection)
       var failure = try queue.entry(1)?.failure
       failure?.kind = .unknownOutcome
       try queue.set(failure: failure, of: 1)
@@ -232,11 +232,11 @@ struct ArchiveRepairTests {
           """))
     try await rig.create("Firms", [.init("ID", .int32(1)), .init("Name", .string("poison"))])
     try await rig.create("People", [.init("ID", .int32(2)), .init("Name", .string("poison"))])
-    try await rig.rows.replica.write { (connection, _, _) throws(StorageError) in
+    try await rig.rows.replica.write { (snapshot) throws(StorageError) in
       for id in [Int64(1), 2] {
-        try ChangeQueue(connection).set(.archived, of: id)
+        try ChangeQueue(snapshot.connection).set(.archived, of: id)
         let failure = ArchivedFailure(kind: .refused, message: "m", method: "", url: "", time: 0)
-        try ChangeQueue(connection).set(failure: failure, of: id)
+        try ChangeQueue(snapshot.connection).set(failure: failure, of: id)
       }
     }
     try await rig.update("Firms(1)", [.init("OwnerID", .int32(2))])

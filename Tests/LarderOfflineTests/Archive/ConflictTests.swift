@@ -428,9 +428,9 @@ struct ArchiveConflictTests {
   }
 
   private func forgetETags(_ rig: UploadRig) async throws {
-    try await rig.open.write { connection, state, plan in
-      for table in plan.tables where table.name == "Orders" {
-        try connection.run("UPDATE \(state.tables[table.number]) SET \"@etag\" = NULL")
+    try await rig.open.write { snapshot in
+      for table in snapshot.plan.tables where table.name == "Orders" {
+        try snapshot.connection.run("UPDATE \(snapshot.state.tables[table.number]) SET \"@etag\" = NULL")
       }
     }
   }

@@ -46,8 +46,8 @@ struct LongQueueTests {
     let rig = try await UploadRig(orders: 0)
     try await rig.createMany(5, isChain: true)
     let store = try rig.open
-    let steps = try await store.read { connection, state, plan in
-      try Explanation(try store.preparedQuery(question, connection, state, plan).plan, on: connection).steps
+    let steps = try await store.read { snapshot in
+      try Explanation(try store.preparedQuery(question, snapshot).plan, on: snapshot.connection).steps
     }
     // Only a query for the whole queue reads all of it.
     for step in steps where !step.path.isEmpty || steps.count == 1 {
@@ -62,13 +62,13 @@ struct LongQueueTests {
     _ = try await rig.update(try await rig.row("Orders", 2), ["Total": .int32(5)], unit: first)
     _ = try await rig.update(try await rig.row("Orders", 3), ["Total": .int32(5)])
     let store = try rig.open
-    let found = try await store.read { connection, _, _ in
-      try (1...3).map { try ChangeQueue(connection).entries(inUnit: $0).map(\.id) }
+    let found = try await store.read { snapshot in
+      try (1...3).map { try ChangeQueue(snapshot.connection).entries(inUnit: $0).map(\.id) }
     }
     #expect(found == [[1, 2], [], [3]])
-    let plans = try await store.read { connection, _, _ in
+    let plans = try await store.read { snapshot in
       let sql = "EXPLAIN QUERY PLAN SELECT state FROM larder_request WHERE id IN (\(ChangeQueue.ofUnit))"
-      return try connection.rows(sql, .integer(1)) { (row) throws(StorageError) in try row.text(3) }
+      return try snapshot.connection.rows(sql, .integer(1)) { (row) throws(StorageError) in try row.text(3) }
     }
     #expect(!plans.contains { $0.hasPrefix("SCAN larder_request") }, "\(plans)")
     #expect(plans.contains { $0.contains("larder_request_member") }, "\(plans)")

@@ -13,7 +13,7 @@ struct StoreSetTests {
   static func rig(_ ways: UploadService.Ways = .init()) async throws -> UploadRig {
     let rig = try await UploadRig(ways)
     var request = QueuedRequest(.create, QueuedTarget(nil, "Orders"))
-    let number = try await rig.open.write { connection, _, _ in try connection.takeIdentities(1) }
+    let number = try await rig.open.write { snapshot in try snapshot.connection.takeIdentities(1) }
     let row = RowReference("Orders", number)
     request.entity = row
     request.customTag = "first"

@@ -131,8 +131,8 @@ struct TransactionUnitTests {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "poison"))
     #expect(try await rig.store.upload().failed == 2)
-    try await rig.open.write { connection, _, _ in
-      let queue = ChangeQueue(connection)
+    try await rig.open.write { snapshot in
+      let queue = ChangeQueue(snapshot.connection)
       var failure = try queue.entry(1)?.failure
       failure?.kind = .unknownOutcome
       try queue.set(failure: failure, of: 1)
@@ -147,9 +147,9 @@ struct TransactionUnitTests {
   func unfitting(id: Int64) async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "b"))
-    try await rig.open.write { connection, state, plan in
-      try connection.run("UPDATE larder_effect SET name = 'Gone' WHERE request = ?1", .integer(id))
-      var rows = LocalRows(plan, state, connection)
+    try await rig.open.write { snapshot in
+      try snapshot.connection.run("UPDATE larder_effect SET name = 'Gone' WHERE request = ?1", .integer(id))
+      var rows = LocalRows(snapshot)
       try rows.fitEffects()
       try rows.finish()
     }
@@ -160,14 +160,14 @@ struct TransactionUnitTests {
   func uncertain() async throws {
     let rig = try await UploadRig()
     try await change(rig, update(1, "Name", "a"), update(2, "Name", "b"))
-    try await rig.open.write { connection, state, plan in
-      let queue = ChangeQueue(connection)
+    try await rig.open.write { snapshot in
+      let queue = ChangeQueue(snapshot.connection)
       try queue.set(.sent, of: 1)
       try queue.set(attempt: #"{"id":"1","firstSent":1,"method":"PATCH","url":"Orders(1)","digest":""}"#, of: 1)
       guard let second = try queue.entry(2) else { return }
       let failure = ArchivedFailure(kind: .refused, message: "m", method: "", url: "", time: 0)
       let journal = UploadJournal(store: try rig.open, options: OfflineODataUploadOptions())
-      _ = try journal.archive([(second, failure)], connection, state, plan)
+      _ = try journal.archive([(second, failure)], snapshot)
     }
     #expect(try await rig.queue == ["1|3", "2|2"])
     try await rig.store.retry(2)

@@ -13,8 +13,8 @@ struct ChangeContentTests {
   ) async throws -> ODataSingleRequest {
     let store = rig.store
     var request = ODataSingleRequest(operation, path)
-    let content = try await store.read { _, _, plan in
-      try ChangeContent(of: path, isAction: operation == .invokeAction, store.changing(plan))
+    let content = try await store.read { snapshot in
+      try ChangeContent(of: path, isAction: operation == .invokeAction, store.changing(snapshot.plan))
     }
     try content.read(Array(json.utf8), into: &request)
     return request

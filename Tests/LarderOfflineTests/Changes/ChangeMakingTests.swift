@@ -137,8 +137,8 @@ struct ChangeMakingTests {
       try await rig.rows.rows(
         "SELECT Name, Credit, Home, \"Home/City\", Code, Level, Mails FROM {Customers} WHERE ID = 1")
         == ["Eva|-|-|-|a|3|-"])
-    let bases = try await rig.rows.replica.read { (connection, _, _) throws(StorageError) in
-      try ChangeQueue(connection).entries().map(\.request.baseETag)
+    let bases = try await rig.rows.replica.read { (snapshot) throws(StorageError) in
+      try ChangeQueue(snapshot.connection).entries().map(\.request.baseETag)
     }
     #expect(bases == ["W/\"1\"", "W/\"1\"", "W/\"1\""])
     // A stale ETag fails at once.
@@ -213,8 +213,8 @@ struct ChangeMakingTests {
   @Test("Bytes of media entities and streams wait in the store and are read at once")
   func media() async throws {
     let rig = try await Self.filled()
-    try await rig.rows.replica.write { (connection, _, _) throws(StorageError) in
-      try StoredStreams.prepare(connection)
+    try await rig.rows.replica.write { (snapshot) throws(StorageError) in
+      try StoredStreams.prepare(snapshot.connection)
     }
     let bytes = [UInt8](repeating: 7, count: 600_000)
     let made = try await rig.change(.createMedia(.bytes(bytes, contentType: "image/png"), in: "Pictures"))
@@ -228,8 +228,8 @@ struct ChangeMakingTests {
         "1/1 createMedia Pictures 600000 bytes of image/png", "2/2 updateMedia Tags#Icon 3 bytes of image/gif",
       ])
     // What waits survives an opening; what is taken back goes.
-    try await rig.rows.replica.write { (connection, _, _) throws(StorageError) in
-      try StoredStreams.prepare(connection)
+    try await rig.rows.replica.write { (snapshot) throws(StorageError) in
+      try StoredStreams.prepare(snapshot.connection)
     }
     #expect(try await rig.rows.rows("SELECT count(*) FROM larder_stream_chunk") == ["4"])
     try await rig.succeed(2)

@@ -16,7 +16,7 @@ final class ChangeRig: Sendable {
 
   init(_ metadata: String = ChangeModels.shop, combines: Bool = false) async throws {
     rows = try await ReplicaRig(metadata: metadata, makesTables: false)
-    try await rows.replica.write { (connection, _, _) throws(StorageError) in try StoredStreams.prepare(connection) }
+    try await rows.replica.write { (snapshot) throws(StorageError) in try StoredStreams.prepare(snapshot.connection) }
     try await rows.coverAll()
     let url = try #require(URL(string: "http://h/s/"))
     let parameters = OfflineODataParameters(combinesChanges: combines)
@@ -52,8 +52,8 @@ final class ChangeRig: Sendable {
 
   /// The queue, a line a request: number, unit, operation, target, names of what is sent, `<` what it depends on.
   func queue() async throws -> [String] {
-    try await rows.replica.read { (connection, _, _) throws(StorageError) in
-      let queue = ChangeQueue(connection)
+    try await rows.replica.read { (snapshot) throws(StorageError) in
+      let queue = ChangeQueue(snapshot.connection)
       let earlier = try queue.dependencies()
       return try queue.entries().map { entry in
         let request = entry.request
@@ -86,8 +86,8 @@ final class ChangeRig: Sendable {
 
   /// Does what an upload does where the server took a request.
   func succeed(_ request: Int64, _ answer: EntityCells? = nil) async throws {
-    try await rows.replica.write { (connection, state, plan) throws(StorageError) in
-      var rows = LocalRows(plan, state, connection)
+    try await rows.replica.write { (snapshot) throws(StorageError) in
+      var rows = LocalRows(snapshot)
       try rows.succeed(request, with: answer)
       try rows.finish()
     }

@@ -31,8 +31,8 @@ struct ChangeStateTests {
     try await rig.change(.updateLink("\(id)/Customer/$ref", to: "Customers(2)"))
     #expect(try await rig.read("Orders/$count?$filter=Customer/sap.hasPendingChanges()") == "1")
     // One that failed.
-    try await rig.rows.replica.write { (connection, state, plan) throws(StorageError) in
-      var rows = LocalRows(plan, state, connection)
+    try await rig.rows.replica.write { (snapshot) throws(StorageError) in
+      var rows = LocalRows(snapshot)
       for entry in try rows.queue.entries() where entry.request.operation == .create {
         try rows.queue.set(.archived, of: entry.id)
         if let entity = entry.request.entity { try rows.touch(entity) }
@@ -173,8 +173,8 @@ struct ChangeStateTests {
       try await rig.rows.rows("SELECT Name, Credit, \"@state\" FROM {Customers} ORDER BY Name")
         == ["Ada|7|2", "Bobby|-|6", "Cyd|-|3"])
     #expect(try await rig.read("Orders/$count") == "0")
-    let failures = try await rig.rows.replica.read { (connection, _, _) throws(StorageError) in
-      try ChangeQueue(connection).entries(.archived).map { "\($0.id) \($0.failure?.message ?? "")" }
+    let failures = try await rig.rows.replica.read { (snapshot) throws(StorageError) in
+      try ChangeQueue(snapshot.connection).entries(.archived).map { "\($0.id) \($0.failure?.message ?? "")" }
     }
     #expect(failures == ["3 The service's model no longer has Customers/Level."])
     // What was held behind it goes with it where another change repairs it.

@@ -58,9 +58,9 @@ struct DownloadMarkTests {
     #expect(try await rig.rows.rows(count) == ["1"])
     // Killed twice before its end: the query's number 1 is in larder_query.
     for row in ["2", "3"] {
-      _ = try await replica.write { (connection, _, _) throws(StorageError) in
-        let number = try DownloadMarks.stage(for: 1, connection)
-        try connection.run(
+      _ = try await replica.write { (snapshot) throws(StorageError) in
+        let number = try DownloadMarks.stage(for: 1, snapshot.connection)
+        try snapshot.connection.run(
           "INSERT INTO larder_upserted(download, name, row) SELECT ?1, name, ?2 FROM larder_upserted LIMIT 1",
           .integer(number), .integer(Int64(row)!))
       }
@@ -244,9 +244,9 @@ struct DownloadMarkTests {
     let rig = try await ChangeRig()
     try await rig.rows.load("Customers", page((1, "a")))
     let seq = try await rig.rows.replica.lastChange()
-    let plan = try await rig.store.read { [store = rig.store] connection, state, plan in
-      try store.preparedQuery("Customers?$filter=sap.upsertedLastDownload()", connection, state, plan).plan
-        .tables(state, plan)
+    let plan = try await rig.store.read { [store = rig.store] snapshot in
+      try store.preparedQuery("Customers?$filter=sap.upsertedLastDownload()", snapshot).plan
+        .tables(snapshot)
     }
     try await rig.rows.load("Customers", page((1, "a")))
     let changes = try await rig.rows.replica.changes(since: seq)

@@ -80,8 +80,8 @@ struct LocalRowsTests {
         try await checkStates(rig, naive)
       }
       // Undone altogether, what is left is the server's.
-      try await rig.replica.write { (connection, state, plan) throws(StorageError) in
-        var rows = LocalRows(plan, state, connection)
+      try await rig.replica.write { (snapshot) throws(StorageError) in
+        var rows = LocalRows(snapshot)
         _ = try rows.undo(try rows.queue.entries().map(\.id))
         _ = try rows.finish()
       }
@@ -124,15 +124,15 @@ struct LocalRowsTests {
       // What the server has then.
       naive.succeed(first.id)
       if let row = naive.rows[first.row] { server[row.key] = row.exists ? row.server.flatMap { Int($0) } : nil }
-      try await rig.replica.write { (connection, state, plan) throws(StorageError) in
-        var rows = LocalRows(plan, state, connection)
+      try await rig.replica.write { (snapshot) throws(StorageError) in
+        var rows = LocalRows(snapshot)
         try rows.succeed(first.id)
         _ = try rows.finish()
       }
     case 5:
       guard let one = naive.requests.randomElement(using: &random) else { return }
-      let undone = try await rig.replica.write { (connection, state, plan) throws(StorageError) in
-        var rows = LocalRows(plan, state, connection)
+      let undone = try await rig.replica.write { (snapshot) throws(StorageError) in
+        var rows = LocalRows(snapshot)
         let undone = try rows.undo([one.id])
         _ = try rows.finish()
         return undone
@@ -149,8 +149,8 @@ struct LocalRowsTests {
   }
 
   private func make(_ rig: ReplicaRig, _ naive: inout Naive, key: Int, value: Int) async throws {
-    let row = try await rig.replica.write { (connection, _, _) throws(StorageError) in
-      try connection.takeIdentities(1)
+    let row = try await rig.replica.write { (snapshot) throws(StorageError) in
+      try snapshot.connection.takeIdentities(1)
     }
     naive.rows[row] = Naive.Row(key: key, exists: false)
     let cells = EntityCells(["ID": .integer(Int64(key)), "Total": .text("\(value)"), "@type": .text("N.Order")])
@@ -162,8 +162,8 @@ struct LocalRowsTests {
   ) async throws {
     var request = QueuedRequest(operation, QueuedTarget(RowReference("Orders", row)))
     request.entity = RowReference("Orders", row)
-    let id = try await rig.replica.write { [request] (connection, state, plan) throws(StorageError) in
-      var rows = LocalRows(plan, state, connection)
+    let id = try await rig.replica.write { [request] (snapshot) throws(StorageError) in
+      var rows = LocalRows(snapshot)
       let id = try rows.record(request, effects: [effect])
       _ = try rows.finish()
       return id

@@ -53,7 +53,7 @@ struct ShortChangeTests {
       return pace.isQuick
     }
     #expect(isQuick)
-    let names = try await replica.writeShortly { (_, _, plan) throws(StorageError) in plan.tables.map(\.name) }
+    let names = try await replica.writeShortly { (snapshot) throws(StorageError) in snapshot.plan.tables.map(\.name) }
     #expect(names.contains("Others") && names.contains("Customers"))
   }
 
@@ -81,14 +81,14 @@ struct ShortChangeTests {
     let rig = try await ChangeRig()
     for _ in 1...3 {
       let error = await #expect(throws: OfflineODataError.self) {
-        try await rig.store.write(isShort: true) { connection, _, _ in
-          _ = try connection.takeIdentities(1000)
+        try await rig.store.write(isShort: true) { snapshot in
+          _ = try snapshot.connection.takeIdentities(1000)
           throw OfflineODataError(.entityNotFound, "it")
         }
       }
       #expect(error?.name == .entityNotFound)
     }
-    let next = try await rig.store.write(isShort: true) { connection, _, _ in try connection.nextIdentity() }
+    let next = try await rig.store.write(isShort: true) { snapshot in try snapshot.connection.nextIdentity() }
     #expect(next < 1000)
   }
 }

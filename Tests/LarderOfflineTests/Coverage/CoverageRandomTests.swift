@@ -187,11 +187,12 @@ struct CoverageRandomTests {
   /// The result of a store that does not check what was downloaded.
   private func silent(_ provider: OfflineODataProvider, _ path: String) async throws -> JSONNode? {
     let store = try provider.openStore()
-    let bytes = try await store.read { connection, state, plan in
-      let bound = try store.binder(plan).bind(try ODataParser(plan.model.version).relativeURL(path), text: path)
-      let plan = (read: try QueryWriter(plan: plan, state: state).plan(bound), model: plan.model)
-      let form = store.form(OfflineODataResultOptions(), plan.model)
-      return try ResultRun(plan: plan.read, url: bound, form: form, model: plan.model).json(connection).bytes
+    let bytes = try await store.read { snapshot in
+      let model = snapshot.plan.model
+      let url = try store.binder(snapshot.plan).bind(try ODataParser(model.version).relativeURL(path), text: path)
+      let plan = try QueryWriter(plan: snapshot.plan, state: snapshot.state).plan(url)
+      let form = store.form(OfflineODataResultOptions(), model)
+      return try ResultRun(plan: plan, url: url, form: form, model: model).json(snapshot.connection).bytes
     }
     return (try? JSONNode(bytes)) ?? .string(String(decoding: bytes, as: UTF8.self))
   }

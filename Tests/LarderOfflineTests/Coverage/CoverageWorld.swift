@@ -248,16 +248,16 @@ struct CoverageWorld: Sendable {
 extension CoverageWorld {
   /// The part of the world that consists of the rows of a store.
   func present(in store: OfflineODataProvider) async throws -> CoverageWorld {
-    let keys = try await store.openStore().read { connection, state, plan in
+    let keys = try await store.openStore().read { snapshot in
       func ints(_ sql: String) throws -> Set<[Int64]> {
         var all: Set<[Int64]> = []
-        try connection.forEachRow(sql) { (row) throws(StorageError) in
+        try snapshot.connection.forEachRow(sql) { (row) throws(StorageError) in
           all.insert((0..<Int32(row.columnCount)).map { row.integer($0) })
           return true
         }
         return all
       }
-      func table(_ name: String) -> String { plan.table(name).map { state.tables[$0.number] } ?? "" }
+      func table(_ name: String) -> String { snapshot.plan.table(name).map { snapshot.state.tables[$0.number] } ?? "" }
       var keys: [String: Set<[Int64]>] = [:]
       for set in ["Customers", "Orders", "Products", "Tags", "Me"] {
         keys[set] = try ints("SELECT ID FROM \(table(set))")

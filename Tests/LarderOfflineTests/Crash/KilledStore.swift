@@ -44,13 +44,13 @@ struct KilledStore {
   }
 
   private func rows(of set: String) async throws -> (ids: [Int], states: [Int]) {
-    try await replica.read { (connection, state, plan) throws(StorageError) in
-      guard let table = plan.table(set) else { return ([], []) }
-      let name = state.tables[table.number]
-      let ids = try connection.rows("SELECT ID FROM \(name) ORDER BY ID") { (row) throws(StorageError) in
+    try await replica.read { (snapshot) throws(StorageError) in
+      guard let table = snapshot.plan.table(set) else { return ([], []) }
+      let name = snapshot.state.tables[table.number]
+      let ids = try snapshot.connection.rows("SELECT ID FROM \(name) ORDER BY ID") { (row) throws(StorageError) in
         Int(try row.int64(0))
       }
-      let states = try connection.rows("SELECT DISTINCT State FROM \(name)") { (row) throws(StorageError) in
+      let states = try snapshot.connection.rows("SELECT DISTINCT State FROM \(name)") { (row) throws(StorageError) in
         Int(try row.int64(0))
       }
       return (ids, states)
@@ -58,13 +58,15 @@ struct KilledStore {
   }
 
   private func checkItems(_ note: String, _ version: Int) async throws {
-    let found = try await replica.read { (connection, state, plan) throws(StorageError) -> [String] in
-      guard let orders = plan.table("Orders"), let items = plan.table("Orders/Items") else { return [] }
+    let found = try await replica.read { (snapshot) throws(StorageError) -> [String] in
+      guard let orders = snapshot.plan.table("Orders"), let items = snapshot.plan.table("Orders/Items") else {
+        return []
+      }
       let sql = """
-        SELECT o.ID || ' ' || group_concat(i.No || '=' || i.State) FROM \(state.tables[items.number]) i
-        LEFT JOIN \(state.tables[orders.number]) o ON i."@parent" = o."@id" GROUP BY o."@id" ORDER BY o.ID
+        SELECT o.ID || ' ' || group_concat(i.No || '=' || i.State) FROM \(snapshot.state.tables[items.number]) i
+        LEFT JOIN \(snapshot.state.tables[orders.number]) o ON i."@parent" = o."@id" GROUP BY o."@id" ORDER BY o.ID
         """
-      return try connection.rows(sql) { (row) throws(StorageError) in try row.text(0) }
+      return try snapshot.connection.rows(sql) { (row) throws(StorageError) in try row.text(0) }
     }
     let wanted = (version == 0 ? [] : VersionedService.orders(version)).compactMap { order -> String? in
       let items = VersionedService.items(order)
@@ -75,15 +77,17 @@ struct KilledStore {
 
   /// Bytes are those of one state, whichever: they come behind the rows.
   private func checkPhotos(_ note: String) async throws {
-    let streams = try await replica.read { (connection, _, _) throws(StorageError) -> [[UInt8]] in
-      guard try connection.hasTable("larder_stream", "larder_stream") else { return [] }
-      let heads = try connection.rows("SELECT generation, bytes FROM larder_stream") { (row) throws(StorageError) in
+    let streams = try await replica.read { (snapshot) throws(StorageError) -> [[UInt8]] in
+      guard try snapshot.connection.hasTable("larder_stream", "larder_stream") else { return [] }
+      let heads = try snapshot.connection.rows("SELECT generation, bytes FROM larder_stream") {
+        (row) throws(StorageError) in
         try row.int64(0)
       }
       return try heads.map { (generation) throws(StorageError) in
         let sql = "SELECT bytes FROM larder_stream_chunk WHERE generation = ?1 ORDER BY number"
-        return try connection.rows(sql, .integer(generation)) { (row) throws(StorageError) in try row.bytes(0) }
-          .flatMap(\.self)
+        return try snapshot.connection.rows(sql, .integer(generation)) { (row) throws(StorageError) in try row.bytes(0)
+        }
+        .flatMap(\.self)
       }
     }
     for bytes in streams {

@@ -291,15 +291,16 @@ struct KilledQueue {
 
   /// The requests that wait.
   func requests() async throws -> [String] {
-    try await open.read { connection, _, _ in
-      try connection.rows("SELECT request FROM larder_request") { (row) throws(StorageError) in try row.text(0) }
+    try await open.read { snapshot in
+      try snapshot.connection.rows("SELECT request FROM larder_request") { (row) throws(StorageError) in try row.text(0)
+      }
     }
   }
 
   /// What is in the error archive.
   func archived() async throws -> [String] {
-    try await open.read { connection, _, _ in
-      try ChangeQueue(connection).entries().filter { $0.state == .archived || $0.state == .held }.map {
+    try await open.read { snapshot in
+      try ChangeQueue(snapshot.connection).entries().filter { $0.state == .archived || $0.state == .held }.map {
         "\($0.id) \($0.request.operation) \($0.failure?.message ?? "held")"
       }
     }
@@ -307,8 +308,8 @@ struct KilledQueue {
 
   /// What is kept for requests that wait.
   func leftovers() async throws -> Int64 {
-    try await open.read { connection, _, _ in
-      try connection.first(
+    try await open.read { snapshot in
+      try snapshot.connection.first(
         """
         SELECT (SELECT count(*) FROM larder_effect) + (SELECT count(*) FROM larder_base)
           + (SELECT count(*) FROM larder_dependency) + (SELECT count(*) FROM larder_base_link)
@@ -328,10 +329,10 @@ struct KilledQueue {
 
   /// Keys and columns of a set, sorted as texts.
   func rows(_ set: String, _ columns: [String]) async throws -> [String] {
-    try await open.read { connection, state, plan in
-      guard let table = plan.table(set) else { return [] }
-      let sql = "SELECT ID, \(columns.joined(separator: ", ")) FROM \(state.tables[table.number])"
-      return try connection.rows(sql) { (row) throws(StorageError) in
+    try await open.read { snapshot in
+      guard let table = snapshot.plan.table(set) else { return [] }
+      let sql = "SELECT ID, \(columns.joined(separator: ", ")) FROM \(snapshot.state.tables[table.number])"
+      return try snapshot.connection.rows(sql) { (row) throws(StorageError) in
         (0...Int32(columns.count)).map { column in
           switch row.value(column) {
           case .integer(let number): "\(number)"

@@ -11,8 +11,8 @@ struct FormerStoreTests {
   private static let options = DatabaseOptions(extensions: ReplicaSQL.extensions)
 
   private func tables(_ replica: Replica) async throws -> [String] {
-    try await replica.read { (connection, _, _) throws(StorageError) in
-      try connection.rows("SELECT coalesce(sql, name) FROM sqlite_schema WHERE name LIKE 'larder%'") {
+    try await replica.read { (snapshot) throws(StorageError) in
+      try snapshot.connection.rows("SELECT coalesce(sql, name) FROM sqlite_schema WHERE name LIKE 'larder%'") {
         (row) throws(StorageError) in try row.text(0)
       }.sorted()
     }

@@ -34,15 +34,15 @@ struct ReplicaCrashTests {
 
   /// Totals, texts of items and tags in the store: all of one state.
   private static func state(of replica: Replica) async throws -> [String] {
-    try await replica.read { (connection, state, plan) throws(StorageError) in
-      let (orders, tags) = (state.tables[1], state.tables[2])
-      let items = plan.table("Orders/Items").map { state.tables[$0.number] } ?? ""
+    try await replica.read { (snapshot) throws(StorageError) in
+      let (orders, tags) = (snapshot.state.tables[1], snapshot.state.tables[2])
+      let items = snapshot.plan.table("Orders/Items").map { snapshot.state.tables[$0.number] } ?? ""
       let sql = """
         SELECT count(*) || '|' || group_concat(DISTINCT o.Total) || '|' || group_concat(DISTINCT i.Text) || '|'
         || group_concat(DISTINCT t.Name) FROM \(orders) o LEFT JOIN \(items) i ON i."@parent" = o."@id"
-        LEFT JOIN \(state.links[0]) l ON l.source = o."@id" LEFT JOIN \(tags) t ON t."@id" = l.target
+        LEFT JOIN \(snapshot.state.links[0]) l ON l.source = o."@id" LEFT JOIN \(tags) t ON t."@id" = l.target
         """
-      return try connection.rows(sql) { (row) throws(StorageError) in try row.text(0) }
+      return try snapshot.connection.rows(sql) { (row) throws(StorageError) in try row.text(0) }
     }
   }
 

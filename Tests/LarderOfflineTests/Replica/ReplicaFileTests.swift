@@ -87,13 +87,13 @@ struct ReplicaFileTests {
     let rig = try await ReplicaRig(metadata: Self.model(Self.id))
     let begin = try await rig.replica.lastChange()
     let mark = rig.replica.changes.mark
-    try await rig.replica.write { (connection, _, _) throws(StorageError) in try connection.logChange([0]) }
+    try await rig.replica.write { (snapshot) throws(StorageError) in try snapshot.connection.logChange([0]) }
     await rig.replica.changes.wait(after: mark)
     let found = try await rig.replica.changes(since: begin)
     #expect(found == ReplicaChanges(last: begin + 1, tables: [0]))
     #expect(try await rig.replica.changes(since: begin + 1).tables == [])
-    try await rig.replica.write { (connection, _, _) throws(StorageError) in
-      for _ in 0..<1001 { try connection.logChange([0]) }
+    try await rig.replica.write { (snapshot) throws(StorageError) in
+      for _ in 0..<1001 { try snapshot.connection.logChange([0]) }
     }
     #expect(try await rig.replica.changes(since: begin).tables == nil)
   }
@@ -103,7 +103,7 @@ struct ReplicaFileTests {
     let rig = try await ReplicaRig(metadata: Self.model(Self.id))
     let other = try await Replica.open(path: rig.folder.file("store.db"), key: try RigKey.fromEnvironment())
     let mark = rig.replica.changes.mark
-    try await other.write { (connection, _, _) throws(StorageError) in try connection.logChange([0]) }
+    try await other.write { (snapshot) throws(StorageError) in try snapshot.connection.logChange([0]) }
     await rig.replica.changes.wait(after: mark)
     #expect(rig.replica.changes.mark != mark)
     #expect(other.plan.tables.map(\.name) == ["As"])

@@ -183,7 +183,7 @@ struct ReplicaModelTests {
     try await rig.load(
       "Customers", "{\"value\":[{\"ID\":1,\"Name\":\"Blue Bird\"},{\"ID\":2,\"Home\":{\"City\":\"Blue\"}}]}")
     try await rig.replica.prepareSearch([0])
-    let state = try await rig.replica.read { (_, state, _) throws(StorageError) in state }
+    let state = try await rig.replica.read { (snapshot) throws(StorageError) in snapshot.state }
     let index = try #require(state.search[0])
     let sql =
       "SELECT c.ID FROM {Customers} c WHERE c.\"@id\" IN (SELECT rowid FROM \(index) WHERE \(index) MATCH 'blue')"
@@ -191,7 +191,7 @@ struct ReplicaModelTests {
     try await rig.replica.sweep()
     #expect(try await rig.rows(sql).count == 2)
     try await rig.load("Customers", "{\"value\":[{\"ID\":1,\"Name\":\"Red Bird\"}]}")
-    let after = try await rig.replica.read { (_, state, _) throws(StorageError) in state }
+    let after = try await rig.replica.read { (snapshot) throws(StorageError) in snapshot.state }
     #expect(after.search[0] == nil)
     try await rig.replica.sweep()
     #expect(try await rig.rows("SELECT name FROM sqlite_schema WHERE name LIKE 's1%'") == [])
@@ -212,7 +212,7 @@ struct ReplicaModelTests {
       try await group.waitForAll()
     }
     try await rig.replica.sweep()
-    let state = try await rig.replica.read { (_, state, _) throws(StorageError) in state }
+    let state = try await rig.replica.read { (snapshot) throws(StorageError) in snapshot.state }
     let index = try #require(state.search[0])
     #expect(try await rig.rows("SELECT count(*) FROM \(index) WHERE \(index) MATCH 'bird'") == ["5000"])
   }

@@ -22,19 +22,19 @@ final class ReplicaRig: Sendable {
   }
 
   func makeTables() async throws {
-    try await replica.write { (connection, _, plan) throws(StorageError) in
-      var registry = try ReplicaRegistry(plan, connection)
-      for table in plan.tables { _ = try registry.make(table: table.number, connection) }
-      for link in plan.links { _ = try registry.make(links: link.number, connection) }
-      try connection.countVersionUp()
+    try await replica.write { (snapshot) throws(StorageError) in
+      var registry = try ReplicaRegistry(snapshot.plan, snapshot.connection)
+      for table in snapshot.plan.tables { _ = try registry.make(table: table.number, snapshot.connection) }
+      for link in snapshot.plan.links { _ = try registry.make(links: link.number, snapshot.connection) }
+      try snapshot.connection.countVersionUp()
     }
   }
 
   /// Rows of a statement as text: columns separated by `|`, NULL as `-`. `{Orders}` names a table, `{Orders/Tags}` links.
   func rows(_ sql: String) async throws -> [String] {
-    try await replica.read { (connection, state, plan) throws(StorageError) in
-      let statement = ReplicaRig.resolve(sql, state, plan)
-      return try connection.rows(statement) { (row) throws(StorageError) in
+    try await replica.read { (snapshot) throws(StorageError) in
+      let statement = ReplicaRig.resolve(sql, snapshot)
+      return try snapshot.connection.rows(statement) { (row) throws(StorageError) in
         var cells: [String] = []
         for column in 0..<Int32(row.columnCount) {
           switch row.value(column) {
@@ -52,15 +52,16 @@ final class ReplicaRig: Sendable {
 
   /// Runs a statement that changes rows.
   func run(_ sql: String) async throws {
-    try await replica.write { (connection, state, plan) throws(StorageError) in
-      try connection.run(ReplicaRig.resolve(sql, state, plan))
+    try await replica.write { (snapshot) throws(StorageError) in
+      try snapshot.connection.run(ReplicaRig.resolve(sql, snapshot))
     }
   }
 
-  private static func resolve(_ sql: String, _ state: ReplicaState, _ plan: ReplicaPlan) -> String {
+  private static func resolve(_ sql: String, _ snapshot: ReplicaSnapshot) -> String {
     var text = sql
-    for table in plan.tables { text = text.replacing("{\(table.name)}", with: state.tables[table.number]) }
-    for link in plan.links { text = text.replacing("{\(link.name)}", with: state.links[link.number]) }
+    let state = snapshot.state
+    for table in snapshot.plan.tables { text = text.replacing("{\(table.name)}", with: state.tables[table.number]) }
+    for link in snapshot.plan.links { text = text.replacing("{\(link.name)}", with: state.links[link.number]) }
     return text
   }
 
@@ -143,9 +144,9 @@ extension ReplicaRig {
       case .containment, .type: continue
       }
     }
-    try await replica.write { (connection, _, _) throws(StorageError) in
-      try connection.run("UPDATE larder_query SET downloaded = 1 WHERE name GLOB 'all *'")
-      try connection.countVersionUp()
+    try await replica.write { (snapshot) throws(StorageError) in
+      try snapshot.connection.run("UPDATE larder_query SET downloaded = 1 WHERE name GLOB 'all *'")
+      try snapshot.connection.countVersionUp()
     }
   }
 }

@@ -55,12 +55,12 @@ struct AnswerQuestionTests {
     ])
   func question(_ url: String, _ expected: String) async throws {
     let rig = try await AnswerQuestionTests.rig()
-    let (text, end) = try await rig.replica.read { (connection, state, plan) throws(StorageError) in
+    let (text, end) = try await rig.replica.read { (snapshot) throws(StorageError) in
       Result {
-        let bound = try ODataBinder(model: plan.model).bind(try ODataParser(.v401).relativeURL(url), text: url)
-        let read = try QueryWriter(plan: plan, state: state).plan(bound)
-        let run = ResultRun(plan: read, url: bound, form: ResultForm(version: .v4), model: plan.model)
-        return try run.json(connection)
+        let bound = try ODataBinder(model: snapshot.plan.model).bind(try ODataParser(.v401).relativeURL(url), text: url)
+        let read = try QueryWriter(plan: snapshot.plan, state: snapshot.state).plan(bound)
+        let run = ResultRun(plan: read, url: bound, form: ResultForm(version: .v4), model: snapshot.plan.model)
+        return try run.json(snapshot.connection)
       }
     }.get()
     switch end.outcome {

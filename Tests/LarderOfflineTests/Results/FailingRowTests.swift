@@ -116,8 +116,8 @@ struct FailingRowTests {
       }
     } throws: { "\($0)".contains("Big add 1 for Things(2)") }
     await #expect {
-      let stream = try await ResultStream.open(rig.rows.replica) { [store = rig.store] connection, state, plan in
-        try store.run(path, OfflineODataResultOptions(), connection, state, plan)
+      let stream = try await ResultStream.open(rig.rows.replica) { [store = rig.store] snapshot in
+        try store.run(path, OfflineODataResultOptions(), snapshot)
       }
       for try await _ in stream {}
     } throws: { "\($0)".contains("Big add 1 for Things(2)") }

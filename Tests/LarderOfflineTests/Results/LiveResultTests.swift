@@ -12,12 +12,12 @@ struct LiveResultTests {
 
   /// Titles of orders above a number, live.
   private static func results(_ replica: Replica) -> OfflineODataLiveResults<String> {
-    let source = LiveSource(replica: replica) { _, state, plan in
+    let source = LiveSource(replica: replica) { snapshot in
       let text = "Orders?$filter=ID gt 10&$select=ID&$orderby=ID"
-      let url = try ODataBinder(model: plan.model).bind(try ODataParser(.v401).relativeURL(text), text: text)
+      let url = try ODataBinder(model: snapshot.plan.model).bind(try ODataParser(.v401).relativeURL(text), text: text)
       return ResultRun(
-        plan: try QueryWriter(plan: plan, state: state).plan(url), url: url,
-        form: ResultForm(version: .v4, metadata: .none), model: plan.model)
+        plan: try QueryWriter(plan: snapshot.plan, state: snapshot.state).plan(url), url: url,
+        form: ResultForm(version: .v4, metadata: .none), model: snapshot.plan.model)
     }
     return OfflineODataLiveResults({ replica.changes.isEnded ? nil : source }) { run, connection in
       String(decoding: try run.json(connection).bytes, as: UTF8.self)
@@ -26,12 +26,12 @@ struct LiveResultTests {
 
   private static func insert(_ replica: Replica, _ table: String, _ id: Int64) async throws {
     let number = try #require(replica.plan.table(table)).number
-    try await replica.write { (connection, state, _) throws(StorageError) in
+    try await replica.write { (snapshot) throws(StorageError) in
       let key = table == "Orders" ? "ID" : "Name"
-      try connection.run(
-        "INSERT INTO \(state.tables[number])(\"@id\", \"@type\", \"\(key)\") VALUES(?, 0, ?)", .integer(id),
+      try snapshot.connection.run(
+        "INSERT INTO \(snapshot.state.tables[number])(\"@id\", \"@type\", \"\(key)\") VALUES(?, 0, ?)", .integer(id),
         .integer(id))
-      try connection.logChange([number])
+      try snapshot.connection.logChange([number])
     }
   }
 

@@ -87,7 +87,7 @@ struct EndToEndRequestTests {
     let plan = try await store.explain("Staff?$search=ada")
     #expect(plan.statements.first?.sql.contains("MATCH") == true)
     let table = try #require(store.openStore().replica.plan.table("Staff")).number
-    let index = try await store.openStore().replica.read { _, state, _ in state.search[table] }
+    let index = try await store.openStore().replica.read { snapshot in snapshot.state.search[table] }
     #expect(index != nil)
     // Of a V4 service it is an option of the application's own.
     #expect(try await store.readCount("Staff?search=ada") == 5)

@@ -231,23 +231,23 @@ final class HeldRowsService: Sendable {
   /// What a store holds: the rows of each table, and links.
   static func outline(_ store: OfflineODataProvider) async throws -> [String] {
     guard let open = store.store else { return [] }
-    return try await open.read { connection, state, plan in
+    return try await open.read { snapshot in
       var lines: [String] = []
-      for table in plan.tables {
+      for table in snapshot.plan.tables {
         let columns = table.columns.map { "\"\($0.name)\"" } + (table.isContained ? ["\"@parent\" IS NULL"] : [])
-        let sql = "SELECT \(columns.joined(separator: " || '|' || ")) FROM \(state.tables[table.number])"
+        let sql = "SELECT \(columns.joined(separator: " || '|' || ")) FROM \(snapshot.state.tables[table.number])"
         let plain = sql.replacingOccurrences(of: " || '|' || ", with: ",")
-        try connection.forEachRow(plain, []) { (row) throws(StorageError) in
+        try snapshot.connection.forEachRow(plain, []) { (row) throws(StorageError) in
           lines.append("\(table.name) " + (0..<Int32(columns.count)).map { "\(row.value($0))" }.joined(separator: " "))
           return true
         }
       }
-      for link in plan.links {
+      for link in snapshot.plan.links {
         let sql = """
-          SELECT s.ID, t.ID FROM \(state.links[link.number]) l JOIN \(state.tables[link.source]) s ON s."@id" = l.source
-          JOIN \(state.tables[link.target]) t ON t."@id" = l.target
+          SELECT s.ID, t.ID FROM \(snapshot.state.links[link.number]) l JOIN \(snapshot.state.tables[link.source]) s ON s."@id" = l.source
+          JOIN \(snapshot.state.tables[link.target]) t ON t."@id" = l.target
           """
-        try connection.forEachRow(sql, []) { (row) throws(StorageError) in
+        try snapshot.connection.forEachRow(sql, []) { (row) throws(StorageError) in
           lines.append("\(link.name) \(row.integer(0)) \(row.integer(1))")
           return true
         }

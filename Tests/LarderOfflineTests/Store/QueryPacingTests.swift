@@ -78,14 +78,14 @@ struct QuestionPaceTests {
     let rig = try await ReplicaRig(metadata: ReplicaModels.shop)
     let other = try await Replica.open(path: rig.replica.database.path, key: try RigKey.fromEnvironment())
     func isKnown() throws -> Bool {
-      try other.readHere(within: .seconds(60)) { (_, state, plan) throws(StorageError) in
-        state.tables.count == plan.tables.count
+      try other.readHere(within: .seconds(60)) { (snapshot) throws(StorageError) in
+        snapshot.state.tables.count == snapshot.plan.tables.count
       } ?? false
     }
     #expect(try isKnown())
     _ = try await rig.replica.adopt(metadata: Array(ReplicaModels.shop.replacing("Orders", with: "Sales").utf8))
     #expect(try !isKnown())
-    #expect(try await other.read { (_, _, plan) throws(StorageError) in plan.table("Sales") != nil })
+    #expect(try await other.read { (snapshot) throws(StorageError) in snapshot.plan.table("Sales") != nil })
     #expect(try isKnown())
     try await other.close()
     try await rig.replica.close()

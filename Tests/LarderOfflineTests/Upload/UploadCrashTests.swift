@@ -140,14 +140,14 @@ struct UploadCrashTests {
 
   private func shown(_ store: OfflineODataProvider) async throws -> [String] {
     let open = try store.openStore()
-    return try await open.read { connection, state, plan in
-      guard let orders = plan.table("Orders"), let items = plan.table("Items") else { return [] }
+    return try await open.read { snapshot in
+      guard let orders = snapshot.plan.table("Orders"), let items = snapshot.plan.table("Items") else { return [] }
       let sql = """
-        SELECT 'o', ID, Name, Note, Total, "@etag", "@state" & 6 FROM \(state.tables[orders.number])
-        UNION ALL SELECT 'i', ID, Order_ID, Text, 0, "@etag", "@state" & 6 FROM \(state.tables[items.number]) ORDER BY 1, 2
+        SELECT 'o', ID, Name, Note, Total, "@etag", "@state" & 6 FROM \(snapshot.state.tables[orders.number])
+        UNION ALL SELECT 'i', ID, Order_ID, Text, 0, "@etag", "@state" & 6 FROM \(snapshot.state.tables[items.number]) ORDER BY 1, 2
         """
       var all: [String] = []
-      try connection.forEachRow(sql) { (row) in
+      try snapshot.connection.forEachRow(sql) { (row) in
         all.append((0..<Int32(7)).map { "\(row.value($0))" }.joined(separator: "|"))
         return true
       }

@@ -21,7 +21,7 @@ struct UploadDoubtTests {
   }
 
   private func failures(_ rig: UploadRig) async throws -> [ArchivedFailure.Kind] {
-    try await rig.open.read { connection, _, _ in try ChangeQueue(connection).entries().compactMap(\.failure?.kind) }
+    try await rig.open.read { snapshot in try ChangeQueue(snapshot.connection).entries().compactMap(\.failure?.kind) }
   }
 
   @Test(
@@ -95,10 +95,10 @@ struct UploadDoubtTests {
     if arrived == 1 {
       // The second was on its way too and never came.
       rig.service.fail(.status(504)) { $0.contains("$batch") }
-      try await rig.open.write { connection, _, _ in
-        let attempt = try ChangeQueue(connection).entry(1)?.attempt
-        try ChangeQueue(connection).set(.sent, of: 2)
-        try ChangeQueue(connection).set(attempt: attempt, of: 2)
+      try await rig.open.write { snapshot in
+        let attempt = try ChangeQueue(snapshot.connection).entry(1)?.attempt
+        try ChangeQueue(snapshot.connection).set(.sent, of: 2)
+        try ChangeQueue(snapshot.connection).set(attempt: attempt, of: 2)
       }
       rig.service.change { $0.fault = nil }
     }

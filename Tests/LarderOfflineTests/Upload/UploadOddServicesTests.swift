@@ -193,7 +193,7 @@ struct UploadOddServicesTests {
     rig.service.change { $0.ways.rejectsNames = status }
     let report = try await rig.store.upload()
     #expect(report.sent == 1 && report.failed == 1 && rig.service.log == done, "\(report) \(rig.service.log)")
-    let failure = try await rig.open.read { connection, _, _ in try ChangeQueue(connection).entry(2)?.failure }
+    let failure = try await rig.open.read { snapshot in try ChangeQueue(snapshot.connection).entry(2)?.failure }
     #expect(failure?.kind == .unknownOutcome)
   }
 }

@@ -87,7 +87,7 @@ struct UploadResolutionTests {
     rig.service.change { $0.sets["Orders"]?[70] = .init(values: ["ID": "70", "Name": "\"mine\"", "Total": "5"]) }
     let report = try await rig.store.upload()
     #expect(report.failed == 1 && rig.service.log.count == 1)
-    let failure = try await rig.open.read { connection, _, _ in try ChangeQueue(connection).entry(1)?.failure }
+    let failure = try await rig.open.read { snapshot in try ChangeQueue(snapshot.connection).entry(1)?.failure }
     #expect(failure?.kind == .unknownOutcome)
   }
 

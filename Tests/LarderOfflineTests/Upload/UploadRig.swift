@@ -54,10 +54,12 @@ final class UploadRig: Sendable {
 
   /// Runs a statement; rows as text, columns by `|`.
   func rows(_ sql: String) async throws -> [String] {
-    try await open.read { connection, state, plan in
+    try await open.read { snapshot in
       var text = sql
-      for table in plan.tables { text = text.replacing("{\(table.name)}", with: state.tables[table.number]) }
-      return try connection.rows(text) { (row) throws(StorageError) in
+      for table in snapshot.plan.tables {
+        text = text.replacing("{\(table.name)}", with: snapshot.state.tables[table.number])
+      }
+      return try snapshot.connection.rows(text) { (row) throws(StorageError) in
         (0..<Int32(row.columnCount)).map { column -> String in
           switch row.value(column) {
           case .null: "-"
@@ -83,8 +85,8 @@ final class UploadRig: Sendable {
   func record(
     _ request: QueuedRequest, _ effects: [Effect], unit: Int64? = nil, after: Set<Int64> = []
   ) async throws -> Int64 {
-    try await open.write { connection, state, plan in
-      var rows = LocalRows(plan, state, connection)
+    try await open.write { snapshot in
+      var rows = LocalRows(snapshot)
       let id = try rows.record(request, unit: unit, effects: effects, after: after)
       _ = try rows.finish()
       return id
@@ -118,7 +120,7 @@ final class UploadRig: Sendable {
     _ table: String, key: Int, _ values: [String: ODataValue], order: RowReference? = nil, orderKey: Int? = nil,
     unit: Int64? = nil, after: Set<Int64> = []
   ) async throws -> (id: Int64, row: RowReference) {
-    let number = try await open.write { connection, _, _ in try connection.takeIdentities(1) }
+    let number = try await open.write { snapshot in try snapshot.connection.takeIdentities(1) }
     let row = RowReference(table, number)
     var request = QueuedRequest(.create, QueuedTarget(nil, table))
     request.entity = row
@@ -138,11 +140,11 @@ final class UploadRig: Sendable {
   /// Makes orders 1 to `count` in one transaction of the file; they are uploaded apart, each behind the one before where
   /// they are a chain.
   func createMany(_ count: Int, isChain: Bool = false) async throws {
-    try await open.write { connection, state, plan in
+    try await open.write { snapshot in
       var last: Int64?
-      var rows = LocalRows(plan, state, connection)
+      var rows = LocalRows(snapshot)
       for key in 1...count {
-        let row = RowReference("Orders", try connection.takeIdentities(1))
+        let row = RowReference("Orders", try snapshot.connection.takeIdentities(1))
         var request = QueuedRequest(.create, QueuedTarget(nil, "Orders"))
         request.entity = row
         let values = [
@@ -160,8 +162,8 @@ final class UploadRig: Sendable {
   }
 
   private func baseETag(_ row: RowReference) async throws -> String? {
-    try await open.read { connection, state, plan in
-      try LocalRows(plan, state, connection).base(of: row)?.text(.etag)
+    try await open.read { snapshot in
+      try LocalRows(snapshot).base(of: row)?.text(.etag)
     }
   }
 

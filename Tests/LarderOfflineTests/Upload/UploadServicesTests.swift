@@ -69,8 +69,8 @@ struct UploadServicesTests {
     _ = try await store.execute(single: .delete("\(sales.orders)('\(some[1].number)')"))
     #expect(try await store.hasPendingUpload())
     let report = try await store.upload(OfflineODataUploadOptions(changesPerBatch: changesPerBatch))
-    let archive = try await open.read { connection, _, _ in
-      try ChangeQueue(connection).entries().map { "\($0.state) \($0.failure?.message ?? "")" }
+    let archive = try await open.read { snapshot in
+      try ChangeQueue(snapshot.connection).entries().map { "\($0.state) \($0.failure?.message ?? "")" }
     }
     #expect(report.sent == 5 && report.failed == 0 && report.left == 0, "\(report) \(archive)")
     let query = "\(sales.orders)?$orderby=SalesOrder"
@@ -105,8 +105,8 @@ struct UploadServicesTests {
       batch: ODataBatchRequest([.changeSet([order, .create(material, in: "$1/to_Item")])]))
     #expect(made.slots.first??.failure == nil)
     let report = try await store.upload(OfflineODataUploadOptions(splitsTransactions: true))
-    let archive = try await open.read { connection, _, _ in
-      try ChangeQueue(connection).entries().map { "\($0.state) \($0.failure?.message ?? "")" }
+    let archive = try await open.read { snapshot in
+      try ChangeQueue(snapshot.connection).entries().map { "\($0.state) \($0.failure?.message ?? "")" }
     }
     #expect(report.sent == 2 && report.failed == 0, "\(report) \(archive)")
     let found = try await there(sales, "\(sales.orders)?$filter=PurchaseOrderByCustomer eq 'with item'")
@@ -129,8 +129,8 @@ struct UploadServicesTests {
     #expect(try await colleague.upload().sent == 1)
     let report = try await store.upload()
     #expect(report.sent == 0 && report.failed == 1)
-    let failure = try await store.openStore().read { connection, _, _ in
-      try ChangeQueue(connection).entries().first?.failure
+    let failure = try await store.openStore().read { snapshot in
+      try ChangeQueue(snapshot.connection).entries().first?.failure
     }
     #expect(failure?.kind == .conflict)
     #expect(failure?.mine?["PurchaseOrderByCustomer"] == .text("mine"))

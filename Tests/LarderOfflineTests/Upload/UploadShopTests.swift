@@ -21,8 +21,8 @@ struct UploadShopTests {
   }
 
   private func archive(_ store: OfflineODataProvider) async throws -> [String] {
-    try await store.openStore().read { connection, _, _ in
-      try ChangeQueue(connection).entries().map {
+    try await store.openStore().read { snapshot in
+      try ChangeQueue(snapshot.connection).entries().map {
         "\($0.state) \($0.failure?.method ?? "") \($0.failure?.message ?? "")"
       }
     }

@@ -70,7 +70,7 @@ struct UploadStoreTests {
     #expect(report.sent == 1000 && report.failed == 2 && report.left == 0)
     #expect(report.requests <= 13)
     #expect(try await rig.queue == ["1|2", "2|3"])
-    let failure = try await rig.open.read { connection, _, _ in try ChangeQueue(connection).entry(1)?.failure }
+    let failure = try await rig.open.read { snapshot in try ChangeQueue(snapshot.connection).entry(1)?.failure }
     #expect(failure?.httpStatus == 400 && failure?.code == "E" && failure?.message == "poison")
     #expect(failure?.method == "POST" && failure?.url == "Orders" && failure?.body == #"{"Name":"poison"}"#)
   }
@@ -106,7 +106,7 @@ struct UploadStoreTests {
     }
     let report = try await rig.store.upload()
     #expect(report.sent == 1 && report.failed == 1)
-    let failure = try await rig.open.read { connection, _, _ in try ChangeQueue(connection).entry(1)?.failure }
+    let failure = try await rig.open.read { snapshot in try ChangeQueue(snapshot.connection).entry(1)?.failure }
     #expect(failure?.kind == .conflict && failure?.theirsIsUnknown == false)
     #expect(failure?.base?["Name"] == .text("n1") && failure?.mine?["Name"] == .text("mine"))
     #expect(failure?.theirs?["Name"] == .text("theirs") && failure?.theirs?.text(.etag) == "W/\"9\"")

@@ -18,7 +18,7 @@ struct UploadUncertainTests {
   }
 
   private func failures(_ rig: UploadRig) async throws -> [ArchivedFailure.Kind] {
-    try await rig.open.read { connection, _, _ in try ChangeQueue(connection).entries().compactMap(\.failure?.kind) }
+    try await rig.open.read { snapshot in try ChangeQueue(snapshot.connection).entries().compactMap(\.failure?.kind) }
   }
 
   /// Creates an order with an item (deep insert).
@@ -271,7 +271,7 @@ struct UploadUncertainTests {
     _ = try await rig.store.upload()
     #expect(rig.service.log == ["POST Orders(1000)", "PATCH Orders(2)"])
     #expect(try await failures(rig).contains(.unknownOutcome))
-    let kind = try await rig.open.read { connection, _, _ in try ChangeQueue(connection).entry(first)?.failure?.kind }
+    let kind = try await rig.open.read { snapshot in try ChangeQueue(snapshot.connection).entry(first)?.failure?.kind }
     #expect(kind == .unknownOutcome)
   }
 
@@ -422,7 +422,7 @@ struct UploadUncertainTests {
     let rig = try await UploadRig()
     try await rig.update(try await rig.row("Orders", 1), ["Name": .string("mine")])
     try await lose(rig)
-    try await rig.open.write { connection, _, _ in try ChangeQueue(connection).hold(1) }
+    try await rig.open.write { snapshot in try ChangeQueue(snapshot.connection).hold(1) }
     await #expect { try await rig.store.undoPendingChanges(of: "Orders(1)") } throws: {
       ($0 as? OfflineODataError)?.name == .outcomeUncertain
     }

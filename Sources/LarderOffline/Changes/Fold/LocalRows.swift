@@ -4,10 +4,8 @@ import LarderStorage
 /// The rows of the store and their pending changes, changed inside one transaction. Bases, effects and requests are
 /// modified; then ``finish()`` folds all touched rows again.
 struct LocalRows {
-  let plan: ReplicaPlan
-  /// The names of the physical tables, including tables that this value has created.
-  private(set) var state: ReplicaState
-  let connection: Connection
+  /// What the transaction sees, including tables that this value has created.
+  private(set) var snapshot: ReplicaSnapshot
   private var touched: Set<RowReference> = []
   private var touchedLinks: Set<LinkReference> = []
   private(set) var changed: Set<Int> = []
@@ -23,12 +21,11 @@ struct LocalRows {
     let target: Int64
   }
 
-  init(_ plan: ReplicaPlan, _ state: ReplicaState, _ connection: Connection) {
-    self.plan = plan
-    self.state = state
-    self.connection = connection
-  }
+  init(_ snapshot: ReplicaSnapshot) { self.snapshot = snapshot }
 
+  var plan: ReplicaPlan { snapshot.plan }
+  var state: ReplicaState { snapshot.state }
+  var connection: Connection { snapshot.connection }
   var queue: ChangeQueue { ChangeQueue(connection) }
 
   // MARK: Rows as readers see them
@@ -95,7 +92,7 @@ struct LocalRows {
     _ = try registry.make(table: table.number, connection)
     try registry.forgetSearch(table: table.number, connection)
     try connection.countVersionUp()
-    state = registry.state(version: state.version + 1)
+    snapshot.state = registry.state(version: state.version + 1)
   }
 
   private mutating func make(_ link: LinkTable) throws(StorageError) {
@@ -103,11 +100,11 @@ struct LocalRows {
     var registry = try ReplicaRegistry(plan, connection)
     _ = try registry.make(links: link.number, connection)
     try connection.countVersionUp()
-    state = registry.state(version: state.version + 1)
+    snapshot.state = registry.state(version: state.version + 1)
   }
 
   /// Uses the names of tables that other code has created in this transaction.
-  mutating func follow(_ registry: ReplicaRegistry) { state = registry.state(version: state.version) }
+  mutating func follow(_ registry: ReplicaRegistry) { snapshot.state = registry.state(version: state.version) }
 
   // MARK: Touching
 

@@ -111,7 +111,7 @@ extension LocalRows {
 extension Replica {
   /// The entities that uploads have created or moved, and that no download of all queries has settled.
   func unsettledRows() async throws(StorageError) -> [RowReference] {
-    try await read { (connection, _, _) throws(StorageError) in try UploadedRows(connection).unsettled() }
+    try await read { (snapshot) throws(StorageError) in try UploadedRows(snapshot.connection).unsettled() }
   }
 
   /// Removes the created entities that no query has returned, after a download of all queries that began after their
@@ -121,8 +121,8 @@ extension Replica {
     // the rest.
     for begin in stride(from: 0, to: rows.count, by: 200) {
       let some = Array(rows[begin..<min(rows.count, begin + 200)])
-      try await write { (connection, state, plan) throws(StorageError) in
-        var local = LocalRows(plan, state, connection)
+      try await write { (snapshot) throws(StorageError) in
+        var local = LocalRows(snapshot)
         try UploadedRows.settle(some, &local)
       }
     }

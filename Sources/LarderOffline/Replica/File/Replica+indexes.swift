@@ -9,22 +9,22 @@ extension Replica {
   /// - Returns: false if the model has no such table or property, or the property's values have no order.
   @discardableResult
   func addIndex(on table: String, _ paths: [String]) async throws(StorageError) -> Bool {
-    try await write { (connection, _, plan) throws(StorageError) in
-      guard let table = plan.table(table), !paths.isEmpty else { return false }
+    try await write { (snapshot) throws(StorageError) in
+      guard let table = snapshot.plan.table(table), !paths.isEmpty else { return false }
       let columns = paths.map { table.column($0.split(separator: "/").map(String.init)) }
       guard columns.allSatisfy({ $0?.storage.isComparable ?? false }) else { return false }
-      try connection.run(
+      try snapshot.connection.run(
         "INSERT OR IGNORE INTO larder_index(name, paths) VALUES(?1, ?2)", .text(table.name),
         .text(paths.joined(separator: ",")))
-      guard connection.changes > 0 else { return true }
-      let registry = try ReplicaRegistry(plan, connection)
+      guard snapshot.connection.changes > 0 else { return true }
+      let registry = try ReplicaRegistry(snapshot.plan, snapshot.connection)
       guard let entry = registry.entities[table.number] else { return true }
       // Later generations have the index from the beginning, with another name.
       let physical = ReplicaRegistry.name("e", entry)
       var number = 0
-      while try connection.hasIndex("\(physical)_a\(number)") { number += 1 }
+      while try snapshot.connection.hasIndex("\(physical)_a\(number)") { number += 1 }
       let names = columns.compactMap { $0?.name }
-      try connection.run(
+      try snapshot.connection.run(
         "CREATE INDEX \(TableDDL.quoted("\(physical)_a\(number)")) ON \(TableDDL.quoted(physical))(\(TableDDL.list(names)))"
       )
       return true

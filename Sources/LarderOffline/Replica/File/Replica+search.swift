@@ -18,15 +18,15 @@ extension Replica {
   /// Creates the index of one table. Returns false if its rows have changed meanwhile, or a sweep has removed it.
   private func makeSearch(_ table: Int, isPatient: Bool) async throws(StorageError) -> Bool {
     guard isPatient else {
-      return try await write { (connection, _, plan) throws(StorageError) in
-        guard let index = try SearchIndex.begin(table, plan, connection) else { return true }
+      return try await write { (snapshot) throws(StorageError) in
+        guard let index = try SearchIndex.begin(table, snapshot) else { return true }
         var last: Int64? = 0
-        while let from = last { last = try index.fill(after: from, connection) }
-        return try index.end(table, plan, connection)
+        while let from = last { last = try index.fill(after: from, snapshot.connection) }
+        return try index.end(table, snapshot)
       }
     }
-    let begun = try await write { (connection, _, plan) throws(StorageError) in
-      try SearchIndex.begin(table, plan, connection)
+    let begun = try await write { (snapshot) throws(StorageError) in
+      try SearchIndex.begin(table, snapshot)
     }
     guard let index = begun else { return true }
     var last: Int64? = 0
@@ -42,7 +42,7 @@ extension Replica {
         return nil
       }
     }
-    return try await write { (connection, _, plan) throws(StorageError) in try index.end(table, plan, connection) }
+    return try await write { (snapshot) throws(StorageError) in try index.end(table, snapshot) }
   }
 }
 
@@ -55,9 +55,8 @@ private struct SearchIndex: Sendable {
   let change: Int64
 
   /// Creates an empty index; nil if the table has an index, or has never had rows.
-  static func begin(
-    _ table: Int, _ plan: ReplicaPlan, _ connection: Connection
-  ) throws(StorageError) -> SearchIndex? {
+  static func begin(_ table: Int, _ snapshot: ReplicaSnapshot) throws(StorageError) -> SearchIndex? {
+    let (plan, connection) = (snapshot.plan, snapshot.connection)
     guard plan.tables.indices.contains(table) else { return nil }
     let registry = try ReplicaRegistry(plan, connection)
     guard let entry = registry.entities[table], entry.search == nil else { return nil }
@@ -74,8 +73,9 @@ private struct SearchIndex: Sendable {
   }
 
   /// Makes the index that of the table. Returns false if it does not match the current rows, or no longer exists.
-  func end(_ number: Int, _ plan: ReplicaPlan, _ connection: Connection) throws(StorageError) -> Bool {
-    let registry = try ReplicaRegistry(plan, connection)
+  func end(_ number: Int, _ snapshot: ReplicaSnapshot) throws(StorageError) -> Bool {
+    let connection = snapshot.connection
+    let registry = try ReplicaRegistry(snapshot.plan, connection)
     let changes = try connection.changes(since: change)
     let isSame = changes.tables.map { !$0.contains(number) } ?? false
     guard let entry = registry.entities[number], entry.generation == generation, isSame,

@@ -44,7 +44,7 @@ final class Replica: Sendable {
     do throws(StorageError) {
       let replica = Replica(database, try ChangeFeed(database.path, isShared: !database.isReadOnly, environment))
       if !replica.isReadOnly { try await replica.sweepOrphans() }
-      _ = try await replica.read { (_, _, _) throws(StorageError) in true }
+      _ = try await replica.read { (_) throws(StorageError) in true }
       return replica
     } catch {
       // The file is closed explicitly: it would otherwise stay in use until the last reference is released.
@@ -87,11 +87,10 @@ final class Replica: Sendable {
 
   /// Runs `body` in a transaction that sees one state from beginning to end.
   func read<Value: Sendable>(
-    _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
+    _ body: @escaping @Sendable (ReplicaSnapshot) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
     try await database.read { [self] (connection) throws(StorageError) in
-      let (state, plan) = try current(connection)
-      return try body(connection, state, plan)
+      try body(current(connection))
     }
   }
 
@@ -100,21 +99,20 @@ final class Replica: Sendable {
   ///
   /// It also returns nil if the tables or the model in use are not known here: reading a large model takes seconds.
   func readHere<Value>(
-    within limit: Duration, _ body: (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
+    within limit: Duration, _ body: (ReplicaSnapshot) throws(StorageError) -> Value
   ) throws(StorageError) -> Value? {
     try database.readHere(within: limit) { (connection) throws(StorageError) -> Value? in
-      guard let (state, plan) = cachedState(try numbers(connection)) else { return nil }
-      return try body(connection, state, plan)
+      guard let snapshot = cached(try numbers(connection), connection) else { return nil }
+      return try body(snapshot)
     } ?? nil
   }
 
   /// Runs `body` in a writing transaction. The transaction is committed when `body` returns.
   func write<Value: Sendable>(
-    _ body: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> Value
+    _ body: @escaping @Sendable (ReplicaSnapshot) throws(StorageError) -> Value
   ) async throws(StorageError) -> Value {
     let (value, last) = try await database.write { [self] (connection) throws(StorageError) in
-      let (state, plan) = try current(connection)
-      return (try body(connection, state, plan), try connection.lastChange())
+      (try body(current(connection)), try connection.lastChange())
     }
     changes.announce(last)
     return value
@@ -122,23 +120,22 @@ final class Replica: Sendable {
 
   /// Begins a reading transaction that lasts until the session ends.
   func readSession<State>(
-    _ make: @escaping @Sendable (Connection, ReplicaState, ReplicaPlan) throws(StorageError) -> State
+    _ make: @escaping @Sendable (ReplicaSnapshot) throws(StorageError) -> State
   ) async throws(StorageError) -> ReadSession<State> {
     try await database.readSession { [self] (connection) throws(StorageError) in
-      let (state, plan) = try current(connection)
-      return try make(connection, state, plan)
+      try make(current(connection))
     }
   }
 
-  /// The state and plan that a transaction sees before it has changed anything. Its own changes may still be rolled
-  /// back, and must not be cached.
-  func current(_ connection: Connection) throws(StorageError) -> (ReplicaState, ReplicaPlan) {
+  /// What a transaction sees before it has changed anything. Its own changes may still be rolled back, and must not be
+  /// cached.
+  func current(_ connection: Connection) throws(StorageError) -> ReplicaSnapshot {
     let numbers = try numbers(connection)
-    if let cached = cachedState(numbers) { return cached }
+    if let cached = cached(numbers, connection) { return cached }
     let plan = try plan(of: numbers.model, connection)
     let state = try ReplicaRegistry(plan, connection).state(version: numbers.version)
     cache.withLock { $0 = Cache(model: numbers.model, version: numbers.version, plan: plan, state: state) }
-    return (state, plan)
+    return ReplicaSnapshot(connection: connection, state: state, plan: plan)
   }
 
   /// The version numbers of the state and of the model that a transaction sees.
@@ -150,8 +147,12 @@ final class Replica: Sendable {
     return numbers
   }
 
-  func cachedState(_ numbers: (version: Int64, model: Int64)) -> (ReplicaState, ReplicaPlan)? {
-    cache.withLock { $0.model == numbers.model && $0.version == numbers.version ? ($0.state, $0.plan) : nil }
+  /// What a transaction with these version numbers sees; nil if it is not known here.
+  func cached(_ numbers: (version: Int64, model: Int64), _ connection: Connection) -> ReplicaSnapshot? {
+    cache.withLock { cache in
+      guard cache.model == numbers.model, cache.version == numbers.version else { return nil }
+      return ReplicaSnapshot(connection: connection, state: cache.state, plan: cache.plan)
+    }
   }
 
   private func plan(of model: Int64, _ connection: Connection) throws(StorageError) -> ReplicaPlan {

@@ -104,30 +104,30 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
   private func read(_ last: LastRead?, _ source: LiveSource) async throws -> (last: LastRead, value: Value?) {
     let replica = source.replica
     // A search creates its index, as a single query does. If a download has removed the index, it is created again.
-    let unindexed = try await replica.read { (connection, state, plan) throws(StorageError) in
-      Result { try source.run(connection, state, plan).plan.unindexed }
+    let unindexed = try await replica.read { (snapshot) throws(StorageError) in
+      Result { try source.run(snapshot).plan.unindexed }
     }.get()
     if !unindexed.isEmpty { try await replica.prepareSearch(unindexed) }
-    return try await replica.read { (connection, state, plan) throws(StorageError) in
-      Result { try read(last, source, connection, state, plan) }
+    return try await replica.read { (snapshot) throws(StorageError) in
+      Result { try read(last, source, snapshot) }
     }.get()
   }
 
   private func read(
-    _ last: LastRead?, _ source: LiveSource, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
+    _ last: LastRead?, _ source: LiveSource, _ snapshot: ReplicaSnapshot
   ) throws -> (last: LastRead, value: Value?) {
-    let changes = try connection.changes(since: last?.change ?? 0)
+    let changes = try snapshot.connection.changes(since: last?.change ?? 0)
     if var last, let tables = changes.tables, tables.isDisjoint(with: last.tables) {
       last.change = changes.last
       return (last, nil)
     }
-    let run = try source.run(connection, state, plan)
+    let run = try source.run(snapshot)
     var digest: [UInt8] = []
-    let end = try run.json(connection) { digest = Digest.sha256(digest + $0) }
+    let end = try run.json(snapshot.connection) { digest = Digest.sha256(digest + $0) }
     digest.append(end.outcome == .content ? 1 : 0)
-    let now = LastRead(change: changes.last, tables: run.plan.tables(state, plan).union(run.alsoReads), digest: digest)
+    let now = LastRead(change: changes.last, tables: run.plan.tables(snapshot).union(run.alsoReads), digest: digest)
     if let last, last.digest == now.digest { return (now, nil) }
-    return (now, try value(run, connection))
+    return (now, try value(run, snapshot.connection))
   }
 }
 
@@ -135,5 +135,5 @@ public struct OfflineODataLiveResults<Value: Sendable>: AsyncSequence, Sendable 
 struct LiveSource: Sendable {
   let replica: Replica
   /// Plans the query for the tables of the file.
-  let run: @Sendable (Connection, ReplicaState, ReplicaPlan) throws -> ResultRun
+  let run: @Sendable (ReplicaSnapshot) throws -> ResultRun
 }

@@ -3,22 +3,23 @@ import LarderOData
 extension ReadPlan {
   /// The numbers of the entity tables that the plan's statements read, including the tables at both ends of links. If
   /// the statements read what the last download changed, the set also contains `ReplicaChanges.downloads`.
-  func tables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> { tables(of: statements, state, plan) }
+  func tables(_ snapshot: ReplicaSnapshot) -> Set<Int> { tables(of: statements, snapshot) }
 
   /// The numbers of the tables that the plan's own statements read, without those that only nested plans read.
-  func directTables(_ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> {
-    tables(of: directStatements, state, plan)
+  func directTables(_ snapshot: ReplicaSnapshot) -> Set<Int> {
+    tables(of: directStatements, snapshot)
   }
 
-  private func tables(of statements: [String], _ state: ReplicaState, _ plan: ReplicaPlan) -> Set<Int> {
+  private func tables(of statements: [String], _ snapshot: ReplicaSnapshot) -> Set<Int> {
     var numbers: Set<Int> = []
     for sql in statements {
       if DownloadMarks.isRead(by: sql) { numbers.insert(ReplicaChanges.downloads) }
-      for (number, name) in state.tables.enumerated() where sql.contains(name) { numbers.insert(number) }
-      for (number, name) in state.search.enumerated() {
+      for (number, name) in snapshot.state.tables.enumerated() where sql.contains(name) { numbers.insert(number) }
+      for (number, name) in snapshot.state.search.enumerated() {
         if let name, sql.contains(name) { numbers.insert(number) }
       }
-      for link in plan.links where link.number < state.links.count && sql.contains(state.links[link.number]) {
+      for link in snapshot.plan.links
+      where link.number < snapshot.state.links.count && sql.contains(snapshot.state.links[link.number]) {
         numbers.formUnion([link.source, link.target])
       }
     }

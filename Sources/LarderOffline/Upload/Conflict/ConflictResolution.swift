@@ -84,15 +84,15 @@ struct ConflictResolution: Sendable {
   }
 
   private func context(_ entry: QueueEntry) async throws(OfflineODataError) -> ConflictContext {
-    try await store.read { connection, state, plan in
+    try await store.read { snapshot in
       var context = ConflictContext()
       guard let entity = entry.request.entity else { return context }
-      let rows = LocalRows(plan, state, connection)
-      context.path = (try? RowPath(connection: connection, state: state, plan: plan).location(of: entity))?.path
+      let rows = LocalRows(snapshot)
+      context.path = (try? RowPath(snapshot: snapshot).location(of: entity))?.path
       // A download may have stored the server's version since the change was made.
       context.base = try entry.failure?.base ?? rows.base(of: entity)
       context.mine = try rows.effective(entity)
-      for effect in try ChangeQueue(connection).effects(of: entry.id) where effect.reference == entity {
+      for effect in try ChangeQueue(snapshot.connection).effects(of: entry.id) where effect.reference == entity {
         context.columns.formUnion(effect.cells.values.keys)
       }
       context.columns.subtract(SystemColumn.allCases.map(\.rawValue))

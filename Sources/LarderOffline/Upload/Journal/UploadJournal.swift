@@ -27,14 +27,14 @@ struct UploadJournal: Sendable {
   /// The units to upload, in their order.
   func units() async throws(OfflineODataError) -> [UploadUnit] {
     let categories = options.categories
-    return try await store.read { connection, _, _ in
+    return try await store.read { snapshot in
       var units: [Int64: Draft] = [:]
       var unitOf: [Int64: Int64] = [:]
       let sql = """
         SELECT id, unit, state, json_extract(request, '$.category'), json_type(request, '$.body.media') IS NOT NULL
           FROM larder_request ORDER BY id
         """
-      try connection.forEachRow(sql) { (row) throws(StorageError) in
+      try snapshot.connection.forEachRow(sql) { (row) throws(StorageError) in
         let (id, unit, state) = (try row.int64(0), try row.int64(1), try row.int64(2))
         unitOf[id] = unit
         var draft = units[unit] ?? Draft(unit: UploadUnit(id: unit, size: 0))
@@ -47,8 +47,10 @@ struct UploadJournal: Sendable {
         units[unit] = draft
         return true
       }
-      for id in try ChangeQueue(connection).keyless() { if let unit = unitOf[id] { units[unit]?.isLeft = true } }
-      for (id, earlier) in try ChangeQueue(connection).dependencies() {
+      for id in try ChangeQueue(snapshot.connection).keyless() {
+        if let unit = unitOf[id] { units[unit]?.isLeft = true }
+      }
+      for (id, earlier) in try ChangeQueue(snapshot.connection).dependencies() {
         guard let unit = unitOf[id] else { continue }
         for earlierEntry in earlier {
           guard let other = unitOf[earlierEntry], other != unit else { continue }
@@ -66,8 +68,8 @@ struct UploadJournal: Sendable {
 
   /// The number of changes that are queued or uncertain.
   func left() async throws(OfflineODataError) -> Int {
-    try await store.read { connection, _, _ in
-      try connection.first("SELECT count(*) FROM larder_request WHERE state IN (0, 1)") {
+    try await store.read { snapshot in
+      try snapshot.connection.first("SELECT count(*) FROM larder_request WHERE state IN (0, 1)") {
         (row) throws(StorageError) in Int(try row.int64(0))
       } ?? 0
     }
@@ -77,8 +79,8 @@ struct UploadJournal: Sendable {
   /// error archive.
   func remaining() async throws(OfflineODataError) -> Int {
     let categories = options.categories
-    return try await store.read { connection, _, _ in
-      let all = try connection.rows("SELECT json_extract(request, '$.category') FROM larder_request") {
+    return try await store.read { snapshot in
+      let all = try snapshot.connection.rows("SELECT json_extract(request, '$.category') FROM larder_request") {
         (row) throws(StorageError) in try row.textOrNil(0) ?? ""
       }
       return categories.map { category in all.filter(category.contains).count } ?? all.count
@@ -88,8 +90,8 @@ struct UploadJournal: Sendable {
   /// The units with conflicts that a download has found and the service would not detect, with their requests. Units
   /// with an uncertain request are left out: their outcome is determined first.
   func conflicts(in ids: [Int64]) async throws(OfflineODataError) -> [(id: Int64, entries: [QueueEntry])] {
-    try await store.read { connection, _, _ in
-      let queue = ChangeQueue(connection)
+    try await store.read { snapshot in
+      let queue = ChangeQueue(snapshot.connection)
       let isNoted = "state = 0 AND failure IS NOT NULL"
       let sql = """
         WITH asked(id) AS MATERIALIZED (SELECT value FROM json_each(?1))
@@ -97,7 +99,7 @@ struct UploadJournal: Sendable {
         UNION SELECT unit FROM asked CROSS JOIN larder_request AS r ON r.unit = asked.id
           WHERE r.unit <> r.id AND r.unit <> 0 AND \(isNoted) ORDER BY unit
         """
-      let noted = try connection.integers(sql, .text("[\(ids.map(String.init).joined(separator: ","))]"))
+      let noted = try snapshot.connection.integers(sql, .text("[\(ids.map(String.init).joined(separator: ","))]"))
       return try noted.compactMap { id in
         let entries = try queue.entries(inUnit: id)
         guard !entries.contains(where: { $0.state == .sent }) else { return nil }
@@ -116,11 +118,11 @@ struct UploadJournal: Sendable {
   func prepare(
     _ ids: [Int64], asOne: Bool
   ) async throws(OfflineODataError) -> (units: [PreparedUnit], unitOutcomes: [Int64: UnitOutcome], failed: Int) {
-    try await store.write { connection, state, plan in
+    try await store.write { snapshot in
       var units: [PreparedUnit] = []
       var unitOutcomes: [Int64: UnitOutcome] = [:]
       var failed = 0
-      let queue = ChangeQueue(connection)
+      let queue = ChangeQueue(snapshot.connection)
       for id in ids {
         let entries = try queue.entries(inUnit: id)
         guard !entries.isEmpty else {
@@ -133,7 +135,7 @@ struct UploadJournal: Sendable {
           continue
         }
         do {
-          let unit = try rendered(id, asOne ? entries : [entries[0]], connection, state, plan, asOne: asOne)
+          let unit = try rendered(id, asOne ? entries : [entries[0]], snapshot, asOne: asOne)
           for member in unit.members {
             try queue.set(.sent, of: member.entry.id)
             try queue.set(attempt: member.attempt.json, of: member.entry.id)
@@ -146,29 +148,28 @@ struct UploadJournal: Sendable {
             kind: .unfitting, message: String(describing: error), method: "", url: "",
             time: Double(store.conversation.options.environment.unixSeconds))
           failure.code = "unfitting"
-          failed += try archive(entries.map { ($0, failure) }, connection, state, plan)
+          failed += try archive(entries.map { ($0, failure) }, snapshot)
           unitOutcomes[id] = .archived
         }
       }
-      try connection.logChange([ReplicaChanges.requests])
+      try snapshot.connection.logChange([ReplicaChanges.requests])
       return (units, unitOutcomes, failed)
     }
   }
 
   private func rendered(
-    _ id: Int64, _ entries: [QueueEntry], _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan,
-    asOne: Bool
+    _ id: Int64, _ entries: [QueueEntry], _ snapshot: ReplicaSnapshot, asOne: Bool
   ) throws -> PreparedUnit {
-    let rendering = rendering(connection, state, plan)
+    let rendering = rendering(snapshot)
     let environment = store.conversation.options.environment
-    let newcomers = try connection.nextIdentity()
+    let newcomers = try snapshot.connection.nextIdentity()
     var set = RequestRendering.ChangeSet()
     set.hasReferences = asOne && entries.count > 1
     let members = try entries.map { entry in
       // A queue of an earlier version may contain such a request. Its property values would be sent as the bytes.
       if entry.request.operation == .create, case .entity(let body) = entry.request.body,
-        let table = entry.request.entity.flatMap({ plan.table($0.table) }),
-        (body.typeName.flatMap { plan.model.structure($0) } ?? table.type).hasStream
+        let table = entry.request.entity.flatMap({ snapshot.plan.table($0.table) }),
+        (body.typeName.flatMap { snapshot.plan.model.structure($0) } ?? table.type).hasStream
       {
         throw RenderingError.unfitting(ChangeMaker.bytesFirst(table))
       }
@@ -179,7 +180,7 @@ struct UploadJournal: Sendable {
         newcomers: newcomers,
         random: environment.random)
       if options.namesRequests, !store.rejectsRequestNames {
-        for field in attempt.fields(plan.model.version) { request.fields.setDefault(field.name, field.value) }
+        for field in attempt.fields(snapshot.plan.model.version) { request.fields.setDefault(field.name, field.value) }
       }
       return PreparedRequest(entry: entry, request: request, attempt: attempt)
     }
@@ -187,11 +188,11 @@ struct UploadJournal: Sendable {
   }
 
   /// The rendering of requests for the state that a transaction sees.
-  func rendering(_ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan) -> RequestRendering {
-    let paths = RowPath(connection: connection, state: state, plan: plan)
+  func rendering(_ snapshot: ReplicaSnapshot) -> RequestRendering {
+    let paths = RowPath(snapshot: snapshot)
     let store = store
     return RequestRendering(
-      version: plan.model.version, root: store.root, locate: { try paths.location(of: $0) },
+      version: snapshot.plan.model.version, root: store.root, locate: { try paths.location(of: $0) },
       find: { try paths.row(at: store.relative($0)) },
       stream: { number, byteCount in
         let head = StoredStreams.Head(contentType: nil, etag: nil, byteCount: byteCount, generation: number)
@@ -203,15 +204,15 @@ struct UploadJournal: Sendable {
 
   /// Archives requests and holds those that depend on them. Returns the number of these changes.
   func archive(
-    _ failures: [(QueueEntry, ArchivedFailure)], _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
+    _ failures: [(QueueEntry, ArchivedFailure)], _ snapshot: ReplicaSnapshot
   ) throws -> Int {
-    let queue = ChangeQueue(connection)
+    let queue = ChangeQueue(snapshot.connection)
     let failedIDs = Set(failures.map(\.0.id))
     for (entry, failure) in failures {
       try queue.set(.archived, of: entry.id)
       try queue.set(failure: failure, of: entry.id)
     }
-    var local = LocalRows(plan, state, connection)
+    var local = LocalRows(snapshot)
     for row in Set(failures.compactMap(\.0.request.entity)) { try local.touch(row) }
     let heldIDs = try local.hold(behind: failedIDs)
     _ = try local.finish()

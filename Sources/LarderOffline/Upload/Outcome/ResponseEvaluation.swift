@@ -267,12 +267,12 @@ struct ResponseEvaluation: Sendable {
   /// the service assigns the key.
   private func entityPath(_ request: QueuedRequest) async throws -> String? {
     guard let entity = request.entity else { return nil }
-    return try await store.read { connection, state, plan in
+    return try await store.read { snapshot in
       guard request.makesEntity else {
-        return (try? RowPath(connection: connection, state: state, plan: plan).location(of: entity))?.path
+        return (try? RowPath(snapshot: snapshot).location(of: entity))?.path
       }
-      let rows = LocalRows(plan, state, connection)
-      guard case .entity(let body) = request.body, let table = plan.table(entity.table),
+      let rows = LocalRows(snapshot)
+      guard case .entity(let body) = request.body, let table = snapshot.plan.table(entity.table),
         table.key.allSatisfy({ number in body.properties.contains { [$0.name] == table.columns[number].path } }),
         let cells = try rows.effective(entity)
       else { return nil }
@@ -441,16 +441,16 @@ struct ResponseEvaluation: Sendable {
   private func path(_ serverResponse: ServerResponse, _ request: QueuedRequest) async throws -> String? {
     if let location = serverResponse.location, let path = store.root.relative(location) { return path }
     guard let entity = request.entity else { return nil }
-    return try await store.read { connection, state, plan in
-      let rows = LocalRows(plan, state, connection)
+    return try await store.read { snapshot in
+      let rows = LocalRows(snapshot)
       // The response may contain a URL with another name of the host.
-      if request.makesEntity, hasKey(serverResponse, request), let table = plan.table(entity.table),
-        var cells = try rows.effective(entity), let responseCells = serverResponse.cells(in: table, plan)
+      if request.makesEntity, hasKey(serverResponse, request), let table = snapshot.plan.table(entity.table),
+        var cells = try rows.effective(entity), let responseCells = serverResponse.cells(in: table, snapshot.plan)
       {
         cells.merge(responseCells)
         return try rows.path(of: entity, cells)
       }
-      return try RowPath(connection: connection, state: state, plan: plan).location(of: entity).path
+      return try RowPath(snapshot: snapshot).location(of: entity).path
     }
   }
 

@@ -33,37 +33,35 @@ struct UploadCommit: Sendable {
   func commit(_ units: [Unit]) async throws(OfflineODataError) -> (
     unitOutcomes: [Int64: UnitOutcome], counts: UploadCounts
   ) {
-    try await journal.store.write { connection, state, plan in
+    try await journal.store.write { snapshot in
       var unitOutcomes: [Int64: UnitOutcome] = [:]
       var counts = UploadCounts()
-      try dropOutdated(units, connection, plan)
+      try dropOutdated(units, snapshot)
       for unit in units {
         unitOutcomes[unit.id] = UploadCommit.unitOutcome(unit)
-        counts += try commit(unit, connection, state, plan)
+        counts += try commit(unit, snapshot)
       }
-      try connection.logChange([ReplicaChanges.requests])
+      try snapshot.connection.logChange([ReplicaChanges.requests])
       return (unitOutcomes, counts)
     }
   }
 
   /// Prevents interrupted downloads from resuming if these requests make the rows that they have read outdated.
   /// Downloads of other tables can still resume.
-  private func dropOutdated(
-    _ units: [Unit], _ connection: Connection, _ plan: ReplicaPlan
-  ) throws(StorageError) {
-    let hasInterruptedDownloads = try connection.first("SELECT 1 FROM larder_download LIMIT 1") {
+  private func dropOutdated(_ units: [Unit], _ snapshot: ReplicaSnapshot) throws(StorageError) {
+    let hasInterruptedDownloads = try snapshot.connection.first("SELECT 1 FROM larder_download LIMIT 1") {
       (_) throws(StorageError) in true
     }
     guard hasInterruptedDownloads == true else { return }
-    let queue = ChangeQueue(connection)
+    let queue = ChangeQueue(snapshot.connection)
     var names: Set<String> = []
     for (entry, outcome) in units.flatMap(\.outcomes) where outcome.outdatesDownloads {
       // An action without an entity may change anything.
-      guard let entity = entry.request.entity else { return try StagedTables.dropOutdated(nil, plan, connection) }
+      guard let entity = entry.request.entity else { return try StagedTables.dropOutdated(nil, snapshot) }
       names.insert(entity.table)
       names.formUnion(try queue.names(of: entry.id))
     }
-    try StagedTables.dropOutdated(names, plan, connection)
+    try StagedTables.dropOutdated(names, snapshot)
   }
 
   private static func unitOutcome(_ unit: Unit) -> UnitOutcome {
@@ -81,25 +79,23 @@ struct UploadCommit: Sendable {
     return unitOutcome
   }
 
-  private func commit(
-    _ unit: Unit, _ connection: Connection, _ state: ReplicaState, _ plan: ReplicaPlan
-  ) throws -> UploadCounts {
+  private func commit(_ unit: Unit, _ snapshot: ReplicaSnapshot) throws -> UploadCounts {
     var counts = UploadCounts()
-    let queue = ChangeQueue(connection)
+    let queue = ChangeQueue(snapshot.connection)
     var failures: [(QueueEntry, ArchivedFailure)] = []
-    var rows = LocalRows(plan, state, connection)
+    var rows = LocalRows(snapshot)
     for (entry, outcome) in unit.outcomes {
       // The request may have been undone meanwhile. The server's version is stored anyway.
       let isQueued = try queue.entity(of: entry.id) != nil
       switch outcome {
       case .done(let serverResponse):
-        try done(entry, isQueued, serverResponse, &rows, plan)
+        try done(entry, isQueued, serverResponse, &rows)
         counts.sent += 1
       case .archived(let failure, let theirs):
-        if isQueued { failures.append((entry, try completing(failure, entry, theirs, &rows, plan))) }
+        if isQueued { failures.append((entry, try completing(failure, entry, theirs, &rows))) }
         // A rejected request is sent again unchanged, and not on top of the version that is shown with it.
         if failure.showsTheirs != true {
-          try take(theirs, entry, &rows, plan, hidesLink: entry.request.changesSingleLink)
+          try take(theirs, entry, &rows, hidesLink: entry.request.changesSingleLink)
         }
       case .queued:
         // The state before this send, of which the service has executed nothing: a request that was uncertain before is
@@ -111,61 +107,60 @@ struct UploadCommit: Sendable {
         let base =
           try entry.failure?.base
           ?? entry.request.entity.flatMap { (entity) throws(StorageError) in try rows.base(of: entity) }
-        try take(theirs, entry, &rows, plan)
+        try take(theirs, entry, &rows)
         if isQueued, let base, case .existing(let serverResponse) = theirs {
-          try noteConflict(entry, base, serverResponse, rows, plan)
+          try noteConflict(entry, base, serverResponse, rows)
         }
-        if isQueued { try again(entry, theirs, changed, &rows, plan) }
+        if isQueued { try again(entry, theirs, changed, &rows) }
       case .discarded(let theirs):
-        try take(theirs, entry, &rows, plan, hidesLink: entry.request.changesSingleLink)
+        try take(theirs, entry, &rows, hidesLink: entry.request.changesSingleLink)
       }
     }
     // The whole transaction is discarded with it. Its requests that took effect have left the queue before.
     let discardedIDs = unit.outcomes.filter { if case .discarded = $0.outcome { true } else { false } }.map(\.entry.id)
     counts.discarded += try rows.undo(discardedIDs.filter { try queue.entity(of: $0) != nil }).count
     _ = try rows.finish()
-    if !failures.isEmpty { counts.failed += try journal.archive(failures, connection, state, plan) }
+    if !failures.isEmpty { counts.failed += try journal.archive(failures, snapshot) }
     return counts
   }
 
   // MARK: Done
 
   private func done(
-    _ entry: QueueEntry, _ isQueued: Bool, _ serverResponse: ServerResponse, _ rows: inout LocalRows,
-    _ plan: ReplicaPlan
+    _ entry: QueueEntry, _ isQueued: Bool, _ serverResponse: ServerResponse, _ rows: inout LocalRows
   ) throws {
-    guard let entity = entry.request.entity, let table = plan.table(entity.table) else {
+    guard let entity = entry.request.entity, let table = rows.plan.table(entity.table) else {
       if isQueued { try rows.succeed(entry.id) }
       return
     }
-    let cells = serverResponse.cells(in: table, plan)
+    let cells = serverResponse.cells(in: table, rows.plan)
     guard isQueued else { return try rows.setBase(entity, to: cells) }
     if serverResponse.isLookedUp, !entry.request.makesEntity, let base = try rows.base(of: entity) {
-      try noteConflict(entry, base, serverResponse, rows, plan)
+      try noteConflict(entry, base, serverResponse, rows)
     }
-    let children = try self.children(entry.request, serverResponse, plan)
+    let children = try self.children(entry.request, serverResponse, rows.plan)
     // Containers come before contained entities: a download may have stored these under another row.
     if let cells { try rows.replaceKey(of: entity, by: cells, after: entry.id) }
     for (row, cells) in children { if let cells { try rows.replaceKey(of: row, by: cells, after: entry.id) } }
     try rows.succeed(entry.id, with: cells, mayHideLinks: serverResponse.mayHideLinks)
     // An entity that the service has not returned keeps its local values until a download reads it under its real key.
     var keyless: Set<RowReference> = []
-    if case .entity(let sentEntity) = entry.request.body { keyless = DeepInsert.keyless(sentEntity, plan) }
+    if case .entity(let sentEntity) = entry.request.body { keyless = DeepInsert.keyless(sentEntity, rows.plan) }
     for (row, cells) in children {
       if let cells { try rows.setBase(row, to: cells) } else if keyless.contains(row) { try rows.markKeyless(row) }
     }
     // Later changes of an entity are sent with the ETag that this one has produced, so the queue never conflicts with
     // itself.
     try rows.queue.rebase(entity.row, on: cells?.text(.etag), sparesLinks: serverResponse.mayHideLinks)
-    try rebaseStream(entry.request, entity, cells, &rows, plan)
+    try rebaseStream(entry.request, entity, cells, &rows)
   }
 
   /// Records conflicts of later changes of an entity with the version that a look-up has read.
   private func noteConflict(
-    _ entry: QueueEntry, _ base: EntityCells, _ serverResponse: ServerResponse, _ rows: LocalRows, _ plan: ReplicaPlan
+    _ entry: QueueEntry, _ base: EntityCells, _ serverResponse: ServerResponse, _ rows: LocalRows
   ) throws(StorageError) {
-    guard let entity = entry.request.entity, let table = plan.table(entity.table),
-      let cells = serverResponse.cells(in: table, plan)
+    guard let entity = entry.request.entity, let table = rows.plan.table(entity.table),
+      let cells = serverResponse.cells(in: table, rows.plan)
     else { return }
     try rows.notice(behind: entry.id, entity, from: base, to: cells, isLaterVersion: serverResponse.isLaterVersion)
   }
@@ -173,11 +168,10 @@ struct UploadCommit: Sendable {
   /// Updates the ETag for later changes of a stream, whose bytes here are now the service's. For a created media
   /// entity, this is the stream that it was created from.
   private func rebaseStream(
-    _ request: QueuedRequest, _ entity: RowReference, _ cells: EntityCells?, _ rows: inout LocalRows,
-    _ plan: ReplicaPlan
+    _ request: QueuedRequest, _ entity: RowReference, _ cells: EntityCells?, _ rows: inout LocalRows
   ) throws(StorageError) {
     let isMade = request.operation == .createMedia
-    guard let column = isMade ? SystemColumn.media.rawValue : request.streamColumn(plan) else { return }
+    guard let column = isMade ? SystemColumn.media.rawValue : request.streamColumn(rows.plan) else { return }
     let etag = cells?.streamETag(column)
     try rows.queue.rebaseStream(isMade ? "$value" : request.target.path, of: entity.row, on: etag)
     guard request.operation == .updateMedia, let etag else { return }
@@ -202,15 +196,15 @@ struct UploadCommit: Sendable {
   ///
   /// - Parameter hidesLink: whether the request changes a link that has another target in that version.
   private func take(
-    _ theirs: RequestOutcome.ServerVersion, _ entry: QueueEntry, _ rows: inout LocalRows, _ plan: ReplicaPlan,
+    _ theirs: RequestOutcome.ServerVersion, _ entry: QueueEntry, _ rows: inout LocalRows,
     hidesLink: Bool = false
   ) throws {
-    guard let entity = entry.request.entity, let table = plan.table(entity.table) else { return }
+    guard let entity = entry.request.entity, let table = rows.plan.table(entity.table) else { return }
     switch theirs {
     case .unknown: break
     case .gone: try rows.setBase(entity, to: nil)
     case .existing(let serverResponse):
-      guard var cells = serverResponse.cells(in: table, plan) else { return }
+      guard var cells = serverResponse.cells(in: table, rows.plan) else { return }
       // The target of the link in that version is not known, so no later change of the link is sent with its ETag.
       if hidesLink { cells[.etag] = nil }
       try rows.setBase(entity, to: cells)
@@ -218,8 +212,7 @@ struct UploadCommit: Sendable {
   }
 
   private func again(
-    _ entry: QueueEntry, _ theirs: RequestOutcome.ServerVersion, _ changed: QueuedRequest?, _ rows: inout LocalRows,
-    _ plan: ReplicaPlan
+    _ entry: QueueEntry, _ theirs: RequestOutcome.ServerVersion, _ changed: QueuedRequest?, _ rows: inout LocalRows
   ) throws {
     let queue = rows.queue
     // The earlier sends had no effect, so the next send is the first of another request.
@@ -227,14 +220,14 @@ struct UploadCommit: Sendable {
     guard case .existing(let serverResponse) = theirs else { return try queue.set(.queued, of: entry.id) }
     var request = changed ?? entry.request
     request.baseETag = serverResponse.etag
-    request.streamETag = request.isOfStream ? serverResponse.resourceETag(of: request, plan) : nil
+    request.streamETag = request.isOfStream ? serverResponse.resourceETag(of: request, rows.plan) : nil
     request.ifMatch = nil
     try queue.set(failure: nil, of: entry.id)
     if changed != nil, case .entity(let body) = request.body, let entity = request.entity,
-      let table = plan.table(entity.table)
+      let table = rows.plan.table(entity.table)
     {
       let properties = body.properties.map { ODataProperty($0.name, $0.value.value) }
-      let cells = try EntityCells(entity: ODataEntity(properties: properties), in: table, plan: plan)
+      let cells = try EntityCells(entity: ODataEntity(properties: properties), in: table, plan: rows.plan)
       try queue.replace(entry.id, by: request, effects: [Effect(.set, entity.table, entity.row, cells: cells)])
       try rows.touch(entity)
     } else {
@@ -246,10 +239,9 @@ struct UploadCommit: Sendable {
 
   /// The failure of a conflict with its three versions.
   private func completing(
-    _ failure: ArchivedFailure, _ entry: QueueEntry, _ theirs: RequestOutcome.ServerVersion, _ rows: inout LocalRows,
-    _ plan: ReplicaPlan
+    _ failure: ArchivedFailure, _ entry: QueueEntry, _ theirs: RequestOutcome.ServerVersion, _ rows: inout LocalRows
   ) throws -> ArchivedFailure {
-    guard failure.hasVersions, let entity = entry.request.entity, let table = plan.table(entity.table) else {
+    guard failure.hasVersions, let entity = entry.request.entity, let table = rows.plan.table(entity.table) else {
       return failure
     }
     var failure = failure
@@ -260,7 +252,7 @@ struct UploadCommit: Sendable {
     switch theirs {
     case .unknown: failure.theirsIsUnknown = true
     case .gone: break
-    case .existing(let serverResponse): failure.theirs = serverResponse.cells(in: table, plan)
+    case .existing(let serverResponse): failure.theirs = serverResponse.cells(in: table, rows.plan)
     }
     return failure
   }

@@ -15,9 +15,7 @@ struct RowLocation: Hashable, Sendable {
 /// Finds the locations of the store's entities at the service. It uses the server's versions of rows, because entities
 /// that were deleted here are no longer in any other table.
 struct RowPath {
-  let connection: Connection
-  let state: ReplicaState
-  let plan: ReplicaPlan
+  let snapshot: ReplicaSnapshot
 
   /// The location of an entity at the service.
   ///
@@ -25,18 +23,18 @@ struct RowPath {
   func location(of row: RowReference) throws -> RowLocation { try location(of: row, depth: 0) }
 
   private func location(of row: RowReference, depth: Int) throws -> RowLocation {
-    guard let table = plan.table(row.table), depth < 32 else {
+    guard let table = snapshot.plan.table(row.table), depth < 32 else {
       throw RenderingError.unfitting("the model has no \(row.table)")
     }
     guard let cells = try serverCells(of: row, table) else { return RowLocation() }
-    let dialect = plan.model.version.dialect
+    let dialect = snapshot.plan.model.version.dialect
     var location = RowLocation()
     var parts: [String] = []
     let names = table.type.key
     for (place, number) in table.key.enumerated() {
       let column = table.columns[number]
       guard let cell = cells[column.name], cell != .null else { return RowLocation() }
-      let value = try column.value(of: cell, model: plan.model)
+      let value = try column.value(of: cell, model: snapshot.plan.model)
       let name = names.indices.contains(place) ? names[place].name : column.name
       location.key[name] = value
       let literal = try value.urlLiteral(dialect: dialect, enumerationType: column.type.name)
@@ -63,8 +61,8 @@ struct RowPath {
   }
 
   private func isCollection(_ table: EntityTable) -> Bool {
-    for container in plan.containers(of: table.number) {
-      for navigation in plan.tables[container].navigations
+    for container in snapshot.plan.containers(of: table.number) {
+      for navigation in snapshot.plan.tables[container].navigations
       where navigation.target == table.number && navigation.relation == .containment {
         return navigation.isCollection
       }
@@ -74,12 +72,12 @@ struct RowPath {
 
   private func parent(of cells: EntityCells, _ table: EntityTable) throws -> RowReference? {
     guard let id = cells.integer(.parent) else { return nil }
-    let containers = plan.containers(of: table.number)
+    let containers = snapshot.plan.containers(of: table.number)
     for number in containers {
-      let name = plan.tables[number].name
+      let name = snapshot.plan.tables[number].name
       if containers.count == 1 { return RowReference(name, id) }
-      let isThere = try connection.first(
-        "SELECT 1 FROM \(state.tables[number]) WHERE \"@id\" = ?1 UNION ALL SELECT 1 FROM larder_base WHERE row = ?1 AND name = ?2",
+      let isThere = try snapshot.connection.first(
+        "SELECT 1 FROM \(snapshot.state.tables[number]) WHERE \"@id\" = ?1 UNION ALL SELECT 1 FROM larder_base WHERE row = ?1 AND name = ?2",
         .integer(id), .text(name)
       ) { (_) throws(StorageError) in true }
       if isThere == true { return RowReference(name, id) }
@@ -89,15 +87,15 @@ struct RowPath {
 
   /// The cells that determine the location of an entity at the service; nil if the service does not have it.
   private func serverCells(of row: RowReference, _ table: EntityTable) throws -> EntityCells? {
-    let base = try connection.first("SELECT cells FROM larder_base WHERE row = ?1", .integer(row.row)) {
+    let base = try snapshot.connection.first("SELECT cells FROM larder_base WHERE row = ?1", .integer(row.row)) {
       (row) throws(StorageError) in try row.textOrNil(0)
     }
     if let base { return base.flatMap(EntityCells.init(json:)).flatMap { $0.isKeyless ? nil : $0 } }
     var columns = table.key.map { table.columns[$0].name } + [SystemColumn.uri.rawValue]
     if table.isContained { columns.append(SystemColumn.parent.rawValue) }
     let list = columns.map { "\"\($0)\"" }.joined(separator: ", ")
-    let storedCells = try connection.first(
-      "SELECT \(list) FROM \(state.tables[table.number]) WHERE \"@id\" = ?1", .integer(row.row)
+    let storedCells = try snapshot.connection.first(
+      "SELECT \(list) FROM \(snapshot.state.tables[table.number]) WHERE \"@id\" = ?1", .integer(row.row)
     ) { (row) throws(StorageError) in
       var cells = EntityCells()
       for (place, name) in columns.enumerated() { cells[name] = row.value(Int32(place)) }
@@ -150,19 +148,21 @@ extension RowPath {
   /// The entity that a path names by its current key, or by the key that it had before the service assigned another;
   /// nil for none.
   func row(at path: String) throws -> RowReference? {
-    guard let table = table(at: path), let key = EntityID.key(of: path, in: table, model: plan.model) else {
+    guard let table = table(at: path), let key = EntityID.key(of: path, in: table, model: snapshot.plan.model) else {
       return nil
     }
     let names = table.key.map { table.columns[$0].name }
     let condition = names.indices.map { "\(TableDDL.quoted(names[$0])) = ?\($0 + 1)" }.joined(separator: " AND ")
     var matchingRow: Int64?
-    try connection.forEachRow("SELECT \"@id\" FROM \(state.tables[table.number]) WHERE \(condition)", key) {
+    try snapshot.connection.forEachRow(
+      "SELECT \"@id\" FROM \(snapshot.state.tables[table.number]) WHERE \(condition)", key
+    ) {
       (row) throws(StorageError) in
       matchingRow = try row.int64(0)
       return false
     }
     let cells = EntityCells(Dictionary(zip(names, key), uniquingKeysWith: { first, _ in first }))
-    return try (matchingRow ?? LocalRows(plan, state, connection).formerly(cells, in: table)).map {
+    return try (matchingRow ?? LocalRows(snapshot).formerly(cells, in: table)).map {
       RowReference(table.name, $0)
     }
   }
@@ -171,6 +171,6 @@ extension RowPath {
   private func table(at path: String) -> EntityTable? {
     let steps = EntityID.segments(path)
     guard steps.count == 1, let step = steps.first, step.key != nil else { return nil }
-    return plan.table(step.name)
+    return snapshot.plan.table(step.name)
   }
 }

@@ -86,7 +86,7 @@ extension RowPath {
   }
 
   private func navigation(_ name: String, _ row: RowReference) -> ReplicaNavigation? {
-    plan.table(row.table)?.navigations.first { $0.path.last == name }
+    snapshot.plan.table(row.table)?.navigations.first { $0.path.last == name }
   }
 
   /// The service's key of an entity that a request refers to; nil if it is not known.
@@ -96,12 +96,14 @@ extension RowPath {
       let key = (try? location(of: target))?.key ?? [:]
       return key.isEmpty ? nil : key
     case .url(let url):
-      guard let target = navigation(name, row).map({ plan.tables[$0.target] }),
-        let cells = EntityID.key(of: url, in: target, model: plan.model)
+      guard let target = navigation(name, row).map({ snapshot.plan.tables[$0.target] }),
+        let cells = EntityID.key(of: url, in: target, model: snapshot.plan.model)
       else { return nil }
       var key: [String: ODataValue] = [:]
       for (place, number) in target.key.enumerated() where target.type.key.indices.contains(place) {
-        guard let value = try? target.columns[number].value(of: cells[place], model: plan.model) else { return nil }
+        guard let value = try? target.columns[number].value(of: cells[place], model: snapshot.plan.model) else {
+          return nil
+        }
         key[target.type.key[place].name] = value
       }
       return key.isEmpty ? nil : key
@@ -113,10 +115,11 @@ extension RowPath {
   private func before(
     _ name: String, _ row: RowReference, _ base: EntityCells?, _ former: FormerEnd?
   ) throws -> [String: ODataValue]? {
-    guard let table = plan.table(row.table), let navigation = navigation(name, row), !navigation.isCollection else {
+    guard let table = snapshot.plan.table(row.table), let navigation = navigation(name, row), !navigation.isCollection
+    else {
       return nil
     }
-    let target = plan.tables[navigation.target]
+    let target = snapshot.plan.tables[navigation.target]
     switch former {
     case .unknown?: return nil
     case .nothing?: return [:]
@@ -127,25 +130,25 @@ extension RowPath {
     }
     switch navigation.relation {
     case .columns(let pairs):
-      guard let base, plan.isDependent(navigation, table) else { return nil }
+      guard let base, snapshot.plan.isDependent(navigation, table) else { return nil }
       var key: [String: ODataValue] = [:]
       for (place, number) in target.key.enumerated() {
         guard let pair = pairs.first(where: { $0.target == number }), target.type.key.indices.contains(place),
           let cell = base[table.columns[pair.source].name]
         else { return nil }
         if cell == .null { return [:] }
-        key[target.type.key[place].name] = try target.columns[number].value(of: cell, model: plan.model)
+        key[target.type.key[place].name] = try target.columns[number].value(of: cell, model: snapshot.plan.model)
       }
       return key
     case .links(let number, let isForward):
-      guard !state.links[number].hasPrefix("(") else { return nil }
+      guard !snapshot.state.links[number].hasPrefix("(") else { return nil }
       let (ownColumn, otherColumn) = isForward ? ("source", "target") : ("target", "source")
-      let linked = try connection.integers(
+      let linked = try snapshot.connection.integers(
         """
         SELECT \(otherColumn) FROM larder_base_link WHERE name = ?1 AND \(ownColumn) = ?2 AND present = 1
-        UNION SELECT \(otherColumn) FROM \(state.links[number]) AS l WHERE \(ownColumn) = ?2 AND NOT EXISTS
+        UNION SELECT \(otherColumn) FROM \(snapshot.state.links[number]) AS l WHERE \(ownColumn) = ?2 AND NOT EXISTS
           (SELECT 1 FROM larder_base_link b WHERE b.name = ?1 AND b.source = l.source AND b.target = l.target)
-        """, .text(plan.links[number].name), .integer(row.row))
+        """, .text(snapshot.plan.links[number].name), .integer(row.row))
       // Without a row, the link may have no target, or was never downloaded.
       guard let first = linked.first else { return nil }
       return linked.count == 1 ? try location(of: RowReference(target.name, first)).key : nil

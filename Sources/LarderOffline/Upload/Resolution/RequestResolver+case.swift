@@ -4,20 +4,20 @@ import LarderStorage
 // What the store knows about an uncertain request, read before the service is asked.
 extension RequestResolver {
   func prepare(_ entry: QueueEntry, _ attempt: UploadAttempt) async throws(OfflineODataError) -> UncertainRequest {
-    try await store.read { connection, state, plan in
+    try await store.read { snapshot in
       var uncertain = UncertainRequest(entry: entry, attempt: attempt)
-      let paths = RowPath(connection: connection, state: state, plan: plan)
+      let paths = RowPath(snapshot: snapshot)
       guard let entity = entry.request.entity else {
         uncertain.path = entry.request.target.row.flatMap { try? paths.location(of: $0) }?.path
         return uncertain
       }
-      let rows = LocalRows(plan, state, connection)
+      let rows = LocalRows(snapshot)
       uncertain.path = (try? paths.location(of: entity))?.path
       // A download may have stored the version that resulted from the change.
       uncertain.base = try entry.failure?.base ?? rows.base(of: entity)
       if entry.request.operation == .create {
         uncertain.collection = attempt.url.prefix { $0 != "?" }.description
-        uncertain.path = try clientKey(entry, entity, plan, paths).map { "\(uncertain.collection)(\($0))" }
+        uncertain.path = try clientKey(entry, entity, snapshot.plan, paths).map { "\(uncertain.collection)(\($0))" }
         uncertain.wasDownloaded = try rows.keptBase(entity.row).flatMap { $0 }?.isMadeHere == false
       }
       uncertain.entry.request.body = paths.asSent(entry.request.body, of: entity)
@@ -32,7 +32,7 @@ extension RequestResolver {
         }
       }
       addLaterChanges(
-        &uncertain, entry.request.body, entity, try ChangeQueue(connection).entries(inUnit: entry.unit), paths)
+        &uncertain, entry.request.body, entity, try ChangeQueue(snapshot.connection).entries(inUnit: entry.unit), paths)
       return uncertain
     }
   }

@@ -185,12 +185,13 @@ extension RequestResolver {
   private func hasRow(
     _ names: Set<String>, _ sent: QueuedEntity, _ uncertain: UncertainRequest, since: Bool
   ) async throws(OfflineODataError) -> Bool {
-    try await store.read { connection, state, plan in
-      guard let table = uncertain.entry.request.entity.flatMap({ plan.table($0.table) }) else { return false }
+    try await store.read { snapshot in
+      guard let table = uncertain.entry.request.entity.flatMap({ snapshot.plan.table($0.table) }) else { return false }
       var (all, terms, values): ([String], [String], [SQLValue]) = ([], [], [])
       for property in sent.properties {
         guard let column = table.column([property.name]), column.storage != .complex,
-          let value = try? column.storage.sqlValue(of: property.value.value, type: column.type, model: plan.model)
+          let value = try? column.storage.sqlValue(
+            of: property.value.value, type: column.type, model: snapshot.plan.model)
         else { continue }
         values.append(value)
         all.append("\(TableDDL.quoted(column.name)) IS ?\(values.count)")
@@ -198,15 +199,15 @@ extension RequestResolver {
       }
       guard !terms.isEmpty else { return false }
       if !since { terms.append("NOT (\(all.joined(separator: " AND ")))") }
-      let first = since ? nil : try earlierTwin(sent, names, uncertain, connection, state, plan)
+      let first = since ? nil : try earlierTwin(sent, names, uncertain, snapshot)
       let sql = """
-        SELECT 1 FROM \(state.tables[table.number]) WHERE \(terms.joined(separator: " AND "))
+        SELECT 1 FROM \(snapshot.state.tables[table.number]) WHERE \(terms.joined(separator: " AND "))
           AND "@id" \(since ? ">=" : "<") ?\(values.count + 1)
           AND "@id" NOT IN (SELECT row FROM larder_effect WHERE kind = 0) LIMIT 1
         """
       values.append(.integer(min(uncertain.attempt.newcomers ?? .max, first ?? .max)))
       var isThere = false
-      try connection.forEachRow(sql, values) { (_) throws(StorageError) in
+      try snapshot.connection.forEachRow(sql, values) { (_) throws(StorageError) in
         isThere = true
         return false
       }
@@ -217,11 +218,9 @@ extension RequestResolver {
   /// The first identity assigned since another uncertain creation with the same values was first sent. Rows from there
   /// on may be the result of that creation.
   private func earlierTwin(
-    _ sent: QueuedEntity, _ names: Set<String>, _ uncertain: UncertainRequest, _ connection: Connection,
-    _ state: ReplicaState,
-    _ plan: ReplicaPlan
+    _ sent: QueuedEntity, _ names: Set<String>, _ uncertain: UncertainRequest, _ snapshot: ReplicaSnapshot
   ) throws -> Int64? {
-    let (queue, paths) = (ChangeQueue(connection), RowPath(connection: connection, state: state, plan: plan))
+    let (queue, paths) = (ChangeQueue(snapshot.connection), RowPath(snapshot: snapshot))
     return try (queue.entries(.sent) + queue.entries(.archived)).compactMap { entry in
       guard entry.id != uncertain.entry.id, entry.request.operation == .create, let entity = entry.request.entity,
         entity.table == uncertain.entry.request.entity?.table,
@@ -236,9 +235,9 @@ extension RequestResolver {
 
   /// The content of other uncertain creations in the same collection: an entity with these values belongs to them.
   private func otherCreations(_ uncertain: UncertainRequest) async throws(OfflineODataError) -> [QueuedEntity] {
-    try await store.read { connection, state, plan in
-      let paths = RowPath(connection: connection, state: state, plan: plan)
-      return try ChangeQueue(connection).entries(.sent).compactMap { entry in
+    try await store.read { snapshot in
+      let paths = RowPath(snapshot: snapshot)
+      return try ChangeQueue(snapshot.connection).entries(.sent).compactMap { entry in
         guard entry.id != uncertain.entry.id, entry.request.operation == .create, let entity = entry.request.entity,
           entity.table == uncertain.entry.request.entity?.table,
           case .entity(let body) = paths.asSent(entry.request.body, of: entity)
@@ -277,13 +276,13 @@ extension RequestResolver {
     _ received: [ODataEntity]?, _ uncertain: UncertainRequest
   ) async throws -> [(entity: ODataEntity, key: String)]? {
     guard let received, let entity = uncertain.entry.request.entity else { return nil }
-    return try await store.read { connection, state, plan in
-      guard let table = plan.table(entity.table) else { return nil }
-      let rows = LocalRows(plan, state, connection)
+    return try await store.read { snapshot in
+      guard let table = snapshot.plan.table(entity.table) else { return nil }
+      let rows = LocalRows(snapshot)
       let parent = table.isContained ? try container(of: entity, uncertain.entry, rows) : nil
       return try received.compactMap { candidate in
         let serverResponse = ServerResponse(entity: candidate, location: candidate.id ?? candidate.editLink)
-        guard var cells = serverResponse.cells(in: table, plan) else { return nil }
+        guard var cells = serverResponse.cells(in: table, snapshot.plan) else { return nil }
         if let parent { cells[.parent] = .integer(parent) }
         let text = "\(table.name) \(parent ?? 0) \(LocalRows.keyText(cells, table))"
         let identity = TableDDL.identity(of: table).map { cells[$0] ?? .null }

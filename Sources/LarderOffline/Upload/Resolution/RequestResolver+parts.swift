@@ -106,8 +106,8 @@ extension RequestResolver {
     guard let entity = uncertain.entry.request.entity else { return nil }
     let last = uncertain.entry.request.target.path.split(separator: "/").last.map(String.init)
     let property = last == nil || last == "$value" ? "" : last ?? ""
-    return try await store.read { connection, _, _ in
-      try StoredStreams.downloadedHead(StoredStreams.Name(entity: entity.row, property: property), connection)
+    return try await store.read { snapshot in
+      try StoredStreams.downloadedHead(StoredStreams.Name(entity: entity.row, property: property), snapshot.connection)
     }
   }
 

@@ -270,10 +270,10 @@ extension RequestResolver {
     guard journal.options.namesRequests, !store.rejectsRequestNames, try await knowsName(of: entry.request),
       let last = entry.attempt.flatMap(UploadAttempt.init(json:))
     else { return false }
-    return try await store.read { connection, state, plan in
+    return try await store.read { snapshot in
       var set = RequestRendering.ChangeSet()
       set.hasReferences = unit.count > 1
-      let rendering = journal.rendering(connection, state, plan)
+      let rendering = journal.rendering(snapshot)
       for other in unit {
         guard let request = try? rendering.request(other.request, contentID: String(other.id), in: &set) else {
           return false

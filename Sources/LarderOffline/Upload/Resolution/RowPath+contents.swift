@@ -34,10 +34,11 @@ extension RowPath {
 
   /// The entity's own properties that a link sets; nil if it sets none.
   func foreignKey(_ link: QueuedLink, of row: RowReference) -> [QueuedProperty]? {
-    guard let table = plan.table(row.table), let navigation = table.navigation([link.name]), !link.isCollection,
-      case .columns(let pairs) = navigation.relation, plan.isDependent(navigation, table)
+    guard let table = snapshot.plan.table(row.table), let navigation = table.navigation([link.name]),
+      !link.isCollection,
+      case .columns(let pairs) = navigation.relation, snapshot.plan.isDependent(navigation, table)
     else { return nil }
-    let target = plan.tables[navigation.target]
+    let target = snapshot.plan.tables[navigation.target]
     var properties: [QueuedProperty] = []
     for pair in pairs {
       var value = ODataValue.null

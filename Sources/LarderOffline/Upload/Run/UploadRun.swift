@@ -185,7 +185,7 @@ struct UploadRun: Sendable {
 
   private func resolve(_ id: Int64) async throws -> Step {
     try Task.checkCancellation()
-    let entries = try await store.read { connection, _, _ in try ChangeQueue(connection).entries(inUnit: id) }
+    let entries = try await store.read { snapshot in try ChangeQueue(snapshot.connection).entries(inUnit: id) }
     var step = Step(inputs: [])
     guard !entries.isEmpty else {
       step.inputs = [.resolved(id, .gone)]
@@ -228,7 +228,7 @@ struct UploadRun: Sendable {
   }
 
   private func archive(_ id: Int64, _ batchError: ODataServiceError?) async throws -> Step {
-    let entries = try await store.read { connection, _, _ in try ChangeQueue(connection).entries(inUnit: id) }
+    let entries = try await store.read { snapshot in try ChangeQueue(snapshot.connection).entries(inUnit: id) }
     let error = batchError ?? ODataServiceError(.notSupported("a transaction of this size"), operation: "batch")
     let time = store.conversation.options.environment.unixSeconds
     let archivedOutcomes = entries.map { entry in
