@@ -45,7 +45,7 @@ struct DefaultLocationTests {
     let service = try url("https://erp.example/s/")
     let locations: [(DefaultLocation, String)] = [
       (.onlineStore(service), "XDG_DATA_HOME"), (.offlineStore(service), "XDG_DATA_HOME"),
-      (.objectStore, "XDG_DATA_HOME"), (.fileCache, "XDG_CACHE_HOME"), (.sqliteCache, "XDG_CACHE_HOME"),
+      (.objectStore, "XDG_DATA_HOME"), (.fileCache, "XDG_CACHE_HOME"),
     ]
     for (location, variable) in locations {
       let error = #expect(throws: StorageError.self) { try path(location, variables) }
@@ -65,7 +65,7 @@ struct DefaultLocationTests {
     for application in ["app", "App", "com.example.app"] {
       let locations =
         services.map(DefaultLocation.onlineStore) + services.map(DefaultLocation.offlineStore)
-        + [.objectStore, .fileCache, .sqliteCache]
+        + [.objectStore, .fileCache]
       paths += try locations.map { try path($0, ["HOME": "/h"], application: application) }
     }
     #expect(Set(paths.map { $0.lowercased() }).count == paths.count)

@@ -17,6 +17,6 @@ package enum FileName {
     }
     // Swift compares characters with normalization, so the bytes are compared.
     if !name.isEmpty, name.utf8.elementsEqual(text.utf8), !name.hasSuffix(".") { return name }
-    return name + "-" + Digest.hexadecimal(Digest.sha256(Array(text.utf8)).prefix(8))
+    return name + "-" + Hexadecimal.text(Digest.sha256(Array(text.utf8)).prefix(8))
   }
 }

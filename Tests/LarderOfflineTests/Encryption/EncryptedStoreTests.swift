@@ -193,7 +193,9 @@ struct EncryptedStoreTests {
     try await store.close()
     let before = try bytes()
     for (old, name) in [(wrong, OfflineODataErrorName.wrongEncryptionKey), (nil, .encryptionKeyMissing)] {
-      #expect(await error { try await OfflineODataProvider.changeEncryptionKey(of: parameters(old), to: wrong) }?.name == name)
+      #expect(
+        await error { try await OfflineODataProvider.changeEncryptionKey(of: parameters(old), to: wrong) }?.name == name
+      )
     }
     let neither = await error { try await OfflineODataProvider.changeEncryptionKey(of: parameters(nil), to: nil) }
     #expect(neither?.name == .invalidParameter)
