@@ -30,7 +30,8 @@ final class ObjectRig: Sendable {
   func open(_ options: ObjectStoreOptions = ObjectStoreOptions()) async throws -> ObjectStore {
     try await ObjectStore(
       path: path, key: try key, options: options, environment: environment,
-      countsDelay: { [weak self] work in self?.delayed.withLock { $0.append(work) } }, onDiagnostic: { [diagnostics] in diagnostics.add($0) })
+      countsDelay: { [weak self] work in self?.delayed.withLock { $0.append(work) } },
+      onDiagnostic: { [diagnostics] in diagnostics.add($0) })
   }
 
   private var environment: LarderEnvironment {

@@ -44,7 +44,9 @@ struct WritingHereTests {
   func afterwards() async throws {
     let database = try await Database.openForTest(path, schema: TestSchema.first)
     let outcome = await withCheckedContinuation { (done: CheckedContinuation<String, Never>) in
-      database.whereWriting { _ in "a" } afterwards: { [self] name in
+      database.whereWriting { _ in
+        "a"
+      } afterwards: { [self] name in
         done.resume(returning: insertHere(name, database))
       }
     }

@@ -1,8 +1,8 @@
 import Foundation
 import LarderContent
 import LarderHTTP
-import Synchronization
 import LarderTestSupport
+import Synchronization
 import Testing
 
 @Suite("Stored content that is damaged after its beginning", .timeLimit(.minutes(5)))
