@@ -15,7 +15,8 @@ enum CacheRig {
       case .files: try FileCache(path: folder + "/files", byteLimit: limit, encryptionKey: key)
       case .tiered:
         TieredCache(
-          memory: MemoryCache(byteLimit: 1 << 20), disk: try FileCache(path: folder + "/files", byteLimit: limit, encryptionKey: key))
+          memory: MemoryCache(byteLimit: 1 << 20),
+          disk: try FileCache(path: folder + "/files", byteLimit: limit, encryptionKey: key))
       case .sqlite: try await SQLiteCache(path: folder + "/database", byteLimit: limit, encryptionKey: key)
       }
     }

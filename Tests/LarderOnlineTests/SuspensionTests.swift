@@ -54,7 +54,8 @@ struct OnlineSuspensionTests {
     let calls: [@Sendable () async throws -> Void] = [
       { try await store.open() }, { _ = try await store.read("Products") },
       { _ = try await store.stream(.read("Products")) },
-      { try await store.reopenCache(encryptionKey: key) }, { try await store.closeCache() }, { try await store.clearCache() },
+      { try await store.reopenCache(encryptionKey: key) }, { try await store.closeCache() },
+      { try await store.clearCache() },
       { try await onOwnThread { _ = try store.executeBlocking(.read("Products")) } },
     ]
     for (number, call) in calls.enumerated() { #expect(await Self.failure(call) == "suspended", "call \(number)") }

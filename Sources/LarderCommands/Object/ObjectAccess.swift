@@ -35,7 +35,8 @@ struct ObjectAccess: Sendable {
   ) async throws -> CommandStatus {
     if !createsFile { try ObjectAccess.check(path) }
     let store = try await ObjectStore(
-      path: path, encryptionKey: key, options: ObjectAccess.options, onDiagnostic: { [context] in context.warn($0.description) })
+      path: path, encryptionKey: key, options: ObjectAccess.options,
+      onDiagnostic: { [context] in context.warn($0.description) })
     let status: CommandStatus
     do { status = try await body(store) } catch {
       try? await store.close()

@@ -125,7 +125,8 @@ final class DownloadReport: Sendable {
       handle(.downloadProgress(progress))
     }
 
-    func offlineODataProvider(_: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataDownloadProgress) {
+    func offlineODataProvider(_: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataDownloadProgress)
+    {
       handle(.downloadProgress(progress))
     }
 

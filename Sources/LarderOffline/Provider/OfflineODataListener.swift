@@ -4,9 +4,11 @@ public protocol OfflineODataListener: AnyObject, Sendable {
   /// The state of the store has changed.
   func offlineODataProvider(_ provider: OfflineODataProvider, stateDidChange state: OfflineODataState)
   /// The first download, inside opening, has progressed.
-  func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataDownloadProgress)
+  func offlineODataProvider(
+    _ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataDownloadProgress)
   /// A download has progressed.
-  func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataDownloadProgress)
+  func offlineODataProvider(
+    _ provider: OfflineODataProvider, didUpdateDownloadProgress progress: OfflineODataDownloadProgress)
   /// An upload has progressed.
   func offlineODataProvider(
     _ provider: OfflineODataProvider, didUpdateUploadProgress progress: OfflineODataUploadProgress)

@@ -63,7 +63,8 @@ public struct OfflineODataDownloadProgress: Sendable, Hashable {
   public var totalRows: Int64?
 
   init(
-    _ step: Step, query: String? = nil, finishedQueries: Int = 0, totalQueries: Int = 0, rows: Int64 = 0, bytes: Int64 = 0,
+    _ step: Step, query: String? = nil, finishedQueries: Int = 0, totalQueries: Int = 0, rows: Int64 = 0,
+    bytes: Int64 = 0,
     totalRows: Int64? = nil
   ) {
     self.step = step

@@ -34,13 +34,15 @@ enum ProvidedCache: String, CaseIterable, CustomTestStringConvertible, Sendable 
   private func files(_ wrap: (FileCache) -> any Cache) throws -> Rig {
     let folder = try TemporaryFolder()
     return Rig(
-      cache: wrap(try FileCache(path: folder.file("cache"), encryptionKey: try RigKey.fromEnvironment())), folder: folder)
+      cache: wrap(try FileCache(path: folder.file("cache"), encryptionKey: try RigKey.fromEnvironment())),
+      folder: folder)
   }
 
   private func sqlite(_ wrap: (SQLiteCache) -> any Cache) async throws -> Rig {
     let folder = try TemporaryFolder()
     return Rig(
-      cache: wrap(try await SQLiteCache(path: folder.file("cache"), encryptionKey: try RigKey.fromEnvironment())), folder: folder)
+      cache: wrap(try await SQLiteCache(path: folder.file("cache"), encryptionKey: try RigKey.fromEnvironment())),
+      folder: folder)
   }
 
   struct Rig: Sendable {

@@ -16,7 +16,8 @@ struct SQLiteCacheTests {
 
   private func open(limit: Int = 64 << 20, entryLimit: Int? = nil, pages: Int? = nil) async throws -> SQLiteCache {
     try await SQLiteCache(
-      path: path, byteLimit: limit, entryByteLimit: entryLimit, maximumPageCount: pages, encryptionKey: try RigKey.fromEnvironment())
+      path: path, byteLimit: limit, entryByteLimit: entryLimit, maximumPageCount: pages,
+      encryptionKey: try RigKey.fromEnvironment())
   }
 
   /// A dictionary with an order of use, written down as simply as can be.

@@ -78,9 +78,11 @@ struct SQLiteEncryptionTests {
         == .notEncrypted(path: path))
     try await SQLiteCache.changeEncryptionKey(path: path, from: nil, to: key)
     #expect(
-      await cacheError { try await SQLiteCache.changeEncryptionKey(path: path, from: other, to: nil) } == .wrongKey(path: path))
+      await cacheError { try await SQLiteCache.changeEncryptionKey(path: path, from: other, to: nil) }
+        == .wrongKey(path: path))
     #expect(
-      await cacheError { try await SQLiteCache.changeEncryptionKey(path: path, from: nil, to: other) } == .encrypted(path: path))
+      await cacheError { try await SQLiteCache.changeEncryptionKey(path: path, from: nil, to: other) }
+        == .encrypted(path: path))
     #expect(try await isWhole(key))
   }
 
@@ -88,7 +90,9 @@ struct SQLiteEncryptionTests {
   func refusedChange() async throws {
     try await fill(key)
     let cache = try await SQLiteCache(path: path, encryptionKey: key)
-    guard case .failed? = await cacheError({ try await SQLiteCache.changeEncryptionKey(path: path, from: key, to: nil) }) else {
+    guard
+      case .failed? = await cacheError({ try await SQLiteCache.changeEncryptionKey(path: path, from: key, to: nil) })
+    else {
       Issue.record("the key of an open cache was changed")
       return
     }
@@ -119,7 +123,8 @@ struct SQLiteEncryptionTests {
     let before = try Data(contentsOf: URL(filePath: path))
     for new in [try StorageKey(bytes: [UInt8](repeating: 1, count: 32)), nil] where new != nil || isEncrypted {
       #expect(
-        await cacheError { try await SQLiteCache.changeEncryptionKey(path: path, from: old, to: new) } == .foreign(path: path))
+        await cacheError { try await SQLiteCache.changeEncryptionKey(path: path, from: old, to: new) }
+          == .foreign(path: path))
       #expect(try Data(contentsOf: URL(filePath: path)) == before)
     }
   }

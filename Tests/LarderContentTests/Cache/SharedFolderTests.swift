@@ -158,7 +158,8 @@ struct SharedFolderTests {
     let path = folder.file("shared")
     let key = try RigKey.fromEnvironment()
     let cache = TieredCache(
-      memory: MemoryCache(byteLimit: 1 << 30), disk: try FileCache(path: path + "/files", byteLimit: 1 << 30, encryptionKey: key),
+      memory: MemoryCache(byteLimit: 1 << 30),
+      disk: try FileCache(path: path + "/files", byteLimit: 1 << 30, encryptionKey: key),
       promotionByteLimit: 1 << 20)
     for number in 0..<CacheRig.count {
       try await cache.store(

@@ -200,7 +200,8 @@ struct SpoolTests {
   func changedByteOnItsWay(isEncrypted: Bool, place: Int) async throws {
     let folder = try TemporaryFolder()
     let cache = try FileCache(
-      path: folder.file("cache"), encryptionKey: isEncrypted ? try StorageKey(bytes: [UInt8](repeating: 7, count: 32)) : nil)
+      path: folder.file("cache"),
+      encryptionKey: isEncrypted ? try StorageKey(bytes: [UInt8](repeating: 7, count: 32)) : nil)
     let writer = try await cache.makeWriter()
     let bytes = sampleBytes(200_000)
     for start in stride(from: 0, to: bytes.count, by: 10_000) {

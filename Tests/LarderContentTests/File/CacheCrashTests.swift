@@ -136,7 +136,8 @@ struct CacheCrashTests {
   func readingBesides() async throws {
     let folder = try TemporaryFolder()
     let rig = CacheRigProcess(kind: .files, folder: folder.path, limit: 4 << 20, round: 1)
-    let cache = try FileCache(path: folder.file("files"), byteLimit: 4 << 20, encryptionKey: try RigKey.fromEnvironment())
+    let cache = try FileCache(
+      path: folder.file("files"), byteLimit: 4 << 20, encryptionKey: try RigKey.fromEnvironment())
     var random = PrintedSeed(for: "reading besides")
     var hits = 0
     var rounds: Set<Int> = []
@@ -155,7 +156,8 @@ struct CacheCrashTests {
     print("reading besides: \(hits) hits of \(rounds.count) rounds")
     #expect(hits >= 3000 && rounds.count >= 2)
     await cache.close()
-    let again = try FileCache(path: folder.file("files"), byteLimit: 4 << 20, encryptionKey: try RigKey.fromEnvironment())
+    let again = try FileCache(
+      path: folder.file("files"), byteLimit: 4 << 20, encryptionKey: try RigKey.fromEnvironment())
     try await CacheCrashTests.check(again, folder)
   }
 }

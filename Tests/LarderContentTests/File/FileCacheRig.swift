@@ -41,7 +41,8 @@ struct FileCacheRig {
     faults: DiskFaults? = nil
   ) throws(CacheError) -> FileCache {
     try FileCache(
-      path: path, byteLimit: limit, synchronizes: synchronizes, environment: environment, faults: faults, encryptionKey: key,
+      path: path, byteLimit: limit, synchronizes: synchronizes, environment: environment, faults: faults,
+      encryptionKey: key,
       onDiagnostic: { [diagnostics] in diagnostics.add($0) })
   }
 

@@ -168,7 +168,9 @@ struct FileCacheTests {
     try folder.write([1], to: "file")
     try FileManager.default.createSymbolicLink(atPath: folder.file("link"), withDestinationPath: "/nowhere/at/all")
     let path = name.isEmpty ? "" : folder.path + "/" + name
-    let failure = #expect(throws: CacheError.self) { try FileCache(path: path, encryptionKey: try RigKey.fromEnvironment()) }
+    let failure = #expect(throws: CacheError.self) {
+      try FileCache(path: path, encryptionKey: try RigKey.fromEnvironment())
+    }
     guard case .failed(path, _)? = failure else {
       Issue.record("\(String(describing: failure))")
       return

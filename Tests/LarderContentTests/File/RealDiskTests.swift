@@ -17,7 +17,8 @@ struct RealDiskTests {
     if disk == nil { print("no disk can be mounted here: system calls fail instead") }
     let path = disk.map { $0.path + "/cache" } ?? rig.path
     let cache = try FileCache(
-      path: path, byteLimit: 1 << 30, faults: disk == nil ? plan.faults : nil, encryptionKey: try RigKey.fromEnvironment())
+      path: path, byteLimit: 1 << 30, faults: disk == nil ? plan.faults : nil,
+      encryptionKey: try RigKey.fromEnvironment())
     var stored: [String: Int] = [:]
     var refused = 0
     for number in 0..<60 {
@@ -72,7 +73,9 @@ struct RealDiskTests {
     await cache.close()
     let empty = disk.map { $0.path + "/other" } ?? rig.folder.file("other")
     #expect(throws: CacheError.readOnly(path: empty)) {
-      try FileCache(path: empty, byteLimit: 1 << 30, faults: disk == nil ? refuses : nil, encryptionKey: try RigKey.fromEnvironment())
+      try FileCache(
+        path: empty, byteLimit: 1 << 30, faults: disk == nil ? refuses : nil,
+        encryptionKey: try RigKey.fromEnvironment())
     }
     if let disk { try #require(disk.remount("rw")) }
     let last = try FileCache(path: path, encryptionKey: try RigKey.fromEnvironment())

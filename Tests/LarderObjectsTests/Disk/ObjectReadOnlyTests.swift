@@ -10,7 +10,8 @@ import Testing
 struct ObjectReadOnlyTests {
   private func open(_ path: String) async throws -> ObjectStore {
     try await ObjectStore(
-      path: path, encryptionKey: try RigKey.fromEnvironment(), options: ObjectStoreOptions(memory: .none, warmUpCount: 0))
+      path: path, encryptionKey: try RigKey.fromEnvironment(),
+      options: ObjectStoreOptions(memory: .none, warmUpCount: 0))
   }
 
   /// When this returns, the store is released and its files are closed.

@@ -245,7 +245,9 @@ private final class Ear: OfflineODataListener {
     note(state.rawValue)
   }
 
-  func offlineODataProvider(_ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataDownloadProgress) {
+  func offlineODataProvider(
+    _ provider: OfflineODataProvider, didUpdateOpenProgress progress: OfflineODataDownloadProgress
+  ) {
     note("open \(progress.step)")
   }
 

@@ -152,8 +152,9 @@ struct SetAsideTests {
     }
     let before = try number()
     let key = try UserCrashRig.key(of: "ada")
-    for way in [OfflineODataUserSwitch.setAside(encryptionKey: key), .uploadFirst(as: try rig.provider("ada", isPlain: isPlain))]
-    {
+    for way in [
+      OfflineODataUserSwitch.setAside(encryptionKey: key), .uploadFirst(as: try rig.provider("ada", isPlain: isPlain)),
+    ] {
       let error = await UserRig.error { try await rig.provider("bob", way).open() }
       #expect(error?.name == .storeInUse, "\(error.debugDescription)")
     }

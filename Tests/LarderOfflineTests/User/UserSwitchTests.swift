@@ -160,7 +160,8 @@ struct UserSwitchTests {
       return try OfflineODataProvider(
         serviceRoot: root, transport: rig.service,
         parameters: OfflineODataParameters(
-          path: sealed.path, currentUser: user, onUserSwitch: .setAside(encryptionKey: try UserCrashRig.key(of: "ada"))))
+          path: sealed.path, currentUser: user, onUserSwitch: .setAside(encryptionKey: try UserCrashRig.key(of: "ada")))
+      )
     }
     for user in ["ada", nil] {
       let store = try provider(user)

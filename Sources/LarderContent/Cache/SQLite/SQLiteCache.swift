@@ -57,14 +57,14 @@ public final class SQLiteCache: Cache, SharedCache {
   ///   - path: the file. The cache also uses the files with `-wal`, `-shm`, `-changes` and `.lock` appended to this
   ///     name. Nil means `APPLICATION/content-database/cache.larder-content` in the platform's folder for caches:
   ///     `Library/Caches` on Apple platforms, elsewhere `$XDG_CACHE_HOME` or `~/.cache`.
-  ///   - byteLimit: the limit in bytes. An entry counts with its content, metadata and key, in whole pages of 4 KiB if they
-  ///     are larger than most of one.
+  ///   - byteLimit: the limit in bytes. An entry counts with its content, metadata and key, in whole pages of 4 KiB if
+  ///     they are larger than most of one.
   ///   - entryByteLimit: the maximum number of bytes of one entry's content; by default `byteLimit`.
   ///   - synchronizes: if true, each change waits until the disk itself has it. If false, the last changes may be lost
   ///     if the power fails; the file stays intact all the same.
-  ///   - encryptionKey: encrypts the file and its log; ``changeEncryptionKey(path:from:to:)`` encrypts an existing file.
-  ///     Writers stage large content in the file itself, and SQLite's temporary files are encrypted too: no plain text
-  ///     reaches the disk.
+  ///   - encryptionKey: encrypts the file and its log; ``changeEncryptionKey(path:from:to:)`` encrypts an existing
+  ///     file. Writers stage large content in the file itself, and SQLite's temporary files are encrypted too: no plain
+  ///     text reaches the disk.
   ///   - fileProtection: when the file can be read and written, on Apple's devices.
   ///   - onDiagnostic: called with errors that no call can throw, from background work.
   /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain file, each at once and
