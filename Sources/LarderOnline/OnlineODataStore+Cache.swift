@@ -38,8 +38,8 @@ extension OnlineODataStore {
   /// none. Throws ``OnlineStoreError/cacheNotClosed`` for a cache that is open, and `ODataServiceError` (`notOpen`) for
   /// a closed store.
   ///
-  /// - Parameter encryptionKey: the key of the options, ``OnlineStoreOptions/encryptionKey``: code that only has the store
-  ///   cannot reopen a closed cache.
+  /// - Parameter encryptionKey: the key of the options, ``OnlineStoreOptions/encryptionKey``: code that only has the
+  ///   store cannot reopen a closed cache.
   public func reopenCache(encryptionKey: StorageKey? = nil) async throws {
     try await calls.run { [self] in try await performReopening(encryptionKey) }
   }

@@ -36,7 +36,7 @@ public enum OfflineODataUserSwitch: Sendable {
   /// The other user's whole store, with its pending changes, is moved aside, encrypted with its own key. It is restored
   /// when that user returns with the key. This needs no network, and no key if the store is encrypted already.
   ///
-  /// `encryptionKey` encrypts a store that is not encrypted. The application keeps the key for that user, who can return only
-  /// with it. An unencrypted store without a key is an error (`setAsideNeedsKey`).
+  /// `encryptionKey` encrypts a store that is not encrypted. The application keeps the key for that user, who can
+  /// return only with it. An unencrypted store without a key is an error (`setAsideNeedsKey`).
   case setAside(encryptionKey: StorageKey? = nil)
 }

@@ -81,7 +81,7 @@ struct EncryptedStoreTests {
     } catch { return error as? OfflineODataError }
   }
 
-  private func bytes() throws -> Data { try Data(contentsOf: URL(filePath: parameters(nil).file)) }
+  private func bytes() throws -> Data { try Data(contentsOf: URL(filePath: folder.file("store.larder"))) }
 
   // MARK: Opening
 
@@ -89,7 +89,7 @@ struct EncryptedStoreTests {
   func again() async throws {
     try await fill(right)
     #expect(try await name(with: right) == "mine")
-    try FileManager.default.removeItem(atPath: parameters(nil).file)
+    try FileManager.default.removeItem(atPath: folder.file("store.larder"))
     let phrase = try StorageKey(passphrase: "Æthelred's paſſphrase".utf8)
     try await fill(phrase)
     #expect(try await name(with: try StorageKey(passphrase: "Æthelred's paſſphrase".utf8)) == "mine")
@@ -121,7 +121,7 @@ struct EncryptedStoreTests {
       return
     }
     let message = error?.errorMessage ?? ""
-    #expect(message.contains(parameters(nil).file), "\(message)")
+    #expect(message.contains(folder.file("store.larder")), "\(message)")
     #expect(message.hasSuffix(which.name.cure ?? "no cure"), "\(message)")
     #expect(!store.isOpen)
     #expect(try bytes() == before)
@@ -142,7 +142,7 @@ struct EncryptedStoreTests {
   func readOnly() async throws {
     guard let sealed = try SealedFolder() else { return print("nothing may be sealed here") }
     try await fill(right)
-    try FileManager.default.copyItem(atPath: parameters(nil).file, toPath: sealed.file("store.larder"))
+    try FileManager.default.copyItem(atPath: folder.file("store.larder"), toPath: sealed.file("store.larder"))
     try #require(sealed.seal())
     guard let root = URL(string: "http://h/s/") else { return }
     func provider(_ key: StorageKey?) throws -> OfflineODataProvider {
@@ -204,12 +204,13 @@ struct EncryptedStoreTests {
     elsewhere.storeName = "none"
     let missing = await error { try await OfflineODataProvider.changeEncryptionKey(of: elsewhere, to: wrong) }
     #expect(missing?.name == .resourceNotFound)
-    #expect(!FileManager.default.fileExists(atPath: elsewhere.file))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("none.larder")))
   }
 
   @Test("a database of another program in the store's place is not encrypted")
   func foreign() async throws {
-    let other = try await Database.open(parameters(nil).file, schema: Schema(applicationID: 99, steps: [OneTable()]))
+    let other = try await Database.open(
+      folder.file("store.larder"), schema: Schema(applicationID: 99, steps: [OneTable()]))
     try await other.close()
     let before = try bytes()
     let error = await error { try await OfflineODataProvider.changeEncryptionKey(of: parameters(nil), to: right) }
@@ -242,6 +243,6 @@ struct EncryptedStoreTests {
   func clearingPlain() async throws {
     try await fill(nil)
     try await provider(right).clear()
-    #expect(!FileManager.default.fileExists(atPath: parameters(nil).file))
+    #expect(!FileManager.default.fileExists(atPath: folder.file("store.larder")))
   }
 }

@@ -48,16 +48,16 @@ public final class FileCache: Cache, SharedCache {
   ///   - synchronizes: if true, each store waits until the disk itself has the entry. If false, an entry survives any
   ///     end of the process, but the last entries may be lost if the power fails. A damaged entry is returned in
   ///     neither case.
-  ///   - encryptionKey: encrypts all files, and determines their names. Opening with a passphrase takes about a tenth of
-  ///     a second of work on the caller's thread. The key of a folder cannot be changed: ``clear(path:)`` empties the folder, so
-  ///     that it can be opened with another key or without one.
+  ///   - encryptionKey: encrypts all files, and determines their names. Opening with a passphrase takes about a tenth
+  ///     of a second of work on the caller's thread. The key of a folder cannot be changed: ``clear(path:)`` empties
+  ///     the folder, so that it can be opened with another key or without one.
   ///   - fileProtection: when entries can be read and stored, on Apple's devices.
   ///   - onDiagnostic: called with errors that no call can throw: during eviction, or in the background. Called on any
   ///     thread, and never under a lock.
   /// - Throws: `wrongKey`, `encrypted` without a key, `notEncrypted` with one for a plain folder, each at once and
   ///   without a change; `readOnly` if the folder is neither writable nor already a cache's, `full`, `failed`,
-  ///   `notSupported` for the folder of a later version, `noDefaultLocation`. A cache's folder that cannot be written opens and returns its
-  ///   entries; every change throws `readOnly`.
+  ///   `notSupported` for the folder of a later version, `noDefaultLocation`. A cache's folder that cannot be written
+  ///   opens and returns its entries; every change throws `readOnly`.
   public convenience init(
     path: String? = nil, byteLimit: Int = 512 << 20, synchronizes: Bool = false, encryptionKey: StorageKey? = nil,
     fileProtection: FileProtection = .completeUntilFirstUserAuthentication,
@@ -271,8 +271,8 @@ public final class FileCache: Cache, SharedCache {
   /// key or without one. A cache that has the folder open in the meantime stores nothing in it after the next opening.
   /// A file that it has begun by then stays, as it is, until its content fails or ends.
   ///
-  /// A nil path means the folder of a cache without a path. Nothing happens if there is no cache. Throws `readOnly`, `failed`, and `notSupported` for the folder of a later
-  /// version, which is not changed.
+  /// A nil path means the folder of a cache without a path. Nothing happens if there is no cache. Throws `readOnly`,
+  /// `failed`, and `notSupported` for the folder of a later version, which is not changed.
   public static func clear(path: String? = nil) throws(CacheError) {
     let path = try CacheError.path(path, or: .fileCache)
     guard isPresent(at: path) else { return }
