@@ -191,7 +191,7 @@ final class ObjectWriter: Sendable {
     try transaction(turn) { table in
       let result: Result
       do { result = try work(table) } catch { throw ChangeFailure(cause: error) }
-      table.purgeAsMaintenance(ObjectWriter.purgeLimit) { note(.expiredNotDeleted, .delete, $0) }
+      table.purgeAsMaintenance(ObjectWriter.purgeLimit) { note(.expiredNotDeleted, .remove, $0) }
       return result
     }
   }

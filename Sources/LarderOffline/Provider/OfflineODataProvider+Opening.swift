@@ -160,9 +160,9 @@ extension OfflineODataProvider {
   /// Reports what the file's disk or file system does not allow.
   private func reportLimits(of store: OpenStore) {
     if store.replica.isReadOnly {
-      store.report(.storeReadOnly(path: given.file))
+      store.report(.storeReadOnly(path: file))
     } else if !store.replica.changes.isShared {
-      store.report(.changesNotShared(path: given.file))
+      store.report(.changesNotShared(path: file))
     }
   }
 
@@ -212,7 +212,7 @@ extension OfflineODataProvider {
       let openingError = OfflineODataError(below: error)
       let isPassing = openingError.category == .communicationError || openingError.name == .downloadRunning
       guard isOpenable, isPassing, !Task.isCancelled else { throw error }
-      store.report(.openedWithoutDownload(path: given.file, openingError))
+      store.report(.openedWithoutDownload(path: file, openingError))
       try await store.useModel()
     }
   }

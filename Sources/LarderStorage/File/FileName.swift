@@ -1,3 +1,5 @@
+import LarderCore
+
 /// Converts any text into a file name.
 package enum FileName {
   /// A file name for a text. Two different texts never give names that differ only in letter case or Unicode

@@ -23,7 +23,8 @@ struct SharedFolderTests {
 
     static func open(_ folder: TemporaryFolder) throws -> TieredCache {
       TieredCache(
-        memory: MemoryCache(), disk: try FileCache(path: folder.file("cache"), key: try RigKey.fromEnvironment()))
+        memory: MemoryCache(),
+        disk: try FileCache(path: folder.file("cache"), encryptionKey: try RigKey.fromEnvironment()))
     }
   }
 

@@ -54,7 +54,7 @@ struct DiagnosticTests {
     let store = try rig.provider(transport: NoService())
     try await store.open()
     let diagnostic = try #require(rig.diagnostics.first("openedWithoutDownload"))
-    #expect(diagnostic.level == .warning && diagnostic.fields == ["path": store.parameters.file])
+    #expect(diagnostic.level == .warning && diagnostic.fields == ["path": store.file])
     #expect(diagnostic.error?.errorCategory == .offline)
     try await store.close()
   }
@@ -66,14 +66,14 @@ struct DiagnosticTests {
     let folder = try TemporaryFolder()
     let diagnostics = DiagnosticLog()
     // In an encrypted file, the changed byte would be detected.
-    let parameters = OfflineODataParameters(storePath: folder.path) { diagnostics.add($0) }
+    let parameters = OfflineODataParameters(path: folder.path) { diagnostics.add($0) }
     let store = try OfflineODataProvider(
       serviceRoot: server.url("/s/"), transport: try StoreRig("").transport, parameters: parameters)
     try await store.add(OfflineODataDefiningQuery("things", "Things"))
     try await store.open()
     try await store.close()
     #expect(diagnostics.first("storeReadOnly") == nil)
-    let file = store.parameters.file
+    let file = store.file
     var bytes = try Data(contentsOf: URL(filePath: file))
     // The version for writing: SQLite does not write to a file of a higher one.
     bytes[18] = 9
