@@ -216,17 +216,7 @@ public final class ObjectStore: Sendable {
     _ work: @escaping @Sendable (ObjectTable) throws -> Result
   ) async throws(ObjectStoreError) -> Result {
     do { return try await opened.writer.change(weight: weight, work) } catch {
-      throw ObjectStore.failure(error, operation, key: key)
-    }
-  }
-
-  static func failure(
-    _ error: any Error, _ operation: ObjectStoreError.Operation, key: String? = nil
-  ) -> ObjectStoreError {
-    switch error {
-    case let error as ObjectStoreError: error.naming(key, operation)
-    case let error as StorageError: ObjectStoreError(operation, key: key, error)
-    default: ObjectStoreError(operation, key: key, .unencodable(error))
+      throw ObjectStoreError(operation, key: key, below: error)
     }
   }
 
@@ -324,6 +314,6 @@ public final class ObjectStore: Sendable {
       flushed = nil
     } catch { flushed = error }
     do throws(StorageError) { try await endUse(opened.database) } catch { throw ObjectStoreError(.close, error) }
-    if let flushed { throw ObjectStore.failure(flushed, .close) }
+    if let flushed { throw ObjectStoreError(.close, below: flushed) }
   }
 }

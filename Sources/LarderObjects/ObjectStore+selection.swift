@@ -102,7 +102,7 @@ extension ObjectStore {
           last = cursor
           return true
         }
-        if let failure { return .failure(ObjectStore.failure(failure, .read)) }
+        if let failure { return .failure(ObjectStoreError(.read, below: failure)) }
         return .success(ObjectPage(items: items, next: hasMore ? last : nil))
       }
     } catch { throw ObjectStoreError(.read, error) }

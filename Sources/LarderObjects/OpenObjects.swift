@@ -31,7 +31,7 @@ final class OpenObjects: Sendable {
     do {
       try await writer.change { table in try table.addMissingRequestRows() }
       while try await writer.change({ table in try table.trim(256) }) {}
-    } catch { throw ObjectStore.failure(error, .open) }
+    } catch { throw ObjectStoreError(.open, below: error) }
   }
 
   /// Loads the most requested values into memory.

@@ -250,7 +250,7 @@ enum ErrorSamples {
       .foreign(path: "/a"),
       .wrongKey(path: "/a"), .encrypted(path: "/a"), .notEncrypted(path: "/a"), .failed(path: "/a", reason: text),
       .gone,
-      .closed, .notSupported(text), .suspended, .noDefaultLocation(reason: text),
+      .closed, .notSupported(text), .suspended, .noDefaultLocation(reason: "The default location is unknown"),
     ]
   }
 
@@ -274,7 +274,7 @@ enum ErrorSamples {
   private static let stores = [
     Kind(StorageError.Category.allCases.count, each(storages)),
     Kind(5, each(contents), statuses: statuses),
-    Kind(13, each(caches)),
+    Kind(14, each(caches)),
     Kind(
       7,
       [CacheMetadata.DecodingError.Reason.cutOff, .version, .flags, .number, .text, .ranges, .tail].map {

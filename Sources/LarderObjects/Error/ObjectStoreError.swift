@@ -186,3 +186,15 @@ extension ObjectStoreError.Reason {
     }
   }
 }
+
+extension ObjectStoreError {
+  /// The error of an operation with what made it fail.
+  init(_ operation: Operation, key: String? = nil, below error: any Error) {
+    self =
+      switch error {
+      case let error as ObjectStoreError: error.naming(key, operation)
+      case let error as StorageError: ObjectStoreError(operation, key: key, error)
+      default: ObjectStoreError(operation, key: key, .unencodable(error))
+      }
+  }
+}
