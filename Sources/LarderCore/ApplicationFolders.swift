@@ -6,7 +6,7 @@
 
 /// The application's name, and the platform's folders for its files: what the default locations of stores depend on.
 package struct ApplicationFolders: Sendable {
-  /// The bundle identifier on Apple platforms, otherwise the name of the executable.
+  /// The name of the executable.
   package var application: String
   /// The folder for data of all applications: `Library/Application Support` on Apple platforms, otherwise
   /// `$XDG_DATA_HOME` or `~/.local/share`. Nil if the home folder is unknown.
@@ -39,8 +39,7 @@ package struct ApplicationFolders: Sendable {
     let process = ProcessInfo.processInfo
     #if canImport(Darwin)
       // In a sandbox these folders are the application's own.
-      var folders = ApplicationFolders(
-        application: Bundle.main.bundleIdentifier ?? process.processName, variables: [:])
+      var folders = ApplicationFolders(application: process.processName, variables: [:])
       let manager = FileManager.default
       folders.data = manager.urls(for: .applicationSupportDirectory, in: .userDomainMask).first?.path
       folders.caches = manager.urls(for: .cachesDirectory, in: .userDomainMask).first?.path
