@@ -34,6 +34,11 @@ package struct ApplicationFolders: Sendable {
     caches = folder("XDG_CACHE_HOME") ?? home.map { $0 + cachesPath }
   }
 
+  /// The name of an executable. Linux appends this suffix if the file has been replaced or removed while it runs.
+  package static func name(_ processName: String) -> String {
+    processName.hasSuffix(" (deleted)") ? String(processName.dropLast(10)) : processName
+  }
+
   /// The folders of this process.
   package static let current: ApplicationFolders = {
     let process = ProcessInfo.processInfo
@@ -45,7 +50,7 @@ package struct ApplicationFolders: Sendable {
       folders.caches = manager.urls(for: .cachesDirectory, in: .userDomainMask).first?.path
       return folders
     #else
-      return ApplicationFolders(application: process.processName, variables: process.environment)
+      return ApplicationFolders(application: name(process.processName), variables: process.environment)
     #endif
   }()
 }

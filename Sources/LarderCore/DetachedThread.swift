@@ -34,7 +34,7 @@ package enum DetachedThread {
   }
 }
 
-#if canImport(Glibc)
+#if canImport(Glibc) || canImport(Musl)
   private func run(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     if let work { Unmanaged<DetachedThread.Work>.fromOpaque(work).takeRetainedValue().body() }
     return nil

@@ -3,10 +3,11 @@
 ///
 /// Days are counted in eras of 400 years (146,097 days). A year is assumed to begin in March, so that the leap day is
 /// its last.
-package enum GregorianCalendar {
+@_spi(Stores)
+public enum GregorianCalendar {
   /// The number of days in a month, 1 to 12.
   @inlinable
-  package static func days(inMonth month: Int, year: Int) -> Int {
+  public static func days(inMonth month: Int, year: Int) -> Int {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30
@@ -16,7 +17,7 @@ package enum GregorianCalendar {
 
   /// Days since 1970-01-01, negative before.
   @inlinable
-  package static func daysSince1970(year: Int, month: Int, day: Int) -> Int64 {
+  public static func daysSince1970(year: Int, month: Int, day: Int) -> Int64 {
     let year = Int64(year) - (month <= 2 ? 1 : 0)
     let era = (year >= 0 ? year : year - 399) / 400
     let yearOfEra = year - era * 400
@@ -26,7 +27,7 @@ package enum GregorianCalendar {
 
   /// The date that is a number of days after 1970-01-01. Its year must be between -1,000,000,000 and 1,000,000,000.
   @inlinable
-  package static func date(daysSince1970 days: Int64) -> (year: Int, month: Int, day: Int) {
+  public static func date(daysSince1970 days: Int64) -> (year: Int, month: Int, day: Int) {
     let shifted = days + 719_468
     let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
     let dayOfEra = shifted - era * 146_097

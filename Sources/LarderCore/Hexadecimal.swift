@@ -1,8 +1,9 @@
 /// Reads and writes hexadecimal digits.
-package enum Hexadecimal {
+@_spi(Stores)
+public enum Hexadecimal {
   /// The value of a digit of either case; nil for other bytes.
   @inlinable
-  package static func value(_ digit: UInt8) -> UInt8? {
+  public static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
     case 0x30...0x39: digit - 0x30
     case 0x41...0x46: digit - 0x37
@@ -13,14 +14,15 @@ package enum Hexadecimal {
 
   /// The lower-case digit of a number below 16.
   @inlinable
-  package static func lower(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }
+  public static func lower(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x57 &+ value }
 
   /// The upper-case digit of a number below 16.
   @inlinable
-  package static func upper(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x37 &+ value }
+  public static func upper(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 &+ value : 0x37 &+ value }
 
   /// The lower-case digits of bytes, two for each.
-  package static func text(_ bytes: some Sequence<UInt8>) -> String {
+  @inlinable
+  public static func text(_ bytes: some Sequence<UInt8>) -> String {
     var digits: [UInt8] = []
     digits.reserveCapacity(2 * bytes.underestimatedCount)
     for byte in bytes {
@@ -31,7 +33,8 @@ package enum Hexadecimal {
   }
 
   /// The bytes that digits of either case represent; nil if a character is no digit or the number of digits is odd.
-  package static func bytes(_ digits: some Collection<UInt8>) -> [UInt8]? {
+  @inlinable
+  public static func bytes(_ digits: some Collection<UInt8>) -> [UInt8]? {
     guard digits.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(digits.count / 2)
@@ -44,7 +47,8 @@ package enum Hexadecimal {
   }
 
   /// The lowest digits of a number, in lower case.
-  package static func text(_ number: UInt64, digits: Int) -> String {
+  @inlinable
+  public static func text(_ number: UInt64, digits: Int) -> String {
     String(unsafeUninitializedCapacity: digits) { buffer in
       write(number, digits: digits, to: buffer, at: 0)
       return digits
@@ -53,7 +57,7 @@ package enum Hexadecimal {
 
   /// Writes the lowest digits of a number in lower case; the buffer has room for them.
   @inlinable @inline(__always)
-  package static func write(
+  public static func write(
     _ number: UInt64, digits: Int, to buffer: UnsafeMutableBufferPointer<UInt8>, at start: Int
   ) {
     var rest = number
@@ -67,7 +71,8 @@ package enum Hexadecimal {
   }
 
   /// Parses at most 16 lower-case digits. Nil if there are other characters or no digits.
-  package static func number(_ digits: some Collection<UInt8>) -> UInt64? {
+  @inlinable
+  public static func number(_ digits: some Collection<UInt8>) -> UInt64? {
     guard !digits.isEmpty, digits.count <= 16 else { return nil }
     var number: UInt64 = 0
     for digit in digits {

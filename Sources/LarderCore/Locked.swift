@@ -11,7 +11,7 @@
 //
 // `Exclusive` is for work instead of a state, for example writing to a file by one thread at a time.
 
-package import Synchronization
+public import Synchronization
 
 /// A state that one thread at a time reads and changes.
 ///
@@ -27,21 +27,22 @@ package import Synchronization
 ///
 ///     _ = state.withLock { exchange(&$0.handler, with: handler) }
 ///
-/// Public, although no product exports it: `package` code is not inlined into the modules that use it, and a call takes
+/// Public, for the package's modules only: `package` code is not inlined into the modules that use it, and a call takes
 /// several times as long.
-package struct Locked<State: ~Copyable>: ~Copyable, Sendable {
+@_spi(Stores)
+public struct Locked<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
 
   /// Creates a lock around a state.
   @inlinable
-  package init(_ state: consuming sending State) { mutex = Mutex(state) }
+  public init(_ state: consuming sending State) { mutex = Mutex(state) }
 
   /// Lends the state to a closure while no other thread has it.
   ///
   /// - Parameter body: Reads and changes the state. It returns the values that it removed and calls no other code.
   /// - Returns: The result of `body`; it is released outside of the lock.
   @inlinable
-  package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+  public borrowing func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     #if DEBUG
@@ -53,7 +54,7 @@ package struct Locked<State: ~Copyable>: ~Copyable, Sendable {
 
   /// Lends the state as ``withLock(_:)`` does; `nil` without waiting if another thread has it.
   @inlinable
-  package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+  public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result? {
     #if DEBUG
@@ -69,16 +70,17 @@ package struct Locked<State: ~Copyable>: ~Copyable, Sendable {
 /// The work may take long, call other code and enter ``Locked`` state. It must not start this work again, which ends
 /// the process, nor wait for a thread that does. So use it for work inside of one type, never for calls of a user's
 /// code.
-package struct Exclusive<State: ~Copyable>: ~Copyable, Sendable {
+@_spi(Stores)
+public struct Exclusive<State: ~Copyable>: ~Copyable, Sendable {
   @usableFromInline let mutex: Mutex<State>
 
   /// Creates the lock with the state of the work.
   @inlinable
-  package init(_ state: consuming sending State) { mutex = Mutex(state) }
+  public init(_ state: consuming sending State) { mutex = Mutex(state) }
 
   /// Runs the work when no other thread runs it, with the state of the work.
   @inlinable
-  package borrowing func run<Result: ~Copyable, Failure: Error>(
+  public borrowing func run<Result: ~Copyable, Failure: Error>(
     _ work: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
     #if DEBUG
@@ -89,7 +91,7 @@ package struct Exclusive<State: ~Copyable>: ~Copyable, Sendable {
 
   /// Runs the work as ``run(_:)`` does; `nil` without waiting if another thread runs it.
   @inlinable
-  package borrowing func runIfFree<Result: ~Copyable, Failure: Error>(
+  public borrowing func runIfFree<Result: ~Copyable, Failure: Error>(
     _ work: (inout sending State) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result? {
     #if DEBUG

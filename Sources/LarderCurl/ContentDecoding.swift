@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 
 /// Decodes the codings of one response, the last applied first.

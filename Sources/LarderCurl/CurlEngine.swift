@@ -1,5 +1,5 @@
 import CLarderCurl
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 
 /// libcurl's multi handle.

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 
 /// The state of one request and its response, shared by the calling task and the engine's thread.

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 
 /// The content of a request while it is sent: passes one chunk at a time from the producer's task to the engine's

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The content of a response (or of a streamed request): chunks, pulled at the reader's pace.
 ///

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 extension HTTPDate {
   /// Parses a date in one of the three forms of RFC 9110 §5.6.7 into seconds since 1970; nil for anything else.

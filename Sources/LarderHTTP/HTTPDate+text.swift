@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 extension HTTPDate {
   /// Formats a date as fields contain it, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Dates of header fields: parsed strictly (RFC 9110 §5.6.7) or leniently like those of cookies (RFC 6265 §5.1.1), and
 /// formatted.

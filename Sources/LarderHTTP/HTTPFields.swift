@@ -37,7 +37,8 @@ public struct HTTPFieldName: Hashable, Sendable, CustomStringConvertible, Expres
   }
 
   /// Whether a byte may be in a token (RFC 9110 §5.6.2).
-  package static func isTokenByte(_ byte: UInt8) -> Bool {
+  @_spi(Stores) @inlinable
+  public static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
     case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true

@@ -1,9 +1,10 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Percent-encoding of URLs (RFC 3986 §2.1).
-package enum PercentEncoding {
+@_spi(Stores)
+public enum PercentEncoding {
   /// A part of a URL, by the bytes that it contains unencoded.
-  package enum Part: Sendable {
+  public enum Part: Sendable {
     /// Any text, such as a form field: only letters, digits and `- . _ ~` (RFC 3986 §2.3; RFC 6749 appendix B accepts
     /// `%20` too).
     case unreserved
@@ -17,7 +18,7 @@ package enum PercentEncoding {
   }
 
   /// Encodes every byte that the part cannot contain.
-  package static func encode(_ text: String, in part: Part = .content) -> String {
+  public static func encode(_ text: String, in part: Part = .content) -> String {
     if text.utf8.allSatisfy({ isPlain($0, in: part) }) { return text }
     let bytes = Array(text.utf8)
     var result: [UInt8] = []
@@ -33,7 +34,7 @@ package enum PercentEncoding {
   }
 
   /// Appends the escape of a byte.
-  package static func append(_ byte: UInt8, to text: inout [UInt8]) {
+  public static func append(_ byte: UInt8, to text: inout [UInt8]) {
     text.append(UInt8(ascii: "%"))
     text.append(Hexadecimal.upper(byte >> 4))
     text.append(Hexadecimal.upper(byte & 0x0F))
@@ -41,7 +42,7 @@ package enum PercentEncoding {
 
   /// Decodes percent-encoding once; a plus sign is kept. Nil if a `%` is not followed by two hexadecimal digits or the
   /// bytes are not UTF-8.
-  package static func decode(_ text: String) -> String? {
+  public static func decode(_ text: String) -> String? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     var rest = text.utf8.makeIterator()
@@ -60,7 +61,7 @@ package enum PercentEncoding {
 
   /// Whether a part can contain a byte unencoded.
   @inlinable
-  package static func isPlain(_ byte: UInt8, in part: Part) -> Bool {
+  public static func isPlain(_ byte: UInt8, in part: Part) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
     case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 extension StructuredField {
   /// Prints a list (RFC 9651 §4.1.1); nil if a value cannot be printed (§4.1.6, §4.1.7: not ASCII, no token).

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The parsing algorithm of RFC 9651 §4.2 over the bytes of one field value.
 struct StructuredFieldReader {

@@ -12,7 +12,7 @@
 // 7. Change/      notifies observers of commits, in their order.
 // 8. Stream/      delivers the stored value, then the server's; all callers of a key share one fetch.
 
-public import LarderCore
+@_spi(Stores) public import LarderCore
 // Code that imports this module can use these modules without another import.
 @_exported public import LarderStorage
 

@@ -17,7 +17,7 @@
 // Opening (OnlineODataStore+Opening) claims the cache, opens or replaces its file, and loads the metadata, from
 // the cache if it is stored there.
 
-import LarderCore
+@_spi(Stores) import LarderCore
 public import LarderHTTP
 public import LarderOData
 // An import of this module also imports these modules.
@@ -70,7 +70,7 @@ public final class OnlineODataStore: ODataStore {
     var opening: UInt64 = 0
     /// The number of callers waiting for the opening.
     var openers = 0
-    /// True while the cache is being closed, opened or reset.
+    /// True while the cache is being closed, opened or cleared.
     var cacheIsBusy = false
     /// What is needed to resume a suspended store; nil if the store is not suspended.
     var suspension: Suspension?

@@ -8,7 +8,7 @@
 // 3. `SessionDelegate` finds the exchange of each task and passes head, content and end to it;
 // 4. `HTTPFields+URLResponse.swift` converts the fields, `SessionFailure.swift` the errors.
 
-import LarderCore
+@_spi(Stores) import LarderCore
 // Files that import this module can use these modules without another import.
 @_exported public import LarderHTTP
 

@@ -26,6 +26,12 @@ struct GateTests {
     #expect(ImportMatrix.violations(in: file(text, path: path)).count == 1)
   }
 
+  @Test("A text is searched for all words, also behind a NUL")
+  func words() {
+    #expect(file("let a = usleep(1)").occurring(["usleep(", "Task"]) == ["usleep("])
+    #expect(file("let a = \"\0\"\nTask {").occurring(["Task"]) == ["Task"])
+  }
+
   @Test("An allowed import passes, and other lines are ignored")
   func rightImports() {
     let text = """

@@ -29,7 +29,10 @@ struct SourceFile: Sendable {
   /// Those of the words that occur anywhere in the text. Most files contain none, and need no look at each line: in a debug
   /// build that takes minutes for all files.
   func occurring(_ words: [String]) -> [String] {
-    text.withCString { text in words.filter { strstr(text, $0) != nil } }
+    text.withCString { start in
+      // The search ends at the first NUL, so a text that contains one is looked at line by line.
+      strlen(start) < text.utf8.count ? words : words.filter { strstr(start, $0) != nil }
+    }
   }
 
   /// The target it belongs to: the folder below `Sources` or `Tests`.

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import Testing
 
 @Suite("Locks", .timeLimit(.minutes(5)))

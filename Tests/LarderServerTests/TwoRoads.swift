@@ -1,6 +1,6 @@
 import Foundation
 import LarderContent
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderCurl
 import LarderHTTP
 import LarderServer

@@ -75,7 +75,9 @@ struct DefaultLocationTests {
   @Test("The locations of this process are outside of its current folder")
   func thisProcess() throws {
     let folders = ApplicationFolders.current
-    #expect(!folders.application.isEmpty)
+    #expect(folders.application == ApplicationFolders.name(ProcessInfo.processInfo.processName))
+    #expect(LarderEnvironment.system.folders.application == folders.application)
+    #expect(ApplicationFolders.name("orders (deleted)") == "orders" && ApplicationFolders.name("orders") == "orders")
     for folder in [folders.data, folders.caches].compactMap(\.self) { #expect(folder.hasPrefix("/")) }
   }
 }

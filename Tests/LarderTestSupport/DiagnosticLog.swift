@@ -1,4 +1,4 @@
-package import LarderCore
+@_spi(Stores) package import LarderCore
 
 /// Collects what stores report.
 package final class DiagnosticLog: Sendable {

@@ -2,8 +2,8 @@ import Foundation
 import KeyCost
 import LarderContent
 
-// Measures fresh hits of the content cache in the process, and compares hits from memory with a dictionary, hits from a file
-// with reading that file, and hits from SQLite with PyPI's hishel. Both sides alternate: the speed of the machine changes, but
+// Measures fresh hits of the content cache in the process, and compares hits from memory with a dictionary, and hits from a file
+// with reading that file and with PyPI's hishel. Both sides alternate: the speed of the machine changes, but
 // the ratio changes much less.
 //
 //   ContentBenchmark [PEERS]

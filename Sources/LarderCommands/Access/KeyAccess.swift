@@ -1,4 +1,4 @@
-internal import LarderCore
+@_spi(Stores) internal import LarderCore
 internal import LarderStorage
 
 /// The key of an encrypted file: from `--key-file` or the environment, never from an argument.

@@ -1,4 +1,4 @@
-internal import LarderCore
+@_spi(Stores) internal import LarderCore
 internal import LarderOnline
 internal import LarderService
 

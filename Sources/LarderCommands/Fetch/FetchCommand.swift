@@ -1,5 +1,5 @@
 internal import LarderContent
-internal import LarderCore
+@_spi(Stores) internal import LarderCore
 internal import LarderHTTP
 internal import LarderService
 

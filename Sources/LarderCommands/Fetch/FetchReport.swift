@@ -68,7 +68,7 @@ struct FetchReport: Sendable {
     }
   }
 
-  /// A number of seconds in a readable unit.
+  /// An age in a readable unit.
   static func ageText(_ age: Duration) -> String {
     let seconds = age.components.seconds
     return switch seconds {

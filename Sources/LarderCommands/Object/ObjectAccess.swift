@@ -29,7 +29,7 @@ struct ObjectAccess: Sendable {
 
   /// Opens the store, runs `body`, and closes the store in any case.
   ///
-  /// - Parameter makesFile: whether a missing file is created; otherwise it is an error.
+  /// - Parameter createsFile: whether a missing file is created; otherwise it is an error.
   func with(
     createsFile: Bool = false, _ body: (ObjectStore) async throws -> CommandStatus
   ) async throws -> CommandStatus {

@@ -1,4 +1,4 @@
-internal import LarderHTTP
+@_spi(Stores) internal import LarderHTTP
 internal import LarderOData
 
 /// Derives the folder of a clone from the URL of the service's root, if no folder is given.

@@ -1,4 +1,4 @@
-internal import LarderCore
+@_spi(Stores) internal import LarderCore
 
 /// Shows the progress of several defining queries, one line for each, redrawn a few times a second.
 ///

@@ -1,4 +1,4 @@
-internal import LarderCore
+@_spi(Stores) internal import LarderCore
 internal import LarderOffline
 
 /// Reports a download: progress on a terminal while it runs, and one line for each defining query at its end.

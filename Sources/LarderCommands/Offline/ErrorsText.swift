@@ -1,4 +1,4 @@
-internal import LarderHTTP
+@_spi(Stores) internal import LarderHTTP
 internal import LarderOData
 
 /// Formats rows of the error archive for people.
@@ -80,7 +80,7 @@ enum ErrorsText {
     }
   }
 
-  /// A text without percent-encoding (RFC 3986 §2.1).
+  /// A text without percent-encoding (RFC 3986 §2.1); unchanged if it is not valid.
   private static func decoded(_ text: Substring) -> String {
     PercentEncoding.decode(String(text)) ?? String(text)
   }

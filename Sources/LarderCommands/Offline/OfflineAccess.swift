@@ -1,4 +1,4 @@
-internal import LarderHTTP
+@_spi(Stores) internal import LarderHTTP
 internal import LarderOData
 internal import LarderOffline
 internal import LarderService

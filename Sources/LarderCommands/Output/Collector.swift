@@ -1,4 +1,4 @@
-internal import LarderCore
+@_spi(Stores) internal import LarderCore
 
 /// Collects output in memory.
 package final class Collector: Sendable {

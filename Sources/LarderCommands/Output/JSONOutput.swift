@@ -39,7 +39,10 @@ struct JSONOutput {
   mutating func drain() throws(OutputError) { if json.bytes.count >= 1 << 16 { try flush() } }
 
   /// Writes all buffered text to the port.
-  mutating func flush() throws(OutputError) { try port.write(json.takeBytes()) }
+  mutating func flush() throws(OutputError) {
+    try port.write(json.bytes)
+    json.removeBytes()
+  }
 
   /// Writes a line feed, then all buffered text to the port.
   mutating func endLine() throws(OutputError) {

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import LarderCore
+@_spi(Stores) internal import LarderCore
 
 /// Buffers lines for a short time and writes them together: the caller never waits for the output.
 ///

@@ -1,4 +1,4 @@
-internal import LarderCore
+@_spi(Stores) internal import LarderCore
 
 /// One of the streams that a command writes to: the process's own, or a test's.
 ///

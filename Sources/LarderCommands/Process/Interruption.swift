@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import LarderCore
+@_spi(Stores) internal import LarderCore
 
 #if canImport(Glibc)
   internal import Glibc

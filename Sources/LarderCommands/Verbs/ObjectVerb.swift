@@ -15,7 +15,7 @@ extension CommandSyntax {
       "larder object get --store app.store avatar/7 -o photo.png",
       "larder object list --store app.store --label friends",
     ],
-    subcommands: [.objectPut, .objectGet, .objectList, .objectDelete, .objectKey])
+    subcommands: [.objectPut, .objectGet, .objectList, .objectRemove, .objectKey])
 
   private static let objectPut = CommandSyntax(
     "put", summary: "store bytes under a key, and replace its old value",
@@ -52,7 +52,7 @@ extension CommandSyntax {
       .json,
     ], body: ObjectCommand.list)
 
-  private static let objectDelete = CommandSyntax(
+  private static let objectRemove = CommandSyntax(
     "remove", summary: "remove values by key, label or age",
     discussion: [
       "Pass exactly one of keys, --label, --not-updated-since and --all. Keys are removed in one transaction; if "
@@ -62,7 +62,7 @@ extension CommandSyntax {
     body: ObjectCommand.remove)
 }
 
-// The options of the four subcommands.
+// The options of the subcommands.
 extension OptionSyntax {
   static let objectStore = OptionSyntax("--store", valueName: "FILE", .file, "the store's file")
 

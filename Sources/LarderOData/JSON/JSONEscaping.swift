@@ -1,10 +1,11 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Escapes what RFC 8259 §7 demands in a string; U+2028 and U+2029 are written unescaped.
-package enum JSONEscaping {
+@_spi(Stores)
+public enum JSONEscaping {
   /// The number of bytes at the beginning that need no escape.
   @inlinable @inline(__always)
-  package static func plainPrefix(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+  public static func plainPrefix(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
     let count = bytes.count
     var index = 0
     if let start = UnsafeRawPointer(bytes.baseAddress) {
@@ -26,7 +27,7 @@ package enum JSONEscaping {
   /// Whether one of eight bytes is a control character, a quote or a backslash. The result may be true without such a
   /// byte.
   @inlinable @inline(__always)
-  package static func hasSpecial(_ word: UInt64) -> Bool {
+  public static func hasSpecial(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let high: UInt64 = 0x8080_8080_8080_8080
     let quote = word ^ 0x2222_2222_2222_2222
@@ -35,9 +36,9 @@ package enum JSONEscaping {
     return (control | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)) & high != 0
   }
 
-  /// Passes bytes on, escaped. At most six bytes become of one.
+  /// Passes bytes on, escaped. A byte becomes at most six.
   @inlinable
-  package static func escape(_ bytes: UnsafeBufferPointer<UInt8>, _ put: (UInt8) -> Void) {
+  public static func escape(_ bytes: UnsafeBufferPointer<UInt8>, _ put: (UInt8) -> Void) {
     for byte in bytes {
       let letter: UInt8
       switch byte {

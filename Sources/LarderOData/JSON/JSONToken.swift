@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// One token of a JSON text and the position of its bytes, which it does not copy.
 package struct JSONToken: Sendable {

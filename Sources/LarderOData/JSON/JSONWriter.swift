@@ -14,11 +14,8 @@ package struct JSONWriter {
   /// Creates an empty writer.
   package init(isIndented: Bool = false) { depth = isIndented ? 0 : nil }
 
-  /// Removes the bytes written so far, and returns them. The text continues after them.
-  package mutating func takeBytes() -> [UInt8] {
-    defer { bytes.removeAll(keepingCapacity: true) }
-    return bytes
-  }
+  /// Removes the bytes written so far, and keeps their memory. The text continues after them.
+  package mutating func removeBytes() { bytes.removeAll(keepingCapacity: true) }
 
   /// Ends a text with a line feed; the next value begins a new text.
   package mutating func endLine() {

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The parts of a literal: a word, and the text in single quotes after it, if any.
 struct LiteralForm {

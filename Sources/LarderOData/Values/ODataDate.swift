@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// `Edm.Date`: a date in the proleptic Gregorian calendar, without a time zone.
 ///

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// `Edm.Guid`: 128 bits, printed in lower case with hyphens.
 public struct ODataGuid: Sendable, Hashable, Comparable, CustomStringConvertible {

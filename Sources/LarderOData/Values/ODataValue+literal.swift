@@ -1,5 +1,5 @@
-import LarderCore
-import LarderHTTP
+@_spi(Stores) import LarderCore
+@_spi(Stores) import LarderHTTP
 
 // Values as written in URLs: keys, parameters, operands (V4 ABNF `primitiveLiteral`; V2 primitive types, "Literal
 // Form").

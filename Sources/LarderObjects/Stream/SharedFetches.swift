@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The running fetches: one for each key and type, shared by all callers.
 final class SharedFetches: Sendable {

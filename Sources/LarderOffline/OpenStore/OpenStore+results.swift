@@ -1,5 +1,5 @@
-import LarderCore
-import LarderHTTP
+@_spi(Stores) import LarderCore
+@_spi(Stores) import LarderHTTP
 import LarderOData
 import LarderService
 import LarderStorage

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderOData
 
 /// What uploads have learned about a service while the store is open.

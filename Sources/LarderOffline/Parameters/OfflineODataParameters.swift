@@ -70,8 +70,8 @@ public struct OfflineODataParameters: Sendable {
 
   package var givenKey: GivenKey
 
-  /// Creates parameters. By default the file is `store.larder` in the platform's folder for data, and three queries are
-  /// downloaded at the same time.
+  /// Creates parameters. By default the file is `store.larder` in the service's folder below the platform's folder for
+  /// data, and three queries are downloaded at the same time.
   public init(
     storeName: String = "store", path: String? = nil, createsStore: Bool = true, fillsOnOpening: Bool = true,
     pageSize: Int? = nil,

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Sends events to their receivers: any number of streams, and one listener.
 final class EventPublisher: Sendable {

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 // Downloading changes from the service.
 extension OfflineODataProvider {

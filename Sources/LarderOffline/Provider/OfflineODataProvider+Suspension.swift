@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 // Suspension: the store is closed, but keeps what it needs to be resumed.
 extension OfflineODataProvider {

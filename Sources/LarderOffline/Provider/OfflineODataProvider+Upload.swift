@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 // Uploading changes to the service.
 extension OfflineODataProvider {

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The open store used by live results. After a suspension, it is replaced by the newly opened store.
 ///

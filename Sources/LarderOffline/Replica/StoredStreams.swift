@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 public import LarderHTTP
 import LarderOData
 import LarderStorage

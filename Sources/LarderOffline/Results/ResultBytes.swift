@@ -1,5 +1,5 @@
 import LarderCore
-import LarderOData
+@_spi(Stores) import LarderOData
 
 /// The bytes of a result that have not been passed to their sink yet.
 ///

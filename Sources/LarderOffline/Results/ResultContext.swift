@@ -1,4 +1,4 @@
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 import LarderOData
 
 /// The context URL of a result: what its payload holds, and of which type (Protocol 4.01 §10).

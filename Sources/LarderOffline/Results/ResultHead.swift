@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderOData
 
 /// What all results of a query in one form have in common, independent of the rows.

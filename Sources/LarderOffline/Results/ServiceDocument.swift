@@ -1,4 +1,4 @@
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 import LarderOData
 
 /// The document at the service root: what the model offers there (JSON Format 4.01 §5; V2 JSON Format §3).

@@ -40,7 +40,7 @@ extension DeltaWriter {
 
   /// Releases the rows that a row holds by its navigation properties, or by one of them.
   ///
-  /// - Parameter own: the query that loses the row; nil for all queries, if the row is deleted or its relations change.
+  /// - Parameter losingQuery: the query that loses the row; nil for all queries, if the row is deleted or its relations change.
   mutating func release(
     below table: Int, _ id: Int64, of losingQuery: Int64? = nil, along navigation: Int? = nil, _ connection: Connection
   ) throws(StorageError) {

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderStorage
 
 /// Chunks on their way from the reader of a payload to the thread that writes them. The queue holds few chunks at a

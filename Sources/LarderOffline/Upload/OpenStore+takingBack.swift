@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderStorage
 
 // Undoes pending changes. An uncertain change may have taken effect at the service, so it is looked up first.

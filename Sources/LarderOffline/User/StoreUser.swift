@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderStorage
 
 /// The user of a store. Files contain a digest of the user's name, never the name.

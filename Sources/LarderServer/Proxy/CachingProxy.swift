@@ -1,5 +1,5 @@
 public import LarderContent
-import LarderCore
+@_spi(Stores) import LarderCore
 public import LarderHTTP
 
 #if canImport(FoundationEssentials)

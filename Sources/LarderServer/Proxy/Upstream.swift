@@ -1,5 +1,5 @@
 public import LarderCore
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

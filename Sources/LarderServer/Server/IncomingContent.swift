@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 
 /// A request's content between the connection and its reader. It is pure: the exchange performs the actions that it

@@ -1,5 +1,5 @@
 import CLarderMicroHTTPD
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 
 /// The head of a request, checked.
 struct RequestHead {

@@ -1,5 +1,5 @@
 import CLarderMicroHTTPD
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 import Synchronization
 

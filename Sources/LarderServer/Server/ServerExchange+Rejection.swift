@@ -1,5 +1,5 @@
 import CLarderMicroHTTPD
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 
 // Requests that libmicrohttpd rejects on its own.

@@ -1,6 +1,6 @@
 import CLarderMicroHTTPD
-import LarderCore
-import LarderHTTP
+@_spi(Stores) import LarderCore
+@_spi(Stores) import LarderHTTP
 
 #if canImport(Glibc)
   import Glibc

@@ -1,5 +1,5 @@
 import CLarderMicroHTTPD
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 
 /// One request and its response, between libmicrohttpd's thread and the responder's task.

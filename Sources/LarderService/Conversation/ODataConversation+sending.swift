@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 
 // The layers of one exchange, outermost first. Each layer except retry repeats the one below it at most once.

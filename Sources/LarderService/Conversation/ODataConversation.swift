@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 public import LarderHTTP
 // An import of this module also imports these modules.
 @_exported public import LarderOData

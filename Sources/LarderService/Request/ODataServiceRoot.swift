@@ -1,4 +1,4 @@
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 
 #if canImport(FoundationEssentials)
   package import FoundationEssentials

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// One fetch shared by many callers: a caller that arrives while it runs gets its result, whether success or failure.
 ///

@@ -1,5 +1,5 @@
 import Dispatch
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Runs asynchronous work and blocks the calling thread until it is done.
 ///

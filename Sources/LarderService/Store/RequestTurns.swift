@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Runs requests that claim the same resources in the order in which they entered: a shell around ``RequestOrder``.
 ///

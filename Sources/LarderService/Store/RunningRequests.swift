@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The running requests of a store. Closing the store cancels them and waits for their end.
 package final class RunningRequests: Sendable {

@@ -1,5 +1,5 @@
 import Dispatch
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// A connection used by a session, with a transaction and the session's state.
 //

@@ -1,5 +1,5 @@
 import CLarderSQLite
-package import LarderCore
+@_spi(Stores) package import LarderCore
 
 /// One connection to one database file.
 ///

@@ -1,5 +1,5 @@
 import Dispatch
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The pool of read connections. Each is opened when it is first needed and lent to one closure at a time.
 ///

@@ -1,5 +1,5 @@
 import Dispatch
-package import LarderCore
+@_spi(Stores) package import LarderCore
 import Synchronization
 
 /// An open database file: a writer and a pool of readers in WAL mode.
@@ -206,7 +206,7 @@ package final class Database: Sendable {
   }
 
   /// Schedules `work` as ``whereWriting(waits:_:)`` does. When its turn has ended, its result is passed to `afterwards`,
-  /// which has no lock: it may call a user's code.
+  /// which has no lock and may call a user's code. Later work waits for it.
   package func whereWriting<Value: Sendable>(
     waits: Bool = true, _ work: @escaping @Sendable (WriterTurn) -> Value,
     afterwards: @escaping @Sendable (Value) -> Void

@@ -1,5 +1,5 @@
 import Dispatch
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Moves a file's write-ahead log into it on a thread of its own, while the writer continues: the time is spent on the
 /// disk.

@@ -1,4 +1,4 @@
-package import LarderCore
+@_spi(Stores) package import LarderCore
 import Synchronization
 
 /// Whether a store, or one of its files, can be used, and if not, why.

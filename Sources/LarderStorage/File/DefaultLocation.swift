@@ -1,4 +1,4 @@
-package import LarderCore
+@_spi(Stores) package import LarderCore
 
 #if canImport(FoundationEssentials)
   package import FoundationEssentials

@@ -1,5 +1,5 @@
 import Foundation
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 import LarderOData
 import LarderService
 import Testing

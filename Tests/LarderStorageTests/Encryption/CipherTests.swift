@@ -1,5 +1,5 @@
 import Foundation
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderTestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 // Scheme, host and port (RFC 3986 §3.2; ABNF section A).
 extension SyntaxReader {

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 // JSON in URLs (URL Conventions 4.01 §5.1.1.14; ABNF `arrayOrObject`): arrays and objects whose values are strings in double
 // quotes, or expressions.

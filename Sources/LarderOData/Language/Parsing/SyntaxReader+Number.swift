@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 // Numbers, timestamps and GUIDs, which are written without quotes (ABNF `primitiveLiteral`).
 extension SyntaxReader {

@@ -1,4 +1,4 @@
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 
 // Values of system query options (ABNF section 2, `systemQueryOption`).
 extension SyntaxReader {

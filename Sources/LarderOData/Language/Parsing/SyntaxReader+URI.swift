@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 // Absolute URIs as written in headers (RFC 3986 §3; ABNF section A). The text is not percent-decoded here.
 extension SyntaxReader {

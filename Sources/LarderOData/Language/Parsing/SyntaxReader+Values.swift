@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 // Values in the form of the grammar (ABNF section 7), read byte by byte, so that an error has its exact position.
 // Expressions read literals less strictly (`primitiveLiteral()`).

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// Reads a text of the OData language, left to right. Percent-encoding is decoded before anything is read. Each byte
 /// keeps its original position and whether it was encoded: the separators of a URL (`/ ? & = #`) separate only if they

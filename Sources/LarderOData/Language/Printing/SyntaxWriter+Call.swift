@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 // Functions, and operators that are spelt as functions.
 extension SyntaxWriter {

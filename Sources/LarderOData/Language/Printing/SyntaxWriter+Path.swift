@@ -1,4 +1,4 @@
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 
 // Paths inside expressions, and the parts that all paths share.
 extension SyntaxWriter {

@@ -1,4 +1,4 @@
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 
 // URLs, the paths of resources, and context fragments.
 extension SyntaxWriter {

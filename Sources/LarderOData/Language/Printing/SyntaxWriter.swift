@@ -1,4 +1,4 @@
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 
 /// Writes a text of the OData language: the counterpart of ``SyntaxReader``. Every construct is a mutating method in an
 /// extension, one file for each topic.

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderStorage
 
 /// Notifies waiting tasks that the store has changed. Tasks of this process are notified at once, those of other

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderStorage
 
 // Full-text indexes (FTS5). They are created when a query first needs one, and dropped when rows change.

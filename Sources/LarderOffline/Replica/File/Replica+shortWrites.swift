@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderStorage
 
 // Short writes, such as a change of one entity. They run on the caller's thread if that is faster.

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderStorage
 
 // Removes tables that are no longer read. They are removed from the registry at once and emptied later.

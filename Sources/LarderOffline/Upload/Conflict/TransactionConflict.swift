@@ -29,7 +29,7 @@ extension ConflictResolution {
   /// The results of the requests of a unit with conflicts that a download has found and the service would not detect,
   /// because no condition is sent. The policy decides before anything is sent.
   ///
-  /// - Parameter found: the requests with their results so far. Only pending ones are decided.
+  /// - Parameter initialOutcomes: the requests with their results so far. Only pending ones are decided.
   func resolvingNoticedConflicts(
     _ initialOutcomes: [(entry: QueueEntry, outcome: RequestOutcome)]
   ) async throws -> [(entry: QueueEntry, outcome: RequestOutcome)] {

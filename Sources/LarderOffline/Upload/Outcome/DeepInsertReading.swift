@@ -15,7 +15,7 @@ struct DeepInsertReading: Sendable {
   /// The server's version of an entity at a path; nil if the service does not return it. What cannot be read now is
   /// read by the next download.
   ///
-  /// - Parameter made: the content that it was created from; nil if nothing was created together with it.
+  /// - Parameter sent: the content that it was created from; nil if nothing was created together with it.
   func response(at path: String, _ sent: QueuedEntity?) async -> ServerResponse? {
     let expand = sent.map { DeepInsert.expand($0, isV4: plan.model.version >= .v4) } ?? ""
     var serverResponse = await entity(path, expand)

@@ -1,4 +1,4 @@
-public import LarderCore
+@_spi(Stores) public import LarderCore
 public import LarderHTTP
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,4 @@
-public import LarderHTTP
+@_spi(Stores) public import LarderHTTP
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

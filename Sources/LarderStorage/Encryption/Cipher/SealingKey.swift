@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// A key that seals bytes in memory in place (AES-256-GCM). Any number of threads may use it at once.
 package final class SealingKey: Sendable {

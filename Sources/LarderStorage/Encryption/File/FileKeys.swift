@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The keys of one file, derived from the owner's key and the file's salt: what is encrypted for one file is
 /// meaningless in another.

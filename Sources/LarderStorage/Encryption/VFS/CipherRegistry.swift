@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// The encrypted files of this process and their keys, which are never part of a file's URI.
 enum CipherRegistry {

@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 
 /// A cache of plaintext pages of a file, or frames of its log, that were sealed or opened last, for all connections of
 /// the process. SQLite discards its own cache whenever another connection has committed, and would have the same pages

@@ -166,14 +166,6 @@ import Synchronization
     set(number &+ 1)
   }
 
-  /// The part that a text belongs to, the same in all processes.
-  package static func part(of text: String) -> Int {
-    // The hash function FNV-1a.
-    var sum: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in text.utf8 { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return Int(sum % UInt64(partCount))
-  }
-
   /// Takes the lock, blocking; throws `busy` if another process holds it all the time.
   package func lock(milliseconds: Int32) throws(StorageError) {
     try SharedCounter.lock(descriptor, path, milliseconds: milliseconds)
