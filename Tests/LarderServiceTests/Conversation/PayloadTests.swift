@@ -117,7 +117,7 @@ struct AtomServiceTests {
     <m:properties><d:ID m:type="Edm.Int32">7</d:ID></m:properties></content></entry>
     """
 
-  static let transport = FakeTransport { request, _ throws(HTTPTransportError) in
+  let transport = FakeTransport { request, _ throws(HTTPTransportError) in
     if request.url.path().hasSuffix("$metadata") {
       return FakeResponse(200, [.contentType: "application/xml"], Self.model)
     }
@@ -137,7 +137,7 @@ struct AtomServiceTests {
     "a change that is rejected because of its JSON is sent as an Atom entry; later requests use Atom; responses are parsed"
   )
   func change() async throws {
-    let service = try conversation(Self.transport)
+    let service = try conversation(transport)
     let entity = ODataEntity(properties: [ODataProperty("ID", .int32(7))])
     let response = try await service.send(.create(entity, in: "P"))
     guard case .entity(let created) = try response.payload(model: try await service.metadata()) else {
@@ -145,11 +145,11 @@ struct AtomServiceTests {
       return
     }
     #expect(created["ID"] == .int32(7))
-    let sent = try #require(Self.transport.requests.last)
+    let sent = try #require(transport.requests.last)
     #expect(sent.fields[.contentType] == "application/atom+xml" && sent.body.text.contains("<entry"))
-    let before = Self.transport.requests.count
+    let before = transport.requests.count
     _ = try await service.send(.read("P(7)"))
-    #expect(Self.transport.requests.count == before + 1)
+    #expect(transport.requests.count == before + 1)
     let action = await serviceError {
       _ = try await service.send(.invokeAction("P(7)", parameters: [ODataProperty("N", .int32(1))]))
     }
@@ -161,7 +161,7 @@ struct AtomServiceTests {
 
   @Test("errors are parsed from XML")
   func errors() async throws {
-    let service = try conversation(Self.transport) { $0.fallsBackToAtom = false }
+    let service = try conversation(transport) { $0.fallsBackToAtom = false }
     let error = await serviceError { _ = try await service.send(.read("P")) }
     #expect(error?.payload?.code == "C")
     #expect(error?.payload?.message == "No JSON here")
