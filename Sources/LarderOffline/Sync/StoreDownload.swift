@@ -1,4 +1,4 @@
-import LarderCore
+@_spi(Stores) import LarderCore
 import LarderHTTP
 import LarderOData
 import LarderService
@@ -44,10 +44,8 @@ struct StoreDownload: Sendable {
       let report = try await queries()
       if names == nil, report.queries.allSatisfy({ $0.error == nil }) { try await store.replica.settle(uploaded) }
       try await store.storeStrategies(report)
-      await store.reportingLeftovers {
-        try await store.dropLeftovers()
-        try await store.replica.sweep()
-      }
+      await store.reportingLeftovers { try await store.dropLeftovers() }
+      await store.reportingLeftovers { try await store.replica.sweep() }
       try await store.noteFilled()
       try store.checkInPlace()
       if let error = report.queries.compactMap(\.error).first { throw error }

@@ -1,4 +1,4 @@
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 import LarderOData
 import LarderService
 import LarderStorage
@@ -63,7 +63,7 @@ struct StreamDownload: Sendable {
         let streams = try StreamDownload.streams(of: row, shape, table)
         for (property, isDerived, media) in streams {
           let name = StoredStreams.Name(entity: row.integer(id), property: property)
-          let storedHead = try StoredStreams.head(name, snapshot.connection)
+          let storedHead = try StoredStreams.downloadedHead(name, snapshot.connection)
           if !isWhole, let storedHead, let etag = media.etag, storedHead.etag == etag { continue }
           // The path of a property of a derived type includes the type (URL Conventions 4.01 §4.11).
           let cast = isDerived ? String(decoding: identity.cast(row), as: UTF8.self) : ""
@@ -125,7 +125,9 @@ struct StreamDownload: Sendable {
   /// Returns nil if another process opened the store at the same time and removed the bytes as the rest of a crash.
   private func fetchOnce(_ missingStream: MissingStream) async throws -> Int64? {
     var request = ODataSingleRequest(.readMedia, missingStream.path, useCache: false)
-    let media = try await store.read { snapshot in try StoredStreams.head(missingStream.name, snapshot.connection) }
+    let media = try await store.read { snapshot in
+      try StoredStreams.downloadedHead(missingStream.name, snapshot.connection)
+    }
     if !isWhole, let etag = media?.etag { request.fields[.ifNoneMatch] = etag }
     let response: ODataMediaResponse
     do throws(ODataServiceError) { response = try await store.conversation.streamAnswer(to: request) } catch {
@@ -155,7 +157,7 @@ struct StreamDownload: Sendable {
 
   private func remove(_ missingStream: MissingStream) async throws -> Int64 {
     try await store.replica.database.write { (connection) throws(StorageError) in
-      guard let head = try StoredStreams.head(missingStream.name, connection) else { return }
+      guard let head = try StoredStreams.downloadedHead(missingStream.name, connection) else { return }
       try StoredStreams.drop(head.generation, connection)
       try connection.run(
         "DELETE FROM larder_stream WHERE entity = ?1 AND property = ?2", .integer(missingStream.name.entity),

@@ -3,6 +3,7 @@ import LarderHTTP
 import LarderOData
 import LarderService
 import LarderTestSupport
+import Synchronization
 import Testing
 
 @testable import LarderOffline
@@ -43,6 +44,37 @@ struct MediaPlaceTests {
     EntityType="N.Album"/><Singleton Name="Me" Type="N.Person"/></EntityContainer></Schema>
     </edmx:DataServices></edmx:Edmx>
     """
+
+  @Test(
+    "Media that the service no longer has are removed, but bytes that wait for their upload stay",
+    arguments: [204, 404, 410])
+  func removedWhilePending(status: Int) async throws {
+    let isGone = Atomic(false)
+    let uploaded = Mutex<[UInt8]>([])
+    let server = try ScriptedServer { request in
+      if request.method == .put {
+        uploaded.withLock { $0 = request.body }
+        return .response(204, fields: [.odataVersion: "4.0"])
+      }
+      if request.path.hasSuffix("/$value"), isGone.load(ordering: .relaxed) { return .response(status) }
+      return Self.answer(request)
+    }
+    defer { server.stop() }
+    let rig = try StoreRig(server.url("/s/").absoluteString)
+    let store = try rig.provider()
+    try await store.add(OfflineODataDefiningQuery("photos", "Photos", automaticallyRetrievesStreams: true))
+    try await store.open()
+    let bytes = Array("changed here".utf8)
+    try await store.updateMedia("Photos(1)/$value", to: .bytes(bytes, contentType: "image/x"))
+    isGone.store(true, ordering: .relaxed)
+    try await store.download()
+    try await store.downloadMedia("Photos(1)/$value")
+    #expect(try await store.readMedia("Photos(1)/$value") == bytes)
+    await #expect(throws: OfflineODataError.self) { try await store.readMedia("Photos(4)/$value") }
+    _ = try await store.upload()
+    #expect(uploaded.withLock { $0 } == bytes)
+    try await store.close()
+  }
 
   @Test(
     "those of derived types, stream properties of derived types, those of singletons; contained ones one by one",
