@@ -110,9 +110,10 @@ struct UploadDoubtTests {
   }
 
   @Test(
-    "Creations that a download contained are not sent again after another client has deleted one", arguments: [1, 2])
-  func deletedAfterDownload(count: Int) async throws {
-    let rig = try await UploadRig()
+    "Creations that a download contained are not sent again after another client has deleted one", arguments: [1, 2],
+    [false, true])
+  func deletedAfterDownload(count: Int, isV2: Bool) async throws {
+    let rig = try await UploadRig(.init(isV2: isV2))
     for key in 1...count { try await rig.create("Orders", key: -key, ["Name": .string("same")]) }
     try await lose(rig)
     try await rig.store.download()
@@ -123,6 +124,38 @@ struct UploadDoubtTests {
     #expect([report.sent, report.failed, report.left] == [count - 1, 1, 0])
     #expect(try await failures(rig) == [.unknownOutcome])
     #expect(rig.service.log == Array(["POST Orders(1000)", "POST Orders(1001)"].prefix(count)))
+  }
+
+  @Test("A creation that its transaction has changed is recognized in a download with the changed values")
+  func changedInTransaction() async throws {
+    let rig = try await UploadRig()
+    let order = try await rig.create("Orders", key: -1, ["Name": .string("made")])
+    try await rig.update(order.row, ["Name": .string("changed")], unit: order.id)
+    try await lose(rig)
+    let sent = rig.service.log
+    try await rig.store.download()
+    rig.service.change { $0.sets["Orders"]?[1000] = nil }
+    try await rig.store.download()
+    let report = try await rig.store.upload()
+    #expect(report.sent == 0 && report.left == 0, "\(report)")
+    #expect(try await failures(rig).contains(.unknownOutcome))
+    #expect(rig.service.log == sent && sent.first == "POST Orders(1000)")
+  }
+
+  @Test("A creation with a key of the client takes no downloaded row of another one with equal content")
+  func clientKeyBeside() async throws {
+    let rig = try await UploadRig()
+    try await rig.create("Orders", key: 70, ["Name": .string("same")])
+    try await rig.create("Orders", key: -1, ["Name": .string("same")])
+    try await lose(rig)
+    // The first has not arrived.
+    rig.service.change { $0.sets["Orders"]?[70] = nil }
+    try await rig.store.download()
+    rig.service.change { $0.sets["Orders"]?[1000] = nil }
+    try await rig.store.download()
+    _ = try await rig.store.upload()
+    #expect(rig.service.log.filter { $0 == "POST Orders(1000)" || $0 == "POST Orders(1001)" } == ["POST Orders(1000)"])
+    #expect(try await failures(rig) == [.unknownOutcome])
   }
 
   @Test("A service keeps what it is sent in another form: nothing is sent twice", arguments: [false, true])

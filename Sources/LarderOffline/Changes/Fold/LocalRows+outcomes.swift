@@ -8,7 +8,7 @@ extension LocalRows {
   /// what was sent); otherwise the old base with the effects. If the response has no ETag, the server's ETag is no
   /// longer known.
   /// - Parameters:
-  ///   - answer: the server's version of the request's own entity, including `@etag`.
+  ///   - serverCells: the server's version of the request's own entity, including `@etag`.
   ///   - mayHideLinks: whether the response may be of a later version than the request has created.
   mutating func succeed(
     _ request: Int64, with serverCells: EntityCells? = nil, mayHideLinks: Bool = false

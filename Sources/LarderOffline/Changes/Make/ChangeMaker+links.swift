@@ -1,4 +1,4 @@
-import LarderHTTP
+@_spi(Stores) import LarderHTTP
 import LarderOData
 import LarderService
 import LarderStorage

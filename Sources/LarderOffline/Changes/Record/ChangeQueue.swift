@@ -21,6 +21,16 @@ struct ChangeQueue {
       "SELECT \(Self.columns) FROM larder_request WHERE state = ?1 ORDER BY id", [.integer(Int64(state.rawValue))])
   }
 
+  /// The creations whose outcome is uncertain, also those that are held, in their order.
+  func uncertainCreations() throws(StorageError) -> [QueueEntry] {
+    try entries(
+      """
+      SELECT \(Self.columns) FROM larder_request
+        WHERE (state = 1 OR state = 3 AND json_extract(attempt, '$.wasUncertain'))
+          AND json_extract(request, '$.operation') = ?1 ORDER BY id
+      """, [.text(QueuedRequest.Operation.create.rawValue)])
+  }
+
   /// The requests that create or change an entity, in their order.
   func entries(of row: Int64) throws(StorageError) -> [QueueEntry] {
     try entries("SELECT \(Self.columns) FROM larder_request WHERE entity = ?1 ORDER BY id", [.integer(row)])
@@ -289,6 +299,27 @@ struct ChangeQueue {
       UPDATE larder_request SET state = coalesce(json_extract(attempt, '$.wasUncertain'), 0),
         attempt = json_remove(attempt, '$.wasUncertain') WHERE id = ?1 AND state = 3
       """, .integer(id))
+  }
+
+  /// For a request that was sent: the first identity that was given to a row after that, and the row in which a download
+  /// contained the creation.
+  func arrival(of id: Int64) throws(StorageError) -> (newcomers: Int64, row: Int64?)? {
+    try connection.first(
+      """
+      SELECT json_extract(attempt, '$.newcomers'), json_extract(attempt, '$.arrived') FROM larder_request
+        WHERE id = ?1 AND json_extract(attempt, '$.newcomers') IS NOT NULL
+      """, .integer(id)
+    ) { (row) throws(StorageError) in (try row.int64(0), try row.int64OrNil(1)) }
+  }
+
+  /// Records in which row a download contained an uncertain creation; nil if it is no longer known.
+  func set(arrival row: Int64?, of id: Int64) throws(StorageError) {
+    // Nil is not kept as a null.
+    try connection.run(
+      """
+      UPDATE larder_request SET attempt = CASE WHEN ?2 IS NULL THEN json_remove(attempt, '$.arrived')
+        ELSE json_set(attempt, '$.arrived', ?2) END WHERE id = ?1
+      """, .integer(id), row.map { .integer($0) } ?? .null)
   }
 
   /// Stores the journal entry of a send.

@@ -46,7 +46,8 @@ extension RequestResolver {
     case .unknown: return Finding(.unanswered)
     case .unclear: return Finding(.ambiguous)
     case .none:
-      // An entity that a download has contained since, and that the service no longer has, was deleted by another client.
+      // An entity that a download has contained since, and that is no longer found, was deleted or changed by
+      // another client.
       if uncertain.attempt.arrived != nil { return Finding(.gone) }
       let everything = Set((uncertain.contents.last ?? body).properties.map(\.name))
       return Finding(

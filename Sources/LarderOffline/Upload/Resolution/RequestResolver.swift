@@ -59,9 +59,9 @@ struct RequestResolver: Sendable {
   /// Looks up the outcome of a request. Throws ``UploadStop`` if the service cannot be reached.
   ///
   /// - Parameters:
-  ///   - isAnswered: whether the service has responded to the request, so that it is no longer processing it.
-  ///   - takesForms: whether a form of a value that the service has changed counts as the value that was sent.
-  ///   - made: the paths of entities that earlier requests of the transaction have created, as look-ups have found.
+  ///   - hasResponse: whether the service has responded to the request, so that it is no longer processing it.
+  ///   - acceptsServiceForms: whether a form of a value that the service has changed counts as the value that was sent.
+  ///   - createdPaths: the paths of entities that earlier requests of the transaction have created, as look-ups have found.
   func outcome(
     of entry: QueueEntry, hasResponse: Bool = false, acceptsServiceForms: Bool = true,
     createdPaths: [RowReference: String] = [:]
